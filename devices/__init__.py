@@ -1,0 +1,1 @@
+"""Everything plugged into the table: cameras, shoe readers, bet plates."""

@@ -1,0 +1,52 @@
+"""Errors, named by who must act. A dealer's mistake is not an error: it is a violation.
+
+::
+
+    PitwatchError
+    ├── InputRefused     whoever wrote the file: a field is not what the format says
+    ├── OperatorError    whoever typed the command or works the console
+    ├── InstallerError   whoever set the table up: layout, camera pose, rulebook, ports
+    └── TechnicianError  whoever keeps the machine: a device, a disk, a damaged journal
+"""
+
+
+class PitwatchError(Exception):
+    """One line for a person: what is wrong, where, and the way out.
+
+    Args:
+        what: what is wrong, naming the thing.
+        where: the file, line, field, port or record concerned.
+        way_out: what the reader can do about it.
+    """
+
+    def __init__(self, what: str, *, where: str, way_out: str) -> None:
+        super().__init__(f"{where}: {what}. {way_out}")
+        self.what, self.where, self.way_out = what, where, way_out
+
+
+class OperatorError(PitwatchError):
+    """The command or the request cannot be carried out as given."""
+
+
+class InstallerError(PitwatchError):
+    """The table's own description is missing, impossible or contradicts itself."""
+
+
+class TechnicianError(PitwatchError):
+    """A device, a disk or a record on it is damaged or lost."""
+
+
+class InputRefused(PitwatchError):
+    """A field of an input is not what its format says; nothing after it was applied."""
+
+    def __init__(
+        self, *, source: str, field: str, expected: str, found: str, line: int | None = None
+    ) -> None:
+        place = source if line is None else f"{source}:{line}"
+        super().__init__(
+            f"field {field!r}: expected {expected}, found {found}",
+            where=place,
+            way_out="Correct that field and run again; nothing was applied",
+        )
+        self.source, self.line, self.field = source, line, field
+        self.expected, self.found = expected, found

@@ -1,0 +1,309 @@
+"""The event stream's vocabulary: observations, facts and judgements in one order.
+
+Every event is a frozen record tagged by ``type``. Fields that a reader does not know are
+ignored, so a newer writer never stops an older reader.
+"""
+
+from typing import Annotated, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+from models.cards import Card
+from models.money import Cents
+
+Spot: TypeAlias = Annotated[int, Meta(ge=1, le=99)]
+"""A betting spot, counted from the dealer's left (first base), from 1."""
+
+HandNo: TypeAlias = Annotated[int, Meta(ge=0, le=15)]
+"""A hand of a spot in the order of creation, from 0."""
+
+Chips: TypeAlias = Annotated[Cents, Meta(ge=0, le=10**12)]
+"""An amount of chips on the table."""
+
+Dealt: TypeAlias = Spot | Literal["dealer"]
+Face: TypeAlias = Literal["up", "down"]
+WagerKind: TypeAlias = Literal["main", "double", "split", "insurance", "side"]
+Action: TypeAlias = Literal["hit", "stand", "double", "split", "surrender", "even_money"]
+Manner: TypeAlias = Literal["hand", "verbal", "tuck"]
+Probability: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
+    """Anything in the stream. A hand-written file may leave these three out."""
+
+    seq: Annotated[int, Meta(ge=1)] | None = None
+    """Place in the table's journal, 1, 2, 3 … without gaps: the only order."""
+    at: Annotated[int, Meta(ge=0)] | None = None
+    """When it happened at the table, nanoseconds since the Unix epoch, UTC."""
+    table: str | None = None
+
+
+class Observation(Event, frozen=True, kw_only=True):
+    """What one sensor or person said. Never retracted."""
+
+    source: str
+    """``shoe``, ``camera:overhead``, ``plate:3``, ``console:NAME``."""
+    confidence: Probability | None = None
+
+
+class Fact(Event, frozen=True, kw_only=True):
+    """What happened at the table, once observations were reconciled."""
+
+    evidence: tuple[int, ...] = ()
+    """``seq`` of every observation it rests on."""
+
+
+class Judgement(Event, frozen=True, kw_only=True):
+    """What the engine says of the facts."""
+
+    because: tuple[int, ...] = ()
+    """``seq`` of every fact it rests on."""
+
+
+# --- observations: the shoe ---------------------------------------------------------------
+
+
+class ShoeCardRead(Observation, frozen=True, kw_only=True, tag="shoe_card_read"):
+    """The reader in the shoe's mouth saw one card leave."""
+
+    card: Card | None
+    draw: int
+    """Cards out since the shoe was loaded, from 1; a jump means a missed card."""
+    raw: str
+    """The frame as received, in hex: the evidence behind ``card``."""
+
+
+class ShoeCutCard(Observation, frozen=True, kw_only=True, tag="shoe_cut_card"):
+    """The cut card came to the mouth of the shoe."""
+
+    raw: str
+
+
+class ShoeLoaded(Observation, frozen=True, kw_only=True, tag="shoe_loaded"):
+    """The shoe reports a fresh start after its cut card or at power-up."""
+
+    raw: str
+
+
+class ReaderFault(Observation, frozen=True, kw_only=True, tag="reader_fault"):
+    """A device sent something that cannot be taken as a reading."""
+
+    kind: str
+    """``checksum``, ``framing``, ``gap``, ``overflow``, ``device_error``, ``link_lost`` …"""
+    detail: str
+    raw: str = ""
+
+
+# --- observations: the camera -------------------------------------------------------------
+
+
+class CardSighted(Observation, frozen=True, kw_only=True, tag="card_sighted"):
+    """A card lies on the felt: new, better read, moved or turned. ``at`` is when it rested."""
+
+    track: int
+    """The camera's own identity of this card on the felt; never used twice in a session."""
+    change: Literal["new", "read", "moved", "turned"]
+    face: Face
+    card: Card | None
+    """The reading where it is beyond doubt; otherwise ``None`` and ``candidates`` say."""
+    candidates: dict[str, Probability] = {}
+    """Calibrated probabilities of the likeliest faces of a card lying face up."""
+    x_mm: float
+    y_mm: float
+    """The card's middle on the felt (table layout's frame)."""
+    angle_deg: float
+    """Direction of the card's top edge from its middle, clockwise from the felt's -y."""
+    frame: int
+    crop: tuple[int, int, int, int]
+    """Left, top, width, height in pixels of that frame: the picture it rests on."""
+
+
+class CardGone(Observation, frozen=True, kw_only=True, tag="card_gone"):
+    """The felt shows where the card of ``track`` lay; it was taken up."""
+
+    track: int
+    frame: int
+
+
+class CameraFault(Observation, frozen=True, kw_only=True, tag="camera_fault"):
+    """The picture cannot be trusted: lost, frozen, black, obstructed …"""
+
+    kind: str
+    detail: str
+    frame: int
+
+
+# --- observations: bet plates and people --------------------------------------------------
+
+
+class PlateRead(Observation, frozen=True, kw_only=True, tag="plate_read"):
+    """The amount on one circle, stable. Circles: hand number ``0`` … ``3``, ``I``, ``S``."""
+
+    spot: Spot
+    circle: str
+    amount: Chips
+    """The total now lying there, not the change."""
+    chips: dict[str, int] = {}
+    """Chip value in cents → how many."""
+    raw: str = ""
+
+
+class ConsoleEntry(Observation, frozen=True, kw_only=True, tag="console_entry"):
+    """A person at the console states a fact that no sensor here reports."""
+
+    fact: "AnyFact"
+
+
+# --- facts --------------------------------------------------------------------------------
+
+
+class ShoeStarted(Fact, frozen=True, kw_only=True, tag="shoe_started"):
+    """A fresh shoe, or pitch decks after a shuffle."""
+
+    decks: Annotated[int, Meta(ge=1, le=8)]
+
+
+class CardBurned(Fact, frozen=True, kw_only=True, tag="card_burned"):
+    """To the discard rack, unplayed."""
+
+    card: Card | None
+
+
+class CardBoxed(Fact, frozen=True, kw_only=True, tag="card_boxed"):
+    """Found face up in the shoe."""
+
+    card: Card | None
+
+
+class CutCardReached(Fact, frozen=True, kw_only=True, tag="cut_card_reached"):
+    """The round in play is the last of this shoe."""
+
+
+class PlayerSeated(Fact, frozen=True, kw_only=True, tag="player_seated"):
+    """A player holds these spots from now on."""
+
+    player: str
+    spots: tuple[Spot, ...]
+
+
+class PlayerLeft(Fact, frozen=True, kw_only=True, tag="player_left"):
+    """A player gives these spots up."""
+
+    player: str
+    spots: tuple[Spot, ...]
+
+
+class RoundOpened(Fact, frozen=True, kw_only=True, tag="round_opened"):
+    """Wagers are open."""
+
+    round: Annotated[int, Meta(ge=1)]
+
+
+class WagerPlaced(Fact, frozen=True, kw_only=True, tag="wager_placed"):
+    """Chips added, not the running total. A ``split`` wager names the new hand."""
+
+    spot: Spot
+    hand: HandNo = 0
+    kind: WagerKind
+    amount: Chips
+
+
+class WagerRemoved(Fact, frozen=True, kw_only=True, tag="wager_removed"):
+    """Chips the player took back."""
+
+    spot: Spot
+    hand: HandNo = 0
+    kind: WagerKind
+    amount: Chips
+
+
+class CardDealt(Fact, frozen=True, kw_only=True, tag="card_dealt"):
+    """A card to a hand or the dealer, in the order in which cards left the shoe."""
+
+    to: Dealt
+    hand: HandNo = 0
+    card: Card | None
+    face: Face = "up"
+
+
+class CardExposed(Fact, frozen=True, kw_only=True, tag="card_exposed"):
+    """A card that lay face down, or was unknown, is turned up or becomes known."""
+
+    to: Dealt
+    hand: HandNo = 0
+    card: Card | None
+
+
+class HoleCardChecked(Fact, frozen=True, kw_only=True, tag="hole_card_checked"):
+    """The dealer peeked."""
+
+    blackjack: bool
+
+
+class PlayerActed(Fact, frozen=True, kw_only=True, tag="player_acted"):
+    """A decision. For hit, stand and double the cards and chips that follow show it too."""
+
+    spot: Spot
+    hand: HandNo = 0
+    action: Action
+    manner: Manner | None = None
+
+
+class CardsTouched(Fact, frozen=True, kw_only=True, tag="cards_touched"):
+    """A player touched cards."""
+
+    spot: Spot
+    manner: Literal["one_hand", "two_hands"]
+
+
+class PaymentMade(Fact, frozen=True, kw_only=True, tag="payment_made"):
+    """What changed hands at settlement: positive to the player, on top of the stake."""
+
+    spot: Spot
+    hand: HandNo = 0
+    kind: Literal["main", "insurance"] = "main"
+    amount: Annotated[Cents, Meta(ge=-(10**12), le=10**12)]
+
+
+class TrayCounted(Fact, frozen=True, kw_only=True, tag="tray_counted"):
+    """The chip tray's total, when known."""
+
+    amount: Chips
+
+
+class RoundClosed(Fact, frozen=True, kw_only=True, tag="round_closed"):
+    """Cards are taken up; whatever is not settled settles here."""
+
+
+AnyFact: TypeAlias = (
+    ShoeStarted
+    | CardBurned
+    | CardBoxed
+    | CutCardReached
+    | PlayerSeated
+    | PlayerLeft
+    | RoundOpened
+    | WagerPlaced
+    | WagerRemoved
+    | CardDealt
+    | CardExposed
+    | HoleCardChecked
+    | PlayerActed
+    | CardsTouched
+    | PaymentMade
+    | TrayCounted
+    | RoundClosed
+)
+
+AnyObservation: TypeAlias = (
+    ShoeCardRead
+    | ShoeCutCard
+    | ShoeLoaded
+    | ReaderFault
+    | CardSighted
+    | CardGone
+    | CameraFault
+    | PlateRead
+    | ConsoleEntry
+)

@@ -1,0 +1,122 @@
+"""What the engine says of a round: verdicts, payouts, review items and ledger lines."""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from models.cards import Card
+from models.events import AnyFact, AnyObservation, HandNo, Judgement, Spot
+from models.money import Cents
+
+DealerOutcome: TypeAlias = Literal["stand", "bust", "blackjack", "no_draw", "short", "unknown"]
+HandOutcome: TypeAlias = Literal[
+    "win", "lose", "push", "blackjack", "bust", "surrender", "pending", "unknown"
+]
+Status: TypeAlias = Literal["final", "pending", "review"]
+
+
+class Possible(msgspec.Struct, frozen=True, rename={"condition": "if"}):
+    """One way a hand may turn out while a card is not known."""
+
+    outcome: HandOutcome
+    net: Cents
+    condition: str
+
+
+class Violation(msgspec.Struct, frozen=True):
+    """One mistake, with the clause it breaks and what should have been."""
+
+    code: str
+    seq: int
+    spot: Spot | None
+    hand: HandNo | None
+    clause: str
+    detail: str
+
+
+class HandResult(msgspec.Struct, frozen=True, kw_only=True):
+    """One hand as it settles. ``net`` is the player's gain."""
+
+    hand: HandNo
+    cards: tuple[Card | None, ...]
+    burned: tuple[Card | None, ...]
+    stake: Cents
+    outcome: HandOutcome
+    net: Cents | None
+    clauses: tuple[str, ...]
+    possible: tuple[Possible, ...] | msgspec.UnsetType = msgspec.UNSET
+
+
+class InsuranceResult(msgspec.Struct, frozen=True):
+    """An insurance wager as it settles."""
+
+    stake: Cents
+    net: Cents | None
+
+
+class SpotResult(msgspec.Struct, frozen=True, kw_only=True):
+    """One spot as it settles. ``net`` is ``None`` while any hand's is."""
+
+    spot: Spot
+    net: Cents | None
+    hands: tuple[HandResult, ...]
+    insurance: InsuranceResult | None
+
+
+class DealerResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The dealer's hand as it settles."""
+
+    cards: tuple[Card | None, ...]
+    burned: tuple[Card | None, ...]
+    total: int | None
+    soft: bool
+    outcome: DealerOutcome
+
+
+class Review(msgspec.Struct, frozen=True):
+    """Something a person must decide before the round is final."""
+
+    what: str
+    candidates: tuple[str, ...]
+    evidence: tuple[int, ...]
+
+
+class RoundResult(msgspec.Struct, frozen=True, kw_only=True):
+    """One round as ``settle`` and ``replay`` print it. ``net`` is the house's gain."""
+
+    round: int
+    rulebook: str
+    status: Status
+    dealer: DealerResult
+    spots: tuple[SpotResult, ...]
+    violations: tuple[Violation, ...]
+    net: Cents | None
+    reviews: tuple[Review, ...] | msgspec.UnsetType = msgspec.UNSET
+    """Present in ``replay``, where sensors may disagree; absent in ``settle``."""
+
+
+class RoundSettled(Judgement, frozen=True, kw_only=True, tag="round_settled"):
+    """A round's result in the stream."""
+
+    result: RoundResult
+
+
+class ReviewRaised(Judgement, frozen=True, kw_only=True, tag="review_raised"):
+    """A review item in the stream, with the round it holds open."""
+
+    round: int
+    review: Review
+
+
+class LedgerPosted(Judgement, frozen=True, kw_only=True, tag="ledger_posted"):
+    """One line of a double entry. The lines of a posting sum to zero."""
+
+    round: int
+    account: str
+    """``tray``, ``spot:3``, ``spot:3/insurance`` …"""
+    amount: Cents
+    memo: str
+
+
+AnyJudgement: TypeAlias = RoundSettled | ReviewRaised | LedgerPosted
+AnyEvent: TypeAlias = AnyObservation | AnyFact | AnyJudgement

@@ -1,0 +1,109 @@
+"""The felt in millimetres: where spots, circles, the dealer's cards, shoe and tray lie.
+
+Frame: origin at the middle of the dealer's edge, x to the dealer's left (towards spot 1),
+y towards the players. Seen from above with the dealer at the top of the picture, x runs to
+the right and y down: the same handedness as pixels.
+"""
+
+from typing import Annotated, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+CARD_WIDTH_MM = 63.5
+CARD_HEIGHT_MM = 88.9
+
+Point: TypeAlias = tuple[float, float]
+"""``(x_mm, y_mm)`` on the felt."""
+
+Polygon: TypeAlias = Annotated[tuple[Point, ...], Meta(min_length=3)]
+
+
+class Circle(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A betting circle."""
+
+    x_mm: float
+    y_mm: float
+    radius_mm: Annotated[float, Meta(gt=0)]
+
+
+class SpotLayout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One betting spot: its circle, and the zone its cards are dealt into."""
+
+    spot: Annotated[int, Meta(ge=1, le=99)]
+    circle: Circle
+    cards: Polygon
+
+
+class TableLayout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The printed felt of one table."""
+
+    name: str
+    width_mm: Annotated[float, Meta(gt=0, le=10_000)]
+    depth_mm: Annotated[float, Meta(gt=0, le=10_000)]
+    spots: Annotated[tuple[SpotLayout, ...], Meta(min_length=1, max_length=12)]
+    insurance_line: Annotated[tuple[Point, ...], Meta(min_length=2)]
+    dealer_cards: Polygon
+    shoe_mouth: Point
+    discard_rack: Polygon
+    tray: Polygon
+
+    def spot(self, number: int) -> SpotLayout:
+        """Return spot ``number``; raises ``KeyError`` where the felt has none."""
+        for spot in self.spots:
+            if spot.spot == number:
+                return spot
+        raise KeyError(number)
+
+
+def inside(point: Point, polygon: Polygon) -> bool:
+    """Tell whether ``point`` lies in ``polygon`` (even-odd rule)."""
+    x, y = point
+    crossings = 0
+    for (x0, y0), (x1, y1) in zip(polygon, (*polygon[1:], polygon[0]), strict=True):
+        if (y0 > y) != (y1 > y) and x < x0 + (y - y0) * (x1 - x0) / (y1 - y0):
+            crossings += 1
+    return crossings % 2 == 1
+
+
+def middle(polygon: Polygon) -> Point:
+    """Return the mean of the corners."""
+    return (
+        sum(x for x, _ in polygon) / len(polygon),
+        sum(y for _, y in polygon) / len(polygon),
+    )
+
+
+def faults(layout: TableLayout) -> tuple[str, ...]:
+    """Say what makes a layout impossible: empty when it can be a real felt."""
+    numbers = [spot.spot for spot in layout.spots]
+    found = []
+    if numbers != list(range(1, len(numbers) + 1)):
+        found.append(f"spots must be numbered 1, 2, 3 … in order, found {numbers}")
+    across = [spot.circle.x_mm for spot in layout.spots]
+    if across != sorted(across, reverse=True):
+        found.append("spot 1 is at the dealer's left (largest x); circles must run to the right")
+    half = layout.width_mm / 2
+    for name, points in _named_points(layout):
+        off = [p for p in points if not (-half <= p[0] <= half and 0 <= p[1] <= layout.depth_mm)]
+        if off:
+            found.append(f"{name} leaves the felt at x {off[0][0]:g}, y {off[0][1]:g} mm")
+    for one, other in zip(layout.spots, layout.spots[1:], strict=False):
+        if inside(middle(one.cards), other.cards) or inside(middle(other.cards), one.cards):
+            found.append(f"the card zones of spots {one.spot} and {other.spot} overlap")
+    return tuple(found)
+
+
+def _named_points(layout: TableLayout) -> list[tuple[str, tuple[Point, ...]]]:
+    named: list[tuple[str, tuple[Point, ...]]] = [
+        (f"spot {s.spot} cards", s.cards) for s in layout.spots
+    ]
+    named += [(f"spot {s.spot} circle", ((s.circle.x_mm, s.circle.y_mm),)) for s in layout.spots]
+    named += [
+        ("insurance_line", layout.insurance_line),
+        ("dealer_cards", layout.dealer_cards),
+        ("shoe_mouth", (layout.shoe_mouth,)),
+        ("discard_rack", layout.discard_rack),
+        ("tray", layout.tray),
+    ]
+    return named

@@ -1,0 +1,97 @@
+"""The schema of a rulebook: every knob a house may set, each value cited.
+
+There are no defaults in code: a rulebook states every knob, and every value says whether
+its document states it, whether it was inferred, or whether it is the reading taken where the
+document is silent.
+"""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from models.money import Cents, Odds
+
+SplitCards = Literal[1, "any"]
+Signal = Literal["hand", "verbal", "tuck"]
+
+
+class Signals(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Accepted ways of saying each decision; empty where the option is not offered."""
+
+    hit: tuple[Signal, ...]
+    stand: tuple[Signal, ...]
+    split: tuple[Signal, ...]
+    double: tuple[Signal, ...]
+    surrender: tuple[Signal, ...]
+
+
+class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a mistake already made is settled."""
+
+    dealer_overdraw: Literal["burn", "keep"]
+    dealer_underdraw: Literal["pending", "as_lies"]
+    extra_player_card: Literal["burn", "keep"]
+    insurance_over_half: Literal["cap", "as_placed"]
+    illegal_option: Literal["as_played", "void"]
+
+
+class Rulebook(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The knobs of one game, as the engine plays it. Citations stand in :class:`Cited`."""
+
+    id: str
+    decks: Annotated[int, Meta(ge=1, le=8)]
+    dealer_first_card: Literal["up", "down"]
+    player_cards: Literal["up", "down"]
+    dealer_soft17: Literal["hit", "stand"]
+    win_payout: Odds
+    blackjack_payout: Odds
+    split_match: Literal["value", "rank"]
+    max_hands: Annotated[int, Meta(ge=1, le=8)]
+    resplit_aces: bool
+    split_aces_cards: SplitCards
+    split_ace_21_is_blackjack: bool
+    split_ten_21_is_blackjack: bool
+    double_on: Literal["any_two", "9-11", "10-11", "none"]
+    double_soft_as_low_total: bool
+    double_for_less: bool
+    double_after_split: bool
+    double_split_aces: bool
+    insurance: Literal["none", "up_to_half", "exactly_half"]
+    insurance_payout: Odds
+    insured_blackjack_vs_dealer_blackjack: Literal["push", "lose"]
+    even_money: bool
+    surrender: Literal["none", "early", "late"]
+    surrender_after_split: bool
+    dealer_blackjack_collects: Literal["original_only", "all_wagers"]
+    max_spots_per_player: Annotated[int, Meta(ge=1)] | None
+    multi_spot_min_multiple: dict[int, int]
+    mid_shoe_entry: bool
+    side_wagers: bool
+    player_touch: Literal["never", "one_hand", "free"]
+    signals: Signals
+    settle_order: Literal["right_to_left", "any"]
+    table_min: Cents
+    table_max: Cents | None
+    burn_after_shuffle: Annotated[int, Meta(ge=0, le=52)]
+    payout_unit: Annotated[Cents, Meta(ge=1)]
+    payout_rounding: Literal["down", "up"]
+    policy: Policy
+
+
+class Citation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where a knob's value comes from."""
+
+    source: Literal["stated", "inferred", "default"]
+    document: str | None = None
+    quote: str | None = None
+    reason: str | None = None
+
+
+class Cited(msgspec.Struct, frozen=True, kw_only=True):
+    """A rulebook with its title and the citation of every knob (dotted names)."""
+
+    title: str
+    document: str
+    rules: Rulebook
+    citations: dict[str, Citation]

@@ -1,0 +1,1 @@
+"""Where objects are wired together: configuration, command line, reports."""

@@ -1,0 +1,1 @@
+"""Pure rules of the game: reconcile, play, judge, pay, post."""

@@ -1,0 +1,1 @@
+"""The event stream: clock, journal, bus, recording and replay."""

@@ -1,0 +1,35 @@
+"""What a reader finds in one picture."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Sightings:
+    """N cards found in one picture, in parallel arrays. Row *i* of each is card *i*.
+
+    Attributes:
+        corners_px: ``(N, 4, 2)`` float32, the card's corners in pixels of the picture as
+            captured, origin top left, clockwise from the card's own top left corner.
+        face_up: ``(N,)`` bool; false for a back.
+        found_p: ``(N,)`` float32, probability that a card lies there at all.
+        card_p: ``(N, 52)`` float32, calibrated probability of each face in the order of
+            ``models.cards.DECK``; a row sums to at most 1, what is missing is "none of them".
+            All zero for a back.
+    """
+
+    corners_px: NDArray[np.float32]
+    face_up: NDArray[np.bool_]
+    found_p: NDArray[np.float32]
+    card_p: NDArray[np.float32]
+
+    def __post_init__(self) -> None:
+        n = len(self.corners_px)
+        shapes = (self.corners_px.shape, self.face_up.shape, self.found_p.shape, self.card_p.shape)
+        if shapes != ((n, 4, 2), (n,), (n,), (n, 52)):
+            raise ValueError(f"sightings of {n} cards have mismatched arrays: {shapes}")
+
+    def __len__(self) -> int:
+        return len(self.corners_px)

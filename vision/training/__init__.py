@@ -1,0 +1,1 @@
+"""Training code: renders, trains, calibrates and exports the networks."""
