@@ -20,7 +20,7 @@ class Card(Enum):
     """Value at blackjack with the ace as 1; counting it 11 is the hand's business."""
 
     def __init__(self, code: str) -> None:
-        self.rank, self.suit = code
+        self.rank, self.suit = code[0], code[1]
         self.points = 10 if self.rank in "TJQK" else RANKS.index(self.rank) + 1
 
     @property

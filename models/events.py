@@ -127,7 +127,7 @@ class CardGone(Observation, frozen=True, kw_only=True, tag="card_gone"):
 
 
 class CameraFault(Observation, frozen=True, kw_only=True, tag="camera_fault"):
-    """The picture cannot be trusted: lost, frozen, black, obstructed …"""
+    """The picture cannot be trusted: lost, frozen, black, obstructed."""
 
     kind: str
     detail: str
