@@ -1,0 +1,99 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from models.decode import decode_events, from_toml
+from models.errors import InputRefused
+from models.events import CardDealt, RoundClosed
+from models.layout import TableLayout
+
+
+def refused(*lines: bytes) -> InputRefused:
+    with pytest.raises(InputRefused) as caught:
+        list(decode_events(lines, "facts.jsonl"))
+    return caught.value
+
+
+def test_an_event_is_read_with_its_line_and_unknown_fields_are_passed_over() -> None:
+    line = b'{"type":"card_dealt","to":"dealer","card":"AS","mood":"good"}'
+    assert [(number, type(event)) for number, event in decode_events([b"\n", line], "f")] == [
+        (2, CardDealt)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "field", "found"),
+    [
+        pytest.param(b'{"type":"card_dealt","to":0,"card":"AS"}', "to", "0", id="spot-0"),
+        pytest.param(b'{"type":"card_dealt","to":"house","card":null}', "to", "'house'", id="who"),
+        pytest.param(b'{"type":"card_dealt","to":2,"card":"1S"}', "card", "'1S'", id="no-card"),
+        pytest.param(b'{"type":"card_delt","to":2,"card":"AS"}', "type", "'card_delt'", id="type"),
+        pytest.param(
+            b'{"type":"wager_placed","spot":1,"kind":"main","amount":10.5}',
+            "amount",
+            "10.5",
+            id="float-money",
+        ),
+        pytest.param(
+            b'{"type":"wager_placed","spot":1,"kind":"main","amount":1e30}',
+            "amount",
+            "1e+30",
+            id="huge-money",
+        ),
+        pytest.param(b'{"type":"wager_placed","spot":1}', "kind", "nothing", id="missing"),
+        pytest.param(b"[]", "line", "[]", id="not-an-object"),
+        pytest.param(b'{"type":', "line", "'{\"type\":'", id="cut-off"),
+        pytest.param(b"\xff\xfe", "line", "'\ufffd\ufffd'", id="not-utf8"),
+    ],
+)
+def test_a_bad_line_is_refused_by_line_field_and_finding(
+    line: bytes, field: str, found: str
+) -> None:
+    fault = refused(b'{"type":"round_closed"}', line)
+    assert (fault.source, fault.line, fault.field, fault.found) == ("facts.jsonl", 2, field, found)
+
+
+def test_nothing_after_a_bad_line_is_yielded() -> None:
+    stream = decode_events([b'{"type":"round_closed"}', b"{}", b'{"type":"round_closed"}'], "f")
+    assert isinstance(next(stream)[1], RoundClosed)
+    with pytest.raises(InputRefused):
+        next(stream)
+    assert list(stream) == []
+
+
+@pytest.mark.parametrize("second", [1, 2], ids=["backwards", "twice"])
+def test_seq_must_grow(second: int) -> None:
+    fault = refused(
+        b'{"type":"round_closed","seq":2}', b'{"type":"round_closed","seq":%d}' % second
+    )
+    assert (fault.line, fault.field) == (2, "seq")
+
+
+def check_names_a_line(refusal: InputRefused) -> None:
+    assert refusal.line is not None
+
+
+@given(st.lists(st.binary(max_size=80), max_size=5))
+def test_any_bytes_are_read_or_refused(lines: list[bytes]) -> None:
+    try:
+        for number, event in decode_events(lines, "f"):
+            assert lines[number - 1].strip(), event
+    except InputRefused as refusal:
+        check_names_a_line(refusal)
+
+
+def test_endless_nesting_is_refused() -> None:
+    fault = refused(b'{"type":"round_closed","x":' + b"[" * 100_000 + b"]" * 100_000 + b"}")
+    assert fault.field == "line"
+
+
+def test_a_toml_field_is_refused_with_its_line() -> None:
+    with pytest.raises(InputRefused) as caught:
+        from_toml('name = "x"\nwidth_mm = -1.0\n', TableLayout, "layout.toml")
+    assert (caught.value.line, caught.value.field) == (2, "width_mm")
+
+
+def test_a_document_that_is_not_toml_is_refused_with_its_line() -> None:
+    with pytest.raises(InputRefused) as caught:
+        from_toml("name = \n", TableLayout, "layout.toml")
+    assert caught.value.line == 1
