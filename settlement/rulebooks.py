@@ -1,0 +1,354 @@
+"""Rulebooks from their TOML: every knob stated and cited, or the file is refused by name."""
+
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, TypeAlias, get_type_hints
+
+import msgspec
+
+from models.errors import InputRefused
+from models.money import Odds
+from models.rulebook import Citation, Cited, Policy, Rulebook, Signals
+
+Base: TypeAlias = Callable[[str], Cited]
+"""Finds the rulebook that another ``extends``."""
+
+_GROUPS: Final[Mapping[str, Any]] = {"signals": Signals, "policy": Policy}
+
+
+def _knobs() -> dict[str, Any]:
+    knobs = dict(get_type_hints(Rulebook, include_extras=True))
+    del knobs["id"]
+    for group, kind in _GROUPS.items():
+        del knobs[group]
+        hints = get_type_hints(kind, include_extras=True)
+        knobs.update({f"{group}.{name}": hint for name, hint in hints.items()})
+    return knobs
+
+
+KNOBS: Final[Mapping[str, Any]] = _knobs()
+"""Every knob by its dotted name, with its type, in the order of the schema."""
+
+
+def parse(text: str, source: str, base: Base | None = None) -> Cited:
+    """Read a rulebook; one that ``extends`` another states only what differs.
+
+    Args:
+        text: the TOML.
+        source: the file's name, for messages.
+        base: finds the rulebook named by ``extends``.
+
+    Raises:
+        InputRefused: a field is missing, unknown, of the wrong kind, uncited or in
+            contradiction with another; the field is named.
+    """
+    document = _toml(text, source)
+    _known_keys(document, {"id", "title", "document", "extends", "knobs"}, source)
+    start = _start(document, source, base)
+    plain = _flat(start.rules) if start else {}
+    citations = dict(start.citations) if start else {}
+    for knob, entry in _leaves(_table(document, "knobs", source, empty=start is not None)):
+        plain[knob], citations[knob] = _knob(knob, entry, source)
+    _complete(plain, source)
+    cited = Cited(
+        title=_text(document, "title", source, start.title if start else None),
+        document=_text(document, "document", source, start.document if start else None),
+        rules=_assemble(_text(document, "id", source, None), plain),
+        citations=citations,
+    )
+    _refuse_contradictions(cited.rules, source, _impossible(cited.rules))
+    _refuse_contradictions(cited.rules, source, _at_odds(cited.rules))
+    return cited
+
+
+def override(rules: Rulebook, knob: str, value: str) -> Rulebook:
+    """Return ``rules`` with one knob (dotted name) set from text, as ``--set`` does.
+
+    Raises:
+        InputRefused: no such knob, or no such value for it.
+    """
+    _known_knob(knob, "--set")
+    plain = _flat(rules)
+    plain[knob] = _typed(knob, _from_text(knob, value), "--set")
+    return _assemble(rules.id, plain)
+
+
+def overridden(rules: Rulebook, settings: Iterable[str]) -> Rulebook:
+    """Return ``rules`` with each ``KNOB=VALUE`` of ``settings`` applied, checked as a whole.
+
+    Raises:
+        InputRefused: a setting is not ``KNOB=VALUE``, names no knob, gives it a value it
+            cannot have, or all together are impossible.
+    """
+    for setting in settings:
+        knob, equals, value = setting.partition("=")
+        if not equals:
+            raise InputRefused(source="--set", field=setting, expected="KNOB=VALUE", found=setting)
+        rules = override(rules, knob.strip(), value.strip())
+    _refuse_contradictions(rules, "--set", _impossible(rules))
+    return rules
+
+
+def sheet(cited: Cited) -> tuple[str, ...]:
+    """Write a rulebook as lines a person can read, each knob with where it comes from."""
+    lines = [f"{cited.rules.id}: {cited.title}", f"document {cited.document}", ""]
+    for knob, value in _flat(cited.rules).items():
+        lines.append(f"{knob} = {shown(value)}")
+        lines.append(f"    {_cites(cited.citations[knob])}")
+    return tuple(lines)
+
+
+def differences(one: Rulebook, other: Rulebook) -> tuple[tuple[str, str, str], ...]:
+    """Return ``(knob, value in one, value in other)`` for each knob that differs."""
+    first, second = _flat(one), _flat(other)
+    return tuple(
+        (knob, shown(first[knob]), shown(second[knob]))
+        for knob in KNOBS
+        if first[knob] != second[knob]
+    )
+
+
+def shown(value: Any) -> str:
+    """Write a knob's value for people, as ``--set`` would take it back."""
+    if value is None or value == ():
+        return "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return ",".join(value)
+    if isinstance(value, dict):
+        return ",".join(f"{key}:{value[key]}" for key in sorted(value)) or "none"
+    return str(value)
+
+
+def value(rules: Rulebook, knob: str) -> Any:
+    """Return one knob by its dotted name; raises ``KeyError`` where there is none such."""
+    return _flat(rules)[knob]
+
+
+def _toml(text: str, source: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputRefused(
+            source=source, field="(file)", expected="TOML", found=str(error)
+        ) from error
+
+
+def _start(document: Mapping[str, Any], source: str, base: Base | None) -> Cited | None:
+    if "extends" not in document:
+        return None
+    name = _text(document, "extends", source, None)
+    if base is None:
+        raise InputRefused(
+            source=source, field="extends", expected="no base rulebook here", found=repr(name)
+        )
+    return base(name)
+
+
+def _table(
+    document: Mapping[str, Any], field: str, source: str, *, empty: bool
+) -> Mapping[str, Any]:
+    table = document.get(field, {} if empty else None)
+    if not isinstance(table, dict):
+        raise InputRefused(source=source, field=field, expected="a table", found=_found(table))
+    return table
+
+
+def _text(document: Mapping[str, Any], field: str, source: str, inherited: str | None) -> str:
+    text = document.get(field, inherited)
+    if not isinstance(text, str) or not text.strip():
+        raise InputRefused(source=source, field=field, expected="a text", found=_found(text))
+    return text
+
+
+def _leaves(table: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, Any]]:
+    for name, entry in table.items():
+        if not above and name in _GROUPS and isinstance(entry, dict):
+            yield from _leaves(entry, f"{name}.")
+        else:
+            yield above + name, entry
+
+
+def _knob(knob: str, entry: Any, source: str) -> tuple[Any, Citation]:
+    _known_knob(knob, source)
+    field = f"knobs.{knob}"
+    if not isinstance(entry, dict) or "value" not in entry:
+        raise InputRefused(
+            source=source, field=field, expected="a table with a value", found=_found(entry)
+        )
+    cites = {key: said for key, said in entry.items() if key != "value"}
+    return _typed(knob, entry["value"], source), _citation(field, cites, source)
+
+
+def _citation(field: str, cites: Mapping[str, Any], source: str) -> Citation:
+    try:
+        citation = msgspec.convert(cites, Citation)
+    except msgspec.ValidationError as error:
+        raise InputRefused(
+            source=source,
+            field=field,
+            expected="source, document, quote, reason",
+            found=str(error),
+        ) from error
+    needed = ("document", "quote") if citation.source == "stated" else ("reason",)
+    for name in needed:
+        if not getattr(citation, name):
+            raise InputRefused(
+                source=source,
+                field=f"{field}.{name}",
+                expected=f"a text, as the source is {citation.source!r}",
+                found="nothing",
+            )
+    return citation
+
+
+def _typed(knob: str, plain: Any, source: str) -> Any:
+    kind = KNOBS[knob]
+    try:
+        if kind is Odds:
+            return Odds.parse(msgspec.convert(plain, str))
+        if plain == "none" and knob in ("max_spots_per_player", "table_max"):
+            return None
+        return msgspec.convert(plain, kind, str_keys=True)
+    except (msgspec.ValidationError, ValueError) as error:
+        raise InputRefused(
+            source=source, field=f"knobs.{knob}", expected=_wanted(kind), found=_found(plain)
+        ) from error
+
+
+def _wanted(kind: Any) -> str:
+    if kind is Odds:
+        return 'odds such as "3:2"'
+    schema = msgspec.json.schema(kind)
+    options = schema.get("enum") or schema.get("items", {}).get("enum")
+    if options:
+        return "one of " + ", ".join(shown(option) for option in options)
+    limits = [f"{word} {schema[key]}" for key, word in _LIMITS if key in schema]
+    return " ".join([_KINDS.get(schema.get("type", ""), "a value or none"), *limits])
+
+
+_LIMITS: Final = (("minimum", "from"), ("maximum", "to"))
+_KINDS: Final = {"boolean": "true or false", "integer": "a whole number", "object": "a table"}
+
+
+def _from_text(knob: str, text: str) -> Any:
+    schema = msgspec.json.schema(KNOBS[knob]) if KNOBS[knob] is not Odds else {}
+    if schema.get("type") == "array":
+        return [] if text in ("", "none") else [part.strip() for part in text.split(",")]
+    if schema.get("type") == "object":
+        pairs = [] if text in ("", "none") else text.split(",")
+        return {key.strip(): _number(many) for key, _, many in (p.partition(":") for p in pairs)}
+    if text in ("true", "false"):
+        return text == "true"
+    return _number(text)
+
+
+def _number(text: str) -> int | str:
+    return int(text) if text.strip().lstrip("-").isascii() and _digits(text) else text
+
+
+def _digits(text: str) -> bool:
+    return text.strip().removeprefix("-").isdigit()
+
+
+def _flat(rules: Rulebook) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for knob in KNOBS:
+        group, dot, name = knob.partition(".")
+        flat[knob] = getattr(getattr(rules, group), name) if dot else getattr(rules, knob)
+    return flat
+
+
+def _assemble(name: str, flat: Mapping[str, Any]) -> Rulebook:
+    plain: dict[str, Any] = {"id": name}
+    for group, kind in _GROUPS.items():
+        start = f"{group}."
+        plain[group] = kind(
+            **{k.removeprefix(start): v for k, v in flat.items() if k.startswith(start)}
+        )
+    return Rulebook(**plain, **{k: v for k, v in flat.items() if "." not in k})
+
+
+def _complete(plain: Mapping[str, Any], source: str) -> None:
+    for knob in KNOBS:
+        if knob not in plain:
+            raise InputRefused(
+                source=source,
+                field=f"knobs.{knob}",
+                expected="a value with its citation",
+                found="nothing",
+            )
+
+
+def _known_knob(knob: str, source: str) -> None:
+    if knob not in KNOBS:
+        raise InputRefused(
+            source=source, field=knob, expected="the name of a knob", found=_near(knob)
+        )
+
+
+def _near(knob: str) -> str:
+    alike = [name for name in KNOBS if knob.rpartition(".")[2] in name]
+    return f"{knob!r}" + (f" (did you mean {', '.join(alike[:3])}?)" if knob and alike else "")
+
+
+def _known_keys(table: Mapping[str, Any], names: set[str], source: str) -> None:
+    for name in table:
+        if name not in names:
+            raise InputRefused(
+                source=source, field=name, expected=", ".join(sorted(names)), found=repr(name)
+            )
+
+
+def _impossible(rules: Rulebook) -> Iterable[tuple[str, str, str]]:
+    """Yield ``(knob, expected, found)`` for values that no game can have together."""
+    if rules.table_min < 0:
+        yield "table_min", "an amount of 0 or more", str(rules.table_min)
+    if rules.table_max is not None and rules.table_max < rules.table_min:
+        yield "table_max", f"at least table_min ({rules.table_min})", str(rules.table_max)
+    most = rules.max_spots_per_player
+    for spots, multiple in rules.multi_spot_min_multiple.items():
+        if spots < 2 or multiple < 1 or (most is not None and spots > most):
+            limit = "2 or more" if most is None else f"2 to {most}"
+            yield (
+                "multi_spot_min_multiple",
+                f"{limit} spots, multiples of 1 up",
+                f"{spots}:{multiple}",
+            )
+
+
+def _at_odds(rules: Rulebook) -> Iterable[tuple[str, str, str]]:
+    """Yield ``(knob, expected, found)`` where one clause grants what another rules out."""
+    if rules.resplit_aces and rules.max_hands < 3:
+        yield "resplit_aces", f"false, as max_hands is {rules.max_hands}", "true"
+    if rules.double_after_split and rules.double_on == "none":
+        yield "double_after_split", "false, as double_on is none", "true"
+    if rules.double_split_aces and not rules.double_after_split:
+        yield "double_split_aces", "false, as double_after_split is false", "true"
+    if rules.surrender_after_split and rules.surrender == "none":
+        yield "surrender_after_split", "false, as surrender is none", "true"
+    if rules.surrender != "none" and not rules.signals.surrender:
+        yield "signals.surrender", "a signal, as surrender is offered", "none"
+
+
+def _refuse_contradictions(
+    rules: Rulebook, source: str, found: Iterable[tuple[str, str, str]]
+) -> None:
+    for knob, expected, value_found in found:
+        raise InputRefused(
+            source=f"{source} ({rules.id})",
+            field=f"knobs.{knob}",
+            expected=expected,
+            found=value_found,
+        )
+
+
+def _cites(citation: Citation) -> str:
+    if citation.source == "stated":
+        return f"stated, {citation.document}: “{citation.quote}”"
+    return f"{citation.source}: {citation.reason}"
+
+
+def _found(plain: Any) -> str:
+    return "nothing" if plain is None else repr(plain)
