@@ -1,0 +1,276 @@
+"""The decks that networks learn from and are tested on, and the atlases that are shipped.
+
+Training decks are rasterised from Debian's card art and drawn in Debian's typefaces, on
+demand, into ``.cache/decks``. Test decks are the shipped ones and their kin; a family that is
+kept for testing never trains.
+"""
+
+import hashlib
+import subprocess
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Final, Literal
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from models.errors import OperatorError
+from vision.scenes.decks import FACE_PX, Deck, cut_atlas, deck_ids, load_deck
+from vision.training.drawn import Style, draw_atlas, usable
+
+CACHE: Final = Path(".cache/decks")
+SHEETS: Final = Path("/usr/share/aisleriot/cards")
+TYPEFACES: Final = Path("/usr/share/fonts")
+ALL_RANKS: Final = "A23456789TJQK"
+
+TRAIN_SHEETS: Final = {
+    "neoclassical": ALL_RANKS,
+    "neoclassical_4_color": ALL_RANKS,
+    "ornamental": ALL_RANKS,
+    "plastic": ALL_RANKS,
+    "simplistic": ALL_RANKS,
+    "tango": ALL_RANKS,
+    "atlasnye": ALL_RANKS,
+    "bellot": ALL_RANKS,
+    "dondorf": ALL_RANKS,
+    "paris": ALL_RANKS,
+    "ancient_french": "23456789T",
+    "berlin": "A23456789TK",
+    "lattmann": "A23456789TK",
+    "rheinland": "A23456789TK",
+    "guyenne-classic": "A23456789T",
+    "orell": "A23456789T",
+    "slavic_costumes": "23456789T",
+    "tarocco": "A23456789T",
+    "atlasnye_skat": "A23456789TQK",
+}
+"""Sheets of gnome-cards-data, and which ranks of each carry the index we know them by."""
+
+FOUR_INDICES: Final = frozenset({"dondorf"})
+
+TEST_SHEETS: Final = ("anglo_poker", "tigullio")
+"""Shipped and kept for testing, with their kin below."""
+TEST_KIN: Final = frozenset(
+    {
+        *("anglo", "anglo_bitmap", "anglo_modern", "anglo_modern_4_color", "gnomangelo"),
+        *("anglo_poker", "gnomangelo_bitmap", "tigullio", "tigullio-international"),
+    }
+)
+TEST_TYPEFACES: Final = (
+    "LiberationSansNarrow",
+    "Caladea",
+    "Carlito",
+    "Vollkorn",
+    "NimbusSansNarrow",
+)
+"""Families of which no training deck is drawn."""
+
+FOUR_COLOURS: Final = ((15, 15, 15), (205, 20, 30), (20, 60, 170), (10, 120, 50))
+
+
+def train_deck_ids(drawn: int) -> tuple[str, ...]:
+    """Name the decks to learn from: the sheets, and ``drawn`` decks of our own."""
+    return (*(f"sheet:{name}" for name in TRAIN_SHEETS), *(f"drawn:{n}" for n in range(drawn)))
+
+
+def test_deck_ids(drawn: int) -> tuple[str, ...]:
+    """Name the decks to test on: the shipped ones, and decks in typefaces never trained on."""
+    return (*deck_ids(), *(f"unseen:{n}" for n in range(drawn)))
+
+
+def open_deck(name: str) -> Deck:
+    """Open a deck by its name, rasterising it once.
+
+    Raises:
+        OperatorError: the card art or the typefaces it comes from are not installed.
+    """
+    kind, _, rest = name.partition(":")
+    if not rest:
+        return load_deck(name)
+    use: Literal["train", "test"] = "test" if kind == "unseen" else "train"
+    return cut_atlas(name, use, _cached(name, kind, rest))
+
+
+def ranks_of(name: str) -> str:
+    """Which ranks of a deck carry the index we know them by."""
+    return TRAIN_SHEETS.get(name.removeprefix("sheet:"), ALL_RANKS)
+
+
+def four_indices(name: str) -> bool:
+    """Whether a deck carries an index in each of its corners."""
+    kind, _, rest = name.partition(":")
+    if kind in {"drawn", "unseen"}:
+        return drawn_style(kind, int(rest)).four_indices
+    return rest in FOUR_INDICES
+
+
+def _cached(name: str, kind: str, rest: str) -> NDArray[np.uint8]:
+    path = CACHE / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.png"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        atlas = sheet_atlas(rest) if kind == "sheet" else draw_atlas(drawn_style(kind, int(rest)))
+        cv2.imwrite(str(path), atlas)
+    return np.asarray(cv2.imread(str(path), cv2.IMREAD_COLOR), np.uint8)
+
+
+def sheet_atlas(name: str) -> NDArray[np.uint8]:
+    """Rasterise a sheet of gnome-cards-data into an atlas, BGR."""
+    sheet = _rasterise(SHEETS / f"{name}.svgz")
+    across, down = sheet.shape[1] / 13, sheet.shape[0] / 5
+    width, height = FACE_PX
+    atlas = np.full((4 * height, 14 * width, 3), 255, np.uint8)
+    places = {(row, column): (row, column) for row in range(4) for column in range(13)}
+    order = (3, 2, 1, 0)  # the sheets go clubs, diamonds, hearts, spades
+    for row, column in [*places, (4, 2)]:
+        top, left = round(row * down), round(column * across)
+        cell = _trim(sheet[top : round((row + 1) * down), left : round((column + 1) * across)])
+        at = (0, 13) if row == 4 else (order[row], column)
+        face = cv2.resize(cell, FACE_PX, interpolation=cv2.INTER_AREA)
+        atlas[at[0] * height :, at[1] * width :][:height, :width] = face
+    return atlas
+
+
+def _rasterise(path: Path) -> NDArray[np.uint8]:
+    if not path.exists():
+        raise OperatorError(
+            "the card art is not installed",
+            where=str(path),
+            way_out="Install the Debian packages gnome-cards-data and librsvg2-bin",
+        )
+    command = ["rsvg-convert", "--width", "3900", "--height", "2150", str(path)]
+    png = subprocess.run(command, check=True, capture_output=True).stdout
+    return np.asarray(cv2.imdecode(np.frombuffer(png, np.uint8), cv2.IMREAD_UNCHANGED), np.uint8)
+
+
+def _trim(cell: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Cut a cell to its card and lay that on white."""
+    rows = np.flatnonzero((cell[..., 3] > 128).mean(1) > 0.5)
+    columns = np.flatnonzero((cell[..., 3] > 128).mean(0) > 0.5)
+    if len(rows) and len(columns):
+        cell = cell[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    alpha = cell[..., 3:].astype(np.float32) / 255
+    return np.asarray(cell[..., :3] * alpha + 255 * (1 - alpha), np.uint8)
+
+
+@cache
+def typefaces(held_out: bool) -> tuple[Path, ...]:
+    """List the typefaces to draw ranks in: to train with, or those kept for testing."""
+    files = sorted([*TYPEFACES.rglob("*.ttf"), *TYPEFACES.rglob("*.otf")])
+    odd = (
+        "Math",
+        "Keyboard",
+        "Initials",
+        "Aoyagi",
+        "Hairline",
+        "Thin",
+        "Symbol",
+        "D050000L",
+        "Tamil",
+    )
+    plain = [file for file in files if not any(word in file.name for word in odd)]
+    kept = [f for f in plain if f.name.startswith(TEST_TYPEFACES) == held_out and usable(f)]
+    if not kept:
+        raise OperatorError(
+            "no typeface to draw decks in",
+            where=str(TYPEFACES),
+            way_out="Install Debian's font packages named in CONTRIBUTING.md",
+        )
+    return tuple(kept)
+
+
+@cache
+def drawn_style(kind: str, seed: int) -> Style:
+    """Choose the looks of a deck of our own."""
+    rng = np.random.default_rng([seed, 1 if kind == "drawn" else 2])
+    fonts = typefaces(kind == "unseen")
+    jumbo = rng.random() < 0.45
+    tall = rng.uniform(8.5, 14.0) if jumbo else rng.uniform(5.0, 8.0)
+    style = Style(
+        font=fonts[rng.integers(len(fonts))],
+        rank_height=tall,
+        rank_width=tall * rng.uniform(0.5, 1.0),
+        bold=float(rng.choice([0.0, 0.0, 0.15, 0.3, 0.5])) * tall / 8,
+        suit_height=tall * rng.uniform(0.55, 1.0),
+        index_x=max(tall * rng.uniform(0.4, 0.55), 3.5) + rng.uniform(0.5, 2.0),
+        index_top=rng.uniform(2.2, 6.0),
+        gap=rng.uniform(0.5, 2.2),
+        suit_beside=rng.random() < 0.06,
+        four_indices=rng.random() < 0.15,
+        paper=_paper(rng),
+        pip_height=rng.uniform(9.0, 15.0),
+        pip_shape=rng.uniform(0, 1),
+        court=int(rng.integers(1 << 30)),
+        frame=rng.random() < 0.7,
+        back=int(rng.integers(1 << 30)),
+        back_colour=_back_colour(rng),
+        back_border=float(rng.choice([0.0, 2.5, 3.5, 5.0])),
+    )
+    return replace(style, colours=_suit_colours(rng))
+
+
+def _paper(rng: np.random.Generator) -> tuple[int, int, int]:
+    white = int(rng.integers(238, 256))
+    return (white, white - int(rng.integers(0, 6)), white - int(rng.integers(0, 18)))
+
+
+def _back_colour(rng: np.random.Generator) -> tuple[int, int, int]:
+    choices = (
+        (160, 25, 35),
+        (25, 40, 120),
+        (20, 90, 60),
+        (30, 30, 30),
+        (110, 40, 110),
+        (190, 110, 20),
+    )
+    base = np.array(choices[rng.integers(len(choices))]) + rng.integers(-20, 21, 3)
+    r, g, b = (int(value) for value in np.clip(base, 0, 255))
+    return (r, g, b)
+
+
+def _suit_colours(rng: np.random.Generator) -> tuple[tuple[int, int, int], ...]:
+    red = (int(rng.integers(165, 235)), int(rng.integers(5, 50)), int(rng.integers(10, 60)))
+    black = (int(rng.integers(0, 45)),) * 3
+    if rng.random() < 0.12:
+        return (black, red, FOUR_COLOURS[2], FOUR_COLOURS[3])
+    return (black, red, red, black)  # type: ignore[return-value]
+
+
+def shipped_styles() -> dict[str, Style]:
+    """The two decks of our own that are shipped; never trained on."""
+    by_name = {font.name: font for font in typefaces(held_out=True)}
+    jumbo = Style(
+        font=by_name["LiberationSansNarrow-Bold.ttf"],
+        rank_height=11.5,
+        rank_width=8.0,
+        suit_height=8.5,
+        index_x=6.4,
+        index_top=3.4,
+        gap=1.3,
+        pip_shape=0.25,
+        court=1907,
+        back=6 * 7 + 1,
+        back_colour=(155, 22, 38),
+    )
+    peek = Style(
+        font=by_name["Caladea-Bold.ttf"],
+        rank_height=6.2,
+        rank_width=5.2,
+        suit_height=4.8,
+        index_x=4.9,
+        index_top=3.6,
+        pip_shape=0.6,
+        court=1931,
+        back=6 * 7 + 4,
+        back_colour=(22, 44, 118),
+    )
+    return {"casino-jumbo": jumbo, "casino-standard": peek}
+
+
+def write_shipped(folder: Path) -> None:
+    """Write the atlases that the table simulator deals from."""
+    atlases = {name: draw_atlas(style) for name, style in shipped_styles().items()}
+    atlases |= {name: sheet_atlas(name) for name in TEST_SHEETS}
+    for name, atlas in atlases.items():
+        cv2.imwrite(str(folder / f"{name}.webp"), atlas, [cv2.IMWRITE_WEBP_QUALITY, 82])

@@ -1,0 +1,331 @@
+"""Casino-style decks of our own: indices in a typeface, pips laid out, plain court panels.
+
+Lengths are in millimetres on the card unless a name says otherwise; pictures are drawn at
+``PX_PER_MM`` times ``FINE`` and reduced.
+"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import cv2
+import numpy as np
+from fontTools.ttLib import TTFont, TTLibError
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+from models.cards import DECK, Card
+from vision.scenes.decks import CARD_MM, FACE_PX, PX_PER_MM
+
+FINE: Final = 2
+PIP_ROWS: Final[dict[int, tuple[tuple[float, float], ...]]] = {
+    2: ((1, 0), (1, 1)),
+    3: ((1, 0), (1, 0.5), (1, 1)),
+    4: ((0, 0), (2, 0), (0, 1), (2, 1)),
+    5: ((0, 0), (2, 0), (1, 0.5), (0, 1), (2, 1)),
+    6: ((0, 0), (2, 0), (0, 0.5), (2, 0.5), (0, 1), (2, 1)),
+    7: ((0, 0), (2, 0), (1, 0.25), (0, 0.5), (2, 0.5), (0, 1), (2, 1)),
+    8: ((0, 0), (2, 0), (1, 0.25), (0, 0.5), (2, 0.5), (1, 0.75), (0, 1), (2, 1)),
+    9: tuple((c, r / 3) for c in (0, 2) for r in range(4)) + ((1, 0.5),),
+    10: tuple((c, r / 3) for c in (0, 2) for r in range(4)) + ((1, 1 / 6), (1, 5 / 6)),
+}
+
+
+@dataclass(frozen=True)
+class Style:
+    """How one deck of our own looks. Colours are RGB."""
+
+    font: Path
+    rank_height: float = 7.0
+    rank_width: float = 5.5
+    """The widest a rank may be; wider ones are squeezed."""
+    bold: float = 0.0
+    """Thickness added round a rank's strokes."""
+    suit_height: float = 5.5
+    index_x: float = 5.5
+    index_top: float = 4.0
+    gap: float = 1.2
+    suit_beside: bool = False
+    four_indices: bool = False
+    ten_narrow: bool = True
+    colours: tuple[tuple[int, int, int], ...] = (
+        (15, 15, 15),
+        (205, 20, 30),
+        (205, 20, 30),
+        (15, 15, 15),
+    )
+    paper: tuple[int, int, int] = (252, 252, 250)
+    pip_height: float = 13.0
+    pip_shape: float = 0.0
+    """From 0, plain, to 1, curled: how the suits are drawn."""
+    court: int = 0
+    """Seed of the court panels' ornament."""
+    frame: bool = True
+    back: int = 0
+    """Seed of the back's design."""
+    back_colour: tuple[int, int, int] = (160, 25, 35)
+    back_border: float = 3.5
+
+
+def draw_atlas(style: Style) -> NDArray[np.uint8]:
+    """Draw a whole deck as the one picture that ``vision.scenes.decks`` cuts up, BGR."""
+    width, height = FACE_PX
+    atlas = np.full((4 * height, 14 * width, 3), 255, np.uint8)
+    for at, card in enumerate(DECK):
+        row, column = divmod(at, 13)
+        face = np.asarray(draw_face(card, style).resize(FACE_PX, Image.Resampling.LANCZOS))
+        atlas[row * height : (row + 1) * height, column * width : (column + 1) * width] = face
+    atlas[:height, 13 * width :] = draw_back(style)
+    return np.ascontiguousarray(atlas[:, :, ::-1])
+
+
+def draw_face(card: Card, style: Style) -> Image.Image:
+    """Draw one face, ``FINE`` times as large as it is kept."""
+    size = (round(CARD_MM[0] * PX_PER_MM * FINE), round(CARD_MM[1] * PX_PER_MM * FINE))
+    face = Image.new("RGB", size, style.paper)
+    if card.rank in "JQK":
+        _court(face, card, style)
+    else:
+        _pips(face, card, style)
+    _indices(face, card, style)
+    return face
+
+
+def _px(mm: float) -> int:
+    return max(1, round(mm * PX_PER_MM * FINE))
+
+
+def _colour(card: Card, style: Style) -> tuple[int, int, int]:
+    return style.colours["SHDC".index(card.suit)]
+
+
+def _indices(face: Image.Image, card: Card, style: Style) -> None:
+    corner = _index(card, style)
+    x = _px(style.index_x) - corner.width // 2 if not style.suit_beside else _px(2.6)
+    at = (max(_px(1.0), x), _px(style.index_top))
+    sides = (False, True) if style.four_indices else (False,)
+    for turned in (False, True):
+        for right in sides:
+            place = (face.width - at[0] - corner.width, at[1]) if right else at
+            face.paste(_colour(card, style), place, corner)
+        if not turned:
+            face.paste(face.rotate(180).copy())
+    face.paste(face.rotate(180))
+
+
+def _index(card: Card, style: Style) -> Image.Image:
+    """Alpha of rank and suit as they stand in a corner."""
+    rank = rank_mask("10" if card.rank == "T" else card.rank, style)
+    suit = suit_mask(card.suit, _px(style.suit_height), style.pip_shape)
+    gap = _px(style.gap)
+    if style.suit_beside:
+        size = (rank.width + gap + suit.width, max(rank.height, suit.height))
+        places = ((0, 0), (rank.width + gap, 0))
+    else:
+        width = max(rank.width, suit.width)
+        size = (width, rank.height + gap + suit.height)
+        places = (
+            ((width - rank.width) // 2, 0),
+            ((width - suit.width) // 2, rank.height + gap),
+        )
+    alpha = Image.new("L", size, 0)
+    alpha.paste(rank, places[0])
+    alpha.paste(suit, places[1])
+    return alpha
+
+
+def rank_mask(text: str, style: Style) -> Image.Image:
+    """Alpha of a rank at the style's height, squeezed to its widest."""
+    font = ImageFont.truetype(str(style.font), _px(style.rank_height) * 2)
+    box = font.getbbox(text)
+    stroke = _px(style.bold) * 2 if style.bold else 0
+    canvas = Image.new("L", (int(box[2] + 4 * stroke + 8), int(box[3] + 4 * stroke + 8)), 0)
+    ImageDraw.Draw(canvas).text(
+        (2 * stroke + 2, 2 * stroke + 2), text, 255, font, stroke_width=stroke
+    )
+    ink = canvas.crop(canvas.getbbox())
+    height = _px(style.rank_height)
+    width = min(
+        ink.width * height // ink.height, _px(style.rank_width * (1.25 if text == "10" else 1))
+    )
+    return ink.resize((max(2, width), height), Image.Resampling.LANCZOS)
+
+
+def suit_mask(suit: str, height_px: int, curl: float = 0.0) -> Image.Image:
+    """Alpha of a suit's sign, drawn from its own outline. ``curl`` bends its sides."""
+    unit = 256
+    fine = np.zeros((unit, unit), np.uint8)
+    {"S": _spade, "H": _heart, "D": _diamond, "C": _club}[suit](fine, curl)
+    rows, columns = np.nonzero(fine)
+    ink = fine[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
+    width = max(2, ink.shape[1] * height_px // ink.shape[0])
+    return Image.fromarray(cv2.resize(ink, (width, height_px), interpolation=cv2.INTER_AREA))
+
+
+def _fill(canvas: NDArray[np.uint8], points: NDArray[np.float64]) -> None:
+    cv2.fillPoly(canvas, [np.round(points * 256).astype(np.int32)], 255, cv2.LINE_AA)
+
+
+def _heart(canvas: NDArray[np.uint8], curl: float) -> None:
+    t = np.linspace(0, 2 * np.pi, 200)
+    x = np.sign(np.sin(t)) * np.abs(np.sin(t)) ** (3 - 0.6 * curl)
+    y = -(13 * np.cos(t) - 5 * np.cos(2 * t) - 2 * np.cos(3 * t) - np.cos(4 * t)) / 16
+    _fill(canvas, np.stack([0.5 + 0.46 * x, 0.45 + 0.46 * y], 1))
+
+
+def _diamond(canvas: NDArray[np.uint8], curl: float) -> None:
+    t = np.linspace(0, 2 * np.pi, 201)
+    power = 2.0 + 0.7 * curl
+    x = np.sign(np.cos(t)) * np.abs(np.cos(t)) ** power
+    y = np.sign(np.sin(t)) * np.abs(np.sin(t)) ** power
+    _fill(canvas, np.stack([0.5 + 0.38 * x, 0.5 + 0.48 * y], 1))
+
+
+def _spade(canvas: NDArray[np.uint8], curl: float) -> None:
+    heart = np.zeros_like(canvas)
+    _heart(heart, curl)
+    canvas[:-12] = heart[::-1][12:]
+    _stem(canvas, 0.55, curl)
+
+
+def _club(canvas: NDArray[np.uint8], curl: float) -> None:
+    radius = round((0.205 + 0.02 * curl) * 256)
+    for x, y in ((0.5, 0.24), (0.27, 0.56), (0.73, 0.56)):
+        cv2.circle(canvas, (round(x * 256), round(y * 256)), radius, 255, -1, cv2.LINE_AA)
+    cv2.circle(canvas, (128, 122), 24, 255, -1)
+    _stem(canvas, 0.5, curl)
+
+
+def _stem(canvas: NDArray[np.uint8], top: float, curl: float) -> None:
+    y = np.linspace(top, 0.95, 20)
+    half = 0.035 + (0.12 + 0.06 * curl) * ((y - top) / (0.95 - top)) ** (2 + 2 * curl)
+    _fill(
+        canvas, np.concatenate([np.stack([0.5 - half, y], 1), np.stack([0.5 + half, y], 1)[::-1]])
+    )
+
+
+def _pips(face: Image.Image, card: Card, style: Style) -> None:
+    colour = _colour(card, style)
+    if card.rank == "A":
+        size = style.pip_height * (2.4 if card.suit == "S" else 1.7)
+        _stamp(
+            face,
+            suit_mask(card.suit, _px(size), style.pip_shape),
+            0.5 * CARD_MM[0],
+            0.5 * CARD_MM[1],
+            colour,
+        )
+        return
+    pip = suit_mask(card.suit, _px(style.pip_height), style.pip_shape)
+    top, bottom = 15.0, CARD_MM[1] - 15.0
+    left = max(17.0, style.index_x + style.rank_width * 0.6 + style.pip_height * 0.5)
+    for column, share in PIP_ROWS[card.points]:
+        upright = share <= 0.5
+        mask = pip if upright else pip.rotate(180)
+        _stamp(
+            face,
+            mask,
+            left + column * (CARD_MM[0] / 2 - left),
+            top + share * (bottom - top),
+            colour,
+        )
+
+
+def _stamp(
+    face: Image.Image, mask: Image.Image, x: float, y: float, colour: tuple[int, int, int]
+) -> None:
+    face.paste(colour, (_px(x) - mask.width // 2, _px(y) - mask.height // 2), mask)
+
+
+def _court(face: Image.Image, card: Card, style: Style) -> None:
+    """Draw a panel of ornament that reads the same upside down, with letter and suit."""
+    rng = np.random.default_rng([style.court, DECK.index(card)])
+    left, top = 11.5, 8.5
+    box = (_px(left), _px(top), face.width - _px(left), face.height - _px(top))
+    size = (box[2] - box[0], box[3] - box[1])
+    panel = Image.new("RGB", size, style.paper)
+    pen = ImageDraw.Draw(panel)
+    palette = [
+        (190, 25, 35),
+        (235, 190, 40),
+        (25, 45, 120),
+        (20, 20, 20),
+        (40, 110, 70),
+        style.paper,
+    ]
+    for _ in range(26):
+        _ornament(pen, rng, size, palette)
+    figure = suit_mask(card.suit, _px(10), style.pip_shape)
+    panel.paste(_colour(card, style), (_px(2), _px(2)), figure)
+    half = panel.crop((0, 0, size[0], size[1] // 2))
+    panel.paste(half.rotate(180), (0, size[1] - half.height))
+    if rng.random() < 0.5:
+        letter = rank_mask(card.rank, replace(style, rank_height=20.0, rank_width=18.0))
+        panel.paste(
+            _colour(card, style),
+            ((size[0] - letter.width) // 2, (size[1] - letter.height) // 2),
+            letter,
+        )
+    face.paste(panel, box[:2])
+    if style.frame:
+        ImageDraw.Draw(face).rectangle(box, outline=(30, 40, 110), width=_px(0.4))
+
+
+def _ornament(
+    pen: ImageDraw.ImageDraw,
+    rng: np.random.Generator,
+    size: tuple[int, int],
+    palette: list[tuple[int, int, int]],
+) -> None:
+    colour = palette[rng.integers(len(palette))]
+    x, y = rng.uniform(0, size[0]), rng.uniform(0, size[1] / 2)
+    reach = rng.uniform(0.06, 0.3) * size[0]
+    kind = rng.integers(4)
+    if kind == 0:
+        pen.ellipse((x - reach, y - reach, x + reach, y + reach), fill=colour, outline=(20, 20, 20))
+    elif kind == 1:
+        points = [(x + rng.normal(0, reach), y + rng.normal(0, reach)) for _ in range(4)]
+        pen.polygon(points, fill=colour, outline=(20, 20, 20))
+    elif kind == 2:
+        for step in range(5):
+            pen.line(
+                (x, y + step * 9, x + 2 * reach, y + step * 9 - reach / 2), fill=colour, width=4
+            )
+    else:
+        pen.arc((x - reach, y - reach, x + reach, y + reach), 0, 250, fill=colour, width=6)
+
+
+def draw_back(style: Style) -> NDArray[np.uint8]:
+    """Draw a back that reads the same upside down, RGB, at the kept size."""
+    rng = np.random.default_rng([style.back, 7])
+    width, height = FACE_PX
+    y, x = np.mgrid[0:height, 0:width].astype(np.float64) / PX_PER_MM
+    x, y = x - CARD_MM[0] / 2, y - CARD_MM[1] / 2
+    pitch = rng.uniform(2.5, 7)
+    waves = [
+        np.cos(2 * np.pi * x / pitch) * np.cos(2 * np.pi * y / pitch),
+        np.cos(2 * np.pi * (x + y) / pitch) + np.cos(2 * np.pi * (x - y) / pitch) - 0.4,
+        np.cos(2 * np.pi * np.hypot(x, y) / pitch) * np.cos(6 * np.arctan2(y, x)),
+        np.cos(2 * np.pi * x / pitch * 0.5) + np.cos(2 * np.pi * y / pitch * 0.5) ** 2 - 0.6,
+        np.abs(np.mod((x + y) / pitch, 2) - 1) - 0.35,
+        np.full_like(x, -1.0),
+    ]
+    wave = waves[style.back % len(waves)]
+    ink = np.clip(wave * 3 + 0.5, 0, 1)[..., None]
+    colour = np.array(style.back_colour, np.float64)
+    light = np.array(style.paper, np.float64) * 0.9 + colour * 0.1
+    back = colour * (1 - ink) + light * ink
+    edge = np.minimum(CARD_MM[0] / 2 - np.abs(x), CARD_MM[1] / 2 - np.abs(y))
+    back[edge < style.back_border] = style.paper
+    if style.back % 2:
+        back[np.abs(edge - style.back_border - 1.2) < 0.35] = style.paper
+    return np.asarray(np.clip(back, 0, 255), np.uint8)
+
+
+def usable(font: Path) -> bool:
+    """Tell whether a typeface has every letter and figure of a rank."""
+    try:
+        letters = TTFont(font, fontNumber=0, lazy=True).getBestCmap() or {}
+    except (TTLibError, OSError):
+        return False
+    return all(ord(sign) in letters for sign in "A234567890JQK1")
