@@ -155,6 +155,15 @@ class ConsoleEntry(Observation, frozen=True, kw_only=True, tag="console_entry"):
     fact: "AnyFact"
 
 
+class ClockAnchored(Observation, frozen=True, kw_only=True, tag="clock_anchored"):
+    """The table's clock was set to the host's wall clock anew."""
+
+    wall_ns: int
+    """The wall clock's time, nanoseconds since the Unix epoch, UTC."""
+    step_ns: int
+    """How far that moved the time; after a negative step the time stood still meanwhile."""
+
+
 # --- facts --------------------------------------------------------------------------------
 
 
@@ -306,4 +315,5 @@ AnyObservation: TypeAlias = (
     | CameraFault
     | PlateRead
     | ConsoleEntry
+    | ClockAnchored
 )

@@ -1,0 +1,118 @@
+"""What framers share: faults found in place of a frame, checksums, and lines of text.
+
+A framer is pure: ``feed(chunk)`` yields what the chunk completed. However a stream is cut,
+the same frames and faults come out, and no stream makes one hold more than its cap.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+from operator import xor
+from typing import Final
+
+from models.events import ReaderFault
+
+CAP_BYTES: Final = 128
+"""The longest frame, line or run of garbage that is held before it is given up."""
+
+_UNPRINTABLE: Final = re.compile(rb"[^\x20-\x7e]")
+_LINES: Final = re.compile(rb"[^\n]*\n|[^\n]+")
+_CHECKED: Final = re.compile(rb"(?P<body>.*)\*(?P<check>[0-9A-F]{2})", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class FrameFault:
+    """Bytes that are no frame. ``kind`` is ``checksum``, ``framing`` or ``overflow``."""
+
+    kind: str
+    detail: str
+    raw: bytes
+
+    def observed(self, source: str, at_ns: int) -> ReaderFault:
+        """Say it as an observation of ``source``."""
+        return ReaderFault(
+            source=source, at=at_ns, kind=self.kind, detail=self.detail, raw=self.raw.hex()
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of text without its end. ``checked`` tells whether it bore a checksum."""
+
+    text: str
+    checked: bool
+    raw: bytes
+
+
+def exclusive_or(frame: bytes) -> int:
+    """Return the exclusive-or of all bytes, 0 for none."""
+    return reduce(xor, frame, 0)
+
+
+def checked_line(text: str) -> bytes:
+    """Write ``text*HH`` with its line end, as :class:`LineFramer` reads it."""
+    body = text.encode("ascii")
+    return b"%s*%02X\r\n" % (body, exclusive_or(body))
+
+
+class LineFramer:
+    r"""Cut a byte stream into lines ``text [ '*' HH ] [ CR ] LF``.
+
+    ``HH`` is the exclusive-or of the text's bytes in upper-case hex, as in NMEA 0183. A byte
+    that no text holds ends the garbage before a line: what follows it is read on its own.
+    Empty lines are passed over.
+    """
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+        self._skipping = False
+
+    def feed(self, chunk: bytes) -> Iterator[Line | FrameFault]:
+        """Yield each line completed by ``chunk``, or the fault found in its place."""
+        for part in _LINES.findall(chunk):
+            for start in range(0, len(part), CAP_BYTES):
+                yield from self._extend(part[start : start + CAP_BYTES])
+
+    def finish(self) -> Iterator[FrameFault]:
+        """Yield the fault of a line that the end of the stream cut short."""
+        left, self._buffer, self._skipping = bytes(self._buffer), bytearray(), False
+        if left:
+            yield FrameFault("framing", "the stream ended within a line", left)
+
+    def _extend(self, part: bytes) -> Iterator[Line | FrameFault]:
+        ended = part.endswith(b"\n")
+        if self._skipping:
+            self._skipping = not ended
+            return
+        room = CAP_BYTES - len(self._buffer)
+        self._buffer += part[:room]
+        if len(part) <= room and ended:
+            yield from _line(self._drain())
+        elif len(self._buffer) == CAP_BYTES:
+            self._skipping = not ended
+            yield FrameFault("overflow", f"no line end in {CAP_BYTES} bytes", self._drain())
+
+    def _drain(self) -> bytes:
+        held = bytes(self._buffer)
+        self._buffer.clear()
+        return held
+
+
+def _line(raw: bytes) -> Iterator[Line | FrameFault]:
+    text = raw.removesuffix(b"\n").removesuffix(b"\r")
+    clean = max((odd.end() for odd in _UNPRINTABLE.finditer(text)), default=0)
+    if clean:
+        yield FrameFault("framing", "bytes that are no text", raw[:clean])
+    if text[clean:]:
+        yield _text_line(text[clean:], raw[clean:])
+
+
+def _text_line(text: bytes, raw: bytes) -> Line | FrameFault:
+    parts = _CHECKED.fullmatch(text)
+    if parts is None:
+        return Line(text.decode("ascii"), checked=False, raw=raw)
+    due = exclusive_or(parts["body"])
+    if due != int(parts["check"], 16):
+        return FrameFault("checksum", f"checksum is {due:02X}, not as sent", raw)
+    return Line(parts["body"].decode("ascii"), checked=True, raw=raw)

@@ -1,0 +1,100 @@
+r"""Bet plates: what lies on each betting circle, in our own documented line format.
+
+::
+
+    'PLATE' SP spot SP circle SP cents { SP chip 'x' count } '*' HH CR LF
+     PLATE     3       0      2500      2500x1              *06
+
+``circle`` is the hand's number, ``I`` for the insurance line or ``S`` for a side wager. A
+line is sent when the amount has been stable for 300 ms, and on request (``?`` CR LF). The
+checksum is required: an amount is money.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from devices.driver import Reading
+from devices.framing import FrameFault, Line, LineFramer, checked_line
+from models.events import PlateRead, ReaderFault
+from models.money import Cents
+
+REQUEST: Final = b"?\r\n"
+"""Asks a plate to say every circle now."""
+
+_PLATE: Final = re.compile(
+    r"PLATE (?P<spot>[1-9][0-9]?) (?P<circle>[0-9]|1[0-5]|I|S) (?P<amount>[0-9]{1,12})"
+    r"(?P<chips>(?: [1-9][0-9]{0,11}x[1-9][0-9]{0,3})*)"
+)
+
+
+class PlateConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Settings of one line of plates."""
+
+    baud: int = 9600
+    source: str = "plate"
+    """Prefix of an observation's source; the spot follows after a colon."""
+
+
+class Plates:
+    """Turn the plates' lines into observations."""
+
+    def __init__(self, config: PlateConfig | None = None) -> None:
+        self._config = config or PlateConfig()
+        self._framer = LineFramer()
+
+    def feed(self, chunk: bytes, at_ns: int) -> tuple[Reading, ...]:
+        """Return what ``chunk``, which arrived at ``at_ns``, completes."""
+        return tuple(self._read(found, at_ns) for found in self._framer.feed(chunk))
+
+    def finish(self, at_ns: int) -> tuple[Reading, ...]:
+        """Return what the end of the stream leaves unfinished, as faults."""
+        source = self._config.source
+        return tuple(fault.observed(source, at_ns) for fault in self._framer.finish())
+
+    def _read(self, found: Line | FrameFault, at_ns: int) -> Reading:
+        if isinstance(found, FrameFault):
+            return found.observed(self._config.source, at_ns)
+        parts = _PLATE.fullmatch(found.text)
+        if not found.checked:
+            return self._fault("checksum", "a line without a checksum", found, at_ns)
+        if parts is None:
+            return self._fault("framing", f"no such line: {found.text}", found, at_ns)
+        return self._plate(parts, found, at_ns)
+
+    def _plate(self, parts: re.Match[str], line: Line, at_ns: int) -> Reading:
+        amount, chips = int(parts["amount"]), _chips(parts["chips"])
+        value = sum(int(chip) * count for chip, count in chips.items())
+        if chips and value != amount:
+            detail = f"the chips make {value}, the amount says {amount}"
+            return self._fault("contradiction", detail, line, at_ns)
+        return PlateRead(
+            source=f"{self._config.source}:{parts['spot']}",
+            at=at_ns,
+            spot=int(parts["spot"]),
+            circle=parts["circle"],
+            amount=amount,
+            chips=chips,
+            raw=line.raw.hex(),
+        )
+
+    def _fault(self, kind: str, detail: str, line: Line, at_ns: int) -> ReaderFault:
+        return FrameFault(kind, detail, line.raw).observed(self._config.source, at_ns)
+
+
+def _chips(text: str) -> dict[str, int]:
+    counted: dict[str, int] = {}
+    for stack in text.split():
+        chip, _, count = stack.partition("x")
+        counted[chip] = counted.get(chip, 0) + int(count)
+    return counted
+
+
+def encode_plate(
+    spot: int, circle: str, amount: Cents, chips: Mapping[int, int] | None = None
+) -> bytes:
+    """Encode the line for one circle. ``chips`` maps a chip's value in cents to how many."""
+    stacks = "".join(f" {chip}x{count}" for chip, count in (chips or {}).items())
+    return checked_line(f"PLATE {spot} {circle} {amount}{stacks}")

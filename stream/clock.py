@@ -1,0 +1,134 @@
+"""Clocks. The only module that asks the host for the time; everything else is handed one.
+
+Time is integer nanoseconds since the Unix epoch, UTC, and never steps back.
+"""
+
+import asyncio
+import time
+from typing import Protocol
+
+from models.events import ClockAnchored
+
+
+class Clock(Protocol):
+    """Says the time at the table, and lets one wait for an instant of it."""
+
+    def now_ns(self) -> int:
+        """Return the time; never less than it returned before."""
+
+    def wait_until(self, at_ns: int) -> None:
+        """Return once the time is ``at_ns`` or later."""
+
+    async def reached(self, at_ns: int) -> None:
+        """Return once the time is ``at_ns`` or later, letting others run meanwhile."""
+
+
+class HostClock:
+    """The host's monotonic clock, anchored once to its wall clock.
+
+    The wall clock may be corrected under us; nothing of that shows until :meth:`anchor` is
+    called, whose result belongs in the journal. After a correction backwards the time stands
+    still until it has caught up.
+    """
+
+    def __init__(self) -> None:
+        self._wall_ns = time.time_ns()
+        self._monotonic_ns = time.monotonic_ns()
+        self._latest_ns = self._wall_ns
+
+    def now_ns(self) -> int:
+        """Return the time; never less than it returned before."""
+        self._latest_ns = max(self._latest_ns, self._raw_ns())
+        return self._latest_ns
+
+    def anchor(self) -> ClockAnchored:
+        """Take the wall clock anew; return what changed, to be journalled."""
+        before_ns = self._raw_ns()
+        self._wall_ns, self._monotonic_ns = time.time_ns(), time.monotonic_ns()
+        step_ns = self._wall_ns - before_ns
+        return ClockAnchored(
+            source="clock", at=self.now_ns(), wall_ns=self._wall_ns, step_ns=step_ns
+        )
+
+    def wait_until(self, at_ns: int) -> None:
+        """Return once the time is ``at_ns`` or later."""
+        while (left_ns := at_ns - self.now_ns()) > 0:
+            time.sleep(left_ns / 1e9)
+
+    async def reached(self, at_ns: int) -> None:
+        """Return once the time is ``at_ns`` or later, letting others run meanwhile."""
+        while (left_ns := at_ns - self.now_ns()) > 0:
+            await asyncio.sleep(left_ns / 1e9)
+
+    def _raw_ns(self) -> int:
+        return self._wall_ns + time.monotonic_ns() - self._monotonic_ns
+
+
+class ReplayClock:
+    """A recording's own time: it stands at the latest instant that was waited for.
+
+    So a replay says the same times at any speed.
+
+    Args:
+        start_ns: when the recording began.
+        speed: recorded seconds a host second; ``None`` waits for nothing.
+
+    Raises:
+        ValueError: ``speed`` is not positive.
+    """
+
+    def __init__(self, start_ns: int, speed: float | None = None) -> None:
+        if speed is not None and not speed > 0:
+            raise ValueError(f"a replay runs forwards: speed must be above 0, found {speed}")
+        self._start_ns = self._latest_ns = start_ns
+        self._speed = speed
+        self._begun_ns: int | None = None
+
+    def now_ns(self) -> int:
+        """Return the latest recorded instant reached."""
+        return self._latest_ns
+
+    def wait_until(self, at_ns: int) -> None:
+        """Sleep until the replay has come to ``at_ns``, and stand there."""
+        if (left_s := self._left_s(at_ns)) > 0:
+            time.sleep(left_s)
+        self._latest_ns = max(self._latest_ns, at_ns)
+
+    async def reached(self, at_ns: int) -> None:
+        """As :meth:`wait_until`, letting others run meanwhile."""
+        await asyncio.sleep(max(self._left_s(at_ns), 0))
+        self._latest_ns = max(self._latest_ns, at_ns)
+
+    def _left_s(self, at_ns: int) -> float:
+        if self._speed is None:
+            return 0
+        if self._begun_ns is None:
+            self._begun_ns = time.monotonic_ns()
+        due_ns = (at_ns - self._start_ns) / self._speed
+        return (due_ns - (time.monotonic_ns() - self._begun_ns)) / 1e9
+
+
+class SimulatedClock:
+    """A clock that a test or a simulation sets; waiting moves it at once."""
+
+    def __init__(self, start_ns: int = 0) -> None:
+        self._now_ns = start_ns
+
+    def now_ns(self) -> int:
+        """Return the time it was last moved to."""
+        return self._now_ns
+
+    def advance(self, by_ns: int) -> None:
+        """Move on by ``by_ns``; raises ``ValueError`` where that is backwards."""
+        if by_ns < 0:
+            raise ValueError(f"time does not step back, asked for {by_ns} ns")
+        self._now_ns += by_ns
+
+    def wait_until(self, at_ns: int) -> None:
+        """Be at ``at_ns``, unless it is already later."""
+        self._now_ns = max(self._now_ns, at_ns)
+
+    async def reached(self, at_ns: int) -> None:
+        """As :meth:`wait_until`, letting others run meanwhile."""
+        await asyncio.sleep(0)
+        self.wait_until(at_ns)

@@ -1,0 +1,44 @@
+"""The texts that ship with the product: rulebooks and table layouts, by their ids."""
+
+from importlib.resources import files
+from typing import Final
+
+from models.errors import InstallerError
+
+_RULEBOOKS: Final = "rulebooks"
+_LAYOUTS: Final = "layouts"
+
+
+def rulebook_ids() -> tuple[str, ...]:
+    """Return the ids of the shipped rulebooks, sorted."""
+    return _ids(_RULEBOOKS)
+
+
+def rulebook_text(rulebook: str) -> str:
+    """Return a shipped rulebook's TOML; raises :class:`InstallerError` where there is none."""
+    return _text(_RULEBOOKS, rulebook)
+
+
+def layout_ids() -> tuple[str, ...]:
+    """Return the ids of the shipped table layouts, sorted."""
+    return _ids(_LAYOUTS)
+
+
+def layout_text(layout: str) -> str:
+    """Return a shipped layout's TOML; raises :class:`InstallerError` where there is none."""
+    return _text(_LAYOUTS, layout)
+
+
+def _ids(shelf: str) -> tuple[str, ...]:
+    names = (entry.name for entry in (files("models") / shelf).iterdir())
+    return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
+
+
+def _text(shelf: str, name: str) -> str:
+    if name not in _ids(shelf):
+        raise InstallerError(
+            f"no {shelf.removesuffix('s')} is called {name!r}",
+            where=shelf,
+            way_out=f"Choose one of {', '.join(_ids(shelf))}, or give a TOML file",
+        )
+    return (files("models") / shelf / f"{name}.toml").read_text(encoding="utf-8")
