@@ -1,0 +1,170 @@
+"""``pitwatch``: the command line. Commands parse, call and print; the work is elsewhere.
+
+What a command needs is imported when it runs, so that ``--help`` and ``settle`` start at
+once and never load a video decoder.
+"""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from models.errors import PitwatchError
+from server.exits import Exit
+
+app = typer.Typer(
+    name="pitwatch",
+    help="Watch a blackjack table and prove every payout.",
+    epilog="Exit status: 0 clean · 3 something for a person to look at · 2 input refused.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+rulebooks = typer.Typer(help="The shipped rulebooks, every value with its citation.")
+journals = typer.Typer(help="The tamper-evident record of a table.")
+app.add_typer(rulebooks, name="rulebooks", no_args_is_help=True)
+app.add_typer(journals, name="journal", no_args_is_help=True)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else there.")]
+Knobs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KNOB=VALUE", help="Change one knob of the rulebook; repeatable."
+    ),
+]
+RULEBOOK_HELP = "A shipped rulebook's id (see `pitwatch rulebooks list`) or a TOML file."
+
+
+@app.command(
+    epilog="[dim]pitwatch settle evening.jsonl --rulebook kansas-shoe[/dim]\n\n"
+    "[dim]cat facts.jsonl | pitwatch settle - --rulebook home --set dealer_soft17=hit --json[/dim]"
+)
+def settle(
+    facts: Annotated[
+        list[str], typer.Argument(metavar="FACTS.jsonl", help="Facts, a line each; - is stdin.")
+    ],
+    rulebook: Annotated[str, typer.Option("--rulebook", "-r", help=RULEBOOK_HELP)],
+    knobs: Knobs = None,
+    as_json: Json = False,
+) -> None:
+    """Settle rounds from facts: who wins what, by which clause, and what went wrong.
+
+    Every file is a table of its own and is checked in full before anything is settled.
+    """
+    from server import settling
+    from server.rulebook_shelf import rules_for
+
+    settled = settling.settle_files(facts, rules_for(rulebook, knobs or ()))
+    if as_json:
+        settling.print_lines(settled)
+    else:
+        from server import tables
+
+        tables.print_files(settled)
+    raise typer.Exit(settling.exit_for(settled))
+
+
+@app.command(
+    epilog="[dim]pitwatch replay demo/ --report report.html[/dim]\n\n"
+    "[dim]pitwatch replay demo/ --json | jq .status[/dim]"
+)
+def replay(
+    session: Annotated[Path, typer.Argument(metavar="SESSION", help="A session folder.")],
+    *,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="Write a self-contained page of the session.")
+    ] = None,
+    journal: Annotated[
+        Path | None, typer.Option("--journal", help="Keep the journal in this new file.")
+    ] = None,
+    facts: Annotated[
+        Path | None, typer.Option("--facts", help="Write the facts found, for `settle`.")
+    ] = None,
+    rulebook: Annotated[
+        str | None,
+        typer.Option("--rulebook", "-r", help=RULEBOOK_HELP + " Default: the session's."),
+    ] = None,
+    knobs: Knobs = None,
+    speed: Annotated[
+        float | None,
+        typer.Option(min=0.01, help="Times real time; default as fast as possible."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Turn a recorded session's pixels and serial bytes into payouts, and compare with truth."""
+    from server import replay as replaying
+
+    options = replaying.ReplayOptions(
+        folder=session,
+        rulebook=rulebook,
+        knobs=tuple(knobs or ()),
+        journal=journal,
+        report=report,
+        facts=facts,
+        speed=speed,
+    )
+    raise typer.Exit(replaying.run(options, as_json=as_json))
+
+
+@rulebooks.command("list")
+def list_rulebooks(as_json: Json = False) -> None:
+    """List the shipped rulebooks."""
+    from server import rulebook_pages
+
+    rulebook_pages.show_list(as_json=as_json)
+
+
+@rulebooks.command("show", epilog="[dim]pitwatch rulebooks show kansas-shoe[/dim]")
+def show_rulebook(
+    rulebook: Annotated[str, typer.Argument(help=RULEBOOK_HELP)],
+    knobs: Knobs = None,
+    as_json: Json = False,
+) -> None:
+    """Show every knob of a rulebook with where its value comes from."""
+    from server import rulebook_pages
+
+    rulebook_pages.show_one(rulebook, tuple(knobs or ()), as_json=as_json)
+
+
+@rulebooks.command("diff", epilog="[dim]pitwatch rulebooks diff kansas-shoe home[/dim]")
+def diff_rulebooks(
+    one: Annotated[str, typer.Argument(help=RULEBOOK_HELP)],
+    other: Annotated[str, typer.Argument(help=RULEBOOK_HELP)],
+    as_json: Json = False,
+) -> None:
+    """Show where two rulebooks differ."""
+    from server import rulebook_pages
+
+    rulebook_pages.show_differences(one, other, as_json=as_json)
+
+
+@journals.command("verify", epilog="[dim]pitwatch journal verify table-07.journal[/dim]")
+def verify_journal(
+    file: Annotated[Path, typer.Argument(help="The journal of a table.")], as_json: Json = False
+) -> None:
+    """Check every entry and the chain between them; one flipped byte is found and named."""
+    from server import journal_page
+
+    journal_page.show_verified(file, as_json=as_json)
+
+
+def main() -> None:
+    """Run ``pitwatch`` and leave with its exit status."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command; a refusal is one line on stderr, never a traceback."""
+    try:
+        app(args=list(arguments), prog_name="pitwatch")
+    except SystemExit as leaving:
+        return leaving.code if isinstance(leaving.code, int) else Exit.REFUSED
+    except PitwatchError as refusal:
+        print(f"pitwatch: {refusal}", file=sys.stderr)
+    except OSError as fault:
+        place = fault.filename or "this machine"
+        print(f"pitwatch: {place}: {fault.strerror or fault}. Nothing was kept", file=sys.stderr)
+    return Exit.REFUSED

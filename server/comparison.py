@@ -1,0 +1,123 @@
+"""Hold what was settled against what really happened, round by round."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+import msgspec
+
+from models.judgements import HandResult, RoundResult, SpotResult, Violation
+
+
+class Tally(msgspec.Struct, frozen=True):
+    """The closing line of a replay whose session has a truth."""
+
+    rounds: int
+    exact: int
+    review: int
+    wrong: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One round of the truth beside the round that was settled, either may be absent."""
+
+    round: int
+    verdict: str
+    """``exact``, ``review`` (a person has to decide) or ``wrong``."""
+    differences: tuple[str, ...]
+
+
+def compare_sessions(
+    truth: Sequence[RoundResult], found: Sequence[RoundResult]
+) -> tuple[Comparison, ...]:
+    """Compare by round number; a round that only one side knows of is a difference."""
+    real = {result.round: result for result in truth}
+    settled = {result.round: result for result in found}
+    return tuple(
+        _compare(number, real.get(number), settled.get(number))
+        for number in sorted(real.keys() | settled.keys())
+    )
+
+
+def tally(comparisons: Sequence[Comparison]) -> Tally:
+    """Count the verdicts."""
+    counted = Counter(one.verdict for one in comparisons)
+    return Tally(len(comparisons), counted["exact"], counted["review"], counted["wrong"])
+
+
+def differences(truth: RoundResult, found: RoundResult) -> tuple[str, ...]:
+    """Say in words where ``found`` departs from ``truth``; empty when they agree."""
+    return (
+        *_dealer(truth, found),
+        *_spots(truth.spots, found.spots),
+        *_violations(truth.violations, found.violations),
+        *_changed("house net", truth.net, found.net),
+    )
+
+
+def _compare(number: int, truth: RoundResult | None, found: RoundResult | None) -> Comparison:
+    if truth is None or found is None:
+        lone = "settled, but never played" if truth is None else "played, but never settled"
+        open_item = found is not None and found.status == "review"
+        return Comparison(number, "review" if open_item else "wrong", (f"the round was {lone}",))
+    found_differences = differences(truth, found)
+    if found.status == "review":
+        return Comparison(number, "review", found_differences)
+    return Comparison(number, "wrong" if found_differences else "exact", found_differences)
+
+
+def _dealer(truth: RoundResult, found: RoundResult) -> Iterator[str]:
+    yield from _changed("dealer cards", truth.dealer.cards, found.dealer.cards)
+    yield from _changed("dealer burned", truth.dealer.burned, found.dealer.burned)
+    yield from _changed("dealer outcome", truth.dealer.outcome, found.dealer.outcome)
+
+
+def _spots(truth: Sequence[SpotResult], found: Sequence[SpotResult]) -> Iterator[str]:
+    real = {spot.spot: spot for spot in truth}
+    settled = {spot.spot: spot for spot in found}
+    for number in sorted(real.keys() | settled.keys()):
+        name = f"spot {number}"
+        if number not in real or number not in settled:
+            yield f"{name} {'did not play' if number not in real else 'is missing'}"
+            continue
+        yield from _hands(name, real[number].hands, settled[number].hands)
+        yield from _changed(f"{name} insurance", real[number].insurance, settled[number].insurance)
+        yield from _changed(f"{name} net", real[number].net, settled[number].net)
+
+
+def _hands(name: str, truth: Sequence[HandResult], found: Sequence[HandResult]) -> Iterator[str]:
+    for number, (real, settled) in enumerate(zip_longest(truth, found)):
+        hand = f"{name} hand {number}"
+        if real is None or settled is None:
+            yield f"{hand} {'was not played' if real is None else 'is missing'}"
+            continue
+        for field in ("hand", "cards", "burned", "stake", "outcome", "net"):
+            yield from _changed(f"{hand} {field}", getattr(real, field), getattr(settled, field))
+
+
+def _violations(truth: Sequence[Violation], found: Sequence[Violation]) -> Iterator[str]:
+    real = Counter((one.code, one.spot, one.hand) for one in truth)
+    settled = Counter((one.code, one.spot, one.hand) for one in found)
+    yield from (f"violation {_where(key)} was not found" for key in (real - settled).elements())
+    yield from (f"violation {_where(key)} did not happen" for key in (settled - real).elements())
+
+
+def _where(key: tuple[str, int | None, int | None]) -> str:
+    code, spot, hand = key
+    place = "" if spot is None else f" at spot {spot}" + ("" if hand is None else f" hand {hand}")
+    return f"{code}{place}"
+
+
+def _changed(what: str, real: object, settled: object) -> Iterator[str]:
+    if real != settled:
+        yield f"{what}: {_written(real)} in truth, {_written(settled)} settled"
+
+
+def _written(value: object) -> str:
+    if isinstance(value, tuple):
+        return " ".join("??" if card is None else str(card) for card in value) or "none"
+    if isinstance(value, msgspec.Struct):
+        return msgspec.json.encode(value).decode()
+    return "unknown" if value is None else str(value)

@@ -1,0 +1,46 @@
+"""The terminal: results on stdout, progress on stderr, JSON alone where it is asked for."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeAlias
+
+import msgspec
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+Advance: TypeAlias = Callable[[float], None]
+"""Takes the share of the work that is done, from 0 to 1."""
+
+PIPE_WIDTH = 120
+"""Columns for a reader that is no terminal."""
+
+
+def screen() -> Console:
+    """Return the console for results."""
+    wide = None if sys.stdout.isatty() else PIPE_WIDTH
+    return Console(width=wide, highlight=False, soft_wrap=False)
+
+
+def print_json(value: object) -> None:
+    """Print one JSON line on stdout."""
+    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
+
+
+@contextmanager
+def progress_bar(title: str) -> Iterator[Advance]:
+    """Show a bar on stderr while long work goes on; nothing where stderr is no terminal.
+
+    Yields a function that takes the share done, from 0 to 1.
+    """
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
+    with Progress(
+        *columns,
+        TimeRemainingColumn(),
+        console=console,
+        disable=not console.is_terminal,
+        transient=True,
+    ) as bar:
+        task = bar.add_task(title, total=1.0)
+        yield lambda share: bar.update(task, completed=share)

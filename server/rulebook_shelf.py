@@ -1,0 +1,58 @@
+"""Find a rulebook by its id or in a file, and change knobs on request."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from models.errors import OperatorError
+from models.rulebook import Cited, Rulebook
+from settlement import rulebooks
+from stream import library
+
+
+def rules_for(name: str, knobs: Sequence[str] = (), beside: Path | None = None) -> Rulebook:
+    """Return the rules of ``name`` with each ``KNOB=VALUE`` of ``knobs`` applied.
+
+    Args:
+        name: a shipped rulebook's id, or a TOML file.
+        knobs: settings in the order given.
+        beside: folder against which a file's name is also tried.
+
+    Raises:
+        OperatorError: there is no such rulebook.
+        InputRefused: the file or a setting is not what the schema says.
+    """
+    return rulebooks.overridden(cited(name, beside).rules, knobs)
+
+
+def cited(name: str, beside: Path | None = None) -> Cited:
+    """Return a rulebook with its citations; raises as :func:`rules_for` does."""
+    if name in library.rulebook_ids():
+        return rulebooks.parse(library.rulebook_text(name), name, cited)
+    path = _file(name, beside)
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as fault:
+        raise OperatorError(
+            "the rulebook cannot be read as text",
+            where=str(path),
+            way_out="Give a readable TOML file in UTF-8",
+        ) from fault
+    return rulebooks.parse(text, str(path), lambda base: cited(base, path.parent))
+
+
+def shipped() -> tuple[Cited, ...]:
+    """Return every shipped rulebook, in order of id."""
+    return tuple(cited(name) for name in sorted(library.rulebook_ids()))
+
+
+def _file(name: str, beside: Path | None) -> Path:
+    places = [Path(name)] if beside is None else [beside / name, Path(name)]
+    for path in places:
+        if path.suffix == ".toml" and path.is_file():
+            return path
+    known = ", ".join(sorted(library.rulebook_ids()))
+    raise OperatorError(
+        "no rulebook has this id, and no TOML file this name",
+        where=f"rulebook {name!r}",
+        way_out=f"Name a file or one of {known}",
+    )

@@ -1,0 +1,32 @@
+"""Write a file whole or not at all."""
+
+import os
+from pathlib import Path
+
+from models.errors import OperatorError
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Put ``content`` at ``path``; until it is complete nothing stands there.
+
+    Raises:
+        OperatorError: it cannot be written; ``path`` is as it was.
+    """
+    half = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        _write(half, content)
+        half.replace(path)
+    except OSError as fault:
+        half.unlink(missing_ok=True)
+        raise OperatorError(
+            f"the file cannot be written ({fault.strerror})",
+            where=str(path),
+            way_out="Name a place that exists, may be written and has room",
+        ) from fault
+
+
+def _write(path: Path, content: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,0 +1,46 @@
+"""How cards, outcomes and amounts are written for people, on screen and on paper."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from models.cards import Card
+from models.judgements import RoundResult
+from models.money import Cents, dollars
+
+PIPS: Final = {"S": "♠", "H": "♥", "D": "♦", "C": "♣", "?": ""}
+OPEN: Final = "open"
+"""Written for an amount that is not settled yet."""
+
+
+def card_text(card: Card | None) -> str:
+    """Write a card as ``10♥``; a card that nobody knows is ``??``."""
+    if card is None:
+        return "??"
+    return ("10" if card.rank == "T" else card.rank) + PIPS[card.suit]
+
+
+def cards_text(cards: Sequence[Card | None]) -> str:
+    """Write a hand, first card first."""
+    return " ".join(card_text(card) for card in cards)
+
+
+def is_red(card: Card | None) -> bool:
+    """Tell whether the suit is printed in red."""
+    return card is not None and card.suit in "HD"
+
+
+def signed(amount: Cents | None) -> str:
+    """Write a gain or loss with its sign: ``+15.00``."""
+    if amount is None:
+        return OPEN
+    return ("+" if amount > 0 else "") + dollars(amount)
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Write ``1 round``, ``2 rounds``."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def is_clean(result: RoundResult) -> bool:
+    """Tell whether a round needs nobody's attention: final, and nothing went wrong."""
+    return result.status == "final" and not result.violations
