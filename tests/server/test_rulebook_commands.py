@@ -1,0 +1,74 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from server.cli import run
+from stream import library
+
+HOUSE = """
+id = "our-house"
+title = "Our house"
+document = "our sheet"
+extends = "kansas-shoe"
+
+[knobs.dealer_soft17]
+value = "stand"
+source = "stated"
+document = "our sheet"
+quote = "Dealer stands on all 17s."
+"""
+
+
+def test_list_names_every_shipped_rulebook(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["rulebooks", "list", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert [book["id"] for book in listed] == list(library.rulebook_ids())
+
+
+def test_show_gives_each_knob_with_its_quote_or_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["rulebooks", "show", "kansas-shoe", "--json"]) == 0
+    knobs = json.loads(capsys.readouterr().out)["knobs"]
+    assert knobs["blackjack_payout"]["value"] == "3:2"
+    assert all(knob.get("quote") or knob.get("reason") for knob in knobs.values())
+
+
+def test_a_knob_set_on_the_command_line_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["rulebooks", "show", "home", "--set", "decks=2", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["knobs"]["decks"] == {"value": 2, "source": "set"}
+
+
+def test_diff_names_only_what_differs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["rulebooks", "diff", "kansas-shoe", "kansas-double-deck", "--json"]) == 0
+    rows = {row["knob"]: row for row in json.loads(capsys.readouterr().out)}
+    assert rows["decks"]["kansas-shoe"] == "6"
+    assert rows["decks"]["kansas-double-deck"] == "2"
+    assert "dealer_soft17" not in rows
+
+
+def test_a_file_may_extend_a_shipped_rulebook(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "ours.toml"
+    file.write_text(HOUSE, "utf-8")
+    assert run(["rulebooks", "diff", "kansas-shoe", str(file)]) == 0
+    assert "dealer_soft17" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        pytest.param(["show", "nope"], "rulebook 'nope'", id="unknown"),
+        pytest.param(["show", "home", "--set", "decks=x"], "decks", id="bad-value"),
+        pytest.param(["show", "home", "--set", "deks=2"], "deks", id="unknown-knob"),
+        pytest.param(["show", "home", "--set", "decks"], "KNOB=VALUE", id="no-value"),
+    ],
+)
+def test_a_refusal_is_one_line_and_exit_2(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["rulebooks", *arguments]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert said in printed.err
+    assert printed.err.count("\n") == 1
