@@ -1,0 +1,88 @@
+"""The seal of a closed journal: one page after the database's last, over every byte before it.
+
+::
+
+    SQLite pages …  |  magic (24)  entries (8)  head (32)  digest (32)  zeros to 4096
+
+SQLite counts its pages in its own header and takes no notice of what follows; its next
+checkpoint writes over the seal. The hash chain proves the entries; the seal proves the rest of
+the file as well: page headers, free space, the schema.
+"""
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+PAGE_BYTES: Final = 4096
+
+_MAGIC: Final = b"pitwatch journal seal 1\n"
+_PAGES_AT: Final = 28
+"""Where SQLite's header counts its pages, four bytes, big-endian."""
+
+
+class SealBroken(Exception):
+    """The file is not as it was sealed, or something else follows the database."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """What a seal says of its journal: how many entries, and the last one's hash."""
+
+    entries: int
+    head: bytes
+
+
+def write_seal(path: Path, seal: Seal) -> None:
+    """Seal a journal that nobody has open; durable on return."""
+    with path.open("r+b") as file:
+        length = _database_bytes(file)
+        file.truncate(length)
+        page = _page(file, length, seal)
+        file.seek(length)
+        file.write(page)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def read_seal(path: Path) -> Seal | None:
+    """Check and return a journal's seal, ``None`` where it was not closed in order.
+
+    Raises:
+        SealBroken: some byte of the file is not what it was.
+    """
+    with path.open("rb") as file:
+        length = file.seek(0, os.SEEK_END) - PAGE_BYTES
+        file.seek(max(length, 0))
+        page = file.read()
+        if not page.startswith(_MAGIC):
+            _refuse_trailing_bytes(file, length + PAGE_BYTES)
+            return None
+        start = len(_MAGIC)
+        seal = Seal(int.from_bytes(page[start : start + 8], "big"), page[start + 8 : start + 40])
+        if _page(file, length, seal) != page:
+            raise SealBroken("a byte outside the entries differs from what was sealed")
+        return seal
+
+
+def _refuse_trailing_bytes(file: BinaryIO, length: int) -> None:
+    if length != _database_bytes(file):
+        raise SealBroken("the file is not as long as its own header says")
+
+
+def _database_bytes(file: BinaryIO) -> int:
+    file.seek(_PAGES_AT)
+    return int.from_bytes(file.read(4), "big") * PAGE_BYTES
+
+
+def _page(file: BinaryIO, length: int, seal: Seal) -> bytes:
+    said = _MAGIC + seal.entries.to_bytes(8, "big") + seal.head
+    digest = hashlib.sha256()
+    file.seek(0)
+    left = length
+    while left and (block := file.read(min(left, 1 << 20))):
+        digest.update(block)
+        left -= len(block)
+    digest.update(said)
+    return (said + digest.digest()).ljust(PAGE_BYTES, b"\0")
