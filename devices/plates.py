@@ -11,12 +11,12 @@ checksum is required: an amount is money.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import msgspec
 
-from devices.driver import Reading
+from devices.driver import Driver, Reading
 from devices.framing import FrameFault, Line, LineFramer, checked_line
 from models.events import PlateRead, ReaderFault
 from models.money import Cents
@@ -38,31 +38,20 @@ class PlateConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Prefix of an observation's source; the spot follows after a colon."""
 
 
-class Plates:
+class Plates(Driver[Line]):
     """Turn the plates' lines into observations."""
 
     def __init__(self, config: PlateConfig | None = None) -> None:
-        self._config = config or PlateConfig()
-        self._framer = LineFramer()
+        super().__init__(LineFramer(), (config or PlateConfig()).source)
 
-    def feed(self, chunk: bytes, at_ns: int) -> tuple[Reading, ...]:
-        """Return what ``chunk``, which arrived at ``at_ns``, completes."""
-        return tuple(self._read(found, at_ns) for found in self._framer.feed(chunk))
-
-    def finish(self, at_ns: int) -> tuple[Reading, ...]:
-        """Return what the end of the stream leaves unfinished, as faults."""
-        source = self._config.source
-        return tuple(fault.observed(source, at_ns) for fault in self._framer.finish())
-
-    def _read(self, found: Line | FrameFault, at_ns: int) -> Reading:
-        if isinstance(found, FrameFault):
-            return found.observed(self._config.source, at_ns)
-        parts = _PLATE.fullmatch(found.text)
-        if not found.checked:
-            return self._fault("checksum", "a line without a checksum", found, at_ns)
-        if parts is None:
-            return self._fault("framing", f"no such line: {found.text}", found, at_ns)
-        return self._plate(parts, found, at_ns)
+    def _read(self, frame: Line, at_ns: int) -> Iterator[Reading]:
+        parts = _PLATE.fullmatch(frame.text)
+        if not frame.checked:
+            yield self._fault("checksum", "a line without a checksum", frame, at_ns)
+        elif parts is None:
+            yield self._fault("framing", f"no such line: {frame.text}", frame, at_ns)
+        else:
+            yield self._plate(parts, frame, at_ns)
 
     def _plate(self, parts: re.Match[str], line: Line, at_ns: int) -> Reading:
         amount, chips = int(parts["amount"]), _chips(parts["chips"])
@@ -71,7 +60,7 @@ class Plates:
             detail = f"the chips make {value}, the amount says {amount}"
             return self._fault("contradiction", detail, line, at_ns)
         return PlateRead(
-            source=f"{self._config.source}:{parts['spot']}",
+            source=f"{self._source}:{parts['spot']}",
             at=at_ns,
             spot=int(parts["spot"]),
             circle=parts["circle"],
@@ -81,7 +70,7 @@ class Plates:
         )
 
     def _fault(self, kind: str, detail: str, line: Line, at_ns: int) -> ReaderFault:
-        return FrameFault(kind, detail, line.raw).observed(self._config.source, at_ns)
+        return FrameFault(kind, detail, line.raw).observed(self._source, at_ns)
 
 
 def _chips(text: str) -> dict[str, int]:

@@ -18,7 +18,7 @@ class Registration:
     """A driver's settings and the driver itself."""
 
     config: type[msgspec.Struct]
-    driver: Callable[[Any], Driver]
+    driver: Callable[[Any], Driver[Any]]
 
 
 DRIVERS: Final[Mapping[str, Registration]] = {
@@ -28,7 +28,7 @@ DRIVERS: Final[Mapping[str, Registration]] = {
 }
 
 
-def make_driver(name: str, settings: Mapping[str, object] | None = None) -> Driver:
+def make_driver(name: str, settings: Mapping[str, object] | None = None) -> Driver[Any]:
     """Build the driver ``name`` with ``settings``, defaults for the rest.
 
     Raises:

@@ -11,11 +11,12 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from devices.driver import Reading
+from devices.driver import Driver, Reading
 from devices.framing import CAP_BYTES, FrameFault, exclusive_or
+from devices.shoes.state import ShoeState
 from models.cards import RANKS, Card
 from models.errors import InstallerError
-from models.events import ReaderFault, ShoeCardRead, ShoeCutCard, ShoeLoaded
+from models.events import ReaderFault, ShoeCardRead
 
 STX, ETX, ENQ, ACK, NAK = 0x02, 0x03, 0x05, 0x06, 0x15
 
@@ -211,27 +212,15 @@ def _broken(frame: bytes, kind: str, detail: str) -> Cut:
     return FrameFault(kind, detail, raw), len(raw)
 
 
-class AngelEyeShoe:
+class AngelEyeShoe(Driver[Report | Reply]):
     """Turn the shoe's bytes into observations; sends nothing."""
 
     def __init__(self, config: AngelEyeConfig | None = None) -> None:
         self._config = config or AngelEyeConfig()
-        self._framer = AngelEyeFramer()
+        super().__init__(AngelEyeFramer(), self._config.source)
+        self._shoe = ShoeState(self._config.source)
         self._last: tuple[str, str, bytes] | None = None
         self._last_card = b""
-        self._draws = 0
-        self._loaded = self._cut_card_seen = False
-
-    def feed(self, chunk: bytes, at_ns: int) -> tuple[Reading, ...]:
-        """Return what ``chunk``, which arrived at ``at_ns``, completes."""
-        return tuple(
-            reading for found in self._framer.feed(chunk) for reading in self._read(found, at_ns)
-        )
-
-    def finish(self, at_ns: int) -> tuple[Reading, ...]:
-        """Return what the end of the stream leaves unfinished, as faults."""
-        source = self._config.source
-        return tuple(fault.observed(source, at_ns) for fault in self._framer.finish())
 
     def command(self, kind: str, number: int) -> bytes:
         """Encode a command where the table allows any to be sent.
@@ -248,17 +237,15 @@ class AngelEyeShoe:
         covers_start = self._config.command_check_covers_start
         return encode_command(kind, number, check_covers_start=covers_start)
 
-    def _read(self, found: Report | Reply | FrameFault, at_ns: int) -> Iterator[Reading]:
-        if isinstance(found, FrameFault):
-            yield found.observed(self._config.source, at_ns)
-        elif isinstance(found, Reply):
-            yield from self._refusal(found, at_ns)
-        else:
-            key = (found.seq, found.code, found.data)
-            # Each report may be sent up to three times.
-            if key != self._last:
-                self._last = key
-                yield from self._report(found, at_ns)
+    def _read(self, frame: Report | Reply, at_ns: int) -> Iterator[Reading]:
+        if isinstance(frame, Reply):
+            yield from self._refusal(frame, at_ns)
+            return
+        key = (frame.seq, frame.code, frame.data)
+        # Each report may be sent up to three times.
+        if key != self._last:
+            self._last = key
+            yield from self._report(frame, at_ns)
 
     def _report(self, report: Report, at_ns: int) -> Iterator[Reading]:
         match report.code:
@@ -269,9 +256,9 @@ class AngelEyeShoe:
             case "R":
                 yield from self._retransmission(report, at_ns)
             case "C":
-                yield from self._cut_card(report, at_ns)
+                yield from self._shoe.cut(report.raw, at_ns)
             case "S":
-                yield from self._start(report, at_ns)
+                yield from self._shoe.started(report.raw, at_ns)
             case "E":
                 yield self._fault("device_error", _error_text(report.data), report.raw, at_ns)
             case "e" | "P" | "G" | "L" | "M":
@@ -281,15 +268,8 @@ class AngelEyeShoe:
                 yield self._fault("unknown_report", detail, report.raw, at_ns)
 
     def _card(self, report: Report, at_ns: int) -> ShoeCardRead:
-        self._draws += 1
         self._last_card = report.data
-        return ShoeCardRead(
-            source=self._config.source,
-            at=at_ns,
-            card=_card(report.data),
-            draw=self._draws,
-            raw=report.raw.hex(),
-        )
+        return self._shoe.drawn(_card(report.data), report.raw, at_ns, self._shoe.draws + 1)
 
     def _card_outside_game(self, report: Report, at_ns: int) -> Reading:
         # A card drawn while the shoe is locked or in error is on the felt all the same.
@@ -303,20 +283,6 @@ class AngelEyeShoe:
             detail = f"card {_card(report.data)} sent again, not the last one reported"
             yield self._fault("retransmission", detail, report.raw, at_ns)
 
-    def _cut_card(self, report: Report, at_ns: int) -> Iterator[ShoeCutCard]:
-        if not self._cut_card_seen:
-            self._cut_card_seen = True
-            yield ShoeCutCard(source=self._config.source, at=at_ns, raw=report.raw.hex())
-
-    def _start(self, report: Report, at_ns: int) -> Iterator[Reading]:
-        if self._draws and not self._cut_card_seen:
-            detail = f"the shoe started again after {self._draws} cards and no cut card"
-            yield self._fault("restart", detail, report.raw, at_ns)
-        elif self._cut_card_seen or not self._loaded:
-            self._loaded, self._cut_card_seen = True, False
-            self._draws, self._last_card = 0, b""
-            yield ShoeLoaded(source=self._config.source, at=at_ns, raw=report.raw.hex())
-
     def _refusal(self, reply: Reply, at_ns: int) -> Iterator[ReaderFault]:
         if reply.refusal is not None:
             meaning = _REFUSALS.get(reply.refusal, "other")
@@ -324,7 +290,7 @@ class AngelEyeShoe:
             yield self._fault("refusal", detail, reply.raw, at_ns)
 
     def _fault(self, kind: str, detail: str, raw: bytes, at_ns: int) -> ReaderFault:
-        return FrameFault(kind, detail, raw).observed(self._config.source, at_ns)
+        return FrameFault(kind, detail, raw).observed(self._source, at_ns)
 
 
 def _card(data: bytes) -> Card | None:
