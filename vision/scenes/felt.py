@@ -1,0 +1,147 @@
+"""The table without cards: cloth, print, rail and the floor beyond it."""
+
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from models.layout import TableLayout
+from vision.scenes.furniture import draw_furniture
+from vision.scenes.lens import Lens
+from vision.scenes.lettering import arc_text, straight_text
+from vision.scenes.look import Felt, Look
+from vision.scenes.sprites import Image
+
+HUB_MM: Final = (0.0, 40.0)
+"""The point that arcs of the print and the table's edge are drawn about."""
+RAIL_MM: Final = 1062.0
+"""Where the players' padded rail begins, from the hub."""
+_RAIL_WIDTH_MM: Final = 130.0
+_CLOTH: Final[dict[Felt, tuple[int, int, int]]] = {
+    "green": (58, 104, 30),
+    "blue": (128, 74, 24),
+    "red": (38, 34, 138),
+    "burgundy": (44, 26, 88),
+    "grey": (96, 92, 88),
+    "teal": (104, 98, 18),
+    "sand": (112, 150, 178),
+}
+_INKS: Final = ((226, 230, 230), (92, 190, 228))
+"""White and gold, BGR."""
+
+
+def draw_felt(layout: TableLayout, look: Look, lens: Lens) -> Image:
+    """Draw the empty table in flat pixels, ``(H, W, 3)`` uint8 BGR, evenly lit."""
+    rng = np.random.default_rng((look.seed, 1))
+    places = lens.felt_grid()
+    cloth = np.full((*places.shape[:2], 3), _CLOTH[look.felt], np.float32)
+    for ink, mask in zip(_INKS, _prints(layout, look, lens), strict=True):
+        cloth += (np.array(ink, np.float32) - cloth) * (mask[..., None] * np.float32(0.88 / 255))
+    cloth *= _weave(rng, places)[..., None]
+    _lay_rail(cloth, places, rng)
+    picture = np.clip(cloth, 0, 255).astype(np.uint8)
+    draw_furniture(picture, layout, look, lens)
+    return picture
+
+
+def _weave(rng: np.random.Generator, places: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The cloth's brightness: fibres, brushed streaks, and wear in patches."""
+    height, width = places.shape[:2]
+    fibre = rng.normal(0, 0.055, (height, width)).astype(np.float32)
+    streak = cv2.blur(rng.normal(0, 0.12, (height, width)).astype(np.float32), (23, 1))
+    rough = rng.normal(0, 1, (height // 60 + 2, width // 60 + 2)).astype(np.float32)
+    patches = cv2.resize(rough, (width, height), interpolation=cv2.INTER_CUBIC)
+    return np.asarray(1 + fibre + streak + 0.022 * patches, np.float32)
+
+
+def _lay_rail(
+    cloth: NDArray[np.float32], places: NDArray[np.float32], rng: np.random.Generator
+) -> None:
+    """Draw the padded rail and the floor where the felt ends, and the rail's shade on it."""
+    away = np.hypot(places[..., 0] - HUB_MM[0], places[..., 1] - HUB_MM[1])
+    across = (away - RAIL_MM) / _RAIL_WIDTH_MM
+    rail = across >= 0
+    bulge = np.sqrt(np.clip(1 - (2 * across[rail] - 1) ** 2, 0, 1))
+    grain = rng.normal(1, 0.05, bulge.shape)
+    leather = np.array([30, 34, 44], np.float32) * ((0.45 + 1.1 * bulge) * grain)[:, None]
+    floor = np.array([26, 22, 30], np.float32) * rng.normal(1, 0.12, bulge.shape)[:, None]
+    cloth[rail] = np.where((across[rail] < 1)[:, None], leather, floor)
+    cloth *= (1 - 0.45 * np.exp(-((np.minimum(across, 0) / 0.06) ** 2)) * ~rail)[..., None]
+
+
+def _prints(layout: TableLayout, look: Look, lens: Lens) -> tuple[NDArray[np.float32], ...]:
+    """Draw each ink's mask on the felt, twice as fine as the picture, and photograph it."""
+    fine = 2 * lens.px_per_mm
+    size = round(layout.depth_mm * fine), round(layout.width_mm * fine)
+    inks = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
+    pen = Pen(layout, fine)
+    pen.rings(inks[0])
+    pen.insurance(inks[1])
+    pen.lettering(inks, look.lettering)
+    to_px = lens.flat @ np.linalg.inv(pen.to_raster)
+    soft = (cv2.GaussianBlur(ink, (0, 0), 0.7) for ink in inks)
+    return tuple(
+        np.asarray(
+            cv2.warpPerspective(ink, to_px, lens.size_px, flags=cv2.INTER_LINEAR), np.float32
+        )
+        for ink in soft
+    )
+
+
+class Pen:
+    """Draws the layout's print on a raster of ``fine`` pixels a millimetre."""
+
+    def __init__(self, layout: TableLayout, fine: float) -> None:
+        self._layout, self._fine = layout, fine
+        half = layout.width_mm / 2
+        self.to_raster = np.array([[fine, 0, half * fine - 0.5], [0, fine, -0.5], [0, 0, 1]])
+        line = np.array(layout.insurance_line) - HUB_MM
+        self.insurance_radius_mm = float(np.hypot(line[:, 0], line[:, 1]).mean())
+
+    def place(self, x_mm: float, y_mm: float) -> tuple[float, float]:
+        """Map millimetres on the felt to the raster's pixels."""
+        x, y, _ = self.to_raster @ (x_mm, y_mm, 1.0)
+        return float(x), float(y)
+
+    def rings(self, ink: Image) -> None:
+        """Print each spot's betting circle and, small inside it, its number."""
+        for spot in self._layout.spots:
+            circle = spot.circle
+            middle = self.place(circle.x_mm, circle.y_mm)
+            for radius_mm, thick_mm in ((circle.radius_mm, 4.5), (circle.radius_mm - 8, 1.6)):
+                self._ring(ink, middle, radius_mm, thick_mm)
+            straight_text(ink, str(spot.spot), middle, 30 * self._fine)
+
+    def insurance(self, ink: Image) -> None:
+        """Print the insurance line, and the second one that closes its band."""
+        line = np.array(self._layout.insurance_line)
+        outer = np.array(HUB_MM) + (line - HUB_MM) * (1 + 40 / self.insurance_radius_mm)
+        for points, thick_mm in ((line, 4.0), (outer, 2.5)):
+            raster = np.array([self.place(x, y) for x, y in points])
+            thick = max(1, round(thick_mm * self._fine))
+            shifted = np.round(raster * 16).astype(np.int32)
+            cv2.polylines(ink, [shifted], False, 255, thick, cv2.LINE_AA, 4)
+
+    def lettering(self, inks: tuple[Image, Image], words: tuple[str, str, str]) -> None:
+        """Print the odds and the dealer's rule, and thrice the insurance band's words."""
+        fine, reach, hub = self._fine, self.insurance_radius_mm, self.place(*HUB_MM)
+        arc_text(inks[1], words[0], hub, radius=(reach - 78) * fine, height=40 * fine)
+        arc_text(inks[0], words[1], hub, radius=(reach - 30) * fine, height=17 * fine)
+        for turn in (-52, 0, 52):
+            arc_text(
+                inks[1],
+                words[2],
+                hub,
+                radius=(reach + 19) * fine,
+                height=22 * fine,
+                turn_deg=turn,
+            )
+
+    def _ring(
+        self, ink: Image, middle: tuple[float, float], radius_mm: float, thick_mm: float
+    ) -> None:
+        centre = round(middle[0] * 16), round(middle[1] * 16)
+        radius = round((radius_mm - thick_mm / 2) * self._fine * 16)
+        thick = max(1, round(thick_mm * self._fine))
+        cv2.circle(ink, centre, radius, 255, thick, cv2.LINE_AA, 4)

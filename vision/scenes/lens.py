@@ -1,0 +1,154 @@
+"""Where a place on the felt lies in the picture, and how bright it is there."""
+
+from functools import cached_property
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from models.layout import TableLayout
+from models.session import ReferencePoint
+from vision.scenes.look import Look
+from vision.scenes.sprites import Image, Matrix, Patch
+
+_FOCAL_WIDTHS = 1.25
+"""Focal length in picture widths: a lens that sees 44 degrees across."""
+_MARGIN = 1.011
+"""A little of what lies around the felt is seen too."""
+_GAIN_ONE = 150
+"""The value of an 8-bit gain that leaves a picture as bright as it is."""
+
+
+class Lens:
+    """A camera over the felt.
+
+    Drawing happens in the picture of a lens without distortion ("flat" pixels); the last
+    step bends it. Pixel coordinates are OpenCV's: the middle of the first pixel is (0, 0).
+    """
+
+    def __init__(self, layout: TableLayout, look: Look) -> None:
+        self.size_px = look.width_px, look.height_px
+        self.px_per_mm = look.zoom * min(
+            look.width_px / (layout.width_mm * _MARGIN),
+            look.height_px / (layout.depth_mm * _MARGIN),
+        )
+        self._distortion = np.array([look.distortion, 0.0, 0.0, 0.0])
+        self._camera = _intrinsics(look)
+        self.flat: Matrix = self._camera @ _pose(layout, look, self.px_per_mm)
+        """Homography from millimetres on the felt to flat pixels."""
+        self.height_mm = float(self._camera[0, 0] / self.px_per_mm)
+        """How high the camera hangs."""
+
+    def project(self, points_mm: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Map ``(N, 2)`` millimetres on the felt to ``(N, 2)`` pixels of the final picture."""
+        flat = cv2.perspectiveTransform(points_mm.reshape(-1, 1, 2).astype(np.float64), self.flat)
+        if not self._distortion.any():
+            return np.asarray(flat.reshape(-1, 2), np.float64)
+        normal = cv2.undistortPoints(flat, self._camera, np.zeros(4)).reshape(-1, 2)
+        rays = np.column_stack([normal, np.ones(len(normal))])
+        bent, _ = cv2.projectPoints(rays, np.zeros(3), np.zeros(3), self._camera, self._distortion)
+        return np.asarray(bent.reshape(-1, 2), np.float64)
+
+    def felt_grid(self) -> NDArray[np.float32]:
+        """Give for every flat pixel its place on the felt, ``(H, W, 2)`` millimetres."""
+        width, height = self.size_px
+        grid = np.stack(np.meshgrid(np.arange(width), np.arange(height)), axis=-1)
+        back = np.linalg.inv(self.flat)
+        on_felt = cv2.perspectiveTransform(grid.reshape(-1, 1, 2).astype(np.float32), back)
+        return np.asarray(on_felt, np.float32).reshape(height, width, 2)
+
+    def bend(self, picture: Image) -> Image:
+        """Distort a flat picture as the lens does; the same picture where it does not."""
+        if not self._distortion.any():
+            return picture
+        return np.asarray(cv2.remap(picture, *self._bent, cv2.INTER_LINEAR), np.uint8)
+
+    @cached_property
+    def _bent(self) -> tuple[NDArray[np.int16], NDArray[np.uint16]]:
+        width, height = self.size_px
+        grid = np.stack(np.meshgrid(np.arange(width), np.arange(height)), axis=-1)
+        places = grid.reshape(-1, 1, 2).astype(np.float32)
+        flat = cv2.undistortPoints(places, self._camera, self._distortion, P=self._camera)
+        maps = cv2.convertMaps(
+            flat.reshape(height, width, 2).astype(np.float32), np.empty(0), cv2.CV_16SC2
+        )
+        return np.asarray(maps[0], np.int16), np.asarray(maps[1], np.uint16)
+
+
+class Light:
+    """The lamps over the table: a slope of brightness, their colour, one reflection."""
+
+    def __init__(self, look: Look) -> None:
+        y, x = np.mgrid[0 : look.height_px, 0 : look.width_px].astype(np.float32)
+        x, y = x / look.width_px - 0.5, y / look.width_px - 0.5 * look.height_px / look.width_px
+        gain = look.brightness * _slope(x, y, look)
+        colour = np.array([1 - look.warmth, 1.0, 1 + look.warmth], np.float32)
+        self._gain = np.clip(gain[..., None] * colour * _GAIN_ONE, 0, 255).round().astype(np.uint8)
+        self._glare = _glare(x, y, look)
+
+    def on_cloth(self, picture: Image) -> Image:
+        """Light a whole picture of dull things."""
+        lit = cv2.multiply(picture, self._gain, scale=1 / _GAIN_ONE)
+        dull = cv2.cvtColor(self._glare // 3, cv2.COLOR_GRAY2BGR)
+        return np.asarray(cv2.add(lit, dull), np.uint8)
+
+    def on(self, patch: Patch) -> Patch:
+        """Light one glossy thing where it lies."""
+        part = np.s_[patch.top : patch.bottom, patch.left : patch.right]
+        colour = cv2.multiply(patch.colour, self._gain[part], scale=1 / _GAIN_ONE)
+        if self._glare[part].any():
+            shine = cv2.cvtColor(self._glare[part], cv2.COLOR_GRAY2BGR)
+            colour = cv2.add(colour, cv2.multiply(shine, 255 - patch.keep, scale=1 / 255))
+        return Patch(patch.left, patch.top, np.asarray(colour, np.uint8), patch.keep)
+
+
+def reference_points(layout: TableLayout, look: Look) -> tuple[ReferencePoint, ...]:
+    """Say where printed marks of the felt lie in the picture, as an installer would click them.
+
+    They are the middles of the betting circles, and the ends and the middle of the
+    insurance line: seven or more, spread over the whole felt, exact.
+    """
+    line = layout.insurance_line
+    marks = [(spot.circle.x_mm, spot.circle.y_mm) for spot in layout.spots]
+    marks += [line[0], line[len(line) // 2], line[-1]]
+    places = Lens(layout, look).project(np.array(marks, np.float64))
+    return tuple(
+        ReferencePoint(x_px=float(x_px), y_px=float(y_px), x_mm=x_mm, y_mm=y_mm)
+        for (x_px, y_px), (x_mm, y_mm) in zip(places, marks, strict=True)
+    )
+
+
+def _intrinsics(look: Look) -> Matrix:
+    focal = _FOCAL_WIDTHS * look.width_px
+    middle_x, middle_y = (look.width_px - 1) / 2, (look.height_px - 1) / 2
+    return np.array([[focal, 0, middle_x], [0, focal, middle_y], [0, 0, 1]])
+
+
+def _pose(layout: TableLayout, look: Look, px_per_mm: float) -> Matrix:
+    """The felt's plane as the camera sees it: columns x, y and where its origin lies."""
+    focal = _FOCAL_WIDTHS * look.width_px
+    distance = focal / px_per_mm
+    about_x, about_y = (np.deg2rad(angle) for angle in look.tilt_deg)
+    turn = (
+        cv2.Rodrigues(np.array([0, 0, np.deg2rad(look.rotation_deg)]))[0]
+        @ cv2.Rodrigues(np.array([about_x, 0.0, 0.0]))[0]
+        @ cv2.Rodrigues(np.array([0.0, about_y, 0.0]))[0]
+    )
+    shift = np.array([*look.shift_px, 0.0]) / px_per_mm
+    middle = np.array([0.0, layout.depth_mm / 2, 0.0])
+    origin = np.array([0.0, 0.0, distance]) + shift - turn @ middle
+    return np.asarray(np.column_stack([turn[:, 0], turn[:, 1], origin]), np.float64)
+
+
+def _slope(x: NDArray[np.float32], y: NDArray[np.float32], look: Look) -> NDArray[np.float32]:
+    angle = np.deg2rad(look.light_from_deg)
+    slope = 1 + 2 * look.light_slope * (x * np.cos(angle) + y * np.sin(angle))
+    vignette = 1 - 0.28 * (x * x + y * y)
+    return np.asarray(slope * vignette, np.float32)
+
+
+def _glare(x: NDArray[np.float32], y: NDArray[np.float32], look: Look) -> Image:
+    at_x = look.glare_at[0] - 0.5
+    at_y = (look.glare_at[1] - 0.5) * look.height_px / look.width_px
+    wide = ((x - at_x) / 0.07) ** 2 + ((y - at_y) / 0.05) ** 2
+    return np.asarray(np.clip(110 * look.glare * np.exp(-wide / 2), 0, 255), np.uint8)

@@ -1,0 +1,74 @@
+"""Words printed on the felt."""
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.scenes.sprites import Image
+
+_BOLD = 700
+_RULER = 200
+"""Letters are measured at this size and then drawn at the one wanted."""
+
+
+def arc_text(
+    ink: Image,
+    words: str,
+    hub: tuple[float, float],
+    *,
+    radius: float,
+    height: float,
+    turn_deg: float = 0.0,
+) -> None:
+    """Add ``words`` along an arc below ``hub``, to be read by players at the bottom.
+
+    All in the raster's pixels: the letters' middles lie ``radius`` from the hub; ``turn_deg``
+    moves the words clockwise along the arc.
+    """
+    strip = _strip(words, height)
+    tall, wide = strip.shape
+    box = _arc_box(ink, hub, radius + tall)
+    left, top, right, bottom = box
+    y, x = np.mgrid[top:bottom, left:right].astype(np.float32)
+    across, down = x - hub[0], y - hub[1]
+    turned = np.arctan2(across, down) + np.float32(np.deg2rad(turn_deg))
+    along = turned * radius + wide / 2
+    below = np.hypot(across, down) - radius + tall / 2
+    drawn = cv2.remap(strip, along.astype(np.float32), below.astype(np.float32), cv2.INTER_LINEAR)
+    part = ink[top:bottom, left:right]
+    np.maximum(part, drawn.astype(np.uint8), out=part)
+
+
+def straight_text(ink: Image, words: str, middle: tuple[float, float], height: float) -> None:
+    """Add ``words`` about a point, upright."""
+    strip = _strip(words, height)
+    tall, wide = strip.shape
+    left, top = round(middle[0] - wide / 2), round(middle[1] - tall / 2)
+    if left < 0 or top < 0 or left + wide > ink.shape[1] or top + tall > ink.shape[0]:
+        return
+    part = ink[top : top + tall, left : left + wide]
+    np.maximum(part, strip, out=part)
+
+
+def _strip(words: str, height: float) -> NDArray[np.uint8]:
+    """Draw one line of capitals about ``height`` pixels tall, white on black."""
+    face = cv2.FontFace("sans")
+    canvas = np.zeros((2 * _RULER, _RULER * (len(words) + 1), 3), np.uint8)
+    cv2.putText(canvas, words, (20, int(1.4 * _RULER)), (255, 255, 255), face, _RULER, _BOLD)
+    mask = canvas[..., 0]
+    columns, rows = np.flatnonzero(mask.any(axis=0)), np.flatnonzero(mask.any(axis=1))
+    cut = mask[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    ratio = height / cut.shape[0]
+    size = max(1, round(cut.shape[1] * ratio)), max(1, round(height))
+    small = cv2.resize(cut, size, interpolation=cv2.INTER_AREA)
+    return np.asarray(cv2.copyMakeBorder(small, 3, 3, 3, 3, cv2.BORDER_CONSTANT), np.uint8)
+
+
+def _arc_box(ink: Image, hub: tuple[float, float], reach: float) -> tuple[int, int, int, int]:
+    height, width = ink.shape
+    return (
+        max(0, int(hub[0] - reach)),
+        max(0, int(hub[1])),
+        min(width, int(hub[0] + reach) + 1),
+        min(height, int(hub[1] + reach) + 1),
+    )
