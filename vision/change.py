@@ -1,0 +1,224 @@
+"""Where the picture changed and came to rest, cheaply enough for every frame.
+
+The grey picture is reduced until a card is about fifteen pixels wide and cut into blocks of
+about half a card. A block *moves* when it differs from how it looked when it last moved, is
+*settled* once it has not moved for a while of time (never of frames), and is *due* when it is
+settled and differs from how it looked when it was last read. A hand that passes and leaves
+everything as it was makes nothing due.
+"""
+
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+Gray: TypeAlias = NDArray[np.uint8]
+"""``(H, W)`` uint8."""
+
+Mask: TypeAlias = NDArray[np.bool_]
+"""``(rows, columns)`` bool, one a block."""
+
+Rect: TypeAlias = tuple[int, int, int, int]
+"""Left, top, width, height in pixels of the picture."""
+
+REST_NS: Final = 150_000_000
+"""A place is at rest when it has not moved for so long."""
+
+_PATIENCE_NS: Final = 450_000_000
+_DRIFT_NS: Final = 300_000_000
+_CARD_PX: Final = 15
+_BLOCK_PX: Final = 6
+_LEVELS: Final = 11
+_SIGMAS: Final = 5.0
+_BRIGHT: Final = 40
+_SHARE: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """How the picture is reduced and cut into blocks.
+
+    Attributes:
+        width_px, height_px: the picture.
+        small: width and height of the reduced picture.
+        columns, rows: blocks across and down.
+    """
+
+    width_px: int
+    height_px: int
+    small: tuple[int, int]
+    columns: int
+    rows: int
+
+    @classmethod
+    def of(cls, width_px: int, height_px: int, card_width_px: float) -> "Grid":
+        """Choose the reduction so that a card is about fifteen pixels wide."""
+        by = max(1, round(card_width_px / _CARD_PX))
+        small = (max(1, width_px // by), max(1, height_px // by))
+        columns, rows = (max(1, round(side / _BLOCK_PX)) for side in small)
+        return cls(width_px, height_px, small, columns, rows)
+
+    @property
+    def block_px(self) -> tuple[float, float]:
+        """Width and height of a block in pixels of the picture."""
+        return self.width_px / self.columns, self.height_px / self.rows
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """Reduced pixels for a pixel of the picture, across and down."""
+        return self.small[0] / self.width_px, self.small[1] / self.height_px
+
+    def reduce(self, picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Average the picture down."""
+        return np.asarray(cv2.resize(picture, self.small, interpolation=cv2.INTER_AREA), np.uint8)
+
+    def spread(self, blocks: Mask) -> NDArray[np.uint8]:
+        """Blow a block mask up to the reduced picture: 255 where set."""
+        wide = cv2.resize(_bytes(blocks), self.small, interpolation=cv2.INTER_NEAREST)
+        return np.asarray(wide, np.uint8)
+
+    def share(self, mask: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """The share of each block that a 0/255 mask of the reduced picture sets."""
+        size = (self.columns, self.rows)
+        part = cv2.resize(mask.astype(np.float32), size, interpolation=cv2.INTER_AREA)
+        return np.asarray(part / 255, np.float32)
+
+    def rect(self, left: int, top: int, columns: int, rows: int) -> Rect:
+        """Pixels of the picture under so many blocks."""
+        across, down = self.block_px
+        x0, y0 = int(left * across), int(top * down)
+        x1, y1 = int((left + columns) * across + 1), int((top + rows) * down + 1)
+        return x0, y0, min(x1, self.width_px) - x0, min(y1, self.height_px) - y0
+
+
+class ChangeDetector:
+    """Follows one camera's picture and says which blocks are due to be read.
+
+    Attributes:
+        since_ns: ``(rows, columns)`` int64, when each block last moved.
+        settled: blocks at rest for :data:`REST_NS`.
+        due: settled blocks that look different from when they were last read.
+    """
+
+    def __init__(self, grid: Grid) -> None:
+        shape = (grid.rows, grid.columns)
+        self.grid = grid
+        self.since_ns: NDArray[np.int64] = np.zeros(shape, np.int64)
+        self.settled: Mask = np.zeros(shape, np.bool_)
+        self.due: Mask = np.zeros(shape, np.bool_)
+        self.now: Gray = np.zeros(grid.small[::-1], np.uint8)
+        self._held: Gray | None = None
+        self._known: Gray = np.zeros_like(self.now)
+        self._unread: Mask = np.ones(shape, np.bool_)
+        self._noise: float | None = None
+        self._drifted_ns = 0
+
+    def see(self, small: Gray, at_ns: int) -> None:
+        """Take in the next frame, already reduced by the grid."""
+        self.now = small
+        if self._held is None:
+            self._held = small.copy()
+            self.since_ns[:] = at_ns
+        elif self._noise is None:
+            self._noise = 1.25 * float(np.minimum(cv2.absdiff(small, self._held), _BRIGHT).mean())
+        moved = self._differs(small, self._held)
+        self._hold(small, moved, at_ns)
+        self.settled = at_ns - self.since_ns >= REST_NS
+        self.due = self._worth_reading(self._unread | self._differs(small, self._known), at_ns)
+        if at_ns - self._drifted_ns >= _DRIFT_NS:
+            self._drift(at_ns)
+
+    def accept(self, blocks: Mask) -> None:
+        """Take the picture of these blocks as read."""
+        cv2.copyTo(self.now, self.grid.spread(blocks), self._known)
+        self._unread &= ~blocks
+        self.due = self.due & ~blocks
+
+    def _differs(self, small: Gray, other: Gray) -> Mask:
+        apart = cv2.absdiff(small, other)
+        level = max(float(_LEVELS), _SIGMAS * (self._noise or 0.0))
+        _, over = cv2.threshold(apart, level, 255, cv2.THRESH_BINARY)
+        if not over.any():
+            return np.zeros((self.grid.rows, self.grid.columns), np.bool_)
+        return np.asarray(self.grid.share(np.asarray(over, np.uint8)) > _SHARE, np.bool_)
+
+    def _hold(self, small: Gray, moved: Mask, at_ns: int) -> None:
+        if moved.any() and self._held is not None:
+            self.since_ns[moved] = at_ns
+            cv2.copyTo(small, self.grid.spread(moved), self._held)
+
+    def _worth_reading(self, news: Mask, at_ns: int) -> Mask:
+        """Let what still moves in one piece with news finish, for a while: one read, not two."""
+        _, pieces = cv2.connectedComponents(_bytes(news), connectivity=8)
+        moving = np.unique(pieces[news & ~self.settled])
+        waits = np.isin(pieces, moving) & (at_ns - self.since_ns < _PATIENCE_NS)
+        return np.asarray(news & self.settled & ~waits, np.bool_)
+
+    def _drift(self, at_ns: int) -> None:
+        """Follow slow light: what is held and known steps towards now by one level."""
+        if self._held is None:
+            return
+        still = self.grid.spread(self.settled & ~self.due) > 0
+        if still.any():
+            apart = float(cv2.absdiff(self.now, self._held)[still].mean())
+            before = 1.25 * apart if self._noise is None else self._noise
+            self._noise = before + 0.2 * (1.25 * apart - before)
+        for kept in (self._held, self._known):
+            step = np.sign(self.now.astype(np.int16) - kept).astype(np.int16)
+            kept[still] = (kept + step).astype(np.uint8)[still]
+        self._drifted_ns = at_ns
+
+
+def regions(detector: ChangeDetector, pad_px: int) -> list[tuple[Rect, Mask]]:
+    """Gather the due blocks into padded rectangles to read, and the blocks each answers for.
+
+    Rectangles that would overlap are read as one.
+    """
+    if not detector.due.any():
+        return []
+    joined = cv2.dilate(_bytes(detector.due), np.ones((3, 3), np.uint8))
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(joined, connectivity=8)
+    found = [
+        (_padded(detector.grid, detector.grid.rect(*map(int, stats[i][:4])), pad_px), labels == i)
+        for i in range(1, count)
+    ]
+    return [(rect, mask & detector.due) for rect, mask in _merged(found)]
+
+
+def _padded(grid: Grid, rect: Rect, pad_px: int) -> Rect:
+    left, top = max(0, rect[0] - pad_px), max(0, rect[1] - pad_px)
+    right = min(grid.width_px, rect[0] + rect[2] + pad_px)
+    bottom = min(grid.height_px, rect[1] + rect[3] + pad_px)
+    return left, top, right - left, bottom - top
+
+
+def _merged(found: list[tuple[Rect, Mask]]) -> list[tuple[Rect, Mask]]:
+    """Join rectangles where one read of both costs no more than two."""
+    waiting, done = list(found), list[tuple[Rect, Mask]]()
+    while waiting:
+        rect, mask = waiting.pop(0)
+        near = next((i for i, (other, _) in enumerate(done) if _cheaper(rect, other)), None)
+        if near is None:
+            done.append((rect, mask))
+        else:
+            other, other_mask = done.pop(near)
+            waiting.insert(0, (_around(rect, other), mask | other_mask))
+    return done
+
+
+def _cheaper(one: Rect, other: Rect) -> bool:
+    both = _around(one, other)
+    return both[2] * both[3] <= one[2] * one[3] + other[2] * other[3]
+
+
+def _around(one: Rect, other: Rect) -> Rect:
+    left, top = min(one[0], other[0]), min(one[1], other[1])
+    right = max(one[0] + one[2], other[0] + other[2])
+    bottom = max(one[1] + one[3], other[1] + other[3])
+    return left, top, right - left, bottom - top
+
+
+def _bytes(mask: Mask) -> NDArray[np.uint8]:
+    return mask.astype(np.uint8) * np.uint8(255)

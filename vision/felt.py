@@ -1,0 +1,189 @@
+"""Where the felt lies in the picture: millimetres to pixels and back, and a card's pose."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from models.errors import InstallerError
+from models.layout import CARD_HEIGHT_MM, CARD_WIDTH_MM
+from models.session import ReferencePoint
+
+Points: TypeAlias = NDArray[np.float64]
+"""``(N, 2)`` float64, x then y."""
+
+CARD_MM: Final[Points] = np.array(
+    [
+        (-CARD_WIDTH_MM / 2, -CARD_HEIGHT_MM / 2),
+        (CARD_WIDTH_MM / 2, -CARD_HEIGHT_MM / 2),
+        (CARD_WIDTH_MM / 2, CARD_HEIGHT_MM / 2),
+        (-CARD_WIDTH_MM / 2, CARD_HEIGHT_MM / 2),
+    ]
+)
+"""A card's corners about its middle, clockwise from its own top left."""
+
+_OUTLIER_MM: Final = 8.0
+_WORST_MM: Final = 12.0
+_LEAST_SPREAD: Final = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """Where a card lies: its middle, and its top edge's direction clockwise from the felt's -y."""
+
+    x_mm: float
+    y_mm: float
+    angle_deg: float
+
+    @property
+    def corners_mm(self) -> Points:
+        """The card's ``(4, 2)`` corners on the felt, clockwise from its own top left."""
+        return self.outline_mm(0.0)
+
+    def outline_mm(self, grow_mm: float) -> Points:
+        """The corners of the card's outline pushed out (or in, below 0) on every side."""
+        turn = math.radians(self.angle_deg)
+        c, s = math.cos(turn), math.sin(turn)
+        outline = CARD_MM + np.sign(CARD_MM) * grow_mm
+        turned = outline @ np.array([(c, s), (-s, c)])
+        return np.asarray(turned + np.array([self.x_mm, self.y_mm]), np.float64)
+
+    def distance_mm(self, other: "Pose") -> float:
+        """Between the two middles."""
+        return math.hypot(self.x_mm - other.x_mm, self.y_mm - other.y_mm)
+
+    def turn_deg(self, other: "Pose") -> float:
+        """The angle between the two as lines, 0 to 90: a card looks the same upside down."""
+        apart = (self.angle_deg - other.angle_deg) % 180
+        return min(apart, 180 - apart)
+
+
+def fit_card(corners_mm: Points) -> tuple[Pose, float]:
+    """Lay a card of true size on four corners; returns its pose and the misfit in mm (rms)."""
+    middle = corners_mm.mean(axis=0)
+    off = corners_mm - middle
+    dot = float((CARD_MM * off).sum())
+    cross = float((CARD_MM[:, 0] * off[:, 1] - CARD_MM[:, 1] * off[:, 0]).sum())
+    pose = Pose(float(middle[0]), float(middle[1]), math.degrees(math.atan2(cross, dot)))
+    misfit = pose.corners_mm - corners_mm
+    return pose, float(np.sqrt((misfit**2).sum(axis=1).mean()))
+
+
+@dataclass(frozen=True, slots=True)
+class Felt:
+    """The felt as one camera sees it.
+
+    Attributes:
+        px_from_mm: ``(3, 3)`` homography.
+        error_mm: rms distance of the reference points from where the fit puts them.
+    """
+
+    px_from_mm: NDArray[np.float64]
+    error_mm: float
+
+    def to_px(self, points_mm: Points) -> Points:
+        """Put ``(N, 2)`` felt points into the picture."""
+        return _project(self.px_from_mm, points_mm)
+
+    def to_mm(self, points_px: Points) -> Points:
+        """Put ``(N, 2)`` picture points onto the felt."""
+        return _project(_inverse(self.px_from_mm), points_px)
+
+    def px_per_mm(self, x_mm: float, y_mm: float) -> float:
+        """Scale of the picture at a place: the square root of how it magnifies area there."""
+        square = np.array([(0.0, 0.0), (10.0, 0.0), (10.0, 10.0), (0.0, 10.0)]) - 5.0
+        px = self.to_px(square + np.array([x_mm, y_mm])).astype(np.float32)
+        return math.sqrt(cv2.contourArea(px)) / 10.0
+
+    def card_width_px(self, x_mm: float, y_mm: float) -> float:
+        """How wide a card lying there appears."""
+        return self.px_per_mm(x_mm, y_mm) * CARD_WIDTH_MM
+
+    def pose(self, corners_px: Points) -> tuple[Pose, float]:
+        """Return the pose of the card with these ``(4, 2)`` corners and its misfit in mm."""
+        return fit_card(self.to_mm(corners_px))
+
+
+def locate_felt(points: Sequence[ReferencePoint], *, where: str) -> Felt:
+    """Fit the felt to its reference points, setting one stray point aside where there are enough.
+
+    Args:
+        points: at least four, no three of the four outermost on one line.
+        where: the camera, for the error message.
+
+    Raises:
+        InstallerError: if the points do not fix a felt seen from above.
+    """
+    mm = np.array([(p.x_mm, p.y_mm) for p in points], dtype=np.float64).reshape(-1, 2)
+    px = np.array([(p.x_px, p.y_px) for p in points], dtype=np.float64).reshape(-1, 2)
+    if len(points) < 4 or not np.isfinite(np.hstack([mm, px])).all():
+        raise _refused(f"{len(points)} usable reference points, at least 4 are needed", where)
+    if min(_spread(mm), _spread(px)) < _LEAST_SPREAD:
+        raise _refused("the reference points lie on one line or on one another", where)
+    mm_from_px, kept = _fit(px, mm)
+    if mm_from_px is None or abs(np.linalg.det(mm_from_px)) < 1e-12:
+        raise _refused("the reference points fix no view of the felt", where)
+    felt = Felt(_inverse(mm_from_px), _rms_mm(mm_from_px, px[kept], mm[kept]))
+    if not felt.error_mm <= _WORST_MM:
+        raise _refused(f"the reference points disagree by {felt.error_mm:.0f} mm", where)
+    if not _seen_from_above(felt, mm):
+        raise _refused("the reference points show the felt mirrored or from below", where)
+    return felt
+
+
+def _refused(what: str, where: str) -> InstallerError:
+    way_out = "Mark at least four well spread printed points of the felt again"
+    return InstallerError(what, where=where, way_out=way_out)
+
+
+def _project(homography: NDArray[np.float64], points: Points) -> Points:
+    flat = np.asarray(points, dtype=np.float64).reshape(-1, 2)
+    mapped = np.hstack([flat, np.ones((len(flat), 1))]) @ homography.T
+    return np.asarray(mapped[:, :2] / mapped[:, 2:], dtype=np.float64)
+
+
+def _inverse(homography: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(np.linalg.inv(homography), np.float64)
+
+
+def _spread(points: Points) -> float:
+    """How far the points are from lying on one line: 0 on a line, about 1 on a square.
+
+    Four points need more: the smallest triangle of any three must not vanish either.
+    """
+    if len(points) == 4:
+        return min(_flatness(np.delete(points, i, axis=0)) for i in range(4))
+    return _flatness(points)
+
+
+def _flatness(points: Points) -> float:
+    across = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
+    return float(across[1] / across[0]) if across[0] > 0 else 0.0
+
+
+def _fit(px: Points, mm: Points) -> tuple[NDArray[np.float64] | None, NDArray[np.bool_]]:
+    if len(px) == 4:
+        fitted = cv2.getPerspectiveTransform(px.astype(np.float32), mm.astype(np.float32))
+        return np.asarray(fitted, dtype=np.float64), np.ones(4, dtype=np.bool_)
+    cv2.setRNGSeed(1)  # the same points must give the same felt on every run
+    fitted, inliers = cv2.findHomography(px, mm, cv2.RANSAC, _OUTLIER_MM)
+    kept = np.asarray(inliers).ravel().astype(np.bool_)
+    if fitted is None or kept.sum() < max(4, len(px) - len(px) // 4):
+        fitted, _ = cv2.findHomography(px, mm, 0)
+        kept = np.ones(len(px), dtype=np.bool_)
+    return (None if fitted is None else np.asarray(fitted, dtype=np.float64)), kept
+
+
+def _rms_mm(mm_from_px: NDArray[np.float64], px: Points, mm: Points) -> float:
+    off = _project(mm_from_px, px) - mm
+    return float(np.sqrt((off**2).sum(axis=1).mean()))
+
+
+def _seen_from_above(felt: Felt, mm: Points) -> bool:
+    """A view from above keeps the corners of a card clockwise wherever a point was marked."""
+    cards = [felt.to_px(CARD_MM + place).astype(np.float32) for place in mm]
+    return all(cv2.contourArea(corners, oriented=True) > 0 for corners in cards)

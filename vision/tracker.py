@@ -1,0 +1,338 @@
+"""Which card on the felt is which, from one look to the next, in millimetres and nanoseconds.
+
+Pure bookkeeping: what a look saw comes in as :class:`Seen`, what the picture shows of a place
+is asked of a :class:`View`, and what changed goes out as :class:`Change`.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.events import Face
+from vision.evidence import Evidence, agreement
+from vision.felt import Pose
+
+Kind: TypeAlias = Literal["new", "read", "moved", "turned", "gone"]
+
+SAME_MM: Final = 12.0
+"""A sighting so near a known card is that card."""
+
+_SAME_DEG: Final = 20.0
+_TURNED_HERE_MM: Final = 8.0
+_CONTRADICTED_MM: Final = 6.0
+_SHIFTED_MM: Final = 8.0
+_NUDGED_MM: Final = 45.0
+_MOVED_MM: Final = 240.0
+_TURNED_MM: Final = 115.0
+_MOVE_NS: Final = 1_000_000_000
+_SWEEP: Final = 3
+_SWEEP_MM: Final = 150.0
+_SWEEP_NS: Final = 400_000_000
+_SAME_FACE: Final = 0.8
+_OTHER_FACE: Final = 0.05
+_SURE: Final = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One card as one look saw it. ``at_ns`` is when its place came to rest."""
+
+    pose: Pose
+    face: Face
+    found_p: float
+    card_p: NDArray[np.float64]
+    at_ns: int
+
+
+class View(Protocol):
+    """What the picture shows now."""
+
+    at_ns: int
+
+    def covers(self, pose: Pose) -> bool:
+        """Whether the whole place of the card was read, and is at rest."""
+
+    def free(self, pose: Pose, under: Sequence[Pose]) -> bool:
+        """Whether bare felt shows inside the outline, leaving out what ``under`` covers."""
+
+    def moved_ns(self, pose: Pose) -> int:
+        """When anything at ``pose`` last moved."""
+
+    def rested_ns(self, pose: Pose) -> int:
+        """When what lies at ``pose`` came to rest, a hand that was still over it set aside."""
+
+
+@dataclass(slots=True)
+class Track:
+    """One card on the felt. ``number`` is never used twice."""
+
+    number: int
+    pose: Pose
+    face: Face
+    at_ns: int
+    found_p: float
+    seen_ns: int
+    evidence: Evidence = field(default_factory=Evidence)
+    told_pose: Pose | None = None
+    vanished_ns: int | None = None
+    released_ns: int = 0
+    """When the look that found the place free was taken."""
+
+    def see(self, seen: Seen, now_ns: int) -> None:
+        """Take in another look at the card."""
+        self.pose, self.face, self.seen_ns = seen.pose, seen.face, now_ns
+        self.found_p = max(self.found_p, seen.found_p)
+        self.vanished_ns = None
+        if seen.face == "up":
+            self.evidence.add(seen.card_p)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something to tell of one card, and when it happened."""
+
+    kind: Kind
+    track: Track
+    at_ns: int
+
+
+class Tracker:
+    """Keeps the cards on the felt apart."""
+
+    def __init__(self) -> None:
+        self._lying: list[Track] = []
+        self._lifted: list[Track] = []
+        self._last = 0
+
+    @property
+    def lying(self) -> tuple[Track, ...]:
+        """Every card on the felt, covered ones too."""
+        return tuple(self._lying)
+
+    def look(self, sightings: Sequence[Seen], view: View) -> tuple[Change, ...]:
+        """Take in one look at a part of the felt and say what changed, in order of time."""
+        sightings = _once_each(sightings)
+        pairs = _paired(self._lying, sightings, view)
+        changes = [change for t, s in pairs for change in self._seen_again(t, s, view.at_ns)]
+        fresh = [s for s in sightings if all(s is not seen for _, seen in pairs)]
+        missed = [t for t in self._lying if all(t is not track for track, _ in pairs)]
+        fresh = self._nudged(missed, fresh, [s.pose for _, s in pairs], view, changes)
+        self._lift(missed, [s.pose for s in sightings], view)
+        fresh = self._moved(fresh, view, changes)
+        fresh = self._turned(missed, fresh, view, changes)
+        changes += [self._new(seen, view.at_ns) for seen in fresh]
+        return tuple(sorted(changes, key=lambda change: (change.at_ns, change.track.number)))
+
+    def advance(self, now_ns: int) -> tuple[Change, ...]:
+        """Time has passed: let go of the cards that were taken up and have not come back."""
+        over = [t for t in self._lifted if self._taken(t, now_ns)]
+        self._lifted = [t for t in self._lifted if t not in over]
+        return tuple(Change("gone", t, t.vanished_ns or now_ns) for t in over)
+
+    def finish(self) -> tuple[Change, ...]:
+        """Let go of every card that was taken up: there is no later look."""
+        return self.advance(self._lifted[-1].released_ns + _MOVE_NS) if self._lifted else ()
+
+    def _new(self, seen: Seen, now_ns: int) -> Change:
+        self._last += 1
+        track = Track(self._last, seen.pose, seen.face, seen.at_ns, seen.found_p, now_ns)
+        track.see(seen, now_ns)
+        track.told_pose = seen.pose
+        self._lying.append(track)
+        return Change("new", track, seen.at_ns)
+
+    def _seen_again(self, track: Track, seen: Seen, now_ns: int) -> Iterable[Change]:
+        turned = track.face != seen.face
+        shifted = track.told_pose is not None and (
+            track.told_pose.distance_mm(seen.pose) > _SHIFTED_MM
+        )
+        if turned or shifted:
+            return (self._take(track, seen, "turned" if turned else "moved", now_ns),)
+        track.see(seen, now_ns)
+        return (Change("read", track, now_ns),)
+
+    def _take(self, track: Track, seen: Seen, kind: Kind, now_ns: int) -> Change:
+        if kind == "turned":
+            track.evidence = Evidence()
+        track.see(seen, now_ns)
+        track.at_ns, track.told_pose = seen.at_ns, seen.pose
+        if track in self._lifted:
+            self._lifted.remove(track)
+            self._lying.append(track)
+        return Change(kind, track, seen.at_ns)
+
+    def _lift(self, missed: Sequence[Track], seen: Sequence[Pose], view: View) -> None:
+        """Set aside every card whose place is seen to be free."""
+        for track in missed:
+            if track not in self._lying or not view.free(track.pose, seen):
+                continue
+            self._lying.remove(track)
+            self._lifted.append(track)
+            track.vanished_ns, track.released_ns = view.rested_ns(track.pose), view.at_ns
+
+    def _taken(self, track: Track, now_ns: int) -> bool:
+        return now_ns - track.released_ns >= _MOVE_NS or self._swept(track)
+
+    def _swept(self, track: Track) -> bool:
+        """Cards taken up by the handful do not come back one by one."""
+        together = [
+            other
+            for other in self._lifted
+            if abs(other.released_ns - track.released_ns) <= _SWEEP_NS
+            and other.pose.distance_mm(track.pose) <= _SWEEP_MM
+        ]
+        return len(together) >= _SWEEP
+
+    def _nudged(
+        self,
+        missed: list[Track],
+        fresh: list[Seen],
+        others: Sequence[Pose],
+        view: View,
+        changes: list[Change],
+    ) -> list[Seen]:
+        """Find cards pushed aside or first placed badly: their old index would be in view."""
+        left = []
+        for seen in fresh:
+            near = [
+                t
+                for t in missed
+                if seen.pose.distance_mm(t.pose) <= _NUDGED_MM
+                and _same_face(t, seen)
+                and view.covers(t.pose)
+                and _open(t.pose, [seen.pose, *others])
+            ]
+            if len(near) != 1:
+                left.append(seen)
+                continue
+            missed.remove(near[0])
+            changes.append(self._take(near[0], seen, "moved", view.at_ns))
+        return left
+
+    def _moved(self, fresh: list[Seen], view: View, changes: list[Change]) -> list[Seen]:
+        """Find the lifted cards that lie elsewhere now, where it is beyond doubt which."""
+        left, waiting = list[Seen](), list(fresh)
+        while waiting:
+            seen = waiting[0]
+            rivals = [other for other in waiting if _like(other, seen)]
+            origins = [t for t in self._lifted if self._may_be(t, seen, view.at_ns)]
+            waiting.remove(seen)
+            if not origins or len(origins) != len(rivals):
+                left.append(seen)
+                continue
+            nearest = min(origins, key=lambda t: t.pose.distance_mm(seen.pose))
+            changes.append(self._take(nearest, seen, "moved", view.at_ns))
+        return left
+
+    def _may_be(self, track: Track, seen: Seen, now_ns: int) -> bool:
+        return (
+            _same_face(track, seen)
+            and now_ns - track.released_ns <= _MOVE_NS
+            and track.pose.distance_mm(seen.pose) <= _MOVED_MM
+            and not self._swept(track)
+        )
+
+    def _turned(
+        self, missed: Sequence[Track], fresh: list[Seen], view: View, changes: list[Change]
+    ) -> list[Seen]:
+        """Find the backs that show their face now, here or just beside."""
+        left = []
+        for seen in sorted(fresh, key=lambda s: s.at_ns):
+            backs = [
+                t
+                for t in (*missed, *self._lifted)
+                if t.face == "down"
+                and seen.face == "up"
+                and t.pose.distance_mm(seen.pose) <= _TURNED_MM
+                and view.moved_ns(t.pose) > t.seen_ns
+                and all(change.track is not t for change in changes)
+            ]
+            if not backs:
+                left.append(seen)
+                continue
+            nearest = min(backs, key=lambda t: t.pose.distance_mm(seen.pose))
+            changes.append(self._take(nearest, seen, "turned", view.at_ns))
+        return left
+
+
+def _once_each(sightings: Sequence[Seen]) -> list[Seen]:
+    """Drop a second sighting of one card (read by its other corner)."""
+    kept: list[Seen] = []
+    for seen in sorted(sightings, key=lambda s: -s.found_p):
+        if all(not _same_place(seen.pose, other.pose) for other in kept):
+            kept.append(seen)
+    return kept
+
+
+def _same_place(one: Pose, other: Pose) -> bool:
+    return one.distance_mm(other) <= SAME_MM and one.turn_deg(other) <= _SAME_DEG
+
+
+def _paired(
+    tracks: Sequence[Track], sightings: Sequence[Seen], view: View
+) -> list[tuple[Track, Seen]]:
+    """Pair known cards with sightings, the surest pairs first."""
+    ranked = sorted(
+        (
+            (_strangeness(track, seen), i, j)
+            for i, track in enumerate(tracks)
+            for j, seen in enumerate(sightings)
+            if _may_pair(track, seen, view)
+        ),
+    )
+    taken_tracks, taken_sightings, pairs = set[int](), set[int](), []
+    for _, i, j in ranked:
+        if i not in taken_tracks and j not in taken_sightings:
+            taken_tracks.add(i)
+            taken_sightings.add(j)
+            pairs.append((tracks[i], sightings[j]))
+    return pairs
+
+
+def _may_pair(track: Track, seen: Seen, view: View) -> bool:
+    apart = track.pose.distance_mm(seen.pose)
+    if not _same_place(track.pose, seen.pose):
+        return False
+    if track.face != seen.face:
+        return apart <= _TURNED_HERE_MM and view.moved_ns(track.pose) > track.seen_ns
+    return apart <= _CONTRADICTED_MM or not _other_face(track, seen)
+
+
+def _strangeness(track: Track, seen: Seen) -> float:
+    far = track.pose.distance_mm(seen.pose) / SAME_MM + track.pose.turn_deg(seen.pose) / _SAME_DEG
+    return far + (1.0 if _other_face(track, seen) else 0.0)
+
+
+def _same_face(track: Track, seen: Seen) -> bool:
+    """Whether both show the same: two backs, or faces surely read alike."""
+    if track.face != seen.face:
+        return False
+    return seen.face == "down" or agreement(track.evidence.card_p, seen.card_p) >= _SAME_FACE
+
+
+def _other_face(track: Track, seen: Seen) -> bool:
+    """Whether both are surely read, and differently."""
+    sure = min(float(track.evidence.card_p.max()), float(seen.card_p.max())) >= _SURE
+    return sure and agreement(track.evidence.card_p, seen.card_p) <= _OTHER_FACE
+
+
+def _like(one: Seen, other: Seen) -> bool:
+    if one.face != other.face:
+        return False
+    return one.face == "down" or agreement(one.card_p, other.card_p) >= _SAME_FACE
+
+
+def _open(pose: Pose, covers: Sequence[Pose]) -> bool:
+    """Whether an index of the card at ``pose`` would lie open to view beside ``covers``."""
+    corners = pose.outline_mm(-9.0)[[0, 2]]
+    return any(all(not _within(corner, cover) for cover in covers) for corner in corners)
+
+
+def _within(point: NDArray[np.float64], card: Pose) -> bool:
+    outline = card.outline_mm(3.0)
+    sides = np.roll(outline, -1, axis=0) - outline
+    off = point - outline
+    return bool((sides[:, 0] * off[:, 1] - sides[:, 1] * off[:, 0] >= 0).all())

@@ -1,0 +1,84 @@
+"""What the picture of one moment shows of a place on the felt."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import cv2
+import numpy as np
+
+from vision.backdrop import Backdrop
+from vision.change import ChangeDetector, Mask, Rect
+from vision.felt import Felt, Pose
+
+_AT_REST: Final = 0.6
+_CUT_PX: Final = 3.0
+_EARLY: Final = 25
+_CORE_MM: Final = -8.0
+
+
+class FeltView:
+    """Answers the tracker from the change detector and the backdrop, for one moment.
+
+    Args:
+        felt: where the felt lies in the picture.
+        detector: what moved when.
+        backdrop: what the bare felt looks like; must have been shown this moment's picture.
+        rects: the parts of the picture that were read.
+        at_ns: the moment.
+    """
+
+    def __init__(
+        self,
+        felt: Felt,
+        detector: ChangeDetector,
+        backdrop: Backdrop,
+        rects: Sequence[Rect],
+        at_ns: int,
+    ) -> None:
+        self.at_ns = at_ns
+        self._felt, self._detector, self._backdrop = felt, detector, backdrop
+        self._rects = rects
+
+    def covers(self, pose: Pose) -> bool:
+        """Whether the whole place of the card was read, and is mostly at rest."""
+        settled = self._detector.settled[self._blocks(pose)]
+        return self._whole(pose) and float(settled.mean()) >= _AT_REST
+
+    def free(self, pose: Pose, under: Sequence[Pose]) -> bool:
+        """Whether bare felt shows inside the outline, leaving out what ``under`` covers."""
+        return self._backdrop.free(pose, under)
+
+    def moved_ns(self, pose: Pose) -> int:
+        """When anything at ``pose`` last moved."""
+        return int(self._detector.since_ns[self._blocks(pose)].max())
+
+    def rested_ns(self, pose: Pose) -> int:
+        """When what lies at ``pose`` came to rest, a hand that was still over it set aside."""
+        blocks = self._blocks(pose)
+        due = blocks & self._detector.due
+        since = self._detector.since_ns[due if due.any() else blocks]
+        return int(np.percentile(since, _EARLY, method="lower"))
+
+    def _whole(self, pose: Pose) -> bool:
+        """Whether no edge of a read part cuts the card, the picture's own edges apart."""
+        grid = self._detector.grid
+        corners = self._felt.to_px(pose.corners_mm)
+        inner = np.clip(corners, 0, (grid.width_px, grid.height_px))
+        (x0, y0), (x1, y1) = inner.min(axis=0), inner.max(axis=0)
+        return any(
+            x0 >= left - _CUT_PX
+            and y0 >= top - _CUT_PX
+            and x1 <= left + width + _CUT_PX
+            and y1 <= top + height + _CUT_PX
+            for left, top, width, height in self._rects
+        )
+
+    def _blocks(self, pose: Pose) -> Mask:
+        """The blocks under the card, its rim left out; at least one."""
+        grid = self._detector.grid
+        scale = (grid.columns / grid.width_px, grid.rows / grid.height_px)
+        inner = self._felt.to_px(pose.outline_mm(_CORE_MM)) * scale - 0.5
+        edge = (grid.columns - 1, grid.rows - 1)
+        mask = np.zeros((grid.rows, grid.columns), np.uint8)
+        cv2.fillConvexPoly(mask, np.clip(np.round(inner), 0, edge).astype(np.int32), 1)
+        return mask > 0

@@ -1,0 +1,216 @@
+"""Watch a felt through one camera: frames in, observations out."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.events import CameraFault, CardGone, CardSighted
+from models.layout import TableLayout, inside
+from models.session import ReferencePoint
+from vision.backdrop import Backdrop
+from vision.change import ChangeDetector, Grid, Mask, Rect, regions
+from vision.faults import PictureCheck
+from vision.felt import Pose, locate_felt
+from vision.observer import Observer
+from vision.sightings import Sightings
+from vision.tracker import Change, Seen, Tracker
+from vision.view import FeltView
+
+_PAD_MM: Final = 100.0
+_FOUND_P: Final = 0.5
+_MISFIT_MM: Final = 9.0
+_MOUTH_MM: Final = 60.0
+
+
+class Picture(Protocol):
+    """One frame of a camera."""
+
+    @property
+    def index(self) -> int:
+        """Frame number, from 0."""
+
+    @property
+    def at_ns(self) -> int:
+        """When it was taken, nanoseconds since the Unix epoch, UTC."""
+
+    @property
+    def gray(self) -> NDArray[np.uint8]:
+        """``(H, W)`` uint8, cheap."""
+
+    @property
+    def image(self) -> NDArray[np.uint8]:
+        """``(H, W, 3)`` uint8 BGR, made when asked for."""
+
+
+class CardReader(Protocol):
+    """Whatever finds and reads the cards in a part of a picture."""
+
+    @property
+    def confident_p(self) -> float:
+        """From which probability on a reading is beyond doubt."""
+
+    def read(
+        self,
+        image: NDArray[np.uint8],
+        *,
+        card_width_px: float | None,
+        region: Rect | None = None,
+    ) -> Sightings:
+        """Read the cards of ``region``, in pixels of the whole picture."""
+
+
+@dataclass(slots=True)
+class Spent:
+    """Nanoseconds and how often, by what they went into."""
+
+    frames: int = 0
+    reads: int = 0
+    change_ns: int = 0
+    read_ns: int = 0
+    track_ns: int = 0
+
+
+class Watcher:
+    """Watches one camera's felt.
+
+    Args:
+        reader: reads the cards.
+        layout: the felt, for the places where cards are not in play.
+        reference_points: where the felt lies in the picture.
+        camera_name: goes into ``source`` as ``camera:<name>``.
+        stopwatch_ns: a running clock, where the time spent is asked for.
+
+    Raises:
+        InstallerError: where the reference points fix no view of the felt.
+    """
+
+    def __init__(
+        self,
+        reader: CardReader,
+        layout: TableLayout,
+        reference_points: Sequence[ReferencePoint],
+        camera_name: str,
+        *,
+        stopwatch_ns: Callable[[], int] = lambda: 0,
+    ) -> None:
+        self.felt = locate_felt(reference_points, where=f"camera {camera_name}")
+        self.spent = Spent()
+        self._reader, self._layout = reader, layout
+        self._source, self._stopwatch_ns = f"camera:{camera_name}", stopwatch_ns
+        self._tracker = Tracker()
+        self._eye: _Eye | None = None
+        self._frame = 0
+
+    def see(self, frame: Picture) -> tuple[CardSighted | CardGone | CameraFault, ...]:
+        """Take in the next frame; returns what is news, in order of time.
+
+        An observation's ``at`` is when the card came to rest or was taken up. It lies before
+        the frame's own time by up to half a second, for a card taken up by a second and more.
+        """
+        eye = self._eye = self._eye or self._open(frame.gray)
+        self._frame, self.spent.frames = frame.index, self.spent.frames + 1
+        fault = eye.check.see(frame.gray, frame.at_ns)
+        told = () if fault is None else (self._fault(*fault, frame),)
+        if not eye.check.trusted:
+            return told
+        due = self._changed(eye, frame)
+        changes = self._look(eye, frame, due) if due else ()
+        changes += self._tracker.advance(frame.at_ns)
+        return told + eye.observer.tell(changes, frame.index)
+
+    def finish(self) -> tuple[CardSighted | CardGone | CameraFault, ...]:
+        """There is no later frame; returns what was held back for one."""
+        if self._eye is None:
+            return ()
+        return self._eye.observer.tell(self._tracker.finish(), self._frame)
+
+    def _open(self, gray: NDArray[np.uint8]) -> "_Eye":
+        size = gray.shape[1], gray.shape[0]
+        x_mm, y_mm = 0.0, self._layout.depth_mm / 2
+        grid = Grid.of(*size, self.felt.card_width_px(x_mm, y_mm))
+        return _Eye(
+            pad_px=round(_PAD_MM * self.felt.px_per_mm(x_mm, y_mm)),
+            check=PictureCheck(size),
+            detector=ChangeDetector(grid),
+            backdrop=Backdrop(grid, self.felt),
+            observer=Observer(self._source, self._reader.confident_p, self.felt, size),
+        )
+
+    def _fault(self, kind: str, detail: str, frame: Picture) -> CameraFault:
+        return CameraFault(
+            source=self._source, at=frame.at_ns, kind=kind, detail=detail, frame=frame.index
+        )
+
+    def _changed(self, eye: "_Eye", frame: Picture) -> list[tuple[Rect, Mask]]:
+        started = self._stopwatch_ns()
+        eye.detector.see(eye.detector.grid.reduce(frame.gray), frame.at_ns)
+        due = regions(eye.detector, eye.pad_px)
+        self.spent.change_ns += self._stopwatch_ns() - started
+        return due
+
+    def _look(
+        self, eye: "_Eye", frame: Picture, due: list[tuple[Rect, Mask]]
+    ) -> tuple[Change, ...]:
+        """Read what is due and let the tracker make sense of it."""
+        started = self._stopwatch_ns()
+        image = frame.image
+        found = [self._read(image, rect) for rect, _ in due]
+        read = self._stopwatch_ns()
+        eye.backdrop.show(image, eye.detector.settled)
+        view = FeltView(
+            self.felt, eye.detector, eye.backdrop, tuple(rect for rect, _ in due), frame.at_ns
+        )
+        seen = [one for sightings in found for one in self._believed(sightings, view)]
+        changes = self._tracker.look(seen, view)
+        eye.backdrop.learn([*(t.pose for t in self._tracker.lying), *(s.pose for s in seen)])
+        for _, blocks in due:
+            eye.detector.accept(blocks)
+        self.spent.reads += len(due)
+        self.spent.read_ns += read - started
+        self.spent.track_ns += self._stopwatch_ns() - read
+        return changes
+
+    def _read(self, image: NDArray[np.uint8], rect: Rect) -> Sightings:
+        centre = np.array([(rect[0] + rect[2] / 2, rect[1] + rect[3] / 2)])
+        x_mm, y_mm = self.felt.to_mm(centre)[0]
+        width_px = self.felt.card_width_px(float(x_mm), float(y_mm))
+        return self._reader.read(image, card_width_px=width_px, region=rect)
+
+    def _believed(self, sightings: Sightings, view: FeltView) -> Iterator[Seen]:
+        """Leave out what is cut off, in motion, bare felt, or not in play."""
+        for i in range(len(sightings)):
+            pose, misfit_mm = self.felt.pose(sightings.corners_px[i].astype(np.float64))
+            believable = sightings.found_p[i] >= _FOUND_P and misfit_mm <= _MISFIT_MM
+            if not (believable and view.covers(pose) and self._in_play(pose)):
+                continue
+            if view.free(pose, ()):
+                continue
+            yield Seen(
+                pose=pose,
+                face="up" if sightings.face_up[i] else "down",
+                found_p=float(sightings.found_p[i]),
+                card_p=sightings.card_p[i].astype(np.float64),
+                at_ns=view.rested_ns(pose),
+            )
+
+    def _in_play(self, pose: Pose) -> bool:
+        """Cards in the discard rack, in the tray and in the shoe's mouth are not."""
+        place, layout = (pose.x_mm, pose.y_mm), self._layout
+        if math.dist(place, layout.shoe_mouth) <= _MOUTH_MM:
+            return False
+        return not any(inside(place, zone) for zone in (layout.discard_rack, layout.tray))
+
+
+@dataclass(frozen=True, slots=True)
+class _Eye:
+    """What hangs on the size of the picture, known with the first frame."""
+
+    pad_px: int
+    check: PictureCheck
+    detector: ChangeDetector
+    backdrop: Backdrop
+    observer: Observer
