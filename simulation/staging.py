@@ -1,0 +1,303 @@
+"""From the script to the felt: every fact becomes movements, chips and sensors' moments.
+
+Times are nanoseconds since the session's start. The dealer has one pair of hands: what he does
+runs one thing after another along a cursor; players' hands may overlap his.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from random import Random
+from typing import Final, Literal
+
+import msgspec
+
+from models.cards import Card
+from models.events import (
+    AnyFact,
+    CardBoxed,
+    CardBurned,
+    CardDealt,
+    CardExposed,
+    CardsTouched,
+    CutCardReached,
+    Face,
+    HoleCardChecked,
+    PaymentMade,
+    PlayerActed,
+    RoundClosed,
+    RoundOpened,
+    ShoeStarted,
+    TrayCounted,
+    WagerPlaced,
+    WagerRemoved,
+)
+from models.layout import Point, TableLayout, middle
+from simulation.betting import Bets, PlateChange, circle_of
+from simulation.cardplay import CardPlay
+from simulation.places import hole_card
+from simulation.steps import HandKey, Step
+from vision.scenes.performance import Gesture, Performance
+
+MS: Final = 1_000_000
+_LEAD_MS: Final = 1_200
+_PLATE_MS: Final = 430
+"""Longer than a bet plate waits for an amount to rest, and then takes to report it."""
+_LOOK_MS: Final = 800
+"""How long cards dealt face down lie before their player picks them up."""
+_SIGNS: Final[dict[str, Literal["wave", "beckon", "tap", "touch", "point"]]] = {
+    "hit": "beckon",
+    "stand": "wave",
+    "double": "point",
+    "split": "point",
+    "surrender": "wave",
+    "even_money": "tap",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ShoeMoment:
+    """What comes to the shoe's mouth: a card, the cut card, or a fresh load of cards."""
+
+    at_ns: int
+    what: Card | Literal["cut", "fresh"]
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A session as it happens: the picture's score, the sensors' moments, and the truth.
+
+    ``at`` of the facts, and of the facts that the floor enters at the console, counts from
+    the session's start.
+    """
+
+    performance: Performance
+    shoe: tuple[ShoeMoment, ...]
+    plates: tuple[PlateChange, ...]
+    facts: tuple[AnyFact, ...]
+    console: tuple[AnyFact, ...]
+
+
+def stage(steps: Iterable[Step], layout: TableLayout, seed: int, *, shoe: bool) -> Staged:
+    """Play a script on a felt. ``shoe`` is false where cards are dealt from the hand."""
+    felt = Stage(layout, seed, shoe=shoe)
+    for step in steps:
+        felt.play(step)
+    return felt.finished()
+
+
+class Stage:
+    """The felt while a script is played on it."""
+
+    def __init__(self, layout: TableLayout, seed: int, *, shoe: bool) -> None:
+        self._layout = layout
+        self._has_shoe = shoe
+        self._chance = Random(f"{seed}:hands")
+        self._now = _LEAD_MS * MS
+        self._bets_rest = 0
+        self._shuffled = False
+        self._doubled: set[HandKey] = set()
+        self._cards = CardPlay(layout, self._chance)
+        self._bets = Bets(layout, self._chance)
+        self._turns: dict[type[AnyFact], Callable[[], int]] = {
+            ShoeStarted: self._shuffle,
+            CutCardReached: self._cut,
+            RoundOpened: self._open,
+            RoundClosed: self._close,
+        }
+        self._gestures: list[Gesture] = []
+        self._shoe: list[ShoeMoment] = []
+        self._facts: list[AnyFact] = []
+        self._console: list[AnyFact] = []
+
+    def play(self, step: Step) -> None:
+        """Stage one step and put it into the truth."""
+        at = self._stage(step.fact, step.card)
+        last = self._facts[-1].at if self._facts else None
+        fact = msgspec.structs.replace(step.fact, at=max(at, last or 0))
+        self._facts.append(fact)
+        if step.console:
+            self._console.append(fact)
+
+    def finished(self) -> Staged:
+        """Return the whole session."""
+        rest = max([self._now, *(move.until_ns for move in self._bets.moves)])
+        return Staged(
+            Performance(
+                duration_ns=rest + 1_000 * MS,
+                cards=tuple(sorted(self._cards.moves, key=lambda move: move.from_ns)),
+                chips=tuple(sorted(self._bets.moves, key=lambda move: move.from_ns)),
+                gestures=tuple(sorted(self._gestures, key=lambda sign: sign.from_ns)),
+            ),
+            tuple(self._shoe),
+            tuple(sorted(self._bets.changes, key=lambda change: change.at_ns)),
+            tuple(self._facts),
+            tuple(self._console),
+        )
+
+    # --- stage one fact, return when it happened ------------------------------------------
+
+    def _stage(self, fact: AnyFact, card: Card | None) -> int:
+        match fact:
+            case CardDealt() | CardBurned() | CardBoxed() | CardExposed():
+                assert card is not None, "a card has a face, seen or not"
+                self._wait_for_plates()
+                return self._move_card(fact, card)
+            case WagerPlaced() | WagerRemoved() | PaymentMade():
+                return self._move_chips(fact)
+            case PlayerActed():
+                self._wait_for_plates()
+                return self._act(fact)
+            case _:
+                turn = self._turns.get(type(fact))
+                return turn() if turn else self._point_out(fact)
+
+    def _move_card(self, fact: CardDealt | CardBurned | CardBoxed | CardExposed, card: Card) -> int:
+        if isinstance(fact, CardDealt):
+            return self._deal(fact, card)
+        if isinstance(fact, CardExposed):
+            return self._expose(fact, card)
+        self._leave_shoe(card)
+        face: Face = "up" if isinstance(fact, CardBoxed) else "down"
+        self._now = self._cards.discard(card, face, self._now) + 200 * MS
+        return self._now
+
+    def _deal(self, fact: CardDealt, card: Card) -> int:
+        key: HandKey = (fact.to, fact.hand)
+        sideways = key in self._doubled
+        self._doubled.discard(key)
+        self._leave_shoe(card)
+        rests = self._cards.deal(key, card, fact.face, self._now, sideways=sideways)
+        self._now = rests + self._chance.randint(300, 380) * MS
+        if fact.to != "dealer" and self._picks_up(fact):
+            self._cards.pick_up(fact.to, rests + _LOOK_MS * MS)
+        return rests
+
+    def _expose(self, fact: CardExposed, card: Card) -> int:
+        if fact.to == "dealer":
+            rests = self._cards.turn_hole(card, self._now)
+        else:
+            by = f"player:{fact.to}" if self._cards.holds(fact.to) else "dealer"
+            rests = self._cards.turn((fact.to, fact.hand), card, self._now, by)
+        self._now = rests + self._chance.randint(160, 260) * MS
+        return rests
+
+    def _move_chips(self, fact: WagerPlaced | WagerRemoved | PaymentMade) -> int:
+        if isinstance(fact, PaymentMade):
+            return self._settle(fact)
+        circle, player = circle_of(fact.kind, fact.hand), f"player:{fact.spot}"
+        if isinstance(fact, WagerRemoved):
+            return self._rest(self._bets.remove(fact.spot, circle, fact.amount, self._now, player))
+        self._pause(140, 260)
+        return self._rest(self._bets.add(fact.spot, circle, fact.amount, self._now, player))
+
+    def _settle(self, fact: PaymentMade) -> int:
+        circle = "I" if fact.kind == "insurance" else str(fact.hand)
+        until = self._change_hands(fact, circle)
+        if fact.kind == "main":
+            self._now = until + _PLATE_MS * MS
+            self._now = self._cards.collect((fact.spot, fact.hand), self._now) + 120 * MS
+        else:
+            self._now = until + 150 * MS
+        return until
+
+    def _act(self, fact: PlayerActed) -> int:
+        key: HandKey = (fact.spot, fact.hand)
+        if fact.action == "stand" and self._cards.holds(fact.spot):
+            at = self._cards.tuck(fact.spot, self._now + 150 * MS)
+            self._now = at + 250 * MS
+            return at
+        at = self._sign(_SIGNS[fact.action], self._cards.middle_of(key), f"player:{fact.spot}", 420)
+        if fact.action == "double":
+            self._doubled.add(key)
+        if fact.action == "split":
+            self._now = self._cards.split(fact.spot, fact.hand, self._now) + 300 * MS
+        return at
+
+    def _shuffle(self) -> int:
+        if self._shuffled:
+            self._pause(4_000, 5_000)
+        self._shuffled = True
+        self._leave_shoe("fresh")
+        self._now += 300 * MS
+        return self._now
+
+    def _cut(self) -> int:
+        self._wait_for_plates()
+        at = self._now
+        self._leave_shoe("cut")
+        self._pause(500, 700)
+        return at
+
+    def _open(self) -> int:
+        self._pause(250, 400)
+        at = self._now
+        self._now = self._bets.draw_back(self._now + 150 * MS)
+        return at
+
+    def _close(self) -> int:
+        self._wait_for_plates()
+        start = self._now
+        for key in sorted(self._cards.hands, key=lambda key: key[0] == "dealer"):
+            self._now = max(self._now, self._cards.collect(key, start))
+        self._doubled.clear()
+        at = self._now
+        self._pause(200, 300)
+        return at
+
+    def _point_out(self, fact: AnyFact) -> int:
+        """Whatever moves neither card nor chip: a look, a touch, a word at the console."""
+        match fact:
+            case HoleCardChecked():
+                place = hole_card()
+                return self._sign("touch", (place.x_mm, place.y_mm), "dealer", 700)
+            case CardsTouched():
+                at = self._cards.middle_of((fact.spot, 0))
+                return self._sign("touch", at, f"player:{fact.spot}", 800)
+            case TrayCounted():
+                return self._sign("point", middle(self._layout.tray), "dealer", 900)
+            case _:
+                self._now += 40 * MS
+                return self._now
+
+    # --- inside ---------------------------------------------------------------------------
+
+    def _change_hands(self, fact: PaymentMade, circle: str) -> int:
+        if fact.amount > 0:
+            until = self._bets.add(fact.spot, circle, fact.amount, self._now, "dealer")
+        elif fact.amount < 0:
+            until = self._bets.remove(fact.spot, circle, -fact.amount, self._now, "dealer")
+        else:
+            return self._sign("tap", self._bets.place(fact.spot, circle), "dealer", 350)
+        return self._rest(until)
+
+    def _rest(self, until_ns: int) -> int:
+        self._bets_rest = max(self._bets_rest, until_ns)
+        return until_ns
+
+    def _wait_for_plates(self) -> None:
+        """Let the plates weigh what was laid down before anything follows from it."""
+        self._now = max(self._now, self._bets_rest + _PLATE_MS * MS)
+
+    def _leave_shoe(self, what: Card | Literal["cut", "fresh"]) -> None:
+        if self._has_shoe:
+            self._shoe.append(ShoeMoment(self._now, what))
+
+    def _picks_up(self, fact: CardDealt) -> bool:
+        if self._has_shoe or fact.to == "dealer" or fact.face == "up":
+            return False
+        return len(self._cards.hands[fact.to, fact.hand]) == 2
+
+    def _sign(
+        self,
+        kind: Literal["wave", "beckon", "tap", "touch", "point"],
+        at: Point,
+        by: str,
+        duration_ms: int,
+    ) -> int:
+        until = self._now + int(duration_ms * self._chance.uniform(0.85, 1.15)) * MS
+        self._gestures.append(Gesture(self._now, until, at[0], at[1], by, kind))
+        self._now = until + 80 * MS
+        return until
+
+    def _pause(self, least_ms: int, most_ms: int) -> None:
+        self._now += self._chance.randint(least_ms, most_ms) * MS

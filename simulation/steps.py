@@ -1,0 +1,64 @@
+"""What a simulated table does, one thing after another: the script before it is staged."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from models.cards import Card
+from models.events import Action, AnyFact, Dealt
+from models.money import Cents
+
+HandKey: TypeAlias = tuple[Dealt, int]
+"""Whose hand: a spot or the dealer, and the hand's number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One fact of the table's truth, with what staging must know beyond it."""
+
+    fact: AnyFact
+    card: Card | None = None
+    """The face of the card in hand, where the fact itself leaves it unknown."""
+    console: bool = False
+    """Whether the floor enters it: something that no sensor can tell."""
+
+
+@dataclass(slots=True)
+class Hand:
+    """One hand of a spot while it is played."""
+
+    spot: int
+    number: int
+    bet: Cents
+    cards: list[Card] = field(default_factory=list)
+    added: Cents = 0
+    of_split: bool = False
+    doubled: bool = False
+    finished: bool = False
+    settled: bool = False
+    surrendered: bool = False
+    down: int = 0
+    """How many of its cards lie face down, or are in the player's hand."""
+
+    @property
+    def stake(self) -> Cents:
+        """What lies on it, a double included."""
+        return self.bet + self.added
+
+
+@dataclass(slots=True)
+class Rig:
+    """What a scene asks of a round: cards by hand, decisions, wagers; all else is chance.
+
+    ``cards`` holds wishes (:func:`simulation.shoe.fits`) in the order in which the hand gets
+    its cards; the dealer's are the up card, the hole card, then the draws.
+    """
+
+    cards: Mapping[HandKey, str] = field(default_factory=dict)
+    others: str = ""
+    """The first cards of every spot that ``cards`` does not name."""
+    decisions: Mapping[tuple[int, int], tuple[Action, ...]] = field(default_factory=dict)
+    wagers: Mapping[int, Cents] = field(default_factory=dict)
+    insured: tuple[int, ...] | None = None
+    """Spots that take insurance; ``None`` leaves it to chance."""
+    sits_out: tuple[int, ...] = ()

@@ -1,0 +1,104 @@
+"""Basic strategy of a total-dependent player, fitted to the options a house offers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from models.cards import Card
+from models.events import Action
+from models.rulebook import Rulebook
+from settlement.hands import matched, natural, total
+
+# One letter an up card, 2 … 9, ten, ace. H hit, S stand, D double else hit, E double else
+# stand, P split, Q split where doubling a split hand is allowed else hit, R surrender else hit.
+_HARD: Final = {
+    8: "HHHHHHHHHH",
+    9: "HDDDDHHHHH",
+    10: "DDDDDDDDHH",
+    11: "DDDDDDDDDD",
+    12: "HHSSSHHHHH",
+    13: "SSSSSHHHHH",
+    14: "SSSSSHHHHH",
+    15: "SSSSSHHHRH",
+    16: "SSSSSHHRRR",
+    17: "SSSSSSSSSS",
+}
+_SOFT: Final = {
+    13: "HHHDDHHHHH",
+    14: "HHHDDHHHHH",
+    15: "HHDDDHHHHH",
+    16: "HHDDDHHHHH",
+    17: "HDDDDHHHHH",
+    18: "EEEEESSHHH",
+    19: "SSSSESSSSS",
+    20: "SSSSSSSSSS",
+}
+_PAIRS: Final = {
+    "A": "PPPPPPPPPP",
+    "2": "QQPPPPHHHH",
+    "3": "QQPPPPHHHH",
+    "4": "HHHQQHHHHH",
+    "6": "QPPPPHHHHH",
+    "7": "PPPPPPHHHH",
+    "8": "PPPPPPPPPP",
+    "9": "PPPPPSPPSS",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the house would let this hand do now."""
+
+    double: bool = False
+    split: bool = False
+    surrender: bool = False
+
+
+def pair(cards: Sequence[Card], rules: Rulebook) -> bool:
+    """Tell whether two cards may be split as a pair under ``split_match``."""
+    return len(cards) == 2 and matched(cards[0], cards[1], rules.split_match) is True
+
+
+def may_double_on(cards: Sequence[Card], rules: Rulebook) -> bool:
+    """Tell whether ``double_on`` allows this total (a blackjack never doubles)."""
+    if len(cards) != 2 or natural(cards):
+        return False
+    points, soft = total(cards)
+    low = points - 10 if soft and rules.double_soft_as_low_total else points
+    hard = not soft or rules.double_soft_as_low_total
+    match rules.double_on:
+        case "any_two":
+            return True
+        case "9-11":
+            return hard and 9 <= low <= 11
+        case "10-11":
+            return hard and 10 <= low <= 11
+        case "none":
+            return False
+
+
+def choose(cards: Sequence[Card], up: Card, options: Options, rules: Rulebook) -> Action:
+    """Say what basic strategy does with a hand against the dealer's up card."""
+    column = (up.points - 2) % 10
+    if options.split:
+        letter = _PAIRS.get(cards[0].rank, "HHHHHHHHHH")[column]
+        if letter == "P" or (letter == "Q" and rules.double_after_split):
+            return "split"
+    points, soft = total(cards)
+    return _played(_letter(points, soft, column), options)
+
+
+def _letter(points: int, soft: bool, column: int) -> str:
+    if soft:
+        return _SOFT[min(max(points, 13), 20)][column]
+    return _HARD[min(max(points, 8), 17)][column]
+
+
+def _played(letter: str, options: Options) -> Action:
+    if letter == "R":
+        return "surrender" if options.surrender else "hit"
+    if letter in "DE":
+        if options.double:
+            return "double"
+        return "hit" if letter == "D" else "stand"
+    return "hit" if letter == "H" else "stand"

@@ -1,0 +1,102 @@
+"""The table between rounds: its shoe, its seats, and the script written so far."""
+
+from collections.abc import Sequence
+from random import Random
+from typing import Final
+
+from models.cards import Card
+from models.events import (
+    AnyFact,
+    CardBurned,
+    CutCardReached,
+    PlayerSeated,
+    ShoeStarted,
+)
+from models.money import Cents
+from models.rulebook import Rulebook
+from simulation.shoe import Shoe
+from simulation.steps import Step
+
+_UNITS: Final = (1, 2, 2, 3, 4, 5, 6, 10)
+"""Wagers come in these multiples of the table's minimum."""
+
+
+class Table:
+    """One table under one rulebook, dealt from a seed."""
+
+    def __init__(self, rules: Rulebook, spots: Sequence[int], seed: int) -> None:
+        self.rules = rules
+        self.spots = tuple(sorted(spots))
+        self.steps: list[Step] = []
+        self.round = 0
+        self.chance = Random(f"{seed}:play")
+        self._cards = Random(f"{seed}:cards")
+        self.seats = _seats(self.spots, rules, self.chance)
+        self.habits = {spot: self._habit(spot) for spot in self.spots}
+        self.shoe = self._fresh_shoe()
+
+    def write(self, fact: AnyFact, card: Card | None = None, *, console: bool = False) -> None:
+        """Add one step to the script."""
+        self.steps.append(Step(fact, card, console))
+
+    def sit_down(self) -> None:
+        """Seat the players and start the first shoe."""
+        self.start_shoe(fresh=False)
+        for player, spots in self.seats.items():
+            self.write(PlayerSeated(player=player, spots=spots), console=True)
+
+    def start_shoe(self, *, fresh: bool = True, burns: int | None = None) -> None:
+        """Shuffle, and burn what the rulebook asks for (or ``burns`` cards)."""
+        if fresh:
+            self.shoe = self._fresh_shoe()
+        self.write(ShoeStarted(decks=self.rules.decks), console=True)
+        for _ in range(self.rules.burn_after_shuffle if burns is None else burns):
+            self.burn()
+
+    def burn(self) -> None:
+        """Put one card to the discard rack unplayed."""
+        card = self.draw()
+        self.write(CardBurned(card=card), card, console=True)
+
+    def draw(self, wish: str = "*") -> Card:
+        """Take a card from the shoe, telling of the cut card when it comes out before it."""
+        if self.shoe.cut_card_due():
+            self.write(CutCardReached(), console=not self.has_shoe)
+        return self.shoe.draw(wish)
+
+    @property
+    def has_shoe(self) -> bool:
+        """Whether cards come from a shoe that reads them; hand-held decks read nothing."""
+        return self.rules.player_cards == "up"
+
+    def minimum(self, spot: int) -> Cents:
+        """Return the least wager on ``spot``, by how many spots its player holds."""
+        held = next(len(spots) for spots in self.seats.values() if spot in spots)
+        return self.rules.table_min * self.rules.multi_spot_min_multiple.get(held, 1)
+
+    def _habit(self, spot: int) -> Cents:
+        wager = self.minimum(spot) * self.chance.choice(_UNITS)
+        return wager if self.rules.table_max is None else min(wager, self.rules.table_max)
+
+    def wager(self, spot: int) -> Cents:
+        """Return what the player of ``spot`` bets now: mostly what he always bets."""
+        if self.chance.random() < 0.3:
+            self.habits[spot] = self._habit(spot)
+        return self.habits[spot]
+
+    def _fresh_shoe(self) -> Shoe:
+        penetration = 0.75 if self.rules.decks > 2 else 0.55
+        return Shoe(self.rules.decks, self._cards, penetration=penetration)
+
+
+def _seats(spots: tuple[int, ...], rules: Rulebook, chance: Random) -> dict[str, tuple[int, ...]]:
+    """Give every spot a player; now and then one player holds two neighbouring spots."""
+    several = rules.max_spots_per_player is None or rules.max_spots_per_player > 1
+    shared = chance.randrange(len(spots) - 1) if len(spots) > 2 and chance.random() < 0.3 else -1
+    held: list[tuple[int, ...]] = []
+    for at, spot in enumerate(spots):
+        if several and shared >= 0 and at == shared + 1:
+            held[-1] = (*held[-1], spot)
+        else:
+            held.append((spot,))
+    return {f"P{number}": own for number, own in enumerate(held, start=1)}
