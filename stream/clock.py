@@ -23,6 +23,11 @@ class Clock(Protocol):
         """Return once the time is ``at_ns`` or later, letting others run meanwhile."""
 
 
+def elapsed_ns() -> int:
+    """Return a count of nanoseconds from no particular start: for measuring, never for events."""
+    return time.perf_counter_ns()
+
+
 class HostClock:
     """The host's monotonic clock, anchored once to its wall clock.
 
