@@ -1,0 +1,173 @@
+"""The camera's tracks: pending until a draw explains them, and what becomes of them after."""
+
+from dataclasses import replace
+
+from models.cards import Card
+from models.events import CardGone, CardSighted
+from settlement.reconcile.felt import Felt, apart_mm
+from settlement.reconcile.happenings import Agenda, Moved, Taken, Turned
+from settlement.reconcile.sightings import AGREED_P, Lying, Place
+from settlement.reconcile.table import Table
+
+_ECHO_MM = 14.0
+"""Two tracks of one face this near to each other are one card seen twice."""
+
+_TURN_MM = 130.0
+"""A card is turned over within this of where it lay."""
+
+
+class Camera:
+    """Keeps the identity of cards on the felt where the camera's own tracks broke."""
+
+    def __init__(self, felt: Felt, table: Table, agenda: Agenda) -> None:
+        self._felt, self._table, self._agenda = felt, table, agenda
+        self.pending: list[Lying] = []
+        self._lying: dict[int, Lying] = {}
+        self._alias: dict[int, int] = {}
+        self._ignored: set[int] = set()
+
+    def sighted(self, seen: CardSighted) -> None:
+        """Take in what the camera tells of a card."""
+        if seen.track in self._ignored:
+            return
+        track = self._alias.get(seen.track, seen.track)
+        known = self._lying.get(track)
+        lying = replace(Lying.of(seen), track=track) if known is None else known.after(seen)
+        lying = replace(lying, track=track)
+        self._keep(lying)
+        if known is None:
+            self.pending.append(lying)
+        elif not self._better_read(known, lying):
+            self._changed(known, lying, seen)
+
+    def gone(self, gone: CardGone) -> None:
+        """Take in that a card was taken up."""
+        track = self._alias.get(gone.track, gone.track)
+        if track not in self._ignored:
+            self._agenda.add(Taken(gone.at or 0, track, _seqs(gone)))
+
+    def explained(self, lying: Lying) -> None:
+        """A pending card was matched: what follows of it happens to a card in play."""
+        self.pending = [other for other in self.pending if other.track != lying.track]
+
+    def ignore(self, lying: Lying) -> None:
+        """A pending card is not in play."""
+        self.explained(lying)
+        self._ignored.add(lying.track)
+
+    def forget(self, tracks: set[int]) -> None:
+        """These cards left the felt for good."""
+        for track in tracks:
+            self._lying.pop(track, None)
+            self._table.places.pop(track, None)
+
+    # --- tracks that broke ----------------------------------------------------------------
+
+    def mend(self, lying: Lying, *, strictly: bool) -> bool:
+        """Explain a new track by a card that lies or lay on the felt already.
+
+        Args:
+            lying: the new track.
+            strictly: whether its face must have been read beyond doubt.
+        """
+        return (
+            self._echo(lying) or self._relocated(lying, strictly) or self._turned(lying, strictly)
+        )
+
+    def _echo(self, lying: Lying) -> bool:
+        for track, place in self._table.places.items():
+            other = self._lying.get(track)
+            if track == lying.track or other is None or not self._table.known(track):
+                continue
+            twin = apart_mm(place, lying.place) <= _ECHO_MM and self._may_be(track, lying)
+            if twin and self._gone(track) is None:
+                self._join(lying, track)
+                return True
+        return False
+
+    def _relocated(self, lying: Lying, strictly: bool) -> bool:
+        for taken in [found for found in self._agenda if isinstance(found, Taken)]:
+            if not self._table.known(taken.track) or not self._may_be(taken.track, lying):
+                continue
+            if strictly and (self._agreement(taken.track, lying) or 0.0) < AGREED_P:
+                continue
+            self._agenda.drop(taken)
+            self._join(lying, taken.track)
+            self._agenda.add(Moved(max(lying.at, taken.at), taken.track, lying.seqs))
+            return True
+        return False
+
+    def _turned(self, lying: Lying, strictly: bool) -> bool:
+        """A face beside a back that is gone, or still held to lie there: the back was turned."""
+        if lying.face == "down":
+            return False
+        for track, place in list(self._table.places.items()):
+            found = self._table.owner(track)
+            if found is None or found[1].face == "up" or found[1].gone:
+                continue
+            card, gone = found[1].card, self._gone(track)
+            if card is not None and lying.excludes(card) and (strictly or gone is None):
+                continue
+            if apart_mm(place, lying.place) <= _TURN_MM and self._same_zone(place, lying.place):
+                if gone is not None:
+                    self._agenda.drop(gone)
+                self._join(lying, track)
+                self._agenda.add(Turned(lying.at, track, replace(lying, track=track), lying.seqs))
+                return True
+        return False
+
+    def _same_zone(self, one: Place, other: Place) -> bool:
+        return self._felt.zone(one).owner == self._felt.zone(other).owner
+
+    def _join(self, lying: Lying, track: int) -> None:
+        self.explained(lying)
+        self._alias[lying.track] = track
+        self._lying.pop(lying.track, None)
+        self._table.places.pop(lying.track, None)
+        self._keep(replace(lying, track=track))
+
+    def _gone(self, track: int) -> Taken | None:
+        return next(
+            (found for found in self._agenda if isinstance(found, Taken) and found.track == track),
+            None,
+        )
+
+    def _agreement(self, track: int, lying: Lying) -> float | None:
+        card = self._card(track)
+        return None if card is None else lying.p(card)
+
+    def _may_be(self, track: int, lying: Lying) -> bool:
+        found = self._table.owner(track)
+        if found is None or found[1].face != lying.face:
+            return False
+        return found[1].card is None or lying.face == "down" or not lying.excludes(found[1].card)
+
+    def _card(self, track: int) -> Card | None:
+        found = self._table.owner(track)
+        return None if found is None else found[1].card
+
+    # --- inside ---------------------------------------------------------------------------
+
+    def _keep(self, lying: Lying) -> None:
+        self._lying[lying.track] = lying
+        self._table.places[lying.track] = lying.place
+
+    def _better_read(self, before: Lying, after: Lying) -> bool:
+        """Tell whether a pending card was told of again where, and as, it lay."""
+        stays = after.face == before.face and apart_mm(after.place, before.place) <= _ECHO_MM
+        for at, other in enumerate(self.pending):
+            if other.track == after.track and stays:
+                self.pending[at] = after
+                return True
+        return False
+
+    def _changed(self, before: Lying, after: Lying, seen: CardSighted) -> None:
+        at, seqs = seen.at or 0, _seqs(seen)
+        if apart_mm(before.place, after.place) > _ECHO_MM:
+            self._agenda.add(Moved(at, after.track, seqs))
+        if after.face != before.face or seen.change in ("turned", "read"):
+            self._agenda.add(Turned(at, after.track, after, seqs))
+
+
+def _seqs(event: CardSighted | CardGone) -> tuple[int, ...]:
+    return () if event.seq is None else (event.seq,)

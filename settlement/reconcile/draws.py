@@ -1,0 +1,102 @@
+"""Cards leaving the shoe, as its reader counts them: gaps, repetitions and faults."""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Final
+
+from models.cards import Card
+from models.events import ReaderFault, ShoeCardRead
+
+_NO_CARD_LOST: Final = frozenset({"gap", "repeat", "retransmission", "refusal", "unknown_report"})
+"""Faults that say nothing of a further card: a gap shows in the numbers that follow."""
+
+_LARGEST_GAP: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """A card that left the shoe, or may have."""
+
+    at: int
+    earliest: int
+    """Where the moment itself was missed, it lies between these two."""
+    card: Card | None
+    seqs: tuple[int, ...]
+    certain: bool = True
+    """False for a fault of the reader, behind which a card may have passed."""
+
+
+class ShoeCount:
+    """The reader's own count, turned into draws."""
+
+    def __init__(self) -> None:
+        self._last: ShoeCardRead | None = None
+
+    def loaded(self) -> None:
+        """A fresh shoe: the count starts again."""
+        self._last = None
+
+    def read(self, read: ShoeCardRead) -> tuple[Draw, ...]:
+        """Return the draws that a reading tells of: those it missed, then its own."""
+        last, self._last = self._last, read
+        if last is not None and last.draw == read.draw and last.card is read.card:
+            self._last = last
+            return ()
+        at, seqs = read.at or 0, _seqs(read)
+        missed = 0 if last is None else read.draw - last.draw - 1
+        if last is None or not 1 <= missed <= _LARGEST_GAP:
+            return (Draw(at, at, read.card, seqs),)
+        since = last.at or 0
+        gap = tuple(
+            Draw(since + (at - since) * (n + 1) // (missed + 1), since, None, seqs)
+            for n in range(missed)
+        )
+        return (*gap, Draw(at, at, read.card, seqs))
+
+
+def possible_draw(fault: ReaderFault) -> Draw | None:
+    """Return the draw that may have passed behind a fault of the reader."""
+    if fault.kind in _NO_CARD_LOST:
+        return None
+    at = fault.at or 0
+    return Draw(at, at, None, _seqs(fault), certain=False)
+
+
+def merged(pending: list[Draw], new: tuple[Draw, ...]) -> list[Draw]:
+    """Add new draws; a fault noted within a gap is one of the cards the gap tells of."""
+    draws = list(pending)
+    for draw in new:
+        faults = (d for d in draws if not d.certain and draw.earliest <= d.at <= draw.at)
+        fault = next(faults, None) if draw.card is None else None
+        if fault is None:
+            draws.append(draw)
+        else:
+            draws.remove(fault)
+            draws.append(replace(fault, certain=True, seqs=fault.seqs + draw.seqs))
+    return sorted(draws, key=lambda d: d.at)
+
+
+class Composition:
+    """What the shoe can still hold: its decks less every card that left it."""
+
+    def __init__(self, decks: int) -> None:
+        self._decks = decks
+        self._out: Counter[Card] = Counter()
+
+    def shuffled(self, decks: int) -> None:
+        """All cards are back in the shoe."""
+        self._decks = decks
+        self._out.clear()
+
+    def left_shoe(self, card: Card | None) -> None:
+        """Count a card out."""
+        if card is not None:
+            self._out[card] += 1
+
+    def holds(self, card: Card) -> bool:
+        """Tell whether one more of ``card`` can come."""
+        return self._out[card] < self._decks * (1 if card.suited else 4)
+
+
+def _seqs(event: ShoeCardRead | ReaderFault) -> tuple[int, ...]:
+    return () if event.seq is None else (event.seq,)

@@ -1,0 +1,128 @@
+"""Where on the felt a card lies: in whose zone, in which hand, straight or sideways."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import atan2, degrees, hypot
+
+from models.events import Dealt
+from models.layout import Point, Polygon, SpotLayout, TableLayout, inside
+from settlement.reconcile.sightings import Place
+
+CHAIN_MM = 38.0
+"""Cards of one hand lie no further than this from the next one."""
+
+APART_MM = 55.0
+"""Two cards whose nearest hand-mates are further away than this are not one hand."""
+
+REACH_MM = 25.0
+"""A card may lie this far outside its zone and still be meant for it."""
+
+NEXT_OFFSETS_MM = ((18.0, 8.0), (27.0, 8.0))
+"""Where the next card of a hand comes to lie on the last one: right, and towards its top."""
+
+MEETING_POINT: Point = (0.0, 40.0)
+"""Spots are turned towards this point, where the dealer stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """Whose zone a card lies in, or between whose; empty where it lies in nobody's."""
+
+    owners: tuple[Dealt, ...]
+
+    @property
+    def owner(self) -> Dealt | None:
+        """The one whose it is beyond doubt."""
+        return self.owners[0] if len(self.owners) == 1 else None
+
+
+class Felt:
+    """The table's layout, asked about places."""
+
+    def __init__(self, layout: TableLayout) -> None:
+        self._layout = layout
+        self._zones: list[tuple[Dealt, Polygon]] = [("dealer", layout.dealer_cards)]
+        self._zones += [(spot.spot, spot.cards) for spot in layout.spots]
+        self._towards_top = {spot.spot: _towards_dealer(spot) for spot in layout.spots}
+
+    @property
+    def spots(self) -> tuple[int, ...]:
+        """The numbers of the betting spots."""
+        return tuple(spot.spot for spot in self._layout.spots)
+
+    def zone(self, place: Place) -> Zone:
+        """Tell whose zone ``place`` lies in; two owners where it lies across both."""
+        here = (place.x_mm, place.y_mm)
+        depth = sorted(
+            ((_depth_mm(here, area), whose) for whose, area in self._zones),
+            key=lambda found: -found[0],
+        )
+        (best, owner), (second, neighbour) = depth[0], depth[1]
+        if best < -REACH_MM:
+            return Zone(())
+        if best < 0 and best - second < REACH_MM:
+            return Zone((owner, neighbour))
+        return Zone((owner,))
+
+    def aside(self, place: Place) -> bool:
+        """Tell whether ``place`` is where cards out of play lie: rack, tray, the shoe's mouth."""
+        here = (place.x_mm, place.y_mm)
+        if any(
+            _depth_mm(here, area) > -REACH_MM
+            for area in (self._layout.discard_rack, self._layout.tray)
+        ):
+            return self.zone(place).owner is None
+        return (
+            hypot(here[0] - self._layout.shoe_mouth[0], here[1] - self._layout.shoe_mouth[1]) < 60
+        )
+
+    def sideways(self, place: Place, spot: int) -> bool:
+        """Tell whether a card lies across its hand, as the one card of a double does."""
+        x, y = self._towards_top[spot]
+        turned = (place.angle_deg - degrees(atan2(x, -y))) % 180
+        return 45 < turned < 135
+
+    def off_mm(self, place: Place, hand: Sequence[Place], spot: int) -> float:
+        """Return how far ``place`` is from where the next card of ``hand`` is due."""
+        last = hand[-1]
+        tx, ty = self._towards_top[spot]
+        return min(
+            hypot(
+                place.x_mm - (last.x_mm - ty * right + tx * top),
+                place.y_mm - (last.y_mm + tx * right + ty * top),
+            )
+            for right, top in NEXT_OFFSETS_MM
+        )
+
+
+def apart_mm(one: Place, other: Place) -> float:
+    """Return the distance between two cards' middles."""
+    return hypot(one.x_mm - other.x_mm, one.y_mm - other.y_mm)
+
+
+def nearest_mm(place: Place, hand: Sequence[Place]) -> float:
+    """Return the distance from ``place`` to the nearest card of ``hand``."""
+    return min((apart_mm(place, card) for card in hand), default=float("inf"))
+
+
+def _towards_dealer(spot: SpotLayout) -> Point:
+    x, y = MEETING_POINT[0] - spot.circle.x_mm, MEETING_POINT[1] - spot.circle.y_mm
+    length = hypot(x, y) or 1.0
+    return (x / length, y / length)
+
+
+def _depth_mm(point: Point, polygon: Polygon) -> float:
+    """Return how deep ``point`` lies inside; negative is its distance outside."""
+    edge = min(
+        _segment_mm(point, one, other)
+        for one, other in zip(polygon, (*polygon[1:], polygon[0]), strict=True)
+    )
+    return edge if inside(point, polygon) else -edge
+
+
+def _segment_mm(point: Point, one: Point, other: Point) -> float:
+    dx, dy = other[0] - one[0], other[1] - one[1]
+    length = dx * dx + dy * dy
+    along = 0.0 if not length else ((point[0] - one[0]) * dx + (point[1] - one[1]) * dy) / length
+    along = min(1.0, max(0.0, along))
+    return hypot(point[0] - one[0] - along * dx, point[1] - one[1] - along * dy)

@@ -1,0 +1,299 @@
+"""Observations in, facts and review items out.
+
+The shoe says which card and in what order, the camera which card and where, the plates how
+much, the console what only a person can tell. What they do not settle between them becomes a
+review item.
+"""
+
+from typing import Literal
+
+from msgspec.structs import replace
+
+from models.cards import Card
+from models.events import (
+    AnyObservation,
+    CameraFault,
+    CardBoxed,
+    CardBurned,
+    CardGone,
+    CardSighted,
+    ConsoleEntry,
+    CutCardReached,
+    PlateRead,
+    ReaderFault,
+    ShoeCardRead,
+    ShoeCutCard,
+    ShoeLoaded,
+)
+from models.judgements import Review
+from models.layout import TableLayout
+from models.rulebook import Rulebook
+from settlement.reconcile.camera import Camera
+from settlement.reconcile.draws import Composition, Draw, ShoeCount, merged, possible_draw
+from settlement.reconcile.felt import Felt
+from settlement.reconcile.happenings import Agenda, Arrived, ChipsChanged, Doubted, Entered
+from settlement.reconcile.matching import MARGIN, judge
+from settlement.reconcile.rounds import Rounds, Said, card_name
+from settlement.reconcile.sightings import AGREED_P, EXCLUDED_P, Lying
+from settlement.reconcile.table import Table
+from settlement.reconcile.timing import (
+    CARRY_NS,
+    DEADLINE_NS,
+    ENTRY_NS,
+    HOLD_NS,
+    ORPHAN_NS,
+    PATIENCE_NS,
+    PLATE_DWELL_NS,
+    SECOND,
+)
+
+Dealing = Literal["shoe", "pitch"]
+
+_LEAD_NS = CARRY_NS + 150_000_000
+"""A card that came to rest may have left the shoe this long before."""
+
+_END_NS = 60 * SECOND
+"""After the last observation nothing is waited for any longer than this."""
+
+
+class Reconciler:
+    """One table's sensors, reconciled.
+
+    Pure: the same observations in the same order give the same facts, however fast they come.
+
+    Args:
+        rules: the rulebook in force; of it only the number of decks is used.
+        layout: the felt that the camera's millimetres are of.
+        dealing: whether cards come from a shoe that reads them or from the hand.
+    """
+
+    def __init__(self, rules: Rulebook, layout: TableLayout, dealing: Dealing = "shoe") -> None:
+        felt = Felt(layout)
+        self._dealing = dealing
+        self._agenda = Agenda()
+        self._table = Table(felt)
+        self._camera = Camera(felt, self._table, self._agenda)
+        self._composition = Composition(rules.decks)
+        self._rounds = Rounds(self._table, self._agenda, self._composition, rules.decks)
+        self._count = ShoeCount()
+        self._draws: list[Draw] = []
+        self._entries: list[ConsoleEntry] = []
+        self._now = 0
+
+    def feed(self, observation: AnyObservation, through_ns: int) -> tuple[Said, ...]:
+        """Take one observation in; ``through_ns`` is how far the sources have been read.
+
+        Returns the facts and review items that it settles, in order.
+        """
+        match observation:
+            case ShoeCardRead():
+                self._draws = merged(self._draws, self._count.read(observation))
+            case ShoeCutCard():
+                fact = CutCardReached()
+                self._agenda.add(Entered(observation.at or 0, fact, _seqs(observation)))
+            case ShoeLoaded():
+                self._count.loaded()
+                self._rounds.shoe_loaded(observation.at or 0, _seqs(observation))
+            case CardSighted():
+                self._camera.sighted(observation)
+            case CardGone():
+                self._camera.gone(observation)
+            case PlateRead():
+                self._plate(observation)
+            case ConsoleEntry():
+                self._entry(observation)
+            case ReaderFault():
+                self._fault(observation)
+            case CameraFault():
+                pass
+        return self.advance(through_ns)
+
+    def advance(self, now_ns: int) -> tuple[Said, ...]:
+        """Tell that the sources have been read up to ``now_ns``: deadlines pass by this."""
+        self._now = max(self._now, now_ns)
+        self._resolve()
+        self._play()
+        return self._rounds.spoken()
+
+    def finish(self) -> tuple[Said, ...]:
+        """Tell that the session is over: nothing more is waited for."""
+        said = self.advance(self._now + _END_NS)
+        self._rounds.unfinished()
+        return said + self._rounds.spoken()
+
+    # --- taking in ------------------------------------------------------------------------
+
+    def _plate(self, read: PlateRead) -> None:
+        at = max(0, (read.at or 0) - PLATE_DWELL_NS)
+        self._agenda.add(ChipsChanged(at, read.spot, read.circle, read.amount, _seqs(read)))
+
+    def _entry(self, entry: ConsoleEntry) -> None:
+        if isinstance(entry.fact, CardBurned | CardBoxed):
+            self._entries.append(entry)
+        else:
+            self._agenda.add(Entered(_entered_at(entry), entry.fact, _seqs(entry)))
+
+    def _fault(self, fault: ReaderFault) -> None:
+        if fault.source.startswith("plate"):
+            what = f"a bet plate's report was lost ({fault.detail}): an amount may be wrong"
+            self._doubt(fault.at or 0, what, (), _seqs(fault))
+            return
+        draw = possible_draw(fault)
+        if draw is not None:
+            self._draws = merged(self._draws, (draw,))
+
+    def _doubt(
+        self, at: int, what: str, candidates: tuple[str, ...], seqs: tuple[int, ...]
+    ) -> None:
+        self._agenda.add(Doubted(at, Review(what, candidates, seqs), seqs))
+
+    # --- cards out of play ----------------------------------------------------------------
+
+    def _put_aside(self) -> None:
+        """Give each card entered as burned or boxed the draw that it was."""
+        for entry in list(self._entries):
+            at = _entered_at(entry)
+            draw = self._drawn_aside(entry, at)
+            if draw is None and self._now - at < PATIENCE_NS and self._dealing == "shoe":
+                continue
+            self._entries.remove(entry)
+            fact, seqs = entry.fact, _seqs(entry)
+            if draw is not None:
+                self._draws.remove(draw)
+                at, seqs = draw.at, draw.seqs + seqs
+                if isinstance(fact, CardBurned | CardBoxed):
+                    fact = replace(fact, card=fact.card or draw.card)
+            self._agenda.add(Entered(at, fact, seqs))
+
+    def _drawn_aside(self, entry: ConsoleEntry, at: int) -> Draw | None:
+        assert isinstance(entry.fact, CardBurned | CardBoxed)
+        card = entry.fact.card
+        near = [
+            draw
+            for draw in self._draws
+            if draw.certain
+            and abs(draw.at - at) < ENTRY_NS
+            and (card is None or draw.card is None or card is draw.card)
+        ]
+        return min(near, key=lambda draw: abs(draw.at - at), default=None)
+
+    # --- joining draws and tracks ---------------------------------------------------------
+
+    def _resolve(self) -> None:
+        self._put_aside()
+        self._mend(strictly=True)
+        while self._draws and self._decide(self._draws[0]):
+            pass
+        self._mend(strictly=False)
+        self._orphans()
+
+    def _mend(self, *, strictly: bool) -> None:
+        for lying in list(self._camera.pending):
+            late = self._now - lying.at > ORPHAN_NS
+            if (strictly or late) and not self._awaited(lying):
+                self._camera.mend(lying, strictly=strictly)
+
+    def _awaited(self, lying: Lying) -> bool:
+        """Tell whether a card that certainly left the shoe may be this one."""
+        return any(
+            draw.certain
+            and draw.earliest < lying.at
+            and (draw.card is None or not lying.excludes(draw.card))
+            for draw in self._draws
+        )
+
+    def _decide(self, draw: Draw) -> bool:
+        """Settle what became of the first pending draw, where that can be told by now."""
+        verdict = judge(self._draws, self._camera.pending)
+        expired = self._now - draw.at > DEADLINE_NS
+        if not expired and not self._ripe(draw, verdict.lying, verdict.margin):
+            return False
+        self._draws.remove(draw)
+        if verdict.lying is None:
+            self._unseen(draw)
+            return True
+        doubts = self._doubts(draw, verdict.lying, verdict.margin)
+        card = draw.card if draw.card is not None else self._read_face(verdict.lying)
+        seqs = tuple(sorted(draw.seqs + verdict.lying.seqs))
+        self._camera.explained(verdict.lying)
+        self._agenda.add(Arrived(draw.at, card, verdict.lying, seqs, doubts))
+        return True
+
+    def _ripe(self, draw: Draw, lying: Lying | None, margin: float) -> bool:
+        if lying is None or margin < MARGIN:
+            return False
+        if draw.card is None:
+            return self._now - draw.at > PATIENCE_NS
+        p = lying.p(draw.card)
+        if p is None:
+            return self._now - draw.at > PATIENCE_NS
+        return p >= AGREED_P or (p >= EXCLUDED_P and self._now - draw.at > PATIENCE_NS)
+
+    def _unseen(self, draw: Draw) -> None:
+        if not draw.certain:
+            return
+        what = f"{card_name(draw.card)} left the shoe and was not seen on the felt"
+        candidates = () if draw.card is None else (str(draw.card),)
+        doubt = Review(what, candidates, draw.seqs)
+        self._agenda.add(Arrived(draw.at, draw.card, None, draw.seqs, (doubt,)))
+
+    def _doubts(self, draw: Draw, lying: Lying, margin: float) -> tuple[Review, ...]:
+        seqs = tuple(sorted(draw.seqs + lying.seqs))
+        found = []
+        if draw.card is not None and lying.excludes(draw.card):
+            what = f"the shoe said {draw.card}, the camera reads {' or '.join(lying.names())}"
+            found.append(Review(what, (str(draw.card), *lying.names()), seqs))
+        elif margin < MARGIN:
+            what = f"which card on the felt is {card_name(draw.card)} cannot be told"
+            found.append(Review(what, lying.names(), seqs))
+        if draw.card is None and lying.face == "up" and self._read_face(lying) is None:
+            what = "neither the shoe nor the camera read a card"
+            found.append(Review(what, lying.names(), seqs))
+        return tuple(found)
+
+    def _read_face(self, lying: Lying) -> Card | None:
+        """Return what the camera read, as far as the shoe can still hold it."""
+        if lying.face == "down":
+            return None
+        if not lying.candidates:
+            return lying.card if lying.card and self._composition.holds(lying.card) else None
+        left = {name: p for name, p in lying.candidates if self._composition.holds(Card(name))}
+        mass = sum(left.values()) + max(0.0, 1.0 - sum(p for _, p in lying.candidates))
+        name, p = max(left.items(), key=lambda named: named[1], default=("", 0.0))
+        return Card(name) if mass and p / mass >= 1 - EXCLUDED_P else None
+
+    def _orphans(self) -> None:
+        """Deal with cards on the felt that no draw and no other card explains."""
+        for lying in list(self._camera.pending):
+            if self._now - lying.at <= ORPHAN_NS or self._awaited(lying):
+                continue
+            if self._table.felt.aside(lying.place):
+                self._camera.ignore(lying)
+                continue
+            self._camera.explained(lying)
+            card = self._read_face(lying)
+            what = f"{card_name(card)} lies on the felt and never left the shoe"
+            doubt = Review(what, lying.names(), lying.seqs)
+            at = lying.at - CARRY_NS
+            self._agenda.add(Arrived(at, card, lying, lying.seqs, (doubt,)))
+
+    # --- playing out ----------------------------------------------------------------------
+
+    def _play(self) -> None:
+        while (happening := self._agenda.first(self._horizon())) is not None:
+            if not self._rounds.apply(happening, self._now):
+                return
+            self._agenda.drop(happening)
+
+    def _horizon(self) -> int:
+        """Return the moment up to which everything that took place has been heard of."""
+        pending = [lying.at - _LEAD_NS for lying in self._camera.pending]
+        return min([self._now - HOLD_NS, *(draw.at - 1 for draw in self._draws), *pending])
+
+
+def _entered_at(entry: ConsoleEntry) -> int:
+    return entry.fact.at or entry.at or 0
+
+
+def _seqs(observation: AnyObservation) -> tuple[int, ...]:
+    return () if observation.seq is None else (observation.seq,)
