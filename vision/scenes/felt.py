@@ -115,13 +115,23 @@ class Pen:
 
     def insurance(self, ink: Image) -> None:
         """Print the insurance line, and the second one that closes its band."""
-        line = np.array(self._layout.insurance_line)
+        line = self._curve()
         outer = np.array(HUB_MM) + (line - HUB_MM) * (1 + 40 / self.insurance_radius_mm)
         for points, thick_mm in ((line, 4.0), (outer, 2.5)):
             raster = np.array([self.place(x, y) for x, y in points])
             thick = max(1, round(thick_mm * self._fine))
             shifted = np.round(raster * 16).astype(np.int32)
             cv2.polylines(ink, [shifted], False, 255, thick, cv2.LINE_AA, 4)
+
+    def _curve(self) -> NDArray[np.float64]:
+        """The insurance line, rounded between the layout's points."""
+        line = np.array(self._layout.insurance_line) - HUB_MM
+        turn = np.unwrap(np.arctan2(line[:, 1], line[:, 0]))
+        share = np.arange(len(line), dtype=float)
+        fine = np.linspace(0, len(line) - 1, 12 * len(line))
+        angle = np.interp(fine, share, turn)
+        away = np.interp(fine, share, np.hypot(line[:, 0], line[:, 1]))
+        return np.array(HUB_MM) + np.column_stack([away * np.cos(angle), away * np.sin(angle)])
 
     def lettering(self, inks: tuple[Image, Image], words: tuple[str, str, str]) -> None:
         """Print the odds and the dealer's rule, and thrice the insurance band's words."""

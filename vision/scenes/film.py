@@ -51,7 +51,7 @@ def still(
 ) -> Image:
     """Return one frame, ``(H, W, 3)`` uint8 BGR: the table at ``at_ns`` since the start."""
     table = _Table(performance, layout, look, deck or load_deck(look.deck))
-    return table.picture(at_ns, int(at_ns * Fraction(look.fps).limit_denominator(1001) / _NS))
+    return table.picture(at_ns, round(at_ns * Fraction(look.fps).limit_denominator(1001) / _NS))
 
 
 @dataclass
@@ -276,7 +276,11 @@ class _Cues:
 
     def __init__(self, performance: Performance) -> None:
         moves: list[CardMove | ChipMove] = [*performance.cards, *performance.chips]
-        cues = [(move.until_ns, 0, at, move) for at, move in enumerate(moves)]
+        # What ends makes room before what starts; a move without duration must start first.
+        cues = [
+            (move.until_ns, 2 if move.until_ns == move.from_ns else 0, at, move)
+            for at, move in enumerate(moves)
+        ]
         cues += [(move.from_ns, 1, at, move) for at, move in enumerate(moves)]
         self._cues = sorted(cues, key=lambda cue: cue[:3])
         self._next = 0
@@ -285,13 +289,13 @@ class _Cues:
     def until(self, at_ns: int) -> Iterator[tuple[bool, CardMove | ChipMove]]:
         """Yield what starts (true) or ends (false) up to a moment, once."""
         while self._next < len(self._cues) and self._cues[self._next][0] <= at_ns:
-            _, starts, _, move = self._cues[self._next]
+            _, kind, _, move = self._cues[self._next]
             self._next += 1
-            if starts:
+            if kind == 1:
                 self.active.append(move)
             else:
                 self.active.remove(move)
-            yield bool(starts), move
+            yield kind == 1, move
 
 
 class _Grain:

@@ -16,12 +16,13 @@ Field: TypeAlias = NDArray[np.float32]
 Sleeve: TypeAlias = Literal["black", "white", "vest", "bare", "denim", "wool"]
 
 _PX_PER_MM: Final = 1.5
-_HALF_WIDTH_MM: Final = 84.0
+_HALF_WIDTH_MM: Final = 92.0
 _LENGTH_MM: Final = 1150.0
-_TIP_MM: Final = 16.0
+_TIP_MM: Final = 44.0
 """How far the picture of an arm reaches past the finger tips' middle."""
 _CUFF_MM: Final = -196.0
 _BAND_PX: Final = 72
+_COARSE: Final = 2
 _ABOVE: Final = 1.12
 """Hands are nearer to the camera than the felt, and so look larger."""
 _SKIN: Final = (
@@ -93,7 +94,7 @@ def arm_patches(reach: Reach, lens: Lens, light: Light, look: Look) -> list[Patc
     smear = reach.speed_mm_s[0] * per_s, reach.speed_mm_s[1] * per_s
     shade = put(*(lens.px_per_mm * 1.0 * part for part in _cast(look))) @ to_px
     dark = _shadow(reach.pointing, reach.left)
-    shadows = _bands(dark, shade @ np.diag([4.0, 4.0, 1.0]), lens.size_px, (0, 0))
+    shadows = _bands(dark, shade @ np.diag([_COARSE, _COARSE, 1.0]), lens.size_px, (0, 0))
     limbs = _bands(sprite, to_px, lens.size_px, smear)
     shaded = [_as_shadow(patch, look.shadow) for patch in shadows]
     return shaded + [light.on(patch) for patch in limbs]
@@ -185,11 +186,12 @@ def _arm(skin: int, sleeve: Sleeve, pointing: bool, left: bool) -> Image:
 
 @cache
 def _shadow(pointing: bool, left: bool) -> Image:
-    """The soft shade of an arm, a quarter as fine as the arm itself."""
+    """The soft shade of an arm, less fine than the arm itself."""
     arm = _arm(0, "black", pointing, left)
-    small = cv2.resize(arm, (arm.shape[1] // 4, arm.shape[0] // 4), interpolation=cv2.INTER_AREA)
-    shade = np.zeros_like(small)
-    shade[..., 3] = cv2.GaussianBlur(small[..., 3], (0, 0), 3.2)
+    size = arm.shape[1] // _COARSE, arm.shape[0] // _COARSE
+    small = cv2.resize(arm[..., 3], size, interpolation=cv2.INTER_AREA)
+    shade = np.zeros((*small.shape, 4), np.uint8)
+    shade[..., 3] = cv2.GaussianBlur(small, (0, 0), 13 / _COARSE)
     return np.asarray(shade, np.uint8)
 
 
@@ -214,8 +216,7 @@ def _height(x: Field, y: Field, limbs: tuple[_Limb, ...]) -> Field:
 
 def _painted(height: Field, colour: NDArray[np.float32]) -> Image:
     """Colour a relief, brighter where it faces up and to the light."""
-    smooth = cv2.GaussianBlur(np.maximum(height, 0), (0, 0), 1.4)
-    slope_y, slope_x = np.gradient(smooth * _PX_PER_MM)
+    slope_y, slope_x = np.gradient(_fleshed(np.maximum(height, 0)) * _PX_PER_MM)
     facing = (1 + 0.25 * slope_x + 0.25 * slope_y) / np.sqrt(1 + slope_x**2 + slope_y**2)
     bright = 0.42 + 0.62 * np.clip(facing, 0, 1.1)
     grain = np.random.default_rng(5).normal(1, 0.025, height.shape)
@@ -225,6 +226,15 @@ def _painted(height: Field, colour: NDArray[np.float32]) -> Image:
     shaded = colour * (bright * grain * cover)[..., None]
     out[..., :3] = np.clip(shaded, 0, 255).astype(np.uint8)
     return out
+
+
+def _fleshed(height: Field) -> Field:
+    """Join the limbs: fingers stay apart, the back of the hand becomes one."""
+    fingers, back = (cv2.GaussianBlur(height, (0, 0), sigma) for sigma in (1.4, 5.5))
+    rows = (np.arange(len(height)) + 0.5) / _PX_PER_MM - _LENGTH_MM + _TIP_MM
+    share = np.clip((rows + 100) / 26, 0, 1).astype(np.float32)[:, None]
+    joined = 0.8 * back + 0.2 * fingers
+    return np.asarray(fingers * share + joined * (1 - share), np.float32)
 
 
 def _folded(height: Field, x: Field, y: Field) -> Field:
