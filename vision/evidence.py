@@ -51,9 +51,8 @@ class Evidence:
 
 
 def agreement(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
-    """How likely two readings are of the same face, given that each is of some face."""
-    weight = float(one.sum() * other.sum())
-    return float(one @ other) / weight if weight > 0 else 0.0
+    """How likely two readings are of the same face."""
+    return float(one @ other)
 
 
 def _pooled(looks: list[NDArray[np.float64]]) -> NDArray[np.float64]:

@@ -34,6 +34,7 @@ POINTS = tuple(
 )
 GREEN = (62, 98, 34)
 SKIN = (120, 150, 205)
+_GRAIN = np.random.default_rng(0).normal(0, 2.0, (SIZE[1], SIZE[0], 1)).round().astype(np.int16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,8 @@ def paint(moment: Moment, noise: int = 0) -> NDArray[np.uint8]:
         _lay(picture, lying)
     for arm in moment.arms:
         cv2.fillPoly(picture, [felt().to_px(np.array(arm)).round().astype(np.int32)], SKIN)
-    grain = np.random.default_rng(noise).normal(0, 2.0, picture.shape)
-    return np.clip(picture + grain, 0, 255).astype(np.uint8)
+    grain = np.roll(_GRAIN, (97 * noise, 31 * noise), axis=(0, 1))
+    return np.asarray(np.clip(picture + grain, 0, 255), np.uint8)
 
 
 def _lay(picture: NDArray[np.uint8], lying: Lying) -> None:
@@ -147,7 +148,7 @@ def _shows(one: Lying, over: Sequence[Points]) -> bool:
 
 def _covers(shape: Points, spot: Points) -> bool:
     polygon = shape.astype(np.float32).reshape(-1, 1, 2)
-    return cv2.pointPolygonTest(polygon, (float(spot[0]), float(spot[1])), False) >= 0
+    return bool(cv2.pointPolygonTest(polygon, (float(spot[0]), float(spot[1])), False) >= 0)
 
 
 def _corners(one: Lying) -> Points:
@@ -156,7 +157,7 @@ def _corners(one: Lying) -> Points:
 
 def _inside(one: Lying, region: Rect) -> bool:
     x, y = _corners(one).mean(axis=0)
-    return region[0] <= x < region[0] + region[2] and region[1] <= y < region[1] + region[3]
+    return bool(region[0] <= x < region[0] + region[2] and region[1] <= y < region[1] + region[3])
 
 
 def film(

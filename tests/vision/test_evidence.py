@@ -31,7 +31,8 @@ def test_nothing_read_is_no_card() -> None:
 
 def test_one_look_stands_as_it_is() -> None:
     card, p = after(reading(_8S=0.6, _6S=0.4)).best()
-    assert (card, p) == (Card("8S"), pytest.approx(0.6))
+    assert card is Card("8S")
+    assert p == pytest.approx(0.6)
 
 
 def test_agreeing_looks_gain_a_little_but_never_what_independent_ones_would() -> None:
@@ -71,6 +72,6 @@ def test_candidates_are_the_likeliest_first_and_none_that_is_hopeless() -> None:
 
 
 def test_agreement_is_sure_only_where_both_are() -> None:
-    assert agreement(reading(AS=0.99), reading(AS=0.9)) == pytest.approx(1.0)
+    assert agreement(reading(AS=0.99), reading(AS=0.9)) == pytest.approx(0.891)
     assert agreement(reading(AS=0.5, AC=0.5), reading(AS=1.0)) == pytest.approx(0.5)
     assert agreement(reading(AS=1.0), reading()) == 0.0

@@ -1,0 +1,97 @@
+"""What is told: news only, and a card's name only beyond doubt."""
+
+import numpy as np
+import pytest
+
+from models.cards import DECK, Card
+from models.events import CardGone, CardSighted
+from tests.vision.painted import SIZE, felt
+from vision.felt import Pose
+from vision.observer import Observer
+from vision.tracker import Change, Kind, Seen, Track
+
+POSE = Pose(-100, 300, 5)
+
+
+def observer() -> Observer:
+    return Observer("camera:overhead", 0.98, felt(), SIZE)
+
+
+def track(**p: float) -> Track:
+    made = Track(1, POSE, "up", 5, 0.9, 5)
+    see(made, **p)
+    return made
+
+
+def see(made: Track, **p: float) -> None:
+    row = np.zeros(52)
+    for code, value in p.items():
+        row[DECK.index(Card(code.lstrip("_")))] = value
+    made.see(Seen(POSE, "up", 0.9, row, 5), 5)
+
+
+def tell(by: Observer, kind: Kind, made: Track) -> list[CardSighted | CardGone]:
+    return list(by.tell([Change(kind, made, 7)], frame=3))
+
+
+def test_a_card_beyond_doubt_is_named() -> None:
+    (event,) = tell(observer(), "new", track(_7H=0.99))
+    assert isinstance(event, CardSighted)
+    assert (event.card, event.confidence) == (Card("7H"), 0.99)
+    assert (event.source, event.at, event.frame) == ("camera:overhead", 7, 3)
+    assert (event.x_mm, event.y_mm, event.angle_deg) == (-100, 300, 5)
+
+
+def test_a_card_in_doubt_has_candidates_and_no_name() -> None:
+    (event,) = tell(observer(), "new", track(_8S=0.6, _6S=0.39))
+    assert isinstance(event, CardSighted)
+    assert event.card is None
+    assert event.candidates == {"8S": 0.6, "6S": 0.39}
+
+
+def test_a_back_has_neither() -> None:
+    (event,) = tell(observer(), "new", Track(1, POSE, "down", 5, 0.9, 5))
+    assert isinstance(event, CardSighted)
+    assert (event.face, event.card, event.candidates) == ("down", None, {})
+
+
+def test_another_look_that_says_the_same_is_no_news() -> None:
+    by, made = observer(), track(_7H=0.99)
+    tell(by, "new", made)
+    see(made, _7H=0.995)
+    assert tell(by, "read", made) == []
+
+
+def test_a_look_that_settles_or_raises_doubt_is_news() -> None:
+    by, made = observer(), track(_8S=0.6, _6S=0.39)
+    tell(by, "new", made)
+    for _ in range(8):
+        see(made, _8S=0.999)
+    (settled,) = tell(by, "read", made)
+    assert isinstance(settled, CardSighted)
+    assert settled.card is Card("8S")
+    for _ in range(8):
+        see(made, _6S=0.999)
+    (doubted,) = tell(by, "read", made)
+    assert isinstance(doubted, CardSighted)
+    assert doubted.card is None
+
+
+def test_a_card_is_gone_once() -> None:
+    by, made = observer(), track(_7H=0.99)
+    tell(by, "new", made)
+    assert tell(by, "gone", made) == [CardGone(source="camera:overhead", at=7, track=1, frame=3)]
+    assert tell(by, "gone", made) == []
+
+
+@pytest.mark.parametrize("place", [Pose(-100, 300, 5), Pose(-1000, 0, 30), Pose(1000, 1110, 90)])
+def test_the_crop_holds_the_card_and_stays_in_the_picture(place: Pose) -> None:
+    made = Track(1, place, "down", 5, 0.9, 5)
+    (event,) = tell(observer(), "new", made)
+    assert isinstance(event, CardSighted)
+    left, top, width, height = event.crop
+    assert 0 <= left < left + width <= SIZE[0]
+    assert 0 <= top < top + height <= SIZE[1]
+    corners = np.clip(felt().to_px(place.corners_mm), 0, SIZE)
+    assert (corners >= (left, top)).all()
+    assert (corners <= (left + width, top + height)).all()

@@ -1,0 +1,238 @@
+"""Which card is which: situations at a table, told to the tracker by hand."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from models.cards import DECK, Card
+from vision.felt import Pose
+from vision.tracker import Change, Seen, Tracker
+
+S = 1_000_000_000
+
+
+@dataclass
+class HandMadeView:
+    """Says of every place what the test says: which are free, when each last moved."""
+
+    at_ns: int
+    bare: Sequence[Pose] = ()
+    moved_at_ns: int = 0
+    hidden: Sequence[Pose] = ()
+    asked: list[Pose] = field(default_factory=list)
+
+    def covers(self, pose: Pose) -> bool:
+        return pose not in self.hidden
+
+    def free(self, pose: Pose, under: Sequence[Pose]) -> bool:
+        self.asked.append(pose)
+        return pose in self.bare
+
+    def moved_ns(self, pose: Pose) -> int:
+        return self.moved_at_ns
+
+    def rested_ns(self, pose: Pose) -> int:
+        return self.moved_at_ns
+
+
+def up(
+    card: str, x: float, y: float, angle: float = 0.0, at_s: float = 0.0, p: float = 0.995
+) -> Seen:
+    row = np.zeros(52)
+    row[DECK.index(Card(card))] = p
+    return Seen(Pose(x, y, angle), "up", 0.99, row, round(at_s * S))
+
+
+def back(x: float, y: float, at_s: float = 0.0) -> Seen:
+    return Seen(Pose(x, y, 0.0), "down", 0.95, np.zeros(52), round(at_s * S))
+
+
+def told(changes: Sequence[Change]) -> list[tuple[str, int]]:
+    return [(change.kind, change.track.number) for change in changes]
+
+
+def at(seconds: float, *, bare: Sequence[Seen] = (), moved_s: float | None = None) -> HandMadeView:
+    moved_at = seconds - 0.2 if moved_s is None else moved_s
+    return HandMadeView(round(seconds * S), [seen.pose for seen in bare], round(moved_at * S))
+
+
+def test_a_card_is_new_once() -> None:
+    tracker, ace = Tracker(), up("AS", 0, 0, at_s=0.8)
+    assert told(tracker.look([ace], at(1))) == [("new", 1)]
+    assert told(tracker.look([ace], at(2))) == [("read", 1)]
+    assert tracker.advance(10 * S) == ()
+
+
+def test_a_card_keeps_its_identity_through_a_readers_jitter() -> None:
+    tracker = Tracker()
+    tracker.look([up("AS", 0, 0), up("KD", 20, -8)], at(1))
+    again = tracker.look([up("KD", 16, -6, 3), up("AS", -3, 3, -4)], at(2))
+    assert sorted(told(again)) == [("read", 1), ("read", 2)]
+    assert [str(t.evidence.best()[0]) for t in tracker.lying] == ["AS", "KD"]
+
+
+def test_twins_in_a_cascade_are_two_cards() -> None:
+    tracker = Tracker()
+    tracker.look([up("8H", 0, 0)], at(1))
+    changes = tracker.look([up("8H", 0, 0), up("8H", 18, -8)], at(2))
+    assert sorted(told(changes)) == [("new", 2), ("read", 1)]
+
+
+def test_a_covered_card_stays() -> None:
+    tracker = Tracker()
+    tracker.look([up("AS", 0, 0)], at(1))
+    assert told(tracker.look([up("KD", 10, 14)], at(2))) == [("new", 2)]
+    assert tracker.advance(60 * S) == ()
+    assert len(tracker.lying) == 2
+
+
+def test_a_card_is_gone_when_its_place_is_free() -> None:
+    tracker, ace = Tracker(), up("AS", 0, 0)
+    tracker.look([ace], at(1))
+    assert tracker.look([], at(3, bare=[ace])) == ()
+    assert tracker.advance(round(3.5 * S)) == ()
+    (gone,) = tracker.advance(round(4.1 * S))
+    assert (gone.kind, gone.at_ns) == ("gone", round(2.8 * S))
+    assert tracker.advance(9 * S) == ()
+
+
+def test_cards_swept_up_by_the_handful_are_gone_at_once() -> None:
+    tracker = Tracker()
+    hand = [up("AS", 0, 0), up("9D", 18, -8), up("6C", 36, -16)]
+    tracker.look(hand, at(1))
+    assert tracker.look([], at(3, bare=hand)) == ()
+    assert sorted(told(tracker.advance(3 * S))) == [("gone", 1), ("gone", 2), ("gone", 3)]
+
+
+def test_what_was_lifted_when_the_film_ends_is_gone() -> None:
+    tracker, ace = Tracker(), up("AS", 0, 0)
+    tracker.look([ace], at(1))
+    tracker.look([], at(3, bare=[ace]))
+    assert told(tracker.finish()) == [("gone", 1)]
+    assert tracker.finish() == ()
+
+
+def test_a_split_card_moved_apart_is_the_same_card() -> None:
+    tracker = Tracker()
+    eight, other = up("8H", 0, 0), up("8C", 18, -8)
+    tracker.look([eight, other], at(1))
+    tracker.look([eight], at(3, bare=[other]))
+    (moved,) = tracker.look([up("8C", 70, 72, at_s=3.3)], at(3.5))
+    assert (moved.kind, moved.track.number, moved.at_ns) == ("moved", 2, round(3.3 * S))
+    assert tracker.advance(60 * S) == ()
+
+
+def test_a_card_lifted_and_laid_within_one_look_has_moved() -> None:
+    tracker, eight = Tracker(), up("8H", 0, 0)
+    tracker.look([eight], at(1))
+    assert told(tracker.look([up("8H", 90, 60)], at(3, bare=[eight]))) == [("moved", 1)]
+
+
+def test_two_like_cards_taken_and_one_laid_are_not_guessed() -> None:
+    tracker = Tracker()
+    twins = [up("8H", 0, 0), up("8H", 18, -8)]
+    tracker.look(twins, at(1))
+    changes = tracker.look([up("8H", 120, 0)], at(3, bare=twins))
+    assert told(changes) == [("new", 3)]
+    assert sorted(told(tracker.advance(5 * S))) == [("gone", 1), ("gone", 2)]
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        pytest.param(up("8H", 700, 0), id="too-far"),
+        pytest.param(up("8D", 100, 0), id="another-face"),
+        pytest.param(up("8H", 100, 0, p=0.5), id="not-surely-read"),
+        pytest.param(back(100, 0), id="face-down"),
+    ],
+)
+def test_what_need_not_be_the_lifted_card_is_new(later: Seen) -> None:
+    tracker, eight = Tracker(), up("8H", 0, 0)
+    tracker.look([eight], at(1))
+    tracker.look([], at(3, bare=[eight]))
+    assert told(tracker.look([later], at(3.5))) == [("new", 2)]
+    assert told(tracker.advance(5 * S)) == [("gone", 1)]
+
+
+def test_a_card_laid_long_after_is_new() -> None:
+    tracker, eight = Tracker(), up("8H", 0, 0)
+    tracker.look([eight], at(1))
+    tracker.look([], at(3, bare=[eight]))
+    assert told(tracker.advance(5 * S)) == [("gone", 1)]
+    assert told(tracker.look([eight], at(6))) == [("new", 2)]
+
+
+def test_the_hole_card_turned_beside_its_place_is_the_same_card() -> None:
+    tracker = Tracker()
+    hole = back(-120, 285)
+    tracker.look([up("TS", -150, 285), hole], at(1))
+    changes = tracker.look([up("TS", -150, 285), up("7C", -80, 285, at_s=8.7)], at(9, moved_s=8.7))
+    assert ("turned", 2) in told(changes)
+    assert len(tracker.lying) == 2
+    assert str(tracker.lying[1].evidence.best()[0]) == "7C"
+
+
+def test_a_hit_beside_a_back_that_nothing_touched_turns_nothing() -> None:
+    tracker = Tracker()
+    tracker.look([back(0, 0)], at(1))
+    untouched = HandMadeView(9 * S, moved_at_ns=round(0.5 * S))
+    assert told(tracker.look([up("7C", 70, 0)], untouched)) == [("new", 2)]
+
+
+def test_a_back_still_seen_is_not_turned() -> None:
+    tracker = Tracker()
+    tracker.look([back(0, 0)], at(1))
+    assert sorted(told(tracker.look([back(0, 0), up("7C", 70, 0)], at(9)))) == [
+        ("new", 2),
+        ("read", 1),
+    ]
+
+
+def test_a_card_turned_where_it_lies_is_the_same_card() -> None:
+    tracker = Tracker()
+    tracker.look([back(0, 0), back(20, -8)], at(1))
+    changes = tracker.look([up("7C", 1, 1), up("9H", 21, -7)], at(5))
+    assert told(changes) == [("turned", 1), ("turned", 2)]
+    assert [str(t.evidence.best()[0]) for t in tracker.lying] == ["7C", "9H"]
+
+
+def test_a_card_pushed_aside_has_moved() -> None:
+    tracker = Tracker()
+    tracker.look([up("8H", 0, 0)], at(1))
+    assert told(tracker.look([up("8H", 25, 10)], at(2))) == [("moved", 1)]
+    assert len(tracker.lying) == 1
+
+
+def test_a_twin_laid_over_a_hidden_index_is_not_taken_for_a_push() -> None:
+    tracker, eight = Tracker(), up("8H", 0, 0)
+    tracker.look([eight], at(1))
+    hidden = HandMadeView(2 * S, moved_at_ns=S, hidden=[eight.pose])
+    assert told(tracker.look([up("8H", 18, -8)], hidden)) == [("new", 2)]
+
+
+def test_a_misread_card_falls_into_doubt() -> None:
+    tracker = Tracker()
+    tracker.look([up("AS", 0, 0)], at(1))
+    assert told(tracker.look([up("4S", 1, 0)], at(2))) == [("read", 1)]
+    assert tracker.lying[0].evidence.best()[1] < 0.6
+
+
+def test_another_sure_face_a_little_off_is_another_card() -> None:
+    tracker = Tracker()
+    tracker.look([up("AS", 0, 0)], at(1))
+    assert told(tracker.look([up("4S", 9, 4)], at(2))) == [("new", 2)]
+
+
+def test_a_card_read_by_both_its_corners_is_one() -> None:
+    tracker = Tracker()
+    assert told(tracker.look([up("AS", 0, 0), up("AS", 3, 2, 178)], at(1))) == [("new", 1)]
+
+
+def test_a_card_that_crept_is_told_to_have_moved() -> None:
+    tracker, kinds = Tracker(), []
+    for i in range(8):
+        kinds += [kind for kind, _ in told(tracker.look([up("AS", 3.0 * i, 0)], at(1 + i)))]
+    assert kinds.count("new") == 1
+    assert kinds.count("moved") == 2

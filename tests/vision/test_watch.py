@@ -1,0 +1,164 @@
+"""From frames to observations, on a painted table with a reader that knows the truth."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from models.cards import Card
+from models.events import CameraFault, CardGone, CardSighted
+from tests.vision.painted import (
+    LAYOUT,
+    POINTS,
+    SIZE,
+    Lying,
+    Moment,
+    Painted,
+    TruthReader,
+    film,
+    paint,
+)
+from vision.felt import Pose
+from vision.watch import Watcher
+
+ACE = Lying(Card.AS, Pose(-100, 300, 3))
+KING = Lying(Card.KD, Pose(-82, 292, 5))
+HOLE = Lying(Card.TWO_C, Pose(100, 300, 0), face_up=False)
+OVER_BOTH = ((-150, 0), (-20, 0), (-20, 360), (-150, 360))
+
+
+@dataclass
+class Watched:
+    events: list[CardSighted | CardGone | CameraFault] = field(default_factory=list)
+    reader: TruthReader = field(default_factory=TruthReader)
+
+    @property
+    def short(self) -> list[tuple[str, float, int]]:
+        """What, when, which track; faults aside."""
+        return [
+            (getattr(e, "change", "gone"), round((e.at or 0) / 1e9, 2), e.track)
+            for e in self.events
+            if not isinstance(e, CameraFault)
+        ]
+
+
+def watch(
+    moments: Sequence[tuple[float, Moment]],
+    until_s: float,
+    fps: float = 15,
+    reader: TruthReader | None = None,
+) -> Watched:
+    seen = Watched(reader=reader or TruthReader())
+    watcher = Watcher(seen.reader, LAYOUT, POINTS, "overhead")
+    for frame, moment in film(moments, fps, until_s):
+        seen.reader.moment = moment
+        seen.events += watcher.see(frame)
+    seen.events += watcher.finish()
+    return seen
+
+
+@pytest.mark.parametrize("fps", [10, 15, 30])
+def test_a_card_laid_is_sighted_where_and_when_it_came_to_rest(fps: float) -> None:
+    seen = watch([(0, Moment()), (0.8, Moment((ACE,)))], 1.6, fps)
+    (event,) = seen.events
+    assert isinstance(event, CardSighted)
+    assert (event.change, event.face, event.card) == ("new", "up", Card.AS)
+    assert event.at == pytest.approx(0.8e9, abs=1e9 / fps)
+    assert (event.x_mm, event.y_mm) == pytest.approx((-100, 300), abs=1)
+    assert event.angle_deg == pytest.approx(3, abs=0.5)
+    assert event.source == "camera:overhead"
+
+
+def test_an_arm_over_the_cards_changes_nothing() -> None:
+    two = (ACE, KING)
+    seen = watch([(0, Moment(two)), (0.7, Moment(two, (OVER_BOTH,))), (1.7, Moment(two))], 2.4)
+    assert seen.short == [("new", 0, 1), ("new", 0, 2)]
+
+
+def test_a_card_laid_under_an_arm_is_sighted_when_the_arm_is_gone() -> None:
+    seen = watch([(0, Moment()), (0.5, Moment((ACE,), (OVER_BOTH,))), (1.5, Moment((ACE,)))], 2.4)
+    assert seen.short == [("new", 1.53, 1)]
+
+
+def test_cascade_hole_card_turn_and_clearing() -> None:
+    turned = Lying(Card.TWO_C, Pose(170, 300, 0))
+    seen = watch(
+        [
+            (0, Moment()),
+            (0.5, Moment((ACE,))),
+            (1.0, Moment((ACE, KING))),
+            (1.5, Moment((ACE, KING, HOLE))),
+            (2.0, Moment((ACE, KING), (((60, 0), (240, 0), (240, 400), (60, 400)),))),
+            (2.4, Moment((ACE, KING, turned))),
+            (3.0, Moment()),
+        ],
+        4.6,
+    )
+    assert [(change, track) for change, _, track in seen.short] == [
+        ("new", 1),
+        ("new", 2),
+        ("new", 3),
+        ("turned", 3),
+        ("gone", 1),
+        ("gone", 2),
+        ("gone", 3),
+    ]
+    assert [at_s for _, at_s, _ in seen.short] == pytest.approx(
+        [0.5, 1.0, 1.5, 2.4, 3.0, 3.0, 3.0], abs=0.07
+    )
+
+
+def test_a_card_covered_by_another_is_not_gone_until_the_felt_shows() -> None:
+    over = Lying(Card.NINE_H, Pose(-88, 309, 3))
+    seen = watch(
+        [(0, Moment((ACE,))), (0.6, Moment((ACE, over))), (1.4, Moment((over,))), (2, Moment())],
+        3.4,
+    )
+    assert [(change, track) for change, _, track in seen.short][-2:] == [("gone", 1), ("gone", 2)]
+    assert all(at_s >= 1.9 for change, at_s, _ in seen.short if change == "gone")
+
+
+def test_cards_lying_when_the_film_starts_are_seen_to_go() -> None:
+    seen = watch([(0, Moment((ACE, KING))), (1, Moment())], 2.6)
+    assert sorted(seen.short) == [("gone", 1.0, 1), ("gone", 1.0, 2), ("new", 0, 1), ("new", 0, 2)]
+
+
+def test_a_doubtful_reading_names_no_card() -> None:
+    reader = TruthReader(misread={Card.AS: {Card.AS: 0.55, Card.AC: 0.44}})
+    (event,) = watch([(0, Moment()), (0.5, Moment((ACE,)))], 1.2, reader=reader).events
+    assert isinstance(event, CardSighted)
+    assert event.card is None
+    assert list(event.candidates) == ["AS", "AC"]
+
+
+def test_only_what_changed_is_read() -> None:
+    seen = watch([(0, Moment()), (0.5, Moment((ACE,))), (1.0, Moment((ACE, KING)))], 3)
+    first, *rest = [region for region in seen.reader.regions if region]
+    assert first == (0, 0, *SIZE)
+    assert len(rest) == 2
+    assert all(width < 260 and height < 260 for _, _, width, height in rest)
+
+
+def test_cards_in_the_rack_are_not_in_play() -> None:
+    seen = watch([(0, Moment()), (0.5, Moment((Lying(Card.AS, Pose(-535, 90, 0)),)))], 1.2)
+    assert seen.events == []
+
+
+def test_a_black_picture_is_a_fault_and_no_card_is_taken_for_gone() -> None:
+    reader = TruthReader(moment=Moment((ACE,)))
+    watcher = Watcher(reader, LAYOUT, POINTS, "overhead")
+    events: list[CardSighted | CardGone | CameraFault] = []
+    for i in range(60):
+        picture = (
+            paint(reader.moment, i) if i < 15 or i >= 40 else np.zeros((*SIZE[::-1], 3), np.uint8)
+        )
+        events += watcher.see(Painted(i, i * 66_666_667, picture))
+    assert [type(event) for event in events] == [CardSighted, CameraFault]
+    assert isinstance(events[1], CameraFault)
+    assert (events[1].kind, events[1].frame) == ("black", 15)
+
+
+def test_the_same_film_gives_the_same_events() -> None:
+    moments = [(0, Moment()), (0.5, Moment((ACE,))), (1.0, Moment((KING, HOLE)))]
+    assert watch(moments, 2.6).events == watch(moments, 2.6).events
