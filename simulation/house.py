@@ -1,0 +1,114 @@
+"""The rules and the felt that a simulated session plays by, from their names or files."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from models.decode import from_toml
+from models.errors import OperatorError
+from models.layout import TableLayout
+from models.rulebook import Cited, Rulebook
+from settlement import rulebooks
+from stream import library
+from stream.recording import read_layout
+
+RULEBOOK_FILE: Final = "rulebook.toml"
+_OF_THE_TABLE: Final = ("table_min", "table_max")
+"""Knobs that the session's own description carries."""
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """The rules in force, and how the session's folder names them.
+
+    Attributes:
+        rules: the rulebook with every setting applied.
+        name: what ``session.toml`` calls it: a shipped id, or a file beside it.
+        text: that file's content, where it is one.
+    """
+
+    rules: Rulebook
+    name: str
+    text: str | None
+
+
+def house(name: str, settings: Sequence[str] = ()) -> House:
+    """Find a rulebook by its id or in a file and apply each ``KNOB=VALUE``.
+
+    Raises:
+        OperatorError: there is no such rulebook, or a file of one's own is to be changed.
+        InputRefused: the rulebook or a setting is not what the schema says.
+    """
+    rules = rulebooks.overridden(_cited(name).rules, settings)
+    written = [knob for knob in _knobs(settings) if knob not in _OF_THE_TABLE]
+    if name not in library.rulebook_ids():
+        if written:
+            raise OperatorError(
+                f"{written[0]} cannot be set on a rulebook of your own",
+                where=name,
+                way_out="Change the knob in the file",
+            )
+        return House(rules, RULEBOOK_FILE, Path(name).read_text("utf-8"))
+    if not written:
+        return House(rules, name, None)
+    return House(rules, RULEBOOK_FILE, _extending(name, rules, written))
+
+
+def table_layout(name: str) -> TableLayout:
+    """Return a shipped layout by its id, or read it from a file.
+
+    Raises:
+        InstallerError: there is none such, or it is impossible.
+        InputRefused: a field is not what the format says.
+    """
+    if Path(name).suffix == ".toml":
+        return read_layout(Path(name))
+    return from_toml(library.layout_text(name), TableLayout, name)
+
+
+def _cited(name: str) -> Cited:
+    if name in library.rulebook_ids():
+        return rulebooks.parse(library.rulebook_text(name), name, _cited)
+    file = Path(name)
+    if file.suffix != ".toml" or not file.is_file():
+        raise OperatorError(
+            "no rulebook has this id, and no TOML file this name",
+            where=f"rulebook {name!r}",
+            way_out=f"Name a file or one of {', '.join(library.rulebook_ids())}",
+        )
+    return rulebooks.parse(file.read_text("utf-8"), name, _cited)
+
+
+def _knobs(settings: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(setting.partition("=")[0].strip() for setting in settings))
+
+
+def _extending(base: str, rules: Rulebook, knobs: Sequence[str]) -> str:
+    lines = [f'id = "{base}-as-played"', f'extends = "{base}"']
+    for knob in knobs:
+        lines += [
+            "",
+            f"[knobs.{knob}]",
+            f"value = {_literal(rulebooks.value(rules, knob))}",
+            'source = "default"',
+            'reason = "Set for this session."',
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _literal(value: object) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value)
+        case None:
+            return '"none"'
+        case tuple() | list():
+            return "[" + ", ".join(map(_literal, value)) + "]"
+        case dict():
+            pairs = (f'"{key}" = {_literal(entry)}' for key, entry in value.items())
+            return "{ " + ", ".join(pairs) + " }"
+        case _:
+            return f'"{value}"'

@@ -1,0 +1,280 @@
+"""A simulated session's folder: video, serial bytes, the floor's entries and the truth."""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from devices.cameras.writer import VideoWriter
+from models.errors import OperatorError, TechnicianError
+from models.events import AnyFact, ConsoleEntry
+from models.judgements import AnyEvent
+from models.layout import TableLayout
+from models.money import Odds
+from models.rulebook import Rulebook
+from models.session import CameraRecord, SerialRecord, Session
+from simulation import wire
+from simulation.chips import VALUES
+from simulation.dealing import deal_session, is_shoe_game
+from simulation.house import House, house, table_layout
+from simulation.staging import Staged, stage
+from simulation.truth import settled
+from simulation.wire import ShoeDriver
+from stream.recording import write_events, write_session
+from stream.toml import to_toml
+from vision.scenes.film import film, reference_points
+from vision.scenes.look import Look
+
+Progress = Callable[[int, int], None]
+"""Told how many frames of how many are filmed."""
+
+START_NS: Final = 1_767_297_600_000_000_000
+"""2026-01-01 20:00 UTC: when simulated evenings begin."""
+FLOOR: Final = "console:floor"
+_CAMERA: Final = "overhead"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that may vary from one simulated session to the next.
+
+    Attributes:
+        rulebook: a shipped rulebook's id, or a TOML file.
+        knobs: ``KNOB=VALUE``, each applied to it.
+        rounds: how many rounds are dealt.
+        seed: decides cards, wagers, hands, noise: everything left to chance.
+        spots: the spots that play; empty for all that the felt has.
+        layout: a shipped layout's id, or a TOML file.
+        look: deck, felt, picture, camera pose, light and noise.
+        crf: the video's quality: 0 lossless, 23 usual, 51 worst.
+        video: whether to film at all; without, the session has no camera.
+        shoe: what the shoe speaks.
+        mistakes: violation codes, each committed once.
+        include: situations, each brought about once.
+        peek: whether the dealer looks under an ace or a ten before the players act.
+        table: the table's id.
+        start_ns: when the session begins, nanoseconds since the Unix epoch.
+    """
+
+    rulebook: str = "kansas-shoe"
+    knobs: tuple[str, ...] = ()
+    rounds: int = 3
+    seed: int = 1
+    spots: tuple[int, ...] = ()
+    layout: str = "five-spots"
+    look: Look = field(default_factory=Look)
+    crf: int = 23
+    video: bool = True
+    shoe: ShoeDriver = "angel-eye"
+    mistakes: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    peek: bool = True
+    table: str = "BJ-01"
+    start_ns: int = START_NS
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A session dealt and staged, not yet written anywhere."""
+
+    house: House
+    layout: TableLayout
+    look: Look
+    staged: Staged
+
+
+def prepare(settings: Settings) -> Scene:
+    """Deal and stage a session; raises as :func:`simulate` does."""
+    played, layout = house(settings.rulebook, settings.knobs), table_layout(settings.layout)
+    shoe = is_shoe_game(played.rules)
+    steps = deal_session(
+        played.rules,
+        _spots(settings, layout),
+        settings.rounds,
+        settings.seed,
+        peek=settings.peek,
+    )
+    look = _dressed(settings.look, played.rules, settings.seed)
+    return Scene(played, layout, look, stage(steps, layout, settings.seed, shoe=shoe))
+
+
+def simulate(settings: Settings, folder: Path, progress: Progress | None = None) -> Path:
+    """Deal a session and write its folder, whole or not at all.
+
+    Raises:
+        OperatorError: the folder exists, or the settings ask for what cannot be dealt.
+        InputRefused: a rulebook, a setting or a layout is not what its format says.
+        TechnicianError: the disk refuses.
+    """
+    scene = prepare(settings)
+    with _whole(folder) as part:
+        _write_sensors(part, settings, scene)
+        _write_people(part, settings, scene)
+        if settings.video:
+            _write_video(part, settings, scene, progress)
+        write_session(part, _described(settings, scene))
+    return folder
+
+
+def _spots(settings: Settings, layout: TableLayout) -> Sequence[int]:
+    printed = [spot.spot for spot in layout.spots]
+    if unknown := sorted(set(settings.spots) - set(printed)):
+        raise OperatorError(
+            f"the felt has no spot {unknown[0]}",
+            where=f"layout {layout.name}",
+            way_out=f"Choose among spots {printed[0]} to {printed[-1]}",
+        )
+    if settings.rounds < 1:
+        raise OperatorError(
+            f"{settings.rounds} rounds cannot be dealt",
+            where="rounds",
+            way_out="Deal at least one",
+        )
+    return settings.spots or printed
+
+
+def _dressed(look: Look, rules: Rulebook, seed: int) -> Look:
+    """Print the house's own rules on the felt."""
+    soft = (
+        "DEALER MUST HIT SOFT 17"
+        if rules.dealer_soft17 == "hit"
+        else "DEALER MUST DRAW TO 16 AND STAND ON ALL 17s"
+    )
+    return replace(
+        look,
+        dealing="shoe" if is_shoe_game(rules) else "pitch",
+        lettering=(
+            f"BLACKJACK PAYS {_printed(rules.blackjack_payout)}",
+            soft,
+            f"INSURANCE PAYS {_printed(rules.insurance_payout)}",
+        ),
+        seed=look.seed or seed,
+    )
+
+
+def _printed(odds: Odds) -> str:
+    return f"{odds.pays} TO {odds.per}"
+
+
+# --- the folder ---------------------------------------------------------------------------
+
+
+@contextmanager
+def _whole(folder: Path) -> Iterator[Path]:
+    """Build beside ``folder`` and rename at the end: nothing is ever half written."""
+    if folder.exists():
+        raise OperatorError(
+            "the folder exists",
+            where=str(folder),
+            way_out="Name a new folder, or remove this one",
+        )
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        part = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    except OSError as fault:
+        raise _no_room(folder, fault) from fault
+    try:
+        yield part
+        part.chmod(0o755)
+        part.rename(folder)
+    except OSError as fault:
+        raise _no_room(folder, fault) from fault
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _no_room(folder: Path, fault: OSError) -> TechnicianError:
+    return TechnicianError(
+        f"the session cannot be written ({fault.strerror})",
+        where=str(folder),
+        way_out="Check that the folder may be written and the disk has space",
+    )
+
+
+def _write_sensors(part: Path, settings: Settings, scene: Scene) -> None:
+    staged, seed = scene.staged, settings.seed
+    if staged.shoe:
+        reads = wire.shoe_reads(staged.shoe, settings.shoe, seed)
+        (part / "shoe.cap").write_text(wire.capture(reads), "ascii")
+    reads = wire.plate_reads(staged.plates, seed)
+    (part / "plates.cap").write_text(wire.capture(reads), "ascii")
+
+
+def _write_people(part: Path, settings: Settings, scene: Scene) -> None:
+    write_events(part / "console.jsonl", list(console_entries(scene.staged, settings)))
+    write_events(part / "truth.jsonl", list(truth(scene, settings)))
+    (part / "layout.toml").write_text(to_toml(scene.layout), "utf-8")
+    if scene.house.text is not None:
+        (part / scene.house.name).write_text(scene.house.text, "utf-8")
+
+
+def _write_video(part: Path, settings: Settings, scene: Scene, progress: Progress | None) -> None:
+    look = scene.look
+    performance = scene.staged.performance
+    frames = int(performance.duration_ns * look.fps / 1e9) + 1
+    size_px = (look.width_px, look.height_px)
+    file = part / f"{_CAMERA}.mp4"
+    with VideoWriter(file, fps=look.fps, size_px=size_px, crf=settings.crf) as writer:
+        for number, image in enumerate(film(performance, scene.layout, look), start=1):
+            writer.write(image)
+            if progress is not None:
+                progress(number, max(frames, number))
+
+
+def _described(settings: Settings, scene: Scene) -> Session:
+    rules = scene.house.rules
+    shoe = is_shoe_game(rules)
+    ports = [SerialRecord(port="plates", driver="plate", file="plates.cap")]
+    if shoe:
+        ports.insert(0, SerialRecord(port="shoe", driver=settings.shoe, file="shoe.cap"))
+    return Session(
+        table=settings.table,
+        rulebook=scene.house.name,
+        currency="USD",
+        table_min=rules.table_min,
+        table_max=rules.table_max,
+        chips=VALUES,
+        layout="layout.toml",
+        at=settings.start_ns,
+        dealing="shoe" if shoe else "pitch",
+        cameras=(_camera(scene),) if settings.video else (),
+        serial=tuple(ports),
+        console="console.jsonl",
+        truth="truth.jsonl",
+    )
+
+
+def _camera(scene: Scene) -> CameraRecord:
+    return CameraRecord(
+        name=_CAMERA,
+        file=f"{_CAMERA}.mp4",
+        fps=scene.look.fps,
+        reference_points=reference_points(scene.layout, scene.look),
+        deck=scene.look.deck,
+    )
+
+
+# --- people and truth ---------------------------------------------------------------------
+
+
+def console_entries(staged: Staged, settings: Settings) -> Iterator[ConsoleEntry]:
+    """Yield what the floor enters, with its wall time."""
+    for fact in staged.console:
+        told = _at_table(fact, settings)
+        yield ConsoleEntry(at=told.at, table=settings.table, source=FLOOR, fact=told)
+
+
+def truth(scene: Scene, settings: Settings) -> Iterator[AnyEvent]:
+    """Yield the facts as they happened, each round ending in what should settle."""
+    facts = [_at_table(fact, settings) for fact in scene.staged.facts]
+    yield from settled(facts, scene.house.rules)
+
+
+def _at_table(fact: AnyFact, settings: Settings) -> AnyFact:
+    at = settings.start_ns + (fact.at or 0)
+    return msgspec.structs.replace(fact, at=at, table=settings.table)
