@@ -95,18 +95,17 @@ def replay(
     as_json: Json = False,
 ) -> None:
     """Turn a recorded session's pixels and serial bytes into payouts, and compare with truth."""
-    from server import replay as replaying
+    from server.replay import ReplayOptions
+    from server.replay_command import Outputs, run_replay
 
-    options = replaying.ReplayOptions(
+    options = ReplayOptions(
         folder=session,
         rulebook=rulebook,
         knobs=tuple(knobs or ()),
-        journal=journal,
-        report=report,
-        facts=facts,
         speed=speed,
+        pictures=report is not None,
     )
-    raise typer.Exit(replaying.run(options, as_json=as_json))
+    raise typer.Exit(run_replay(options, Outputs(report, journal, facts), as_json=as_json))
 
 
 @rulebooks.command("list")

@@ -25,6 +25,20 @@ def write_whole(path: Path, content: bytes) -> None:
         ) from fault
 
 
+def check_place(path: Path | None) -> None:
+    """Refuse a place where no file can be put, before the work whose result goes there.
+
+    Raises:
+        OperatorError: there is no such folder, or the place is a folder itself.
+    """
+    if path is not None and (path.is_dir() or not path.parent.is_dir()):
+        raise OperatorError(
+            "a folder stands there" if path.is_dir() else "there is no such folder to write in",
+            where=str(path),
+            way_out="Name a file in a folder that exists",
+        )
+
+
 def _write(path: Path, content: bytes) -> None:
     with path.open("wb") as file:
         file.write(content)

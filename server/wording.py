@@ -36,6 +36,11 @@ def signed(amount: Cents | None) -> str:
     return ("+" if amount > 0 else "") + dollars(amount)
 
 
+def brief(amount: str) -> str:
+    """Leave the cents off a written amount that has none."""
+    return amount.removesuffix(".00")
+
+
 def counted(number: int, one: str, many: str | None = None) -> str:
     """Write ``1 round``, ``2 rounds``."""
     return f"{number} {one if number == 1 else many or one + 's'}"

@@ -1,0 +1,63 @@
+"""Small pieces of the page: cards, amounts, table rows. Everything is escaped here."""
+
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from models.cards import Card
+from models.money import Cents
+from server.wording import card_text, is_red, signed
+
+TEXT_STYLE = "\N{VARIATION SELECTOR-15}"
+"""Asks for a suit as a letter form, not as a coloured pictogram."""
+
+
+def card_spans(cards: Sequence[Card | None], *, burned: bool = False) -> str:
+    """Return a hand as little cards."""
+    return "".join(_card_span(card, burned) for card in cards)
+
+
+def amount_cell(amount: Cents | None) -> str:
+    """Return a gain or loss as a table cell, coloured by its sign."""
+    return f'<td class="num {tone(amount)}">{escape(signed(amount))}</td>'
+
+
+def tone(amount: Cents | None) -> str:
+    """Return the colour's name for a gain or loss."""
+    if amount is None:
+        return "doubt"
+    return "even" if amount == 0 else "good" if amount > 0 else "bad"
+
+
+def row(*cells: str, kind: str = "") -> str:
+    """Return a table row; a cell that is no ``<td>`` yet is escaped into one."""
+    inside = "".join(cell if cell.startswith("<td") else text_cell(cell) for cell in cells)
+    return f'<tr class="{kind}">{inside}</tr>' if kind else f"<tr>{inside}</tr>"
+
+
+def text_cell(text: str, kind: str = "") -> str:
+    """Return an escaped table cell."""
+    return f'<td class="{kind}">{escape(text)}</td>' if kind else f"<td>{escape(text)}</td>"
+
+
+def table(headings: Iterable[str], rows: Iterable[str]) -> str:
+    """Return a table; a heading that starts with ``#`` is over numbers."""
+    heads = "".join(
+        f'<th class="num">{escape(name[1:])}</th>'
+        if name.startswith("#")
+        else f"<th>{escape(name)}</th>"
+        for name in headings
+    )
+    return f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def picture(jpeg: bytes, says: str) -> str:
+    """Return a JPEG as an image that needs no other file."""
+    return f'<img alt="{escape(says)}" src="data:image/jpeg;base64,{b64encode(jpeg).decode()}">'
+
+
+def _card_span(card: Card | None, burned: bool) -> str:
+    kinds = ["card"]
+    kinds += ["unknown"] if card is None else ["red"] if is_red(card) else []
+    kinds += ["burned"] if burned else []
+    return f'<span class="{" ".join(kinds)}">{card_text(card)}{TEXT_STYLE}</span>'

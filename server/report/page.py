@@ -1,0 +1,105 @@
+"""Put the page together and write it, whole or not at all."""
+
+from datetime import UTC, datetime
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+
+from server.report.rounds import round_section
+from server.report.story import RoundStory, SessionStory
+from server.wholefile import write_whole
+from server.wording import counted, is_clean, signed
+
+
+def write_report(path: Path, story: SessionStory) -> None:
+    """Write the session's page to ``path``; raises ``OSError`` where that cannot be done."""
+    write_whole(path, page(story).encode())
+
+
+def page(story: SessionStory) -> str:
+    """Return the whole page: one HTML document that needs no other file."""
+    title = f"Table {story.session.table}, {_day(story.session.at)}"
+    style = files("server.report").joinpath("style.css").read_text("utf-8")
+    rounds = "".join(round_section(one, story.layout, story.cited) for one in story.rounds)
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>Pitwatch: {escape(title)}</title><style>{style}</style></head><body><main>"
+        f"{_header(story, title)}{rounds}{_footer(story)}</main></body></html>\n"
+    )
+
+
+def _header(story: SessionStory, title: str) -> str:
+    links = "".join(
+        f'<a href="#round-{one.result.round}" class="{_link_tone(one)}">'
+        f"Round {one.result.round}</a>"
+        for one in story.rounds
+    )
+    return (
+        f'<header><div class="brand">PITWATCH</div><h1>{escape(title)}</h1>'
+        f'<p class="verdict">{_verdict(story)}</p>{_figures(story)}{_about(story)}'
+        f"<nav>{links}</nav></header>"
+    )
+
+
+def _verdict(story: SessionStory) -> str:
+    found = sum(len(one.result.violations) for one in story.rounds)
+    open_rounds = sum(one.result.status != "final" for one in story.rounds)
+    said = f"<strong>{counted(len(story.rounds), 'round')}</strong> watched. "
+    said += f"{counted(found, 'mistake')} found. " if found else "No mistake found. "
+    said += f"{counted(open_rounds, 'round')} still open." if open_rounds else "Nothing is open."
+    return said
+
+
+def _figures(story: SessionStory) -> str:
+    results = [one.result for one in story.rounds]
+    staked = sum(h.stake for r in results for spot in r.spots for h in spot.hands)
+    figures = [
+        (signed(sum(r.net or 0 for r in results)), f"house, {story.session.currency}"),
+        (signed(staked).lstrip("+"), f"staked, {story.session.currency}"),
+        (str(sum(len(r.violations) for r in results)), "violations"),
+        (str(sum(r.status != "final" for r in results)), "rounds open"),
+    ]
+    compared = [one.comparison for one in story.rounds if one.comparison]
+    if compared:
+        exact = sum(one.verdict == "exact" for one in compared)
+        figures.append((f"{exact} of {len(compared)}", "rounds as the truth has them"))
+    cells = (f'<div class="figure"><b>{n}</b><span>{what}</span></div>' for n, what in figures)
+    return f'<div class="figures">{"".join(cells)}</div>'
+
+
+def _about(story: SessionStory) -> str:
+    session = story.session
+    sources = [camera.name for camera in session.cameras] + [port.port for port in session.serial]
+    rows = {
+        "Rulebook": f"{story.cited.rules.id}: {story.cited.title}",
+        "Dealt from": f"{session.dealing}, {counted(story.cited.rules.decks, 'deck')}",
+        "Began": _moment(session.at),
+        "Watched by": ", ".join(sources),
+        "Journal": f"{counted(story.events, 'event')}, chain head {story.head}",
+    }
+    pairs = (f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in rows.items())
+    return f'<dl class="about">{"".join(pairs)}</dl>'
+
+
+def _link_tone(story: RoundStory) -> str:
+    if is_clean(story.result):
+        return "good"
+    return "bad" if story.result.violations else "doubt"
+
+
+def _footer(story: SessionStory) -> str:
+    return (
+        "<footer>Amounts are in "
+        f"{escape(story.session.currency)}; a hand's amounts are the player's gain, a round's the "
+        "house's. Every figure follows from the journal whose chain head stands above: "
+        "<span class='mono'>pitwatch journal verify</span> proves it unchanged.</footer>"
+    )
+
+
+def _moment(at_ns: int) -> str:
+    return datetime.fromtimestamp(at_ns // 1_000_000_000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def _day(at_ns: int) -> str:
+    return datetime.fromtimestamp(at_ns // 1_000_000_000, UTC).strftime("%d %B %Y, %H:%M")

@@ -1,0 +1,250 @@
+"""One round on the page: felt, hands, verdicts, payments, pictures, ledger, facts."""
+
+from collections.abc import Iterable, Iterator
+from html import escape
+
+import msgspec
+
+from models.cards import Card
+from models.events import CardDealt, CardExposed, Fact
+from models.judgements import DealerResult, HandResult, Review, RoundResult, SpotResult, Violation
+from models.layout import TableLayout
+from models.money import Cents, dollars
+from models.rulebook import Cited
+from server.report.citations import passages, wording
+from server.report.felt import CircleNote, LaidCard, Tone, draw_felt
+from server.report.markup import amount_cell, card_spans, picture, row, table, text_cell, tone
+from server.report.story import Crop, RoundStory
+from server.wording import brief, counted, signed
+
+STATUS_TONES = {"final": "good", "pending": "doubt", "review": "doubt"}
+VERDICT_TONES = {"exact": "good", "review": "doubt", "wrong": "bad"}
+
+
+def round_section(story: RoundStory, layout: TableLayout, cited: Cited) -> str:
+    """Return a round as one ``<section>``."""
+    return "".join(
+        (
+            f'<section class="round" id="round-{story.result.round}">',
+            _top(story),
+            '<div class="columns"><div>',
+            _felt(story, layout),
+            "</div><div>",
+            _hands(story),
+            "</div></div>",
+            _notes(story.result, cited),
+            _pictures(story.crops),
+            _clauses(story.result, cited),
+            _ledger(story),
+            _facts(story.facts),
+            "</section>",
+        )
+    )
+
+
+def _top(story: RoundStory) -> str:
+    result = story.result
+    badges = [_badge(result.status, STATUS_TONES[result.status])]
+    if story.comparison:
+        verdict = story.comparison.verdict
+        said = {"exact": "as it really happened", "wrong": "differs from the truth"}
+        badges.append(_badge(said.get(verdict, "left to a person"), VERDICT_TONES[verdict]))
+    if result.violations:
+        badges.append(_badge(counted(len(result.violations), "violation"), "bad"))
+    house = f'<span class="house {tone(result.net)}">house {escape(signed(result.net))}</span>'
+    return f'<div class="top"><h2>Round {result.round}</h2>{"".join(badges)}{house}</div>'
+
+
+def _badge(text: str, kind: str) -> str:
+    return f'<span class="badge {kind}">{escape(text)}</span>'
+
+
+def _felt(story: RoundStory, layout: TableLayout) -> str:
+    """Draw every card where it last lay, those that came to rest later on top."""
+    turned = _known_later(story.facts)
+    cards = (
+        LaidCard(
+            place,
+            one.card or (turned.get(one.seq) if one.seq else None),
+            one.face == "up",
+            one.x_mm,
+            one.y_mm,
+            one.angle_deg,
+        )
+        for place, one in story.laid
+    )
+    notes = (_circle_note(spot) for spot in story.result.spots)
+    return draw_felt(layout, cards, notes, f"The felt in round {story.result.round}")
+
+
+def _known_later(facts: Iterable[Fact]) -> dict[int, Card]:
+    """Return the card that a fact names, by the sightings it rests on."""
+    return {
+        seq: fact.card
+        for fact in facts
+        if isinstance(fact, CardDealt | CardExposed) and fact.card
+        for seq in fact.evidence
+    }
+
+
+def _circle_note(spot: SpotResult) -> CircleNote:
+    stake = sum(hand.stake for hand in spot.hands)
+    tones: dict[str, Tone] = {"good": "won", "bad": "lost", "even": "even", "doubt": "open"}
+    return CircleNote(
+        spot.spot, brief(dollars(stake)), brief(signed(spot.net)), tones[tone(spot.net)]
+    )
+
+
+def _hands(story: RoundStory) -> str:
+    rows = [_dealer_row(story.result.dealer)]
+    for spot in story.result.spots:
+        rows += [_hand_row(story, spot, hand) for hand in spot.hands]
+        if spot.insurance:
+            rows.append(_insurance_row(story, spot))
+    return table(("Spot", "Cards", "#Stake", "Outcome", "#Due", "#Paid"), rows)
+
+
+def _dealer_row(dealer: DealerResult) -> str:
+    cards = card_spans(dealer.cards) + card_spans(dealer.burned, burned=True)
+    points = "" if dealer.total is None else f"{'soft ' if dealer.soft else ''}{dealer.total}"
+    said = f"{points} {dealer.outcome.replace('_', ' ')}".strip()
+    return row("dealer", f"<td>{cards}</td>", "", said, "", "", kind="dealer")
+
+
+def _hand_row(story: RoundStory, spot: SpotResult, hand: HandResult) -> str:
+    cards = card_spans(hand.cards) + card_spans(hand.burned, burned=True)
+    name = str(spot.spot) if len(spot.hands) == 1 else f"{spot.spot} · hand {hand.hand}"
+    paid = story.paid.get((spot.spot, hand.hand, "main"))
+    return row(
+        name,
+        f"<td>{cards}</td>",
+        text_cell(dollars(hand.stake), "num"),
+        f"<td>{escape(hand.outcome)}{_why(hand)}</td>",
+        amount_cell(hand.net),
+        _paid_cell(paid),
+        kind=_oddness(hand.net, paid),
+    )
+
+
+def _insurance_row(story: RoundStory, spot: SpotResult) -> str:
+    assert spot.insurance is not None
+    paid = story.paid.get((spot.spot, 0, "insurance"))
+    due = spot.insurance.net
+    stake = text_cell(dollars(spot.insurance.stake), "num")
+    said = text_cell("insurance", "quiet")
+    oddness = _oddness(due, paid)
+    return row(str(spot.spot), said, stake, "", amount_cell(due), _paid_cell(paid), kind=oddness)
+
+
+def _why(hand: HandResult) -> str:
+    if hand.possible:
+        ways = (f"{way.outcome} {signed(way.net)} if {way.condition}" for way in hand.possible)
+        return f'<span class="why">{escape("; ".join(ways))}</span>'
+    return f'<span class="why">{escape(", ".join(hand.clauses))}</span>'
+
+
+def _paid_cell(paid: Cents | None) -> str:
+    return text_cell("not seen", "num quiet") if paid is None else amount_cell(paid)
+
+
+def _oddness(due: Cents | None, paid: Cents | None) -> str:
+    return "odd" if None not in (due, paid) and due != paid else ""
+
+
+def _notes(result: RoundResult, cited: Cited) -> str:
+    notes = (*_violations(result, cited), *map(_review, result.reviews or ()))
+    return f'<div class="notes">{"".join(notes)}</div>' if notes else ""
+
+
+def _violations(result: RoundResult, cited: Cited) -> Iterator[str]:
+    for violation in result.violations:
+        place = "dealer" if violation.spot is None else f"spot {violation.spot}"
+        place += "" if violation.hand is None else f", hand {violation.hand}"
+        clauses = dict.fromkeys((violation.clause, *_deciding(result, violation)))
+        yield (
+            f'<div class="note"><span class="code">{escape(violation.code)}</span> '
+            f'<span class="quiet">{place} · event {violation.seq}</span>'
+            f"<p>{escape(violation.detail)}</p>"
+            f"{''.join(_clause(clause, cited) for clause in clauses)}</div>"
+        )
+
+
+def _deciding(result: RoundResult, violation: Violation) -> Iterator[str]:
+    """A payment is wrong by the clauses that said what was due."""
+    if violation.clause != "payment.due":
+        return
+    for spot in result.spots:
+        for hand in spot.hands:
+            if (spot.spot, hand.hand) == (violation.spot, violation.hand):
+                yield from hand.clauses
+
+
+def _clause(clause: str, cited: Cited) -> str:
+    cites = "".join(
+        f"<p>{escape(one.says)} <span class='quiet'>{escape(one.origin)}</span></p>"
+        for one in passages(clause, cited)
+    )
+    return (
+        f'<blockquote><span class="mono">{escape(clause)}</span> '
+        f"{escape(wording(clause))}{cites}</blockquote>"
+    )
+
+
+def _clauses(result: RoundResult, cited: Cited) -> str:
+    """List every clause that decided a hand, with its sources."""
+    named = (clause for spot in result.spots for hand in spot.hands for clause in hand.clauses)
+    listed = "".join(_clause(clause, cited) for clause in dict.fromkeys(named))
+    heading = "<summary>The clauses that decided the hands, with their sources</summary>"
+    return f'<details class="note-list">{heading}{listed}</details>' if listed else ""
+
+
+def _review(review: Review) -> str:
+    either = f"<p>Either {escape(' or '.join(review.candidates))}.</p>" if review.candidates else ""
+    events = ", ".join(map(str, review.evidence))
+    return (
+        '<div class="note review"><span class="code">To be decided</span> '
+        f'<span class="quiet">events {events}</span><p>{escape(review.what)}</p>{either}</div>'
+    )
+
+
+def _pictures(crops: Iterable[Crop]) -> str:
+    figures = "".join(
+        f"<figure>{picture(crop.jpeg, crop.caption)}"
+        f"<figcaption>{card_spans([crop.card])} {escape(crop.caption)}"
+        f'<span class="quiet">{escape(crop.detail)}</span></figcaption></figure>'
+        for crop in crops
+    )
+    return f'<h3>What the camera saw</h3><div class="crops">{figures}</div>' if figures else ""
+
+
+def _ledger(story: RoundStory) -> str:
+    rows = [
+        row(line.account, line.memo, amount_cell(line.amount), kind="") for line in story.ledger
+    ]
+    if not rows:
+        return ""
+    heading = f"<summary>Ledger: {counted(len(rows), 'line')}, summing to zero</summary>"
+    return f"<details>{heading}{table(('Account', 'For', '#Amount'), rows)}</details>"
+
+
+def _facts(facts: Iterable[Fact]) -> str:
+    rows = [_fact_row(fact) for fact in facts]
+    heading = f"<summary>The facts: {counted(len(rows), 'event')}</summary>"
+    listing = table(("#Event", "Fact", "Says", "Rests on"), rows)
+    return f"<details>{heading}{listing}</details>" if rows else ""
+
+
+def _fact_row(fact: Fact) -> str:
+    plain = msgspec.to_builtins(fact)
+    kind = plain.pop("type")
+    said = {
+        name: value
+        for name, value in plain.items()
+        if name not in ("seq", "at", "table", "evidence")
+    }
+    return row(
+        text_cell(str(fact.seq), "num mono"),
+        text_cell(kind, "mono"),
+        ", ".join(f"{name} {value}" for name, value in said.items()),
+        text_cell(", ".join(map(str, fact.evidence)), "mono quiet"),
+    )

@@ -1,0 +1,142 @@
+import re
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from models.cards import Card
+from models.decode import from_toml
+from models.errors import OperatorError
+from models.events import CardDealt, CardSighted, PaymentMade, RoundOpened, ShoeCardRead
+from models.judgements import AnyEvent, LedgerPosted, RoundSettled
+from models.layout import TableLayout
+from models.session import Session
+from server.comparison import Comparison
+from server.report.page import page, write_report
+from server.report.story import SessionStory, tell_rounds
+from server.rulebook_shelf import cited
+from stream import library
+from tests.server.samples import CARD_IN_DOUBT, DEALER_OVERDREW
+
+JPEG = b"\xff\xd8\xff\xe0 a piece of a picture"
+
+SESSION = Session(
+    table="BJ-07",
+    rulebook="kansas-shoe",
+    currency="USD",
+    table_min=500,
+    chips=(500,),
+    layout="layout.toml",
+    at=1_763_712_000_000_000_000,
+    dealing="shoe",
+    cameras=(),
+)
+
+
+def sighting(seq: int, track: int, x_mm: float, card: str | None) -> CardSighted:
+    return CardSighted(
+        seq=seq,
+        source="camera:overhead",
+        confidence=0.9993,
+        track=track,
+        change="new",
+        face="up",
+        card=None if card is None else Card(card),
+        x_mm=x_mm,
+        y_mm=285.0,
+        angle_deg=0.0,
+        frame=41,
+        crop=(1, 2, 3, 4),
+    )
+
+
+EVENTS: tuple[AnyEvent, ...] = (
+    RoundOpened(seq=1, round=4),
+    ShoeCardRead(seq=2, source="shoe", card=Card.TS, draw=17, raw="05"),
+    sighting(3, 1, -150.0, "TS"),
+    CardDealt(seq=4, to="dealer", card=Card.TS, evidence=(2, 3)),
+    sighting(5, 1, -90.0, "TS"),
+    PaymentMade(seq=6, spot=2, amount=700),
+    PaymentMade(seq=7, spot=2, amount=200),
+    RoundSettled(seq=8, because=(1, 4, 6, 7), result=DEALER_OVERDREW),
+    LedgerPosted(seq=9, round=4, account="tray", amount=-1000, memo="win at spot 2"),
+    LedgerPosted(seq=10, round=4, account="spot:2", amount=1000, memo="win at spot 2"),
+    RoundSettled(seq=11, because=(), result=CARD_IN_DOUBT),
+)
+
+
+@pytest.fixture
+def story() -> SessionStory:
+    rounds = tell_rounds(
+        EVENTS, (DEALER_OVERDREW, CARD_IN_DOUBT), {3: JPEG}, (Comparison(4, "exact", ()),)
+    )
+    layout = from_toml(library.layout_text("five-spots"), TableLayout, "five-spots")
+    return SessionStory(SESSION, cited("kansas-shoe"), layout, rounds, len(EVENTS), "ab" * 32)
+
+
+def test_a_round_tells_what_was_paid_in_all(story: SessionStory) -> None:
+    assert story.rounds[0].paid == {(2, 0, "main"): 900}
+
+
+def test_a_card_is_drawn_where_it_last_lay(story: SessionStory) -> None:
+    ((place, last),) = story.rounds[0].laid
+    assert place == "dealer"
+    assert last.x_mm == -90.0
+
+
+def test_the_picture_says_which_sighting_and_which_draw_it_is(story: SessionStory) -> None:
+    (crop,) = story.rounds[0].crops
+    assert crop.jpeg == JPEG
+    assert crop.detail == "frame 41 · p 0.9993 · shoe draw 17"
+
+
+def test_the_page_needs_no_other_file(story: SessionStory) -> None:
+    written = page(story)
+    sources = re.findall(r"""(?:src|href)=["']([^"']*)""", written)
+    assert sources
+    assert all(source.startswith(("data:", "#")) for source in sources)
+    assert "@import" not in written
+    assert "url(" not in written
+
+
+def test_a_mistake_stands_with_its_clause_and_the_houses_own_words(story: SessionStory) -> None:
+    written = page(story)
+    assert "dealer_hit_hard_17" in written
+    assert "The dealer drew 5♣ on hard 17; he had to stand." in written
+    assert "Draw to 16 and stand on 17" in written
+    assert "This is called a “soft 17” and the dealer must draw additional cards" in written
+
+
+def test_what_a_person_must_decide_is_shown_with_its_candidates(story: SessionStory) -> None:
+    written = page(story)
+    assert "the shoe said 7H, the camera KD" in written
+    assert "Either 7H or KD." in written
+
+
+def test_every_text_is_escaped(story: SessionStory) -> None:
+    (violation,) = DEALER_OVERDREW.violations
+    nasty = replace(violation, detail="<script>alert(1)</script>")
+    first = story.rounds[0]
+    result = replace(first.result, violations=(nasty,))
+    rounds = tell_rounds(EVENTS, (result,), {}, ())
+    written = page(
+        SessionStory(SESSION, story.cited, story.layout, rounds, len(EVENTS), story.head)
+    )
+    assert "<script>" not in written
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in written
+
+
+def test_a_report_that_cannot_be_written_leaves_nothing(
+    story: SessionStory, tmp_path: Path
+) -> None:
+    with pytest.raises(OperatorError, match="cannot be written"):
+        write_report(tmp_path / "none" / "report.html", story)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_report_replaces_the_one_before_it_whole(story: SessionStory, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    write_report(path, story)
+    assert path.read_text("utf-8") == page(story)
+    assert list(tmp_path.iterdir()) == [path]
