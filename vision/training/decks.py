@@ -107,11 +107,11 @@ def four_indices(name: str) -> bool:
 
 
 def _cached(name: str, kind: str, rest: str) -> NDArray[np.uint8]:
-    path = CACHE / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.png"
+    style = None if kind == "sheet" else drawn_style(kind, int(rest))
+    path = CACHE / f"{hashlib.sha256(f'{name} {style}'.encode()).hexdigest()[:16]}.png"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        atlas = sheet_atlas(rest) if kind == "sheet" else draw_atlas(drawn_style(kind, int(rest)))
-        cv2.imwrite(str(path), atlas)
+        cv2.imwrite(str(path), sheet_atlas(rest) if style is None else draw_atlas(style))
     return np.asarray(cv2.imread(str(path), cv2.IMREAD_COLOR), np.uint8)
 
 
@@ -186,13 +186,13 @@ def drawn_style(kind: str, seed: int) -> Style:
     rng = np.random.default_rng([seed, 1 if kind == "drawn" else 2])
     fonts = typefaces(kind == "unseen")
     jumbo = rng.random() < 0.45
-    tall = rng.uniform(8.5, 14.0) if jumbo else rng.uniform(5.0, 8.0)
+    tall = rng.uniform(8.5, 12.5) if jumbo else rng.uniform(5.0, 8.0)
     style = Style(
         font=fonts[rng.integers(len(fonts))],
         rank_height=tall,
         rank_width=tall * rng.uniform(0.5, 1.0),
         bold=float(rng.choice([0.0, 0.0, 0.15, 0.3, 0.5])) * tall / 8,
-        suit_height=tall * rng.uniform(0.55, 1.0),
+        suit_height=tall * rng.uniform(0.55, 0.9),
         index_x=max(tall * rng.uniform(0.4, 0.55), 3.5) + rng.uniform(0.5, 2.0),
         index_top=rng.uniform(2.2, 6.0),
         gap=rng.uniform(0.5, 2.2),

@@ -1,0 +1,57 @@
+"""Where an index sits on a card, and the patch that is cut out round it to be read.
+
+A card's own frame is in millimetres, origin at its top left corner, x to the right, y down.
+The *anchor* is a fixed point of that frame inside every deck's index, jumbo or standard; the
+detector finds anchors, so that the whole card follows from one of them. In a picture, a
+pixel's middle has whole coordinates.
+"""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+CARD_WIDTH_MM: Final = 63.5
+CARD_HEIGHT_MM: Final = 88.9
+ANCHOR_MM: Final = (6.5, 12.0)
+PATCH_FROM_MM: Final = (-1.5, -2.0)
+"""The patch's top left corner on the card."""
+PATCH_PX_PER_MM: Final = 2.0
+PATCH_PX: Final = (40, 64)
+"""Width and height of the patch the classifier reads: 20 by 32 mm of the card."""
+
+
+def card_to_picture(
+    anchors: NDArray[np.float32],
+    ups: NDArray[np.float32],
+    rights: NDArray[np.float32],
+    right_hand: NDArray[np.bool_],
+) -> NDArray[np.float32]:
+    """Maps from each card's frame to the picture, ``(N, 2, 3)``.
+
+    Args:
+        anchors: ``(N, 2)`` pixels.
+        ups: ``(N, 2)``, pixels travelled for one card width towards the card's top.
+        rights: ``(N, 2)``, likewise to its right.
+        right_hand: ``(N,)``, the index stands in the top right corner, not the top left.
+    """
+    x_axis, y_axis = rights / CARD_WIDTH_MM, -ups / CARD_WIDTH_MM
+    x = np.where(right_hand, CARD_WIDTH_MM - ANCHOR_MM[0], ANCHOR_MM[0])[:, None]
+    origin = anchors - x_axis * x - y_axis * ANCHOR_MM[1]
+    return np.stack([x_axis, y_axis, origin], axis=2).astype(np.float32)
+
+
+def card_corners(maps: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Each card's corners in the picture, ``(N, 4, 2)``, clockwise from its top left."""
+    w, h = CARD_WIDTH_MM, CARD_HEIGHT_MM
+    outline = np.array([[0, 0, 1], [w, 0, 1], [w, h, 1], [0, h, 1]], np.float32)
+    return np.einsum("nij,kj->nki", maps, outline).astype(np.float32)
+
+
+def patch_map(card_map: NDArray[np.float32], right_hand: bool) -> NDArray[np.float64]:
+    """Map from patch pixels to the picture, ``(2, 3)``, for one index of a card."""
+    width_mm = PATCH_PX[0] / PATCH_PX_PER_MM
+    left = CARD_WIDTH_MM - PATCH_FROM_MM[0] - width_mm if right_hand else PATCH_FROM_MM[0]
+    step = 1 / PATCH_PX_PER_MM
+    place = np.array([[step, 0, left], [0, step, PATCH_FROM_MM[1]], [0, 0, 1]])
+    return np.asarray(card_map.astype(np.float64) @ place)

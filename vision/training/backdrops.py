@@ -1,0 +1,134 @@
+"""What lies under and over the cards of a training scene: felts, prints, chips, hands."""
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+Picture = NDArray[np.float32]
+"""``(H, W, 3)`` BGR from 0 to 255."""
+
+
+def backdrop(rng: np.random.Generator, size: int) -> Picture:
+    """Make a table top: felt, cloth, wood, a gradient or a jumble; printed or plain."""
+    kind = rng.random()
+    base = _felt_colour(rng) if kind < 0.7 else rng.uniform(10, 245, 3)
+    picture = np.broadcast_to(base, (size, size, 3)).astype(np.float32).copy()
+    for cell in (2, 7, 23, 90):
+        picture += _cloud(rng, size, cell) * rng.uniform(0, 9 if kind < 0.7 else 22)
+    if kind > 0.85:
+        picture += _grain(rng, size)
+    if rng.random() < 0.55:
+        _print(rng, picture)
+    if rng.random() < 0.15:
+        _jumble(rng, picture)
+    return picture
+
+
+def _felt_colour(rng: np.random.Generator) -> NDArray[np.float64]:
+    hue = rng.choice([60, 60, 65, 75, 100, 110, 175, 0, 140, 20]) + rng.uniform(-8, 8)
+    hsv = np.array([[[hue % 180, rng.uniform(60, 255), rng.uniform(25, 200)]]], np.float32)
+    hsv[..., 0] *= 2
+    hsv[..., 1:] /= 255
+    return np.asarray(cv2.cvtColor(hsv, cv2.COLOR_HSV2BGR)[0, 0] * 255, np.float64)
+
+
+def _cloud(rng: np.random.Generator, size: int, cell: int) -> Picture:
+    n = max(2, size // cell)
+    coarse = rng.normal(0, 1, (n, n, 1 if rng.random() < 0.7 else 3)).astype(np.float32)
+    cloud = cv2.resize(coarse, (size, size), interpolation=cv2.INTER_LINEAR)
+    return np.asarray(cloud.reshape(size, size, -1), np.float32)
+
+
+def _grain(rng: np.random.Generator, size: int) -> Picture:
+    lines = rng.normal(0, 1, (size, 8)).astype(np.float32)
+    stretched = cv2.resize(lines, (size, size), interpolation=cv2.INTER_CUBIC)
+    if rng.random() < 0.5:
+        stretched = stretched.T
+    return np.asarray(stretched[..., None] * rng.uniform(5, 25), np.float32)
+
+
+def _print(rng: np.random.Generator, picture: Picture) -> None:
+    size = len(picture)
+    ink = rng.uniform(60, 255, 3) if rng.random() < 0.7 else rng.uniform(0, 60, 3)
+    for _ in range(rng.integers(1, 5)):
+        centre = tuple(int(v) for v in rng.integers(-size // 3, size * 4 // 3, 2))
+        width = int(rng.integers(1, 5))
+        shape = rng.random()
+        if shape < 0.4:
+            cv2.circle(picture, centre, int(rng.integers(15, size)), ink.tolist(), width, cv2.LINE_AA)
+        elif shape < 0.6:
+            end = tuple(int(v) for v in rng.integers(0, size, 2))
+            cv2.line(picture, centre, end, ink.tolist(), width, cv2.LINE_AA)
+        else:
+            _lettering(rng, picture, ink)
+
+
+def _lettering(rng: np.random.Generator, picture: Picture, ink: NDArray[np.float64]) -> None:
+    size = len(picture)
+    signs = list("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+    text = "".join(rng.choice(signs, rng.integers(2, 14)))
+    layer = np.zeros((size, size), np.uint8)
+    at = (int(rng.integers(-40, size // 2)), int(rng.integers(20, size)))
+    scale, weight = rng.uniform(0.4, 2.2), int(rng.integers(1, 5))
+    cv2.putText(layer, text, at, int(rng.integers(0, 8)), scale, 255, weight, cv2.LINE_AA)
+    turn = cv2.getRotationMatrix2D((size / 2, size / 2), rng.uniform(0, 360), 1)
+    layer = cv2.warpAffine(layer, turn, (size, size))
+    _blend(picture, layer, ink)
+
+
+def _blend(picture: Picture, alpha: NDArray[np.uint8], ink: NDArray[np.float64]) -> None:
+    share = alpha[..., None].astype(np.float32) / 255
+    picture += share * (ink.astype(np.float32) - picture)
+
+
+def _jumble(rng: np.random.Generator, picture: Picture) -> None:
+    size = len(picture)
+    for _ in range(rng.integers(3, 25)):
+        colour = rng.uniform(0, 255, 3).tolist()
+        points = rng.integers(0, size, 2) + rng.normal(0, size / 8, (int(rng.integers(3, 6)), 2))
+        cv2.fillPoly(picture, [points.astype(np.int32)], colour, cv2.LINE_AA)
+
+
+def chips(rng: np.random.Generator, picture: Picture, owner: NDArray[np.int16], card_px: float) -> None:
+    """Lay a few stacks of chips; what they cover belongs to nobody (-1)."""
+    size = len(picture)
+    for _ in range(rng.integers(1, 4)):
+        centre = (int(rng.integers(0, size)), int(rng.integers(0, size)))
+        radius = max(4, round(card_px * 0.31 * rng.uniform(0.85, 1.1)))
+        face, edge = rng.uniform(0, 255, 3).tolist(), rng.uniform(120, 255, 3).tolist()
+        start = rng.uniform(0, 60)
+        cv2.circle(picture, (centre[0] + 2, centre[1] + 2), radius, (15, 15, 15), -1, cv2.LINE_AA)
+        cv2.circle(picture, centre, radius, face, -1, cv2.LINE_AA)
+        for turn in range(6):
+            angle = start + 60 * turn
+            cv2.ellipse(picture, centre, (radius - 1, radius - 1), angle, 0, 22, edge, max(1, radius // 4))
+        cv2.circle(picture, centre, round(radius * 0.6), edge, max(1, radius // 12), cv2.LINE_AA)
+        cv2.circle(owner, centre, radius, -1, -1)
+
+
+def limb(rng: np.random.Generator, picture: Picture, owner: NDArray[np.int16], card_px: float) -> None:
+    """Pass a hand with its fingers and sleeve over the scene; what it covers is nobody's."""
+    size = len(picture)
+    mask = np.zeros((size, size), np.uint8)
+    hand = rng.uniform(0.1, 0.9, 2) * size
+    side = rng.uniform(0, 2 * np.pi)
+    way = np.array([np.cos(side), np.sin(side)])
+    thick = card_px * rng.uniform(0.5, 0.9)
+    wrist = hand + way * size * 1.5
+    cv2.line(mask, _at(hand + way * thick), _at(wrist), 255, max(1, round(thick * 0.8)), cv2.LINE_AA)
+    cv2.circle(mask, _at(hand + way * thick * 0.6), round(thick * 0.65), 255, -1, cv2.LINE_AA)
+    for finger in np.linspace(-0.7, 0.7, 5):
+        turn = side + np.pi + finger + rng.normal(0, 0.12)
+        tip = hand + np.array([np.cos(turn), np.sin(turn)]) * thick * rng.uniform(0.4, 1.3)
+        cv2.line(mask, _at(hand + way * thick * 0.3), _at(tip), 255, max(2, round(thick * 0.25)), cv2.LINE_AA)
+    skin = np.array([rng.uniform(40, 170), rng.uniform(70, 190), rng.uniform(100, 235)])
+    lit = skin * (1 + 0.25 * _cloud(rng, size, 30)[..., :1])
+    share = mask[..., None].astype(np.float32) / 255
+    sleeve = np.hypot(*(np.mgrid[0:size, 0:size][::-1] - hand[:, None, None])) > thick * 2.6
+    lit[sleeve] = rng.uniform(0, 230, 3)
+    picture += share * (lit.astype(np.float32) - picture)
+    owner[mask > 100] = -1
+
+
+def _at(point: NDArray[np.float64]) -> tuple[int, int]:
+    return round(float(point[0])), round(float(point[1]))

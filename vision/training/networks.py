@@ -1,0 +1,71 @@
+"""The two networks: one finds indices and backs in a tile, one reads a rectified index.
+
+Built from the blocks of ``ultralytics``; heads and training loop are our own.
+"""
+
+import torch
+from torch import Tensor, nn
+from ultralytics.nn.modules import C3k2, Conv
+
+from vision.corners import PATCH_PX
+
+DETECTOR_CHANNELS = 14
+"""Per cell, four pixels square: heat of left index, right-hand index and back; offset of the
+point in cells (2); travel in card widths of 64 px to the card's top (2) and right (2) for an
+index; double angle (2), log width over 64 px (1) and way to the card's middle in 64 px (2) for
+a back."""
+
+
+class Detector(nn.Module):
+    """Heat map of index anchors and backs, ``(B, 3, H, W)`` BGR 0..1 to ``(B, 14, H/4, W/4)``."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = Conv(3, 16, 3, 2)
+        self.quarter = nn.Sequential(Conv(16, 24, 3, 2), C3k2(24, 32, 1))
+        self.eighth = nn.Sequential(Conv(32, 64, 3, 2), C3k2(64, 64, 1))
+        self.sixteenth = nn.Sequential(Conv(64, 112, 3, 2), C3k2(112, 112, 1), C3k2(112, 112, 1))
+        self.grow = nn.Upsample(scale_factor=2, mode="nearest")
+        self.join_eighth = C3k2(112 + 64, 64, 1)
+        self.join_quarter = C3k2(64 + 32, 40, 1)
+        self.head = nn.Sequential(Conv(40, 48, 3), nn.Conv2d(48, DETECTOR_CHANNELS, 1))
+        with torch.no_grad():
+            self.head[-1].bias[:3] = -4.5
+
+    def forward(self, tile: Tensor) -> Tensor:
+        """Return the head's raw channels; heats are logits."""
+        quarter = self.quarter(self.stem(tile))
+        eighth = self.eighth(quarter)
+        wide = self.join_eighth(torch.cat([self.grow(self.sixteenth(eighth)), eighth], 1))
+        return self.head(self.join_quarter(torch.cat([self.grow(wide), quarter], 1)))
+
+
+class Classifier(nn.Module):
+    """Reads index patches: ``(B, 3, 64, 40)`` BGR 0..255 to rank (14) and suit (4) logits.
+
+    The fourteenth rank is "not an index".
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        across, down = PATCH_PX[0] // 8, PATCH_PX[1] // 8
+        self.look = nn.Sequential(
+            Conv(3, 32, 5, 2),
+            C3k2(32, 48, 1),
+            Conv(48, 64, 3, 2),
+            C3k2(64, 96, 1),
+            Conv(96, 112, 3, 2),
+            Conv(112, 32, 1),
+            nn.Flatten(),
+            nn.Dropout(0.1),
+            nn.Linear(32 * across * down, 128),
+            nn.SiLU(),
+        )
+        self.rank, self.suit = nn.Linear(128, 14), nn.Linear(128, 4)
+
+    def forward(self, patch: Tensor) -> Tensor:
+        """Return 18 logits: ranks, "not an index", suits. Each patch is levelled first."""
+        mean = patch.mean((1, 2, 3), keepdim=True)
+        spread = (patch - mean).pow(2).mean((1, 2, 3), keepdim=True).sqrt() + 8
+        seen = self.look((patch - mean) / spread)
+        return torch.cat([self.rank(seen), self.suit(seen)], 1)

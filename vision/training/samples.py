@@ -1,0 +1,243 @@
+"""From a scene to what the networks learn: a tile with its targets, and index patches."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.utils.data import IterableDataset, get_worker_info
+
+from models.cards import RANKS, SUITS, Card
+from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM, PATCH_PX, patch_map
+from vision.training.networks import DETECTOR_CHANNELS
+from vision.training.scenes import Lain, Scene, anchor_at, anchors, render
+
+CELL_PX = 4
+NOMINAL_PX = 64.0
+"""The card width that lengths are given in."""
+NOT_AN_INDEX = 13
+PATCHES_A_SCENE = 6
+SEEN, HIDDEN = 0.75, 0.3
+"""An index of which more is shown is to be found; less, not; between them, either will do."""
+BACK_SEEN, BACK_HIDDEN = 0.16, 0.06
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One scene's lesson.
+
+    Attributes:
+        tile: ``(3, S, S)`` uint8.
+        heat: ``(3, S/4, S/4)`` float32, 1 at a point; negative where either answer will do.
+        values: ``(11, S/4, S/4)`` float32, the channels after the heats.
+        index_cells, back_cells: ``(S/4, S/4)`` float32, where the values of each kind count.
+        patches: ``(P, 3, 64, 40)`` uint8; ranks and suits: ``(P,)`` int64, suit -1 for none.
+    """
+
+    tile: Tensor
+    heat: Tensor
+    values: Tensor
+    index_cells: Tensor
+    back_cells: Tensor
+    patches: Tensor
+    ranks: Tensor
+    suits: Tensor
+
+
+class Scenes(IterableDataset[Sample]):
+    """An endless stream of samples, the same for a seed, a worker and a start."""
+
+    def __init__(self, decks: Sequence[str], size: int, seed: int, start: int = 0) -> None:
+        super().__init__()
+        self.decks, self.size, self.seed, self.start = tuple(decks), size, seed, start
+
+    def __iter__(self) -> Iterator[Sample]:
+        """Render on and on."""
+        cv2.setNumThreads(1)
+        info = get_worker_info()
+        worker, step = (0, 1) if info is None else (info.id, info.num_workers)
+        number = self.start + worker
+        while True:
+            rng = np.random.default_rng([self.seed, number])
+            yield sample(rng, render(rng, self.decks, self.size))
+            number += step
+
+
+def sample(rng: np.random.Generator, scene: Scene) -> Sample:
+    """Turn a scene into targets and patches."""
+    cells = len(scene.picture) // CELL_PX
+    targets = Targets(cells)
+    for card in scene.cards:
+        if card.face is None:
+            targets.add_back(card)
+        else:
+            targets.add_indices(card)
+    patches, ranks, suits = cut_patches(rng, scene, PATCHES_A_SCENE)
+    return Sample(
+        torch.from_numpy(np.ascontiguousarray(scene.picture.transpose(2, 0, 1))),
+        torch.from_numpy(targets.heat),
+        torch.from_numpy(targets.values),
+        torch.from_numpy(targets.index_cells),
+        torch.from_numpy(targets.back_cells),
+        torch.from_numpy(np.ascontiguousarray(patches.transpose(0, 3, 1, 2))),
+        torch.from_numpy(ranks),
+        torch.from_numpy(suits),
+    )
+
+
+class Targets:
+    """The detector's target channels, filled a card at a time."""
+
+    def __init__(self, cells: int) -> None:
+        self.cells = cells
+        self.heat = np.zeros((3, cells, cells), np.float32)
+        self.values = np.zeros((DETECTOR_CHANNELS - 3, cells, cells), np.float32)
+        self.index_cells = np.zeros((cells, cells), np.float32)
+        self.back_cells = np.zeros((cells, cells), np.float32)
+        self._grid = np.mgrid[0:cells, 0:cells].astype(np.float32)
+
+    def add_indices(self, card: Lain) -> None:
+        """Mark each index of a face that can be seen."""
+        for at, onto in enumerate(anchors(card)):
+            right_hand = at >= 2
+            point = anchor_at(onto, right_hand) / CELL_PX
+            shown = card.shown[at]
+            scale = float(np.sqrt(abs(np.linalg.det(onto[:, :2]))) * CARD_WIDTH_MM)
+            bell = self._bell(point, 0.75 + scale / 160)
+            if shown < SEEN:
+                if shown > HIDDEN:
+                    self._excuse(int(right_hand), bell)
+                continue
+            np.maximum(self.heat[int(right_hand)], bell, out=self.heat[int(right_hand)])
+            near = bell > 0.5
+            self.index_cells[near] = bell[near]
+            ways = np.concatenate([-onto[:, 1], onto[:, 0]]) * CARD_WIDTH_MM / NOMINAL_PX
+            self._write(near, point, slice(2, 6), ways)
+
+    def add_back(self, card: Lain) -> None:
+        """Mark the middle of what is seen of a back."""
+        point, shown = card.middle / CELL_PX, card.shown[0]
+        bell = self._bell(point, 1.6)
+        if shown < BACK_SEEN:
+            if shown > BACK_HIDDEN:
+                self._excuse(2, bell)
+            return
+        np.maximum(self.heat[2], bell, out=self.heat[2])
+        near = bell > 0.5
+        self.back_cells[near] = bell[near]
+        up = -card.map[:, 1]
+        angle = 2 * np.arctan2(up[1], up[0])
+        width = np.sqrt(abs(np.linalg.det(card.map[:, :2]))) * CARD_WIDTH_MM
+        middle = card.map[:, :2] @ [CARD_WIDTH_MM / 2, CARD_HEIGHT_MM / 2] + card.map[:, 2]
+        way = (middle - card.middle) / NOMINAL_PX
+        values = np.array([np.cos(angle), np.sin(angle), np.log(width / NOMINAL_PX), *way])
+        self._write(near, point, slice(6, 11), values)
+
+    def _bell(self, point: NDArray[np.float64], sigma: float) -> NDArray[np.float32]:
+        x, y = point
+        far = (self._grid[1] + 0.5 - x) ** 2 + (self._grid[0] + 0.5 - y) ** 2
+        bell = np.exp(-far / (2 * sigma**2)).astype(np.float32)
+        column, row = int(x), int(y)
+        if 0 <= column < self.cells and 0 <= row < self.cells:
+            bell[row, column] = 1.0
+        return bell
+
+    def _excuse(self, channel: int, bell: NDArray[np.float32]) -> None:
+        spot = (bell > 0.2) & (self.heat[channel] < 0.5)
+        self.heat[channel][spot] = -1.0
+
+    def _write(
+        self,
+        near: NDArray[np.bool_],
+        point: NDArray[np.float64],
+        channels: slice,
+        values: NDArray[np.float64],
+    ) -> None:
+        self.values[0][near] = point[0] - (self._grid[1][near] + 0.5)
+        self.values[1][near] = point[1] - (self._grid[0][near] + 0.5)
+        self.values[channels, near] = values[:, None]
+
+
+Patches = tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]
+
+
+def cut_patches(rng: np.random.Generator, scene: Scene, count: int) -> Patches:
+    """Cut index patches as a detector would, a little off, and some that are no index."""
+    seen, unseen = _index_places(scene)
+    patches = np.zeros((count, PATCH_PX[1], PATCH_PX[0], 3), np.uint8)
+    ranks = np.full(count, NOT_AN_INDEX, np.int64)
+    suits = np.full(count, -1, np.int64)
+    wanted = rng.permutation(len(seen))[:count]
+    for at in range(count):
+        real = at < len(wanted) and (at < 2 or rng.random() < 0.85)
+        if real:
+            onto, right_hand, face = seen[wanted[at]]
+            ranks[at], suits[at] = RANKS.index(face.rank), SUITS.index(face.suit)
+            onto = jitter(rng, onto, right_hand)
+        else:
+            onto, right_hand = _no_index(rng, scene, seen, unseen), False
+        patches[at] = cut(scene.picture, patch_map(onto, right_hand))
+    return patches, ranks, suits
+
+
+Place = tuple[NDArray[np.float64], bool, Card]
+
+
+def _index_places(scene: Scene) -> tuple[list[Place], list[NDArray[np.float64]]]:
+    seen: list[Place] = []
+    unseen: list[NDArray[np.float64]] = []
+    for card in scene.cards:
+        if card.face is None:
+            continue
+        for at, onto in enumerate(anchors(card)):
+            if card.shown[at] >= SEEN:
+                seen.append((onto, at >= 2, card.face))
+            elif card.shown[at] < HIDDEN and at < 2:
+                unseen.append(onto)
+    return seen, unseen
+
+
+def jitter(
+    rng: np.random.Generator, onto: NDArray[np.float64], right_hand: bool
+) -> NDArray[np.float64]:
+    """Misplace a card's map as much as a detector may: a millimetre, some degrees, some per cent."""
+    point = anchor_at(onto, right_hand)
+    turn, grow = rng.normal(0, 0.06), np.exp(rng.normal(0, 0.05))
+    c, s = np.cos(turn) * grow, np.sin(turn) * grow
+    bend = np.array([[c, -s], [s, c]]) + rng.normal(0, 0.03, (2, 2))
+    moved = np.column_stack([bend @ onto[:, :2], [0.0, 0.0]])
+    scale = np.sqrt(abs(np.linalg.det(onto[:, :2])))
+    moved[:, 2] = point - anchor_at(moved, right_hand) + rng.normal(0, 0.8, 2) * scale
+    return moved
+
+
+def _no_index(
+    rng: np.random.Generator,
+    scene: Scene,
+    seen: list[Place],
+    unseen: list[NDArray[np.float64]],
+) -> NDArray[np.float64]:
+    """Choose a card's map whose index place shows none."""
+    if unseen and rng.random() < 0.35:
+        return jitter(rng, unseen[rng.integers(len(unseen))], False)
+    size = len(scene.picture)
+    angle, width = rng.uniform(0, 2 * np.pi), scene.card_px * np.exp(rng.normal(0, 0.2))
+    c, s = np.cos(angle) * width / CARD_WIDTH_MM, np.sin(angle) * width / CARD_WIDTH_MM
+    onto = np.array([[c, -s, 0.0], [s, c, 0.0]])
+    places = np.array([anchor_at(other, hand) for other, hand, _ in seen]).reshape(-1, 2)
+    for _ in range(20):
+        target = rng.uniform(0.03, 0.97, 2) * size
+        if not len(places) or np.hypot(*(places - target).T).min() > 0.25 * width:
+            break
+    onto[:, 2] = target - anchor_at(onto, False)
+    return onto
+
+
+def cut(picture: NDArray[np.uint8], onto: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """Cut a patch out of a picture, given the map from patch pixels to picture pixels."""
+    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+    patch = cv2.warpAffine(picture, onto, PATCH_PX, flags=flags, borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(patch, np.uint8)

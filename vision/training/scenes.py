@@ -1,0 +1,305 @@
+"""Table scenes to learn from: cards in hands, fans, heaps and rows, with every card's truth."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from models.cards import DECK, Card
+from vision.corners import ANCHOR_MM, CARD_HEIGHT_MM, CARD_WIDTH_MM
+from vision.training.backdrops import Picture, backdrop, chips, limb
+from vision.training.cameras import photograph
+from vision.training.decks import four_indices, open_deck, ranks_of
+
+Pose = tuple[float, float, float]
+"""Middle of a card on the felt in millimetres, and its turn clockwise in radians."""
+
+
+@dataclass(frozen=True)
+class Lain:
+    """A card as it lies in a scene.
+
+    Attributes:
+        map: from the card's frame to the picture, ``(2, 3)``.
+        face: the card, or ``None`` for a back.
+        shown: share of each index that can be seen: top left, bottom right, and with four
+            indices top right, bottom left; for a back, the share of the whole back.
+        four: whether it carries four indices.
+    """
+
+    map: NDArray[np.float64]
+    face: Card | None
+    shown: tuple[float, ...]
+    four: bool
+    middle: NDArray[np.float64]
+    """Middle of what can be seen of it, in pixels."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A picture ``(S, S, 3)`` uint8 BGR and the cards in it, lowest first."""
+
+    picture: NDArray[np.uint8]
+    cards: tuple[Lain, ...]
+    card_px: float
+    owner: NDArray[np.int16]
+    """``(S, S)``, which card each pixel shows, 0 for the first; -1 for none."""
+
+
+@dataclass(frozen=True)
+class Art:
+    """A deck at two sizes, so that reducing it further never skips pixels."""
+
+    faces: dict[Card, tuple[NDArray[np.uint8], ...]]
+    back: tuple[NDArray[np.uint8], ...]
+    playable: tuple[Card, ...]
+    four: bool
+
+
+@lru_cache(maxsize=400)
+def art(name: str) -> Art:
+    """Load a deck's pictures for rendering."""
+    deck = open_deck(name)
+    faces = {card: _sizes(face) for card, face in deck.faces.items()}
+    playable = tuple(card for card in DECK if card.rank in ranks_of(name))
+    return Art(faces, _sizes(deck.back), playable, four_indices(name))
+
+
+def _sizes(face: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], ...]:
+    half = cv2.resize(face, (127, 178), interpolation=cv2.INTER_AREA)
+    return np.asarray(half), np.asarray(cv2.resize(half, (64, 89), interpolation=cv2.INTER_AREA))
+
+
+def render(rng: np.random.Generator, decks: Sequence[str], size: int) -> Scene:
+    """Render one scene of ``size`` pixels square with cards of ``decks``."""
+    card_px = _card_width(rng)
+    picture = backdrop(rng, size)
+    owner = np.full((size, size), -1, np.int16)
+    view = _view(rng, card_px, size)
+    field = size / card_px * CARD_WIDTH_MM
+    if rng.random() < 0.35:
+        chips(rng, picture, owner, card_px)
+    laid: list[tuple[NDArray[np.float64], Card | None, bool]] = []
+    pack = art(decks[rng.integers(len(decks))])
+    for _ in range(_hands(rng, field)):
+        if rng.random() < 0.3:
+            pack = art(decks[rng.integers(len(decks))])
+        _lay(rng, pack, view, field, picture, owner, laid)
+    if rng.random() < 0.12:
+        chips(rng, picture, owner, card_px)
+    if rng.random() < 0.18:
+        limb(rng, picture, owner, card_px)
+    cards = tuple(_lain(at, *card, owner) for at, card in enumerate(laid))
+    return Scene(photograph(rng, picture), cards, card_px, owner)
+
+
+def _card_width(rng: np.random.Generator) -> float:
+    if rng.random() < 0.6:
+        return float(np.clip(64 * np.exp(rng.normal(0, 0.14)), 36, 130))
+    return float(np.exp(rng.uniform(np.log(34), np.log(130))))
+
+
+def _hands(rng: np.random.Generator, field_mm: float) -> int:
+    most = max(1.0, (field_mm / 150) ** 2)
+    return int(rng.integers(0 if rng.random() < 0.08 else 1, 2 + round(most)))
+
+
+def _view(rng: np.random.Generator, card_px: float, size: int) -> NDArray[np.float64]:
+    """Felt to picture, ``(2, 3)``: turned at random and seen more or less from above."""
+    level = rng.random() < 0.65
+    squeeze = rng.uniform(0.93, 1) if level else rng.uniform(0.5, 1)
+    first, second = rng.uniform(0, 2 * np.pi, 2)
+    turned = _turn(first) @ np.diag([1, squeeze]) @ _turn(second)
+    turned *= card_px / CARD_WIDTH_MM / np.sqrt(squeeze)
+    return np.column_stack([turned, [size / 2, size / 2]])
+
+
+def _turn(angle: float) -> NDArray[np.float64]:
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s], [s, c]])
+
+
+def _lay(
+    rng: np.random.Generator,
+    pack: Art,
+    view: NDArray[np.float64],
+    field: float,
+    picture: Picture,
+    owner: NDArray[np.int16],
+    laid: list[tuple[NDArray[np.float64], Card | None, bool]],
+) -> None:
+    for pose, face_up in _poses(rng, field):
+        card = pack.playable[rng.integers(len(pack.playable))] if face_up else None
+        felt = np.column_stack([_turn(pose[2]), pose[:2]])
+        onto = view[:, :2] @ felt
+        onto[:, 2] += view[:, 2]
+        onto[:, 2] -= onto[:, :2] @ [CARD_WIDTH_MM / 2, CARD_HEIGHT_MM / 2]
+        sizes = pack.back if card is None else pack.faces[card]
+        if _paint(rng, picture, owner, sizes, onto, len(laid)):
+            laid.append((onto, card, pack.four and card is not None))
+
+
+def _poses(rng: np.random.Generator, field: float) -> list[tuple[Pose, bool]]:
+    """Choose a hand's arrangement: where its cards lie and whether they lie face up."""
+    middle = rng.uniform(-0.5, 0.5, 2) * field
+    angle = rng.uniform(0, 2 * np.pi)
+    arrangement = rng.choice(len(_ARRANGEMENTS), p=_SHARES)
+    local = _ARRANGEMENTS[arrangement](rng)
+    turn, poses = _turn(angle), []
+    for x, y, a, up in local:
+        at = middle + turn @ (np.array([x, y]) + rng.normal(0, 1.5, 2))
+        poses.append(((float(at[0]), float(at[1]), angle + a + rng.normal(0, 0.05)), up))
+    return poses
+
+
+Local = list[tuple[float, float, float, bool]]
+
+
+def _cascade(rng: np.random.Generator) -> Local:
+    step = np.array([rng.uniform(12, 30), rng.uniform(-24, 4)])
+    n = int(rng.integers(1, 7))
+    cards: Local = [(*(step * k), 0.0, True) for k in range(n)]
+    if rng.random() < 0.2:
+        x, y = step * n + [9, 0]
+        cards.append((x, y, np.pi / 2 * rng.choice([-1, 1]), True))
+    return cards
+
+
+def _row(rng: np.random.Generator) -> Local:
+    pitch = rng.uniform(64, 78)
+    return [(k * pitch, 0.0, 0.0, rng.random() < 0.85) for k in range(int(rng.integers(1, 5)))]
+
+
+def _hole_card(rng: np.random.Generator) -> Local:
+    shift = rng.uniform(15, 45) * rng.choice([-1, 1])
+    cards: Local = [(shift, rng.uniform(-15, 15), 0.0, False), (0.0, 0.0, 0.0, True)]
+    return cards if rng.random() < 0.7 else cards[::-1]
+
+
+def _backs(rng: np.random.Generator) -> Local:
+    n = int(rng.integers(1, 4))
+    step = rng.uniform(-30, 30, 2)
+    return [(*(step * k), rng.normal(0, 0.2), False) for k in range(n)]
+
+
+def _fan(rng: np.random.Generator) -> Local:
+    n, spread, reach = int(rng.integers(2, 8)), rng.uniform(0.1, 0.45), rng.uniform(60, 160)
+    angles = (np.arange(n) - n / 2) * spread
+    return [(reach * np.sin(a), reach - reach * np.cos(a), float(a), True) for a in angles]
+
+
+def _heap(rng: np.random.Generator) -> Local:
+    n = int(rng.integers(2, 9))
+    return [
+        (*rng.normal(0, 45, 2), rng.uniform(0, 2 * np.pi), rng.random() < 0.85) for _ in range(n)
+    ]
+
+
+def _spread(rng: np.random.Generator) -> Local:
+    step = rng.uniform(8, 22)
+    return [(k * step, 0.0, 0.0, True) for k in range(int(rng.integers(3, 12)))]
+
+
+_ARRANGEMENTS: Final = (_cascade, _row, _hole_card, _backs, _fan, _heap, _spread)
+_SHARES: Final = (0.36, 0.14, 0.12, 0.08, 0.1, 0.14, 0.06)
+
+
+def _paint(
+    rng: np.random.Generator,
+    picture: Picture,
+    owner: NDArray[np.int16],
+    sizes: tuple[NDArray[np.uint8], ...],
+    onto: NDArray[np.float64],
+    number: int,
+) -> bool:
+    """Paint a card and its shadow; tell whether any of it lies in the picture."""
+    scale = np.sqrt(abs(np.linalg.det(onto[:, :2])))
+    source = sizes[1] if scale < 0.8 else sizes[0]
+    outline = onto[:, :2] @ np.array(
+        [[0, CARD_WIDTH_MM, CARD_WIDTH_MM, 0], [0, 0, CARD_HEIGHT_MM, CARD_HEIGHT_MM]]
+    )
+    corners = outline.T + onto[:, 2]
+    low = np.maximum(np.floor(corners.min(0)).astype(int) - 4, 0)
+    high = np.minimum(np.ceil(corners.max(0)).astype(int) + 5, len(picture))
+    if (high - low).min() < 6:
+        return False
+    to_pixels = onto.copy()
+    to_pixels[:, :2] /= source.shape[1] / CARD_WIDTH_MM
+    to_pixels[:, 2] -= low
+    card = cv2.warpAffine(source, to_pixels, tuple((high - low).tolist()), flags=cv2.INTER_LINEAR)
+    window = (slice(low[1], high[1]), slice(low[0], high[0]))
+    alpha = card[..., 3]
+    share = alpha[..., None].astype(np.float32) / 255
+    _cast_shadow(rng, picture[window], alpha)
+    shade = rng.uniform(0.9, 1.0)
+    picture[window] += share * (card[..., :3].astype(np.float32) * shade - picture[window])
+    owner[window][alpha > 127] = number
+    return True
+
+
+def _cast_shadow(rng: np.random.Generator, under: Picture, alpha: NDArray[np.uint8]) -> None:
+    if rng.random() < 0.3:
+        return
+    shift = np.float32([[1, 0, rng.uniform(-2.5, 2.5)], [0, 1, rng.uniform(-2.5, 2.5)]])
+    shadow = cv2.warpAffine(alpha, shift, alpha.shape[::-1])
+    shadow = cv2.blur(shadow, (3, 3)).astype(np.float32) / 255
+    under *= (1 - rng.uniform(0.1, 0.55) * shadow)[..., None]
+
+
+def _lain(
+    number: int,
+    onto: NDArray[np.float64],
+    face: Card | None,
+    four: bool,
+    owner: NDArray[np.int16],
+) -> Lain:
+    if face is None:
+        rows, columns = np.nonzero(owner == number)
+        whole = abs(np.linalg.det(onto[:, :2])) * CARD_WIDTH_MM * CARD_HEIGHT_MM
+        middle = np.array([columns.mean(), rows.mean()]) if len(rows) else np.zeros(2)
+        return Lain(onto, None, (len(rows) / whole,), False, middle)
+    spots = _index_grid()[: 4 if four else 2]
+    shown = tuple(_share_shown(spot, onto, owner, number) for spot in spots)
+    return Lain(onto, face, shown, four, np.zeros(2))
+
+
+@cache
+def _index_grid() -> NDArray[np.float64]:
+    """Points over each index's place on the card, ``(4, 18, 2)``."""
+    x, y = np.meshgrid([2.5, 6.0, 9.0], [4.0, 7.0, 10.5, 14.0, 17.0, 20.0])
+    first = np.stack([x.ravel(), y.ravel()], 1)
+    size = np.array([CARD_WIDTH_MM, CARD_HEIGHT_MM])
+    right = first * [-1, 1] + [CARD_WIDTH_MM, 0]
+    return np.stack([first, size - first, right, size - right])
+
+
+def _share_shown(
+    spot: NDArray[np.float64], onto: NDArray[np.float64], owner: NDArray[np.int16], number: int
+) -> float:
+    at = np.floor(spot @ onto[:, :2].T + onto[:, 2]).astype(int)
+    inside = ((at >= 0) & (at < len(owner))).all(1)
+    at = np.clip(at, 0, len(owner) - 1)
+    return float(((owner[at[:, 1], at[:, 0]] == number) & inside).mean())
+
+
+def anchors(card: Lain) -> NDArray[np.float64]:
+    """Maps of each index's own card frame to the picture, ``(2 or 4, 2, 3)``.
+
+    The second is the card turned by half, so that its anchor is the bottom right index; the
+    third and fourth, with four indices, are the first two again: theirs are right-hand ones.
+    """
+    turned = card.map.copy()
+    turned[:, :2] *= -1
+    turned[:, 2] += card.map[:, :2] @ [CARD_WIDTH_MM, CARD_HEIGHT_MM]
+    both = np.stack([card.map, turned])
+    return np.concatenate([both, both]) if card.four else both
+
+
+def anchor_at(onto: NDArray[np.float64], right_hand: bool) -> NDArray[np.float64]:
+    """An anchor's place in the picture, in pixels."""
+    x = CARD_WIDTH_MM - ANCHOR_MM[0] if right_hand else ANCHOR_MM[0]
+    return np.asarray(onto[:, :2] @ [x, ANCHOR_MM[1]] + onto[:, 2])
