@@ -53,15 +53,12 @@ class VideoWriter:
         self._written = 0
 
     def __enter__(self) -> Self:
-        try:
-            self._container = av.open(str(self._part), "w", format="mp4")
-        except OSError as error:
-            raise TechnicianError(
-                f"the video cannot be written ({error.strerror})",
-                where=str(self._path),
-                way_out="Check that the folder exists, may be written and has space",
-            ) from error
+        self._container = av.open(str(self._part), "w", format="mp4")
         self._stream = self._new_stream()
+        try:
+            self._container.start_encoding()
+        except OSError as error:
+            raise self._unwritten(error) from error
         return self
 
     def write(self, image: NDArray[np.uint8]) -> None:
@@ -74,7 +71,10 @@ class VideoWriter:
             )
         frame.pts, frame.time_base = self._written, 1 / self._rate
         self._written += 1
-        self._container.mux(self._stream.encode(frame))
+        try:
+            self._container.mux(self._stream.encode(frame))
+        except OSError as error:
+            raise self._unwritten(error) from error
 
     def __exit__(
         self,
@@ -89,13 +89,16 @@ class VideoWriter:
             if kind is None:
                 self._part.replace(self._path)
         except OSError as lost:
-            raise TechnicianError(
-                f"the video could not be finished ({lost.strerror})",
-                where=str(self._path),
-                way_out="Free space on the disk and run again",
-            ) from lost
+            raise self._unwritten(lost) from lost
         finally:
             self._part.unlink(missing_ok=True)
+
+    def _unwritten(self, error: OSError) -> TechnicianError:
+        return TechnicianError(
+            f"the video cannot be written ({(error.strerror or str(error)).lower()})",
+            where=str(self._path),
+            way_out="Check that the folder exists, may be written and has space",
+        )
 
     def _new_stream(self) -> av.VideoStream:
         stream = self._container.add_stream("libx264", rate=self._rate, options=self._options)
