@@ -1,0 +1,112 @@
+"""The one way from observations to settlements, live and in replay.
+
+::
+
+    observation -> journal -> reconciler -> facts -> journal -> engine -> judgements -> journal
+
+Wiring only: nothing here decides anything.
+"""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from msgspec.structs import replace
+from settlement.engine import Engine
+from settlement.ledger import post
+
+from models.events import AnyFact, AnyObservation, Event, RoundOpened
+from models.judgements import LedgerPosted, ReviewRaised, RoundResult, RoundSettled
+from server.stopwatch import Stopwatch
+from settlement.reconcile import Reconciler, with_reviews
+from stream.journal import Journal
+
+E = TypeVar("E", bound=Event)
+
+
+class Pipeline:
+    """Take observations in the order of their time; keep the rounds as they settle."""
+
+    def __init__(
+        self,
+        table: str,
+        journal: Journal,
+        reconciler: Reconciler,
+        engine: Engine,
+        stopwatch: Stopwatch,
+    ) -> None:
+        self._table, self._journal = table, journal
+        self._reconciler, self._engine, self._stopwatch = reconciler, engine, stopwatch
+        self._because: list[int] = []
+        self._settled: dict[int, RoundResult] = {}
+        self._reviews: list[ReviewRaised] = []
+
+    def observe(
+        self, observations: Sequence[AnyObservation], now_ns: int
+    ) -> tuple[AnyObservation, ...]:
+        """Record what was observed by ``now_ns``, act on it, and return it with its ``seq``.
+
+        Nothing observed is news too: the table's time goes on, and deadlines pass.
+        """
+        recorded = self._append(observations)
+        for observation in recorded:
+            with self._stopwatch.stage("reconciling"):
+                found = self._reconciler.feed(observation, now_ns)
+            self._act_on(found)
+        with self._stopwatch.stage("reconciling"):
+            found = self._reconciler.advance(now_ns)
+        self._act_on(found)
+        return tuple(recorded)
+
+    def finish(self) -> None:
+        """Say that nothing more will come: what waits is settled or raised."""
+        with self._stopwatch.stage("reconciling"):
+            found = self._reconciler.finish()
+        self._act_on(found)
+        with self._stopwatch.stage("settling"):
+            results = self._engine.finish()
+        self._judge(results, None)
+
+    def rounds(self) -> tuple[RoundResult, ...]:
+        """Return every round settled so far, each with its open items."""
+        return tuple(
+            with_reviews(result, self._reviews) for _, result in sorted(self._settled.items())
+        )
+
+    def _act_on(self, found: Sequence[AnyFact | ReviewRaised]) -> None:
+        for event in self._append(found):
+            if isinstance(event, ReviewRaised):
+                self._reviews.append(event)
+            else:
+                self._settle(event)
+
+    def _settle(self, fact: AnyFact) -> None:
+        with self._stopwatch.stage("settling"):
+            results = self._engine.feed(fact)
+        if isinstance(fact, RoundOpened):
+            self._judge(results, fact.at)
+        self._because += [fact.seq] if fact.seq is not None else []
+        if not isinstance(fact, RoundOpened):
+            self._judge(results, fact.at)
+
+    def _judge(self, results: Sequence[RoundResult], at: int | None) -> None:
+        for result in results:
+            self._settled[result.round] = result
+            because, self._because = tuple(self._because), []
+            whole = with_reviews(result, self._reviews)
+            settled = RoundSettled(at=at, because=because, result=whole)
+            self._append([settled, *self._postings(whole, at, because)])
+
+    def _postings(
+        self, result: RoundResult, at: int | None, because: tuple[int, ...]
+    ) -> list[LedgerPosted]:
+        """Post what is final; what a person has still to decide moves no money."""
+        if result.status != "final":
+            return []
+        return [replace(line, at=at, because=because) for line in post(result)]
+
+    def _append(self, events: Sequence[E]) -> list[E]:
+        if not events:
+            return []
+        named = [replace(event, table=self._table) for event in events]
+        with self._stopwatch.stage("journalling"):
+            return list(self._journal.append_all(named))

@@ -1,0 +1,207 @@
+"""A recorded session played again: pixels and serial bytes in, settled rounds out."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from msgspec.structs import replace as changed
+from numpy.typing import NDArray
+from settlement.engine import Engine
+
+from devices.cameras.frame import Frame
+from models.events import AnyObservation, CardSighted, ConsoleEntry, ReaderFault
+from models.judgements import AnyEvent, RoundResult
+from models.rulebook import Cited, Rulebook
+from models.session import CameraRecord
+from server.comparison import Comparison, compare_sessions
+from server.pipeline import Pipeline
+from server.rulebook_shelf import cited
+from server.sources import Given, Recording, open_recording, play
+from server.stopwatch import Stopwatch
+from settlement import rulebooks
+from settlement.reconcile import Reconciler
+from stream.clock import Clock, ReplayClock
+from stream.journal import Journal, UnknownEvent
+from stream.replay import Timed, paced
+from vision.change import Rect
+from vision.crops import jpeg
+from vision.sightings import Sightings
+from vision.watch import CardReader, Watcher
+
+CROP_WIDTH_PX = 120
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayOptions:
+    """How to replay a session."""
+
+    folder: Path
+    rulebook: str | None = None
+    """Instead of the session's own."""
+    knobs: tuple[str, ...] = ()
+    speed: float | None = None
+    """Times real time; ``None`` is as fast as possible."""
+    pictures: bool = False
+    """Whether to keep the piece of the picture that each sighting rests on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What came of a replay."""
+
+    recording: Recording
+    cited: Cited
+    rounds: tuple[RoundResult, ...]
+    comparisons: tuple[Comparison, ...] | None
+    """Against the truth; ``None`` where the session has none."""
+    events: tuple[AnyEvent, ...]
+    head: str
+    """Hash of the journal's last entry."""
+    jpegs: Mapping[int, bytes]
+    """Pieces of pictures by the ``seq`` of the sighting."""
+    duration_ns: int
+
+    @property
+    def faults(self) -> tuple[ReaderFault, ...]:
+        """What devices sent that could not be taken as a reading."""
+        return tuple(event for event in self.events if isinstance(event, ReaderFault))
+
+
+def replay(
+    options: ReplayOptions,
+    journal: Journal,
+    load_reader: Callable[[], CardReader],
+    stopwatch: Stopwatch,
+    progress: Callable[[float], None] = lambda _: None,
+) -> Replayed:
+    """Play a session from its first frame to its last and settle every round of it.
+
+    The reader is loaded only once the recording has been found sound.
+
+    Raises:
+        PitwatchError: the session is missing, damaged or impossible; whatever was journalled
+            before that is no result.
+    """
+    recording = open_recording(options.folder)
+    book = cited(options.rulebook or recording.session.rulebook, options.folder)
+    rules = _site_rules(book.rules, recording, options.knobs)
+    pipeline = Pipeline(
+        recording.session.table, journal, _reconciler(rules, recording), Engine(rules), stopwatch
+    )
+    player = _Player(recording, pipeline, load_reader(), stopwatch, pictures=options.pictures)
+    clock = ReplayClock(recording.session.at, options.speed)
+    player.run(clock, progress)
+    rounds = pipeline.rounds()
+    truth = recording.truth
+    return Replayed(
+        recording=recording,
+        cited=book,
+        rounds=rounds,
+        comparisons=None if truth is None else compare_sessions(truth, rounds),
+        events=tuple(e for e in journal.read() if not isinstance(e, UnknownEvent)),
+        head=journal.verify().head,
+        jpegs=player.jpegs,
+        duration_ns=clock.now_ns() - recording.session.at,
+    )
+
+
+def _site_rules(rules: Rulebook, recording: Recording, knobs: tuple[str, ...]) -> Rulebook:
+    """The limits are the table's own; the rest is the rulebook's, but for ``--set``."""
+    session = recording.session
+    at_table = changed(rules, table_min=session.table_min, table_max=session.table_max)
+    return rulebooks.overridden(at_table, knobs)
+
+
+def _reconciler(rules: Rulebook, recording: Recording) -> Reconciler:
+    return Reconciler(rules, recording.layout, recording.session.dealing)
+
+
+class _Player:
+    """Gives every source's word to the pipeline in its turn."""
+
+    def __init__(
+        self,
+        recording: Recording,
+        pipeline: Pipeline,
+        reader: CardReader,
+        stopwatch: Stopwatch,
+        *,
+        pictures: bool,
+    ) -> None:
+        self.jpegs: dict[int, bytes] = {}
+        self._recording, self._pipeline = recording, pipeline
+        self._stopwatch, self._pictures = stopwatch, pictures
+        self._drivers = {port.record.port: port.driver() for port in recording.ports}
+        timed = TimedReader(reader, stopwatch)
+        self._watchers = {
+            camera.name: _watcher(timed, recording, camera) for camera, _ in recording.cameras
+        }
+
+    def run(self, clock: Clock, progress: Callable[[float], None]) -> None:
+        cameras = [
+            self._stopwatch.timed(camera.frames(), "decoding")
+            for _, camera in self._recording.cameras
+        ]
+        seen = 0
+        for item in paced(play(self._recording, cameras), clock):
+            self._take(item)
+            if isinstance(item.value, Frame):
+                seen += 1
+                progress(seen / self._recording.frames)
+        self._finish(clock.now_ns())
+
+    def _take(self, item: Timed[Given]) -> None:
+        given = item.value
+        if isinstance(given, Frame):
+            self._see(given, self._watchers[item.source])
+        elif isinstance(given, ConsoleEntry):
+            self._pipeline.observe((given,), item.at_ns)
+        else:
+            self._pipeline.observe(self._drivers[item.source].feed(given, item.at_ns), item.at_ns)
+
+    def _see(self, frame: Frame, watcher: Watcher) -> None:
+        with self._stopwatch.stage("detecting"):
+            observed = watcher.see(frame)
+        recorded = self._pipeline.observe(observed, frame.at_ns)
+        if self._pictures:
+            self._keep(frame, recorded)
+
+    def _keep(self, frame: Frame, recorded: tuple[AnyObservation, ...]) -> None:
+        for one in recorded:
+            if isinstance(one, CardSighted) and one.seq and one.crop[2] and one.crop[3]:
+                self.jpegs[one.seq] = jpeg(frame.image, one.crop, CROP_WIDTH_PX)
+
+    def _finish(self, at_ns: int) -> None:
+        for driver in self._drivers.values():
+            self._pipeline.observe(driver.finish(at_ns), at_ns)
+        for watcher in self._watchers.values():
+            self._pipeline.observe(watcher.finish(), at_ns)
+        self._pipeline.finish()
+
+
+class TimedReader:
+    """Counts the time that a reader takes."""
+
+    def __init__(self, reader: CardReader, stopwatch: Stopwatch) -> None:
+        self._reader, self._stopwatch = reader, stopwatch
+
+    @property
+    def confident_p(self) -> float:
+        """From which probability on a reading is beyond doubt."""
+        return self._reader.confident_p
+
+    def read(
+        self,
+        image: NDArray[np.uint8],
+        *,
+        card_width_px: float | None,
+        region: Rect | None = None,
+    ) -> Sightings:
+        """Read the cards of ``region``, in pixels of the whole picture."""
+        with self._stopwatch.stage("reading"):
+            return self._reader.read(image, card_width_px=card_width_px, region=region)
+
+
+def _watcher(reader: CardReader, recording: Recording, camera: CameraRecord) -> Watcher:
+    return Watcher(reader, recording.layout, camera.reference_points, camera.name)

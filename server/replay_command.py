@@ -1,0 +1,150 @@
+"""``pitwatch replay``: run it, print it, write what was asked for."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+from rich.text import Text
+from vision.reader import Reader
+
+from models.errors import OperatorError
+from models.events import Fact
+from server.comparison import tally
+from server.console import print_json, progress_bar, screen
+from server.exits import Exit
+from server.replay import Replayed, ReplayOptions, replay
+from server.report.page import write_report
+from server.report.story import SessionStory, tell_rounds
+from server.stopwatch import Stopwatch
+from server.tables import print_rounds, truth_line
+from server.wholefile import check_place, write_whole
+from server.wording import counted, is_clean
+from stream.clock import elapsed_ns
+from stream.journal import Journal
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """Files to write besides what is printed."""
+
+    report: Path | None = None
+    journal: Path | None = None
+    facts: Path | None = None
+
+
+def run_replay(options: ReplayOptions, outputs: Outputs, *, as_json: bool) -> Exit:
+    """Replay a session, print its rounds, write the files, return the exit status.
+
+    Nothing is printed and nothing written before the whole session is played.
+    """
+    for place in (outputs.report, outputs.journal, outputs.facts):
+        check_place(place)
+    stopwatch = Stopwatch(elapsed_ns)
+    with new_journal(outputs.journal) as journal, progress_bar("replaying") as progress:
+        replayed = replay(options, journal, Reader.load, stopwatch, progress)
+    if outputs.facts:
+        write_whole(outputs.facts, facts_of(replayed))
+    if outputs.report:
+        write_report(outputs.report, story_of(replayed))
+    if as_json:
+        _print_lines(replayed)
+    else:
+        _print_tables(screen(), replayed, stopwatch, outputs)
+    return exit_for(replayed)
+
+
+def exit_for(replayed: Replayed) -> Exit:
+    """Clean is: every round final, no violation, and nothing that differs from the truth."""
+    as_truth = all(one.verdict == "exact" for one in replayed.comparisons or ())
+    return Exit.CLEAN if as_truth and all(map(is_clean, replayed.rounds)) else Exit.FINDINGS
+
+
+def facts_of(replayed: Replayed) -> bytes:
+    """Return the facts as JSON Lines, as ``settle`` reads them."""
+    encode = msgspec.json.Encoder().encode
+    return b"".join(encode(event) + b"\n" for event in replayed.events if isinstance(event, Fact))
+
+
+def story_of(replayed: Replayed) -> SessionStory:
+    """Return what the report shows."""
+    return SessionStory(
+        session=replayed.recording.session,
+        cited=replayed.cited,
+        layout=replayed.recording.layout,
+        rounds=tell_rounds(
+            replayed.events, replayed.rounds, replayed.jpegs, replayed.comparisons or ()
+        ),
+        events=len(replayed.events),
+        head=replayed.head,
+    )
+
+
+@contextmanager
+def new_journal(path: Path | None) -> Iterator[Journal]:
+    """Open a journal in memory, or one that stands at ``path`` only once it is complete."""
+    if path is None:
+        with Journal.in_memory() as journal:
+            yield journal
+        return
+    if path.exists():
+        raise OperatorError(
+            "the journal exists already", where=str(path), way_out="Name a new file"
+        )
+    half = path.with_name(f".{path.name}.part")
+    _remove(half)
+    try:
+        with Journal.create(half) as journal:
+            yield journal
+        half.rename(path)
+    finally:
+        _remove(half)
+
+
+def _remove(journal: Path) -> None:
+    for ending in ("", "-wal", "-shm"):
+        journal.with_name(journal.name + ending).unlink(missing_ok=True)
+
+
+def _print_lines(replayed: Replayed) -> None:
+    for result in replayed.rounds:
+        print_json(result)
+    if replayed.comparisons is not None:
+        print_json({"truth": tally(replayed.comparisons)})
+
+
+def _print_tables(
+    console: Console, replayed: Replayed, stopwatch: Stopwatch, outputs: Outputs
+) -> None:
+    print_rounds(console, replayed.rounds)
+    if replayed.faults:
+        console.print(Text(_faults_line(replayed), style="yellow"))
+    for one in replayed.comparisons or ():
+        console.print(truth_line(one))
+    if replayed.comparisons is not None:
+        counts = tally(replayed.comparisons)
+        console.print(
+            f"truth: {counted(counts.rounds, 'round')}, {counts.exact} exact, "
+            f"{counts.review} for review, {counts.wrong} wrong"
+        )
+    console.print(Text(speed_line(replayed, stopwatch), style="dim"))
+    for name, path in (("report", outputs.report), ("journal", outputs.journal)):
+        if path:
+            console.print(Text(f"{name}: {path}", style="dim"))
+
+
+def _faults_line(replayed: Replayed) -> str:
+    by_source = Counter(fault.source for fault in replayed.faults)
+    each = ", ".join(f"{source} {number}" for source, number in sorted(by_source.items()))
+    return f"unreadable bytes: {counted(len(replayed.faults), 'fault')} journalled ({each})"
+
+
+def speed_line(replayed: Replayed, stopwatch: Stopwatch) -> str:
+    """Say how fast it went, and what the time went into."""
+    spent_ns = sum(stopwatch.spent_ns.values()) or 1
+    shares = ", ".join(f"{name} {share:.0%}" for name, share in stopwatch.shares().items())
+    seconds = replayed.duration_ns / 1e9
+    return f"{seconds:.1f} s of table at {replayed.duration_ns / spent_ns:.1f}x: {shares}"

@@ -1,0 +1,159 @@
+"""What a recorded session holds: opened, checked, and merged into the one order of time."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from devices.cameras.file import FileCamera
+from devices.cameras.frame import Frame
+from devices.driver import Driver
+from devices.registry import make_driver
+from models.errors import InputRefused, InstallerError, TechnicianError
+from models.events import ConsoleEntry, Observation, ReaderFault, ShoeCardRead
+from models.judgements import AnyEvent, RoundResult, RoundSettled
+from models.layout import TableLayout
+from models.session import CameraRecord, SerialRecord, Session
+from stream.recording import (
+    SESSION_FILE,
+    Chunk,
+    read_capture,
+    read_events,
+    read_layout,
+    read_session,
+)
+from stream.replay import Timed, merged, timed_chunks
+
+Given: TypeAlias = Frame | bytes | ConsoleEntry
+"""What a source gives at an instant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """One serial port's capture, read in full."""
+
+    record: SerialRecord
+    chunks: tuple[Chunk, ...]
+
+    def driver(self) -> Driver[Any]:
+        """Return a fresh driver for it."""
+        return make_driver(self.record.driver)
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A session folder, read and checked; no picture was decoded yet."""
+
+    session: Session
+    layout: TableLayout
+    cameras: tuple[tuple[CameraRecord, FileCamera], ...]
+    ports: tuple[Port, ...]
+    console: tuple[ConsoleEntry, ...]
+    truth: tuple[RoundResult, ...] | None
+
+    @property
+    def frames(self) -> int:
+        """How many pictures there are to look at."""
+        return sum(camera.frame_count for _, camera in self.cameras)
+
+
+def open_recording(folder: Path) -> Recording:
+    """Read everything that can be checked before the first picture.
+
+    Raises:
+        PitwatchError: something is missing, damaged or not what the format says.
+    """
+    session = read_session(folder)
+    ports = tuple(_port(folder, record) for record in session.serial)
+    _check_shoe(folder, session, ports)
+    return Recording(
+        session=session,
+        layout=read_layout(folder / session.layout),
+        cameras=tuple(
+            (camera, FileCamera(folder / camera.file, session.at)) for camera in session.cameras
+        ),
+        ports=ports,
+        console=_console(folder, session),
+        truth=_truth(folder, session),
+    )
+
+
+def play(recording: Recording, frames: Sequence[Iterator[Frame]]) -> Iterator[Timed[Given]]:
+    """Yield what every source gave, by time; ``source`` is the port's or the camera's name.
+
+    Args:
+        recording: the session.
+        frames: the pictures of each of its cameras.
+    """
+    start_ns = recording.session.at
+    sources: list[Iterator[Timed[Given]]] = [
+        (Timed(entry.at or start_ns, "console", entry) for entry in recording.console)
+    ]
+    sources += [timed_chunks(p.chunks, p.record.port, start_ns) for p in recording.ports]
+    sources += [
+        (Timed(frame.at_ns, camera.name, frame) for frame in pictures)
+        for (camera, _), pictures in zip(recording.cameras, frames, strict=True)
+    ]
+    return merged(sources)
+
+
+def _port(folder: Path, record: SerialRecord) -> Port:
+    """Read a capture and hear it out once: a port that says nothing is not worth a replay."""
+    file = folder / record.file
+    port = Port(record, tuple(read_capture(file)))
+    heard = _hear(folder, port)
+    if port.chunks and not any(not isinstance(one, ReaderFault) for one in heard):
+        size = sum(len(chunk.data) for chunk in port.chunks)
+        raise TechnicianError(
+            f"not one message of driver {record.driver!r} in {size} bytes",
+            where=str(file),
+            way_out=f"Check the port's driver in {SESSION_FILE}, or restore the capture",
+        )
+    return port
+
+
+def _hear(folder: Path, port: Port) -> list[Observation]:
+    try:
+        driver = port.driver()
+    except InstallerError as refused:
+        where = f"{folder / SESSION_FILE}, port {port.record.port}"
+        raise InstallerError(refused.what, where=where, way_out=refused.way_out) from refused
+    return [one for chunk in port.chunks for one in driver.feed(chunk.data, chunk.offset_ns)]
+
+
+def _check_shoe(folder: Path, session: Session, ports: Sequence[Port]) -> None:
+    heard = (one for port in ports for one in _hear(folder, port))
+    if session.dealing == "shoe" and not any(isinstance(one, ShoeCardRead) for one in heard):
+        raise TechnicianError(
+            "the session is dealt from a shoe, but no capture holds a card of it",
+            where=str(folder / SESSION_FILE),
+            way_out="Restore the shoe's capture and name it under [[serial]]",
+        )
+
+
+def _console(folder: Path, session: Session) -> tuple[ConsoleEntry, ...]:
+    if session.console is None:
+        return ()
+    file = folder / session.console
+    return tuple(
+        _entry(event, str(file), number) for number, event in enumerate(read_events(file), start=1)
+    )
+
+
+def _entry(event: AnyEvent, file: str, number: int) -> ConsoleEntry:
+    if isinstance(event, ConsoleEntry) and event.at is not None:
+        return event
+    raise InputRefused(
+        source=file,
+        line=number,
+        field="type" if event.at is not None else "at",
+        expected="a console_entry with its time",
+        found=str(type(event).__struct_config__.tag if event.at is not None else "no time"),
+    )
+
+
+def _truth(folder: Path, session: Session) -> tuple[RoundResult, ...] | None:
+    if session.truth is None:
+        return None
+    events = read_events(folder / session.truth)
+    return tuple(event.result for event in events if isinstance(event, RoundSettled))
