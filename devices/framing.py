@@ -71,8 +71,7 @@ class LineFramer:
     def feed(self, chunk: bytes) -> Iterator[Line | FrameFault]:
         """Yield each line completed by ``chunk``, or the fault found in its place."""
         for part in _LINES.findall(chunk):
-            for start in range(0, len(part), CAP_BYTES):
-                yield from self._extend(part[start : start + CAP_BYTES])
+            yield from self._extend(part)
 
     def finish(self) -> Iterator[FrameFault]:
         """Yield the fault of a line that the end of the stream cut short."""
@@ -81,17 +80,31 @@ class LineFramer:
             yield FrameFault("framing", "the stream ended within a line", left)
 
     def _extend(self, part: bytes) -> Iterator[Line | FrameFault]:
-        ended = part.endswith(b"\n")
-        if self._skipping:
-            self._skipping = not ended
-            return
-        room = CAP_BYTES - len(self._buffer)
-        self._buffer += part[:room]
-        if len(part) <= room and ended:
-            yield from _line(self._drain())
-        elif len(self._buffer) == CAP_BYTES:
-            self._skipping = not ended
-            yield FrameFault("overflow", f"no line end in {CAP_BYTES} bytes", self._drain())
+        while part:
+            if self._skipping:
+                part = self._skip(part)
+                continue
+            room = CAP_BYTES - len(self._buffer)
+            self._buffer += part[:room]
+            part = part[room:]
+            if self._buffer.endswith(b"\n"):
+                yield from _line(self._drain())
+            elif len(self._buffer) == CAP_BYTES:
+                yield self._overflow()
+
+    def _overflow(self) -> FrameFault:
+        held = self._drain()
+        clean = _garbage_bytes(held)
+        if clean:
+            self._buffer += held[clean:]
+            return FrameFault("framing", "bytes that are no text", held[:clean])
+        self._skipping = True
+        return FrameFault("overflow", f"no line end in {CAP_BYTES} bytes", held)
+
+    def _skip(self, part: bytes) -> bytes:
+        odd = _UNPRINTABLE.search(part)
+        self._skipping = odd is None
+        return part[odd.start() :] if odd else b""
 
     def _drain(self) -> bytes:
         held = bytes(self._buffer)
@@ -99,9 +112,14 @@ class LineFramer:
         return held
 
 
+def _garbage_bytes(text: bytes) -> int:
+    """Return how many bytes at the start cannot belong to a line."""
+    return max((odd.end() for odd in _UNPRINTABLE.finditer(text)), default=0)
+
+
 def _line(raw: bytes) -> Iterator[Line | FrameFault]:
     text = raw.removesuffix(b"\n").removesuffix(b"\r")
-    clean = max((odd.end() for odd in _UNPRINTABLE.finditer(text)), default=0)
+    clean = _garbage_bytes(text)
     if clean:
         yield FrameFault("framing", "bytes that are no text", raw[:clean])
     if text[clean:]:

@@ -10,6 +10,7 @@ import msgspec
 
 from models.decode import decode_events, from_toml
 from models.errors import InputRefused, InstallerError, TechnicianError
+from models.events import Event
 from models.judgements import AnyEvent
 from models.layout import TableLayout, faults
 from models.session import Session
@@ -89,7 +90,7 @@ def read_events(file: Path) -> Iterator[AnyEvent]:
         raise _unreadable(file, fault) from fault
 
 
-def write_events(file: Path, events: Iterable[AnyEvent]) -> None:
+def write_events(file: Path, events: Iterable[Event]) -> None:
     """Write events as JSON Lines."""
     with file.open("wb") as lines:
         for event in events:

@@ -1,0 +1,136 @@
+"""Where a stream is cut says nothing; no stream stops a framer or fills the memory."""
+
+import random
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from devices.driver import Reading
+from devices.framing import CAP_BYTES, FrameFault, Line, LineFramer, checked_line, exclusive_or
+from devices.registry import DRIVERS, make_driver
+from devices.shoes import angel_eye, line
+from models.cards import DECK, Card
+from models.events import ReaderFault, ShoeCardRead
+from tests.devices.wires import AT_NS, FRAMES, MARKS, SUITED, cut, said, streams
+
+
+def meant(chunks: list[bytes], driver: str) -> list[Reading]:
+    """What is said of a stream, faults and evidence aside."""
+    readings = [each for each in said(driver, chunks) if not isinstance(each, ReaderFault)]
+    return [msgspec.structs.replace(each, raw="") for each in readings]
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+@settings(max_examples=150)
+@given(data=st.data())
+def test_however_a_stream_is_cut_the_same_observations_come_out(
+    driver: str, data: st.DataObject
+) -> None:
+    stream = data.draw(streams(driver))
+    whole = said(driver, [stream])
+    assert said(driver, cut(stream, data.draw(st.lists(st.integers(0, 4000))))) == whole
+    assert said(driver, [stream[i : i + 1] for i in range(len(stream))]) == whole
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+@pytest.mark.parametrize("length", range(CAP_BYTES - 6, CAP_BYTES + 4))
+@pytest.mark.parametrize("end", [b"\x03", b"\x05", b"\x0342", b"\n", b"\r\n", b"\x00", b"*00\r\n"])
+def test_a_stream_cut_at_the_cap_says_the_same(driver: str, length: int, end: bytes) -> None:
+    start = b"\x051G" if driver == "angel-eye" else b""
+    stream = start.ljust(length, b"1") + end + b"\x051S\x0364" + b"17 CARD AS\r\n"
+    whole = said(driver, [stream])
+    assert said(driver, [stream[i : i + 1] for i in range(len(stream))]) == whole
+    assert said(driver, [stream[:length], stream[length:]]) == whole
+
+
+@settings(max_examples=300)
+@given(garbage=st.binary(max_size=300) | MARKS, card=SUITED)
+def test_no_garbage_before_a_report_loses_it(garbage: bytes, card: Card) -> None:
+    frame = angel_eye.encode_card(card, 1, 7)
+    cards = [r for r in said("angel-eye", [garbage + frame]) if isinstance(r, ShoeCardRead)]
+    assert cards[-1].card is card
+    assert cards[-1].raw == frame.hex()
+
+
+@settings(max_examples=300)
+@given(garbage=st.binary(max_size=300) | MARKS, card=SUITED)
+def test_no_garbage_that_ends_before_a_line_loses_it(garbage: bytes, card: Card) -> None:
+    *_, last = said("line", [garbage + b"\xff" + line.encode_card(card)])
+    assert isinstance(last, ShoeCardRead)
+    assert last.card is card
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+@settings(max_examples=200)
+@given(data=st.data())
+def test_a_single_changed_byte_never_makes_another_reading(
+    driver: str, data: st.DataObject
+) -> None:
+    checked = FRAMES[driver].filter(lambda frame: driver == "angel-eye" or b"*" in frame)
+    frame = data.draw(checked)
+    changed = bytearray(frame)
+    changed[data.draw(st.integers(0, len(frame) - 1))] ^= data.draw(st.integers(1, 255))
+    assert meant([bytes(changed)], driver) in ([], meant([frame], driver))
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_a_hundred_thousand_random_bytes_stop_no_driver(driver: str) -> None:
+    chance = random.Random(f"noise for {driver}")
+    listener = make_driver(driver)
+    alphabets = (bytes(range(256)), b"\x02\x03\x05\x06\x15\r\n* 0123456789ABCDEFDSRPLATEx")
+    for alphabet in alphabets:
+        for _ in range(500):
+            chunk = bytes(chance.choices(alphabet, k=100))
+            assert all(len(r.raw) <= 2 * CAP_BYTES * 2 for r in listener.feed(chunk, AT_NS))
+    (left,) = listener.finish(AT_NS) or (ReaderFault(source="", kind="", detail=""),)
+    assert len(left.raw) // 2 <= 3 * CAP_BYTES
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_endless_silence_between_frames_is_given_up_in_bounded_pieces(driver: str) -> None:
+    opening = {"angel-eye": b"\x051G", "line": b"CARD ", "plate": b"PLATE "}[driver]
+    listener = make_driver(driver)
+    found = [r for _ in range(1000) for r in listener.feed(opening.ljust(100, b"1"), AT_NS)]
+    assert found
+    assert all(isinstance(r, ReaderFault) and len(r.raw) <= 2 * CAP_BYTES for r in found)
+
+
+def test_exclusive_or_of_the_worked_example() -> None:
+    assert exclusive_or(bytes.fromhex("3144 81B8 03")) == 0x4F
+
+
+@pytest.mark.parametrize(
+    ("stream", "lines"),
+    [
+        pytest.param(b"CUT\r\n", ["CUT"], id="crlf"),
+        pytest.param(b"CUT\nCUT\n", ["CUT", "CUT"], id="bare-lf"),
+        pytest.param(b"\r\n\n\r\nCUT\r\n", ["CUT"], id="empty-lines"),
+        pytest.param(b"\x00\xffCUT\r\n", ["CUT"], id="after-garbage"),
+        pytest.param(b"C\xffUT\r\n", ["UT"], id="garbage-within"),
+        pytest.param(b"CUT", [], id="unfinished"),
+        pytest.param(b"x" * 127 + b"\n", ["x" * 127], id="longest"),
+        pytest.param(b"x" * 128 + b"\nCUT\n", ["CUT"], id="too-long"),
+        pytest.param(b"x" * 500 + b"\nCUT\n", ["CUT"], id="much-too-long"),
+    ],
+)
+def test_lines_of_a_stream(stream: bytes, lines: list[str]) -> None:
+    assert [f.text for f in LineFramer().feed(stream) if isinstance(f, Line)] == lines
+
+
+@given(text=st.text("ABC 0123", min_size=1, max_size=60))
+def test_a_checked_line_reads_back(text: str) -> None:
+    (found,) = LineFramer().feed(checked_line(text))
+    assert found == Line(text, checked=True, raw=checked_line(text))
+
+
+def test_a_wrong_checksum_is_a_fault_with_the_bytes_as_they_came() -> None:
+    (found,) = LineFramer().feed(b"CUT*00\r\n")
+    assert isinstance(found, FrameFault)
+    assert (found.kind, found.raw) == ("checksum", b"CUT*00\r\n")
+
+
+def test_every_card_of_the_deck_survives_the_wire() -> None:
+    stream = b"".join(angel_eye.encode_card(card, 1, n) for n, card in enumerate(DECK))
+    assert [r.card for r in said("angel-eye", [stream]) if isinstance(r, ShoeCardRead)] == [*DECK]

@@ -1,0 +1,169 @@
+"""Session folders: read back as written, refused by file, line and field."""
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from models.errors import InputRefused, InstallerError, TechnicianError
+from models.events import RoundClosed, RoundOpened
+from models.session import CameraRecord, ReferencePoint, SerialRecord, Session
+from stream.library import layout_text
+from stream.recording import (
+    CaptureWriter,
+    Chunk,
+    read_capture,
+    read_events,
+    read_layout,
+    read_session,
+    write_capture,
+    write_events,
+    write_session,
+)
+
+CORNERS = tuple(
+    ReferencePoint(x_px=x, y_px=y, x_mm=x - 960.5, y_mm=y)
+    for x, y in ((0.0, 0.0), (1920.0, 0.0), (1920.0, 1080.0), (0.0, 1e-07))
+)
+SESSION = Session(
+    table="BJ-07",
+    rulebook="kansas-shoe",
+    currency="USD",
+    table_min=500,
+    table_max=None,
+    chips=(100, 500, 2500),
+    layout="layout.toml",
+    at=1_700_000_000_000_000_000,
+    dealing="shoe",
+    cameras=(
+        CameraRecord(name="overhead", file="overhead.mp4", fps=29.97, reference_points=CORNERS),
+    ),
+    serial=(
+        SerialRecord(port="shoe", driver="angel-eye", file="shoe.cap"),
+        SerialRecord(port="plates", driver="plate", file="plates.cap"),
+    ),
+    console="console.jsonl",
+)
+FILES = ("overhead.mp4", "shoe.cap", "plates.cap", "console.jsonl")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_session(tmp_path, SESSION)
+    (tmp_path / "layout.toml").write_text(layout_text("seven-spots"), encoding="utf-8")
+    for name in FILES:
+        (tmp_path / name).touch()
+    return tmp_path
+
+
+def test_a_session_reads_back_as_written(folder: Path) -> None:
+    assert read_session(folder) == SESSION
+
+
+@pytest.mark.parametrize("missing", FILES)
+def test_a_missing_recording_is_named(folder: Path, missing: str) -> None:
+    (folder / missing).unlink()
+    with pytest.raises(TechnicianError, match=re.escape(f"{folder / missing}: the recording is")):
+        read_session(folder)
+
+
+@pytest.mark.parametrize("missing", ["session.toml", "layout.toml"])
+def test_a_missing_description_is_named(folder: Path, missing: str) -> None:
+    (folder / missing).unlink()
+    with pytest.raises(InstallerError, match=re.escape(str(folder / missing))):
+        read_session(folder)
+
+
+def test_a_wrong_field_is_refused_by_file_line_and_field(folder: Path) -> None:
+    description = folder / "session.toml"
+    text = description.read_text(encoding="utf-8")
+    description.write_text(text.replace('"USD"', '"dollars"'), encoding="utf-8")
+    with pytest.raises(InputRefused, match="currency") as refused:
+        read_session(folder)
+    assert refused.value.source == str(description)
+    assert refused.value.line == text.splitlines().index('currency = "USD"') + 1
+
+
+def test_an_impossible_layout_is_refused_with_the_reason(folder: Path) -> None:
+    layout = folder / "layout.toml"
+    text = layout.read_text(encoding="utf-8")
+    layout.write_text(re.sub("depth_mm = .*", "depth_mm = 300.0", text), encoding="utf-8")
+    with pytest.raises(InstallerError, match="leaves the felt"):
+        read_layout(layout)
+
+
+def test_a_description_that_is_no_text_is_refused(folder: Path) -> None:
+    (folder / "session.toml").write_bytes(b'table = "\xff"')
+    with pytest.raises(InputRefused, match="UTF-8"):
+        read_session(folder)
+
+
+@given(
+    steps=st.lists(st.tuples(st.integers(0, 10**15), st.binary(min_size=1, max_size=20))),
+)
+def test_a_capture_reads_back_as_written(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[int, bytes]]
+) -> None:
+    file = tmp_path_factory.getbasetemp() / "shoe.cap"
+    chunks = [Chunk(at_ns, data) for at_ns, data in sorted(steps)]
+    write_capture(file, chunks)
+    assert list(read_capture(file)) == chunks
+
+
+def test_a_capture_is_on_its_way_to_disk_while_it_is_written(tmp_path: Path) -> None:
+    file = tmp_path / "shoe.cap"
+    with CaptureWriter(file) as writer:
+        writer.add(Chunk(12, b"\x05\x31"))
+        assert file.read_text(encoding="ascii") == "12 0531\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "field"),
+    [
+        pytest.param("x 05", "ns", id="no-number"),
+        pytest.param("-1 05", "ns", id="before-the-start"),
+        pytest.param("11 05", "ns", id="steps-back"),
+        pytest.param("1.5 05", "ns", id="fraction"),
+        pytest.param("9" * 5000 + " 05", "ns", id="endless-number"),
+        pytest.param("١٢ 05", "ns", id="other-digits"),
+        pytest.param("20", "hex", id="no-bytes"),
+        pytest.param("20 0", "hex", id="half-a-byte"),
+        pytest.param("20 0g", "hex", id="no-hex"),
+        pytest.param("20 05 \ufffd", "hex", id="no-ascii"),
+    ],
+)
+def test_a_bad_line_is_refused_by_file_line_and_field(
+    tmp_path: Path, line: str, field: str
+) -> None:
+    file = tmp_path / "shoe.cap"
+    file.write_text(f"12 05\n\n{line}\n", encoding="utf-8")
+    chunks = read_capture(file)
+    assert next(chunks) == Chunk(12, b"\x05")
+    with pytest.raises(InputRefused) as refused:
+        next(chunks)
+    assert (refused.value.source, refused.value.line) == (str(file), 3)
+    assert refused.value.field == field
+    assert len(str(refused.value)) < 400
+
+
+def test_a_capture_that_is_not_there_is_said(tmp_path: Path) -> None:
+    with pytest.raises(TechnicianError, match=r"no\.cap"):
+        list(read_capture(tmp_path / "no.cap"))
+
+
+def test_events_read_back_as_written(tmp_path: Path) -> None:
+    file = tmp_path / "truth.jsonl"
+    events = [RoundOpened(round=1, at=5), RoundClosed(seq=2)]
+    write_events(file, events)
+    assert list(read_events(file)) == events
+    with file.open("ab") as lines:
+        lines.write(b'{"type":"round_opened","round":0}\n')
+    with pytest.raises(InputRefused, match=r"truth\.jsonl:3"):
+        list(read_events(file))
+
+
+def test_events_that_are_not_there_are_said(tmp_path: Path) -> None:
+    with pytest.raises(TechnicianError, match=r"no\.jsonl"):
+        list(read_events(tmp_path / "no.jsonl"))
