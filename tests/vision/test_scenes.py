@@ -12,7 +12,7 @@ from models.errors import OperatorError
 from models.layout import middle
 from tests.vision.stage import MS, PLAIN, alike, laid, layout, performance, rectified
 from vision.scenes.decks import deck_ids, load_deck
-from vision.scenes.film import film, reference_points, still
+from vision.scenes.film import film, frame_count, reference_points, still
 from vision.scenes.lens import Lens
 from vision.scenes.look import Look, varied_look
 from vision.scenes.performance import CardMove, ChipMove, Gesture, Performance, Place
@@ -40,7 +40,12 @@ def busy() -> Performance:
 
 
 def test_a_film_lasts_as_long_as_the_performance() -> None:
-    assert len(list(film(busy(), layout(), SMALL))) == 31
+    assert len(list(film(busy(), layout(), SMALL))) == frame_count(busy(), SMALL) == 31
+
+
+@pytest.mark.parametrize(("fps", "frames"), [(15, 46), (29.97, 92), (12.5, 39), (1, 4)])
+def test_the_last_frame_is_the_last_that_begins_in_time(fps: float, frames: int) -> None:
+    assert frame_count(busy(), replace(SMALL, fps=fps)) == frames
 
 
 def test_the_same_film_is_shot_twice() -> None:
@@ -202,6 +207,20 @@ def test_every_shipped_deck_can_be_filmed(deck: str) -> None:
 def test_an_unknown_deck_is_the_operators_error() -> None:
     with pytest.raises(OperatorError, match="no deck 'tarot'"):
         still(performance(), 0, layout(), replace(SMALL, deck="tarot"))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("width_px", 0), ("fps", 0), ("fps", 500), ("zoom", -1), ("glare", 1.5), ("noise_sigma", -1)],
+)
+def test_a_look_that_no_camera_has_is_refused(field: str, value: float) -> None:
+    with pytest.raises(OperatorError, match=f"{field}: a film cannot be shot with {value}"):
+        replace(SMALL, **{field: value})  # type: ignore[arg-type]
+
+
+def test_an_unknown_felt_is_refused() -> None:
+    with pytest.raises(OperatorError, match="felt: .* tartan.* Choose one of green, blue"):
+        Look(felt="tartan")  # type: ignore[arg-type]
 
 
 @settings(max_examples=10, deadline=None)

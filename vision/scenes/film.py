@@ -7,7 +7,7 @@ from fractions import Fraction
 import cv2
 import numpy as np
 
-from models.layout import TableLayout
+from models.layout import Point, TableLayout
 from vision.scenes.decks import Deck, load_deck
 from vision.scenes.felt import draw_felt
 from vision.scenes.hands import Reach, Sleeve, arm_patches
@@ -18,7 +18,7 @@ from vision.scenes.performance import CardMove, ChipMove, Performance, Place
 from vision.scenes.props import Props
 from vision.scenes.sprites import Box, Image, Patch, grown
 
-__all__ = ["Look", "film", "reference_points", "still"]
+__all__ = ["Look", "film", "frame_count", "reference_points", "still"]
 
 _NS = 1_000_000_000
 _CLOTHES: tuple[Sleeve, ...] = ("denim", "wool", "bare", "black", "white")
@@ -36,10 +36,13 @@ def film(
         OperatorError: the look names a deck that is not there.
     """
     table = _Table(performance, layout, look, deck or load_deck(look.deck))
-    rate = Fraction(look.fps).limit_denominator(1001)
-    count = -(-performance.duration_ns * rate // _NS)
-    for index in range(int(count)):
-        yield table.picture(int(index * _NS / rate), index)
+    for index in range(frame_count(performance, look)):
+        yield table.picture(int(index * _NS / _rate(look)), index)
+
+
+def frame_count(performance: Performance, look: Look) -> int:
+    """Return how many frames :func:`film` yields."""
+    return int(-(-performance.duration_ns * _rate(look) // _NS))
 
 
 def still(
@@ -51,7 +54,11 @@ def still(
 ) -> Image:
     """Return one frame, ``(H, W, 3)`` uint8 BGR: the table at ``at_ns`` since the start."""
     table = _Table(performance, layout, look, deck or load_deck(look.deck))
-    return table.picture(at_ns, round(at_ns * Fraction(look.fps).limit_denominator(1001) / _NS))
+    return table.picture(at_ns, round(at_ns * _rate(look) / _NS))
+
+
+def _rate(look: Look) -> Fraction:
+    return Fraction(look.fps).limit_denominator(1001)
 
 
 @dataclass
@@ -99,7 +106,7 @@ class _Table:
         self._cues = _Cues(performance)
         self._paths = hand_paths(performance, self._around)
         self._base = self._light.on_cloth(draw_felt(layout, look, self._lens))
-        self._dress()
+        self._dress(performance)
         self._lying = _Lying()
         self._discarded = 0
         self._sharp, self._stage = self._base.copy(), self._base.copy()
@@ -232,16 +239,24 @@ class _Table:
         )
         return arm_patches(reach, self._lens, self._light, self._look)
 
-    def _dress(self) -> None:
-        """Draw the dealer's other hand, which stays at the shoe, or holds the deck."""
+    def _dress(self, performance: Performance) -> None:
+        """Draw the hands that rest: the dealer's other one, and the players' at the rail."""
         mouth = self._around.mouth
         if self._look.dealing == "pitch":
             deck = self._props.card(None, Place(mouth.x_mm, mouth.y_mm - 20, 20))
             if deck:
                 deck.lay(self._base)
         tip = mouth.x_mm + 70.0, mouth.y_mm - 40.0
-        shoulder = 0.5 * mouth.x_mm + 190.0, -520.0
-        reach = Reach(tip, shoulder, (0.0, 0.0), self._skin("dealer"), self._sleeve("dealer"))
+        self._rest("dealer", tip, (0.5 * mouth.x_mm + 190.0, -520.0))
+        chance = np.random.default_rng((self._look.seed, 8))
+        for by in sorted({move.by for move in performance.chips} - {None, "dealer"}, key=str):
+            aside, turned = chance.uniform((85, 60), (125, 220))
+            tip, shoulder = self._around.at_rail(str(by), float(aside), float(turned))
+            if chance.random() < _RESTS:
+                self._rest(str(by), tip, shoulder)
+
+    def _rest(self, by: str, tip: Point, shoulder: Point) -> None:
+        reach = Reach(tip, shoulder, (0.0, 0.0), self._skin(by), self._sleeve(by))
         for patch in arm_patches(reach, self._lens, self._light, self._look):
             patch.lay(self._base)
 
@@ -269,6 +284,8 @@ class _Table:
 
 _BLUR_PX = 3
 """How far the lens's softness reaches."""
+_RESTS = 0.7
+"""How many of the players keep a hand on the rail."""
 
 
 class _Cues:

@@ -5,6 +5,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from models.errors import OperatorError
+
 Felt: TypeAlias = Literal["green", "blue", "red", "burgundy", "grey", "teal", "sand"]
 FELTS: tuple[Felt, ...] = ("green", "blue", "red", "burgundy", "grey", "teal", "sand")
 
@@ -31,7 +33,10 @@ class Look:
         blur_px: the lens's softness, a Gaussian's sigma.
         exposure_ms: how long a frame is exposed: what moves is smeared by it.
         lettering: what is printed: over the dealer's rule, the rule, on the insurance line.
-        seed: decides everything else: weave, noise, chips' turns, stains.
+        seed: decides everything else: weave, noise, chips' turns, who sits where.
+
+    Raises:
+        OperatorError: a value that no camera or table has.
     """
 
     deck: str = "casino-jumbo"
@@ -63,6 +68,40 @@ class Look:
         "INSURANCE PAYS 2 TO 1",
     )
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, (least, most) in _BOUNDS.items():
+            value = getattr(self, name)
+            if not least <= value <= most:
+                raise _unlike_a_table(name, str(value), f"between {least} and {most}")
+        if self.felt not in FELTS:
+            raise _unlike_a_table("felt", self.felt, f"one of {', '.join(FELTS)}")
+
+
+_BOUNDS = {
+    "width_px": (160, 7680),
+    "height_px": (90, 4320),
+    "fps": (1, 240),
+    "zoom": (0.2, 5),
+    "rotation_deg": (-180, 180),
+    "distortion": (-0.3, 0.3),
+    "brightness": (0.1, 3),
+    "warmth": (-0.5, 0.5),
+    "light_slope": (0, 1),
+    "glare": (0, 1),
+    "shadow": (0, 1),
+    "noise_sigma": (0, 40),
+    "blur_px": (0, 8),
+    "exposure_ms": (0, 40),
+    "skin": (0, 5),
+    "seed": (0, 2**63),
+}
+
+
+def _unlike_a_table(name: str, found: str, expected: str) -> OperatorError:
+    return OperatorError(
+        f"a film cannot be shot with {found}", where=name, way_out=f"Choose {expected}"
+    )
 
 
 def varied_look(seed: int, *, decks: tuple[str, ...], felts: tuple[Felt, ...] = FELTS) -> Look:

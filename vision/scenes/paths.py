@@ -89,6 +89,16 @@ class Surroundings:
             return 0.5 * tip[0] - 60.0, -520.0
         return self._beyond(by, 760.0)
 
+    def at_rail(self, by: str, aside_mm: float, turned_mm: float) -> tuple[Point, Point]:
+        """Where a player's idle hand rests beside his wager, and its shoulder."""
+        (x, y), (far_x, far_y) = self._beyond(by, 106.0), self._beyond(by, 760.0)
+        length = float(np.hypot(far_x - x, far_y - y))
+        along = (y - far_y) / length, (far_x - x) / length
+        return (
+            (x + along[0] * aside_mm, y + along[1] * aside_mm),
+            (far_x + along[0] * turned_mm, far_y + along[1] * turned_mm),
+        )
+
     def come(self, move: CardMove) -> Place:
         """Where a card's move starts."""
         return move.start or self._off(move, self.mouth)
