@@ -1,5 +1,6 @@
 """The camera's tracks: pending until a draw explains them, and what becomes of them after."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from models.cards import Card
@@ -87,13 +88,16 @@ class Camera:
 
     def _relocated(self, lying: Lying, strictly: bool) -> bool:
         for taken in [found for found in self._agenda if isinstance(found, Taken)]:
-            if not self._table.known(taken.track) or not self._may_be(taken.track, lying):
+            place = self._table.places.get(taken.track)
+            if place is None or not self._same_zone(place, lying.place):
+                continue
+            if not self._may_be(taken.track, lying):
                 continue
             if strictly and (self._agreement(taken.track, lying) or 0.0) < AGREED_P:
                 continue
             self._agenda.drop(taken)
             self._join(lying, taken.track)
-            self._agenda.add(Moved(max(lying.at, taken.at), taken.track, lying.seqs))
+            self._moved(lying.at, taken.track, lying.seqs)
             return True
         return False
 
@@ -111,10 +115,30 @@ class Camera:
             if apart_mm(place, lying.place) <= _TURN_MM and self._same_zone(place, lying.place):
                 if gone is not None:
                     self._agenda.drop(gone)
-                self._join(lying, track)
-                self._agenda.add(Turned(lying.at, track, replace(lying, track=track), lying.seqs))
+                self._keep_as(lying, track)
                 return True
         return False
+
+    def turned_while_pending(self, fits: Callable[[Lying, Lying], bool]) -> None:
+        """Join a face to the back it was turned from, where neither was matched yet.
+
+        Args:
+            fits: tells whether a card that left the shoe may be both this back and this face.
+        """
+        faces = [lying for lying in self.pending if lying.face == "up"]
+        for back in [lying for lying in self.pending if lying.face == "down"]:
+            gone = self._gone(back.track)
+            for face in faces:
+                near = apart_mm(back.place, face.place) <= _TURN_MM
+                if gone and near and face.at > back.at and fits(back, face):
+                    self._agenda.drop(gone)
+                    self._keep_as(face, back.track)
+                    break
+
+    def _keep_as(self, face: Lying, track: int) -> None:
+        self._join(face, track)
+        turned = replace(face, track=track)
+        self._agenda.add(Turned(face.at, track, turned, face.seqs))
 
     def _same_zone(self, one: Place, other: Place) -> bool:
         return self._felt.zone(one).owner == self._felt.zone(other).owner
@@ -146,6 +170,10 @@ class Camera:
         found = self._table.owner(track)
         return None if found is None else found[1].card
 
+    def _moved(self, at: int, track: int, seqs: tuple[int, ...]) -> None:
+        self._table.rests_since[track] = at
+        self._agenda.add(Moved(at, track, seqs))
+
     # --- inside ---------------------------------------------------------------------------
 
     def _keep(self, lying: Lying) -> None:
@@ -164,7 +192,7 @@ class Camera:
     def _changed(self, before: Lying, after: Lying, seen: CardSighted) -> None:
         at, seqs = seen.at or 0, _seqs(seen)
         if apart_mm(before.place, after.place) > _ECHO_MM:
-            self._agenda.add(Moved(at, after.track, seqs))
+            self._moved(at, after.track, seqs)
         if after.face != before.face or seen.change in ("turned", "read"):
             self._agenda.add(Turned(at, after.track, after, seqs))
 

@@ -41,7 +41,7 @@ class Verdict:
 def judge(draws: Sequence[Draw], tracks: Sequence[Lying]) -> Verdict:
     """Weigh every way of joining ``draws`` to ``tracks``; tell of the first draw."""
     first = draws[:_MOST]
-    near = [track for track in tracks if _fits(first[0], track)][:_MOST]
+    near = [track for track in tracks if fits(first[0], track)][:_MOST]
     rest = [track for track in tracks if track not in near][: _MOST + 1 - min(len(near), _MOST)]
     pool = sorted((*near, *rest), key=lambda track: track.at)
     stories = [(_best(first, pool, lying), lying) for lying in (None, *near)]
@@ -61,7 +61,7 @@ def _rest(draws: Sequence[Draw], tracks: Sequence[Lying], last_ns: int) -> float
         return sum((_UNEXPLAINED for _ in tracks), 0.0)
     best = _pair(draws[0], None) + _rest(draws[1:], tracks, last_ns)
     for track in tracks:
-        if _fits(draws[0], track):
+        if fits(draws[0], track):
             left = [other for other in tracks if other is not track]
             order = _OUT_OF_ORDER if track.at < last_ns else 0.0
             story = _pair(draws[0], track) + order
@@ -73,7 +73,8 @@ def _rested(draw: Draw, lying: Lying | None) -> int:
     return draw.at if lying is None else lying.at
 
 
-def _fits(draw: Draw, track: Lying) -> bool:
+def fits(draw: Draw, track: Lying) -> bool:
+    """Tell whether a card that rests since then can be one that left the shoe then."""
     return draw.earliest + SHORTEST_CARRY_NS <= track.at <= draw.at + DEADLINE_NS
 
 

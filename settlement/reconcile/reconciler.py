@@ -32,7 +32,7 @@ from settlement.reconcile.camera import Camera
 from settlement.reconcile.draws import Composition, Draw, ShoeCount, merged, possible_draw
 from settlement.reconcile.felt import Felt
 from settlement.reconcile.happenings import Agenda, Arrived, ChipsChanged, Doubted, Entered
-from settlement.reconcile.matching import MARGIN, judge
+from settlement.reconcile.matching import MARGIN, fits, judge
 from settlement.reconcile.rounds import Rounds, Said, card_name
 from settlement.reconcile.sightings import AGREED_P, EXCLUDED_P, Lying
 from settlement.reconcile.table import Table
@@ -181,6 +181,7 @@ class Reconciler:
 
     def _resolve(self) -> None:
         self._put_aside()
+        self._camera.turned_while_pending(self._one_card)
         self._mend(strictly=True)
         while self._draws and self._decide(self._draws[0]):
             pass
@@ -192,6 +193,13 @@ class Reconciler:
             late = self._now - lying.at > ORPHAN_NS
             if (strictly or late) and not self._awaited(lying):
                 self._camera.mend(lying, strictly=strictly)
+
+    def _one_card(self, back: Lying, face: Lying) -> bool:
+        """Tell whether a draw fits the back by its time and the face by what was read."""
+        return any(
+            draw.card is not None and fits(draw, back) and (face.p(draw.card) or 0) >= AGREED_P
+            for draw in self._draws
+        )
 
     def _awaited(self, lying: Lying) -> bool:
         """Tell whether a card that certainly left the shoe may be this one."""

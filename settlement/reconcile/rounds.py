@@ -12,6 +12,7 @@ from models.events import (
     CardBurned,
     CardDealt,
     CardExposed,
+    Dealt,
     HoleCardChecked,
     PaymentMade,
     PlayerActed,
@@ -25,7 +26,7 @@ from models.events import (
 )
 from models.judgements import Review, ReviewRaised
 from models.money import Cents
-from settlement.reconcile.chips import explain
+from settlement.reconcile.chips import ChangeInPlay
 from settlement.reconcile.draws import Composition
 from settlement.reconcile.happenings import (
     Agenda,
@@ -64,6 +65,7 @@ class Rounds:
         self._now = 0
         self._fresh_shoe: tuple[int, tuple[int, ...]] | None = None
         self._told: set[tuple[str, int]] = set()
+        self._inferred: dict[tuple[Spot, int], int] = {}
 
     @property
     def open(self) -> bool:
@@ -175,7 +177,9 @@ class Rounds:
     def _deal(self, card: Arrived) -> None:
         assert card.lying is not None
         lying = card.lying
-        self._find_splits(card.at)
+        zone = self._table.felt.zone(lying.place).owner
+        if isinstance(zone, int):
+            self._find_split(zone, lying.at, ())
         to = self._table.destination(lying)
         if to.doubt or to.to is None:
             self._misplaced(card, to)
@@ -271,20 +275,16 @@ class Rounds:
         if found is None:
             return True
         hand, _ = found
-        if hand is None or self._table.split_apart(hand.spot) is None:
+        if hand is None or self._table.split_apart(hand.spot, moved.at) is None:
             return True
         if self._entry_of_split(hand.spot, moved.at) is None and self._now - moved.at < TAKING_NS:
             return False
         self._find_split(hand.spot, moved.at, moved.seqs)
         return True
 
-    def _find_splits(self, at: int) -> None:
-        for spot in tuple(self._table.hands):
-            self._find_split(spot, at, ())
-
     def _find_split(self, spot: Spot, at: int, seqs: tuple[int, ...]) -> None:
         """The cards of a hand lie apart: somebody entered the split, or it shows by itself."""
-        hand = self._table.split_apart(spot)
+        hand = self._table.split_apart(spot, at)
         if hand is None:
             return
         entry = self._entry_of_split(spot, at)
@@ -372,8 +372,8 @@ class Rounds:
         if not delta:
             return True
         if self._open:
-            later = [found for found in self._agenda if found is not change]
-            meaning = explain(change, delta, self._table, later, self._now)
+            later = tuple(found for found in self._agenda if found is not change)
+            meaning = ChangeInPlay(change, delta, self._table, later, self._now).meaning()
             if meaning.means == "wait":
                 return False
             if meaning.means == "wager":
@@ -433,12 +433,28 @@ class Rounds:
                 self._composition.left_shoe(fact.card)
             case HoleCardChecked():
                 self._table.peeked = True
+            case RoundOpened():
+                self._open_round(entry.at)
+                return
+            case RoundClosed():
+                self._close_entered(entry)
+                return
             case _:
                 pass
         self._say(fact)
 
+    def _close_entered(self, entry: Entered) -> None:
+        """A person declares the round over, whatever lies on the felt."""
+        if self._open:
+            self._say(RoundClosed(at=entry.at, evidence=entry.seqs))
+            self._open = False
+            self._table.clear()
+
     def _split_entered(self, fact: PlayerActed) -> None:
         hand = self._table.hand(fact.spot, fact.hand)
+        shown_at = self._inferred.pop((fact.spot, fact.hand), None)
+        if shown_at is not None and abs((fact.at or 0) - shown_at) < ENTRY_NS:
+            return
         if hand is not None and len(hand.cards) > 1:
             self._table.split(hand)
         elif self._open:

@@ -84,6 +84,8 @@ class Table:
         self.dealer: list[Held] = []
         self.plates: dict[tuple[Spot, str], Cents] = {}
         self.places: dict[int, Place] = {}
+        self.rests_since: dict[int, int] = {}
+        """Since when each track has lain where it lies."""
         self.peeked = False
 
     def clear(self) -> None:
@@ -179,11 +181,14 @@ class Table:
 
     # --- splits ---------------------------------------------------------------------------
 
-    def split_apart(self, spot: Spot) -> PlayedHand | None:
-        """Return the hand of two cards that lie too far apart to be one hand."""
+    def split_apart(self, spot: Spot, by_ns: int) -> PlayedHand | None:
+        """Return the hand of two cards that ``by_ns`` lay too far apart to be one hand."""
         for hand in self.hands.get(spot, []):
             lies = self._places(hand.cards)
-            if len(hand.cards) == len(lies) == 2 and apart_mm(*lies) > APART_MM:
+            rests = [self.rests_since.get(held.track or 0, 0) for held in hand.cards]
+            if len(hand.cards) != 2 or len(lies) != 2 or max(rests) > by_ns:
+                continue
+            if apart_mm(*lies) > APART_MM:
                 return hand
         return None
 

@@ -1,0 +1,244 @@
+"""Sensors of a table told by hand: what the shoe, camera, plates and console say, and when."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from models.cards import Card
+from models.events import (
+    AnyFact,
+    AnyObservation,
+    CardGone,
+    CardSighted,
+    ConsoleEntry,
+    Dealt,
+    Face,
+    HandNo,
+    PlateRead,
+    ReaderFault,
+    ShoeCardRead,
+)
+from models.judgements import ReviewRaised
+from models.layout import TableLayout
+from models.rulebook import Rulebook
+from settlement.reconcile import Reconciler
+from settlement.rulebooks import parse
+from simulation.places import dealer_card, hole_card, spot_places, up_card
+from stream.library import layout_text, rulebook_text
+from vision.scenes.performance import Place
+
+MS = 1_000_000
+START_NS = 1_700_000_000 * 10**9
+UNSEEN: Mapping[str, float] = {"": 0.0}
+"""The camera never sees the card."""
+UNREAD: Mapping[str, float] = {}
+"""The camera sees the card and cannot read it."""
+
+
+def rulebook(name: str) -> Rulebook:
+    return parse(rulebook_text(name), name).rules
+
+
+FELT = msgspec.toml.decode(layout_text("five-spots"), type=TableLayout)
+RULES = rulebook("kansas-shoe")
+
+
+class Scene:
+    """A shoe game, one thing after another. Every act takes the time it takes at a table."""
+
+    def __init__(self, rules: Rulebook = RULES) -> None:
+        self._rules = rules
+        self._now = START_NS
+        self._heard: list[tuple[int, AnyObservation]] = []
+        self._draws = 0
+        self._tracks = 0
+        self._plates: dict[tuple[int, str], int] = {}
+        self._lying: dict[tuple[Dealt, HandNo], list[tuple[int, Place]]] = {}
+        self._split: set[int] = set()
+
+    def wait(self, ms: int) -> "Scene":
+        """Let time pass."""
+        self._now += ms * MS
+        return self
+
+    def chips(self, spot: int, circle: str | int, change: int) -> "Scene":
+        """Chips are laid down or taken off, and the plate reports 300 ms later."""
+        key = (spot, str(circle))
+        self._plates[key] = total = self._plates.get(key, 0) + change
+        self.wait(400)
+        report = PlateRead(source=f"plate:{spot}", spot=spot, circle=key[1], amount=total)
+        self._say(report, after_ms=300)
+        return self.wait(450)
+
+    def deal(
+        self,
+        to: Dealt,
+        card: str,
+        *,
+        hand: int = 0,
+        face: Face = "up",
+        shoe: str | None = "",
+        camera: Mapping[str, float] | None = None,
+        place: Place | None = None,
+        seen_after_ms: int = 760,
+        sideways: bool = False,
+    ) -> "Scene":
+        """One card leaves the shoe and comes to rest.
+
+        Args:
+            to: whose card it is.
+            card: which card it is.
+            hand: which hand of the spot.
+            face: which side shows.
+            shoe: what the reader says where that is another card; ``None``: nothing at all.
+            camera: what the camera gives each face, where it does not read the card rightly.
+            place: where the card lies, if not where it is due.
+            seen_after_ms: when the camera tells of it.
+            sideways: laid across, as a double's card.
+        """
+        self._draws += 1
+        if shoe is not None:
+            said = Card(shoe or card)
+            self._say(ShoeCardRead(source="shoe", card=said, draw=self._draws, raw="00"))
+        where = place or self._due(to, hand, face)
+        if sideways:
+            where = Place(where.x_mm, where.y_mm, where.angle_deg + 90)
+        self._tracks += 1
+        self._lying.setdefault((to, hand), []).append((self._tracks, where))
+        if camera is not UNSEEN:
+            faces = {card: 0.9995} if camera is None else camera
+            self.sight(self._tracks, where, face, faces, rest_ms=540, seen_ms=seen_after_ms)
+        return self.wait(900)
+
+    def deal_round(self, cards: str, *, spots: tuple[int, ...] = (1,)) -> "Scene":
+        """Deal the first two cards of each spot and the dealer, his second face down."""
+        names = iter(cards.split())
+        for face in ("up", "down"):
+            for spot in spots:
+                self.deal(spot, next(names))
+            self.deal("dealer", next(names), face="down" if face == "down" else "up")
+        return self
+
+    def sight(
+        self,
+        track: int,
+        where: Place,
+        face: Face,
+        faces: Mapping[str, float],
+        *,
+        change: Literal["new", "read", "moved", "turned"] = "new",
+        rest_ms: int = 0,
+        seen_ms: int = 160,
+    ) -> None:
+        """The camera tells of a card that rests since ``rest_ms`` from now."""
+        likeliest = max(faces, key=lambda name: faces[name], default="")
+        sure = face == "up" and faces.get(likeliest, 0) >= 0.99
+        seen = CardSighted(
+            source="camera:overhead",
+            track=track,
+            change=change,
+            face=face,
+            card=Card(likeliest) if sure else None,
+            candidates=dict(faces) if face == "up" else {},
+            x_mm=where.x_mm,
+            y_mm=where.y_mm,
+            angle_deg=where.angle_deg,
+            frame=0,
+            crop=(0, 0, 1, 1),
+        )
+        self._say(seen, after_ms=seen_ms, at_ms=rest_ms)
+
+    def read_again(self, to: Dealt, card: int, faces: Mapping[str, float]) -> "Scene":
+        """The camera reads a card that lies on the felt once more."""
+        track, where = self._lying[to, 0][card]
+        self.sight(track, where, "up", faces, change="read")
+        return self.wait(200)
+
+    def turn_hole(self, card: str) -> "Scene":
+        """The dealer turns his face-down card beside his up card."""
+        track, _ = self._lying["dealer", 0][1]
+        faces = {card: 0.9995}
+        where = dealer_card(1)
+        self.sight(track, where, "up", faces, change="turned", rest_ms=500, seen_ms=700)
+        return self.wait(900)
+
+    def split(self, spot: int, hand: int = 0) -> "Scene":
+        """The dealer moves the two cards of a hand apart."""
+        own = self._lying[spot, hand]
+        new = 1 + max(number for owner, number in self._lying if owner == spot)
+        self._split.add(spot)
+        self._lying[spot, new] = [own.pop()]
+        for number in (hand, new):
+            track, _ = self._lying[spot, number][0]
+            where = spot_places(FELT, spot).card(number, 0)
+            self._lying[spot, number] = [(track, where)]
+            self.sight(track, where, "up", UNREAD, change="moved", rest_ms=500, seen_ms=700)
+        return self.wait(900)
+
+    def take(self, to: Dealt, hand: int = 0) -> "Scene":
+        """The cards of a hand are taken up."""
+        self.wait(450)
+        for track, _ in self._lying.pop((to, hand)):
+            self._say(CardGone(source="camera:overhead", track=track, frame=0), after_ms=160)
+        return self.wait(120)
+
+    def enter(self, fact: AnyFact, *, late_ms: int = 0) -> "Scene":
+        """A person enters a fact at the console."""
+        entered = msgspec.structs.replace(fact, at=self._now + late_ms * MS)
+        self._say(ConsoleEntry(source="console:floor", fact=entered), after_ms=late_ms)
+        return self.wait(40)
+
+    def fault(self, source: str, kind: str) -> "Scene":
+        """A device sends bytes that are no reading."""
+        self._say(ReaderFault(source=source, kind=kind, detail="noise on the line"))
+        return self
+
+    # --- what comes of it -----------------------------------------------------------------
+
+    def observations(self) -> list[tuple[int, AnyObservation]]:
+        """Return everything said, in the order of its arrival."""
+        heard = sorted(self._heard, key=lambda timed: timed[0])
+        return [
+            (at, msgspec.structs.replace(said, seq=seq))
+            for seq, (at, said) in enumerate(heard, start=1)
+        ]
+
+    def said(self) -> tuple[AnyFact | ReviewRaised, ...]:
+        """Return the facts and review items reconciled from it."""
+        table = Reconciler(self._rules, FELT, "shoe")
+        spoken = [said for at, heard in self.observations() for said in table.feed(heard, at)]
+        return (*spoken, *table.finish())
+
+    def facts(self) -> list[AnyFact]:
+        """Return the facts alone."""
+        return [said for said in self.said() if not isinstance(said, ReviewRaised)]
+
+    def lines(self, *kinds: str) -> list[str]:
+        """Return the facts of these kinds, or all, each on one line."""
+        shown = [line(fact) for fact in self.facts()]
+        return [text for text in shown if not kinds or text.partition(" ")[0] in kinds]
+
+    def reviews(self) -> list[str]:
+        """Return what is left to a person."""
+        return [said.review.what for said in self.said() if isinstance(said, ReviewRaised)]
+
+    def _say(self, said: AnyObservation, *, after_ms: int = 0, at_ms: int | None = None) -> None:
+        at = self._now + (after_ms if at_ms is None else at_ms) * MS
+        stamped = msgspec.structs.replace(said, at=at)
+        self._heard.append((self._now + after_ms * MS, stamped))
+
+    def _due(self, to: Dealt, hand: int, face: Face) -> Place:
+        number = len(self._lying.get((to, hand), ()))
+        if to == "dealer":
+            return hole_card() if face == "down" else dealer_card(number) if number else up_card()
+        slot = hand if to in self._split else None
+        return spot_places(FELT, to).card(slot, number)
+
+
+def line(fact: AnyFact) -> str:
+    """Write a fact on one line, without its time and evidence."""
+    shown = msgspec.to_builtins(fact)
+    kind = shown.pop("type")
+    unsaid = ("seq", "at", "table", "evidence")
+    return " ".join([kind, *(f"{name}={it}" for name, it in shown.items() if name not in unsaid)])
