@@ -73,11 +73,14 @@ def replay(
     journal: Journal,
     load_reader: Callable[[], CardReader],
     stopwatch: Stopwatch,
+    *,
     progress: Callable[[float], None] = lambda _: None,
+    clock: Clock | None = None,
 ) -> Replayed:
     """Play a session from its first frame to its last and settle every round of it.
 
-    The reader is loaded only once the recording has been found sound.
+    The reader is loaded only once the recording has been found sound. Without a ``clock`` the
+    replay runs by one of its own, at the speed of ``options``.
 
     Raises:
         PitwatchError: the session is missing, damaged or impossible; whatever was journalled
@@ -90,7 +93,7 @@ def replay(
         recording.session.table, journal, _reconciler(rules, recording), Engine(rules), stopwatch
     )
     player = _Player(recording, pipeline, load_reader(), stopwatch, pictures=options.pictures)
-    clock = ReplayClock(recording.session.at, options.speed)
+    clock = clock or ReplayClock(recording.session.at, options.speed)
     player.run(clock, progress)
     rounds = pipeline.rounds()
     truth = recording.truth

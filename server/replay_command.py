@@ -45,7 +45,7 @@ def run_replay(options: ReplayOptions, outputs: Outputs, *, as_json: bool) -> Ex
         check_place(place)
     stopwatch = Stopwatch(elapsed_ns)
     with new_journal(outputs.journal) as journal, progress_bar("replaying") as progress:
-        replayed = replay(options, journal, Reader.load, stopwatch, progress)
+        replayed = replay(options, journal, Reader.load, stopwatch, progress=progress)
     if outputs.facts:
         write_whole(outputs.facts, facts_of(replayed))
     if outputs.report:
