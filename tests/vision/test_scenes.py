@@ -84,7 +84,7 @@ def test_a_card_at_rest_looks_like_its_face(card: Card, angle: float) -> None:
     assert scores[card] > 0.9
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     x_mm=st.floats(-600, 600),
     y_mm=st.floats(450, 800),
@@ -219,7 +219,7 @@ def test_a_look_that_no_camera_has_is_refused(field: str, value: float) -> None:
 
 
 def test_an_unknown_felt_is_refused() -> None:
-    with pytest.raises(OperatorError, match="felt: .* tartan.* Choose one of green, blue"):
+    with pytest.raises(OperatorError, match=r"felt: .* tartan.* Choose one of green, blue"):
         Look(felt="tartan")  # type: ignore[arg-type]
 
 
