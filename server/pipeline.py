@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from msgspec.structs import replace
-from settlement.engine import Engine
-from settlement.ledger import post
 
-from models.events import AnyFact, AnyObservation, Event, RoundOpened
+from models.events import AnyFact, AnyObservation, Event, RoundClosed, TrayCounted
 from models.judgements import LedgerPosted, ReviewRaised, RoundResult, RoundSettled
 from server.stopwatch import Stopwatch
+from settlement.engine import Engine
+from settlement.ledger import post
 from settlement.reconcile import Reconciler, with_reviews
 from stream.journal import Journal
 
@@ -36,7 +36,7 @@ class Pipeline:
     ) -> None:
         self._table, self._journal = table, journal
         self._reconciler, self._engine, self._stopwatch = reconciler, engine, stopwatch
-        self._because: list[int] = []
+        self._facts: list[AnyFact] = []
         self._settled: dict[int, RoundResult] = {}
         self._reviews: list[ReviewRaised] = []
 
@@ -73,25 +73,27 @@ class Pipeline:
         )
 
     def _act_on(self, found: Sequence[AnyFact | ReviewRaised]) -> None:
-        for event in self._append(found):
-            if isinstance(event, ReviewRaised):
-                self._reviews.append(event)
-            else:
+        recorded = self._append(found)
+        self._reviews += [event for event in recorded if isinstance(event, ReviewRaised)]
+        for event in recorded:
+            if not isinstance(event, ReviewRaised):
                 self._settle(event)
 
     def _settle(self, fact: AnyFact) -> None:
         with self._stopwatch.stage("settling"):
             results = self._engine.feed(fact)
-        if isinstance(fact, RoundOpened):
+        if isinstance(fact, RoundClosed | TrayCounted):
+            self._facts.append(fact)
             self._judge(results, fact.at)
-        self._because += [fact.seq] if fact.seq is not None else []
-        if not isinstance(fact, RoundOpened):
+        else:
             self._judge(results, fact.at)
+            self._facts.append(fact)
 
     def _judge(self, results: Sequence[RoundResult], at: int | None) -> None:
         for result in results:
             self._settled[result.round] = result
-            because, self._because = tuple(self._because), []
+            because = tuple(fact.seq for fact in self._facts if fact.seq is not None)
+            self._facts.clear()
             whole = with_reviews(result, self._reviews)
             settled = RoundSettled(at=at, because=because, result=whole)
             self._append([settled, *self._postings(whole, at, because)])

@@ -9,7 +9,6 @@ from pathlib import Path
 import msgspec
 from rich.console import Console
 from rich.text import Text
-from vision.reader import Reader
 
 from models.errors import OperatorError
 from models.events import Fact
@@ -25,6 +24,7 @@ from server.wholefile import check_place, write_whole
 from server.wording import counted, is_clean
 from stream.clock import elapsed_ns
 from stream.journal import Journal
+from vision.reader import Reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,22 @@ class Outputs:
 
 
 def run_replay(options: ReplayOptions, outputs: Outputs, *, as_json: bool) -> Exit:
-    """Replay a session, print its rounds, write the files, return the exit status.
+    """Replay a session, print its rounds, and return the exit status."""
+    replayed, stopwatch = play_and_write(options, outputs)
+    if as_json:
+        _print_lines(replayed)
+    else:
+        print_tables(screen(), replayed, stopwatch, outputs)
+    return exit_for(replayed)
+
+
+def play_and_write(options: ReplayOptions, outputs: Outputs) -> tuple[Replayed, Stopwatch]:
+    """Replay a session and write the files that were asked for.
 
     Nothing is printed and nothing written before the whole session is played.
+
+    Raises:
+        PitwatchError: the session is not sound, or a file cannot be written.
     """
     for place in (outputs.report, outputs.journal, outputs.facts):
         check_place(place)
@@ -50,11 +63,7 @@ def run_replay(options: ReplayOptions, outputs: Outputs, *, as_json: bool) -> Ex
         write_whole(outputs.facts, facts_of(replayed))
     if outputs.report:
         write_report(outputs.report, story_of(replayed))
-    if as_json:
-        _print_lines(replayed)
-    else:
-        _print_tables(screen(), replayed, stopwatch, outputs)
-    return exit_for(replayed)
+    return replayed, stopwatch
 
 
 def exit_for(replayed: Replayed) -> Exit:
@@ -116,9 +125,10 @@ def _print_lines(replayed: Replayed) -> None:
         print_json({"truth": tally(replayed.comparisons)})
 
 
-def _print_tables(
+def print_tables(
     console: Console, replayed: Replayed, stopwatch: Stopwatch, outputs: Outputs
 ) -> None:
+    """Print the rounds for people, how they compare with the truth, and what it took."""
     print_rounds(console, replayed.rounds)
     if replayed.faults:
         console.print(Text(_faults_line(replayed), style="yellow"))

@@ -1,0 +1,78 @@
+"""``make demo``: the shipped session from pixels and bytes to payouts, and a page of it.
+
+Succeeds only if every round comes out as it really happened, and the dealer's mistake and the
+wrong payment that are in it are named.
+"""
+
+import sys
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+from rich.text import Text
+
+from models.errors import PitwatchError
+from models.judgements import Violation
+from server.comparison import tally
+from server.console import screen
+from server.exits import Exit
+from server.replay import Replayed, ReplayOptions
+from server.replay_command import Outputs, play_and_write, print_tables
+from server.report.citations import wording
+
+ROOT: Final = Path(__file__).parents[1]
+SESSION: Final = ROOT / "demo"
+REPORT: Final = ROOT / "report.html"
+ROUNDS: Final = 5
+PAYMENT: Final = "wrong_payout"
+
+
+def main() -> None:
+    """Run the demo and leave with 0 only if it showed everything it is to show."""
+    try:
+        sys.exit(run())
+    except PitwatchError as refusal:
+        print(f"pitwatch: {refusal}", file=sys.stderr)
+        sys.exit(Exit.REFUSED)
+
+
+def run() -> Exit:
+    """Replay the demo session, say what it proves, and return the exit status."""
+    outputs = Outputs(report=REPORT)
+    replayed, stopwatch = play_and_write(ReplayOptions(SESSION, pictures=True), outputs)
+    console = screen()
+    print_tables(console, replayed, stopwatch, outputs)
+    console.print()
+    return closing(console, replayed)
+
+
+def closing(console: Console, replayed: Replayed) -> Exit:
+    """Say in a few lines what was to be seen, and whether it was."""
+    counted = tally(replayed.comparisons or ())
+    found = [violation for result in replayed.rounds for violation in result.violations]
+    payments = [violation for violation in found if violation.code == PAYMENT]
+    mistakes = [violation for violation in found if violation.spot is None]
+    shown = (
+        (
+            f"{counted.exact} of {ROUNDS} rounds settled exactly as they happened",
+            counted.exact == counted.rounds == ROUNDS,
+        ),
+        _caught("the dealer's mistake", mistakes),
+        _caught("the wrong payment", payments),
+        (f"the report is at {REPORT}", REPORT.is_file()),
+    )
+    for said, good in shown:
+        mark = Text("✓ " if good else "✗ ", style="bold green" if good else "bold red")
+        console.print(mark.append(said, style="bold"))
+    return Exit.CLEAN if all(good for _, good in shown) else Exit.FINDINGS
+
+
+def _caught(what: str, violations: list[Violation]) -> tuple[str, bool]:
+    if not violations:
+        return f"{what} was not caught", False
+    each = (f"{one.code}: {one.detail} ({one.clause}: {wording(one.clause)})" for one in violations)
+    return f"{what} was caught: {'; '.join(each)}", True
+
+
+if __name__ == "__main__":
+    main()

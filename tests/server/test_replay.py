@@ -1,0 +1,113 @@
+"""A small filmed session, from pixels and bytes to payouts, by a reader that knows the truth."""
+
+from pathlib import Path
+from shutil import copytree
+
+import msgspec
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from models.events import Observation
+from models.session import CameraRecord
+from server.comparison import tally
+from server.replay import Replayed, ReplayOptions, replay
+from server.stopwatch import Stopwatch
+from simulation.session import Scene, Settings, prepare, simulate
+from stream.clock import Clock, ReplayClock
+from stream.journal import Journal
+from stream.recording import read_session
+from tests.vision.truth_reader import TruthReader
+from vision.change import Rect
+from vision.felt import locate_felt
+from vision.scenes.look import Look
+from vision.sightings import Sightings
+
+SETTINGS = Settings(
+    rounds=1,
+    seed=4,
+    spots=(1, 3),
+    look=Look(width_px=960, height_px=540, fps=10, noise_sigma=1.0),
+)
+
+
+class Told:
+    """A reader that knows what was filmed and looks at the clock."""
+
+    confident_p = 0.98
+
+    def __init__(self, scene: Scene, camera: CameraRecord, clock: Clock) -> None:
+        felt = locate_felt(camera.reference_points, where="test")
+        self._truth = TruthReader(scene.staged.performance, felt)
+        self._clock = clock
+
+    def read(
+        self,
+        image: NDArray[np.uint8],
+        *,
+        card_width_px: float | None,
+        region: Rect | None = None,
+    ) -> Sightings:
+        self._truth.now_ns = self._clock.now_ns() - SETTINGS.start_ns
+        return self._truth.read(image, card_width_px=card_width_px, region=region)
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return simulate(SETTINGS, tmp_path_factory.mktemp("recorded") / "session")
+
+
+def play(session: Path, *, speed: float | None = None, pictures: bool = False) -> Replayed:
+    (camera,) = read_session(session).cameras
+    clock = ReplayClock(SETTINGS.start_ns, speed)
+    reader = Told(prepare(SETTINGS), camera, clock)
+    with Journal.in_memory() as journal:
+        return replay(
+            ReplayOptions(session, pictures=pictures),
+            journal,
+            lambda: reader,
+            Stopwatch(lambda: 0),
+            clock=clock,
+        )
+
+
+@pytest.fixture(scope="module")
+def replayed(recorded: Path) -> Replayed:
+    return play(recorded, pictures=True)
+
+
+def judged(replayed: Replayed) -> bytes:
+    """Facts, violations, settlements, reviews and ledger, as journalled."""
+    events = (event for event in replayed.events if not isinstance(event, Observation))
+    return b"\n".join(msgspec.json.encode(event) for event in events)
+
+
+def test_every_round_is_settled_as_it_happened(replayed: Replayed) -> None:
+    assert replayed.comparisons is not None
+    assert [one.differences for one in replayed.comparisons] == [()]
+    assert tally(replayed.comparisons).exact == SETTINGS.rounds
+
+
+def test_pieces_of_pictures_are_kept_of_what_was_sighted(replayed: Replayed) -> None:
+    assert replayed.jpegs
+    assert all(jpeg.startswith(b"\xff\xd8") for jpeg in replayed.jpegs.values())
+
+
+def test_replayed_again_and_at_a_hundred_times_its_speed_it_comes_to_the_same_bytes(
+    recorded: Path, replayed: Replayed
+) -> None:
+    again, hurried = play(recorded), play(recorded, speed=100)
+    assert judged(again) == judged(replayed) == judged(hurried)
+    assert again.head == replayed.head == hurried.head
+
+
+def test_noise_on_the_line_is_journalled_and_costs_no_card(
+    recorded: Path, tmp_path: Path, replayed: Replayed
+) -> None:
+    noisy = copytree(recorded, tmp_path / "noisy")
+    lines = (noisy / "shoe.cap").read_text().splitlines()
+    first_ns = int(lines[0].split()[0])
+    (noisy / "shoe.cap").write_text("\n".join([f"{first_ns // 2} 00ff7e13", *lines]) + "\n")
+    found = play(noisy)
+    assert found.faults
+    assert found.rounds == replayed.rounds

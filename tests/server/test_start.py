@@ -1,0 +1,25 @@
+import subprocess
+import sys
+
+import pytest
+
+
+def test_help_and_settling_load_neither_pixels_nor_networks() -> None:
+    asked = (
+        "import sys; from server.cli import run; run(['settle', '--help']);"
+        "from server import settling, rulebook_shelf;"
+        "print([name for name in ('av', 'cv2', 'numpy', 'onnxruntime', 'serial')"
+        " if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("arguments", [["settle"], ["replay"], ["nonsense"], ["settle", "x", "-q"]])
+def test_a_command_that_cannot_be_understood_is_exit_2(arguments: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "server", *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
