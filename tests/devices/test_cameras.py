@@ -1,4 +1,6 @@
-from collections.abc import Callable
+import resource
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 
@@ -156,6 +158,25 @@ def interrupted(path: Path) -> None:
 def test_a_video_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         interrupted(tmp_path / "v.mp4")
+    assert list(tmp_path.iterdir()) == []
+
+
+@contextmanager
+def disk_with_room_for(size: int) -> Iterator[None]:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_is_said_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    with (
+        pytest.raises(TechnicianError, match=r"cannot be written .*has space"),
+        disk_with_room_for(20_000),
+    ):
+        written(tmp_path / "v.mp4", crf=0)
     assert list(tmp_path.iterdir()) == []
 
 
