@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.change import Grid, Mask
+from vision.change import Grid, Mask, Rect
 from vision.felt import Felt, Pose
 
 _LEVELS: Final = 22
@@ -16,8 +16,10 @@ _CARD_SHARE: Final = 0.10
 _BARE_SHARE: Final = 0.5
 _SHRINK_MM: Final = 5.0
 _GROW_MM: Final = 4.0
-_RING_MM: Final = 45.0
-_DRIFT: Final = 0.1
+_RING_MM: Final = 25.0
+_REACH_MM: Final = 130.0
+_STEP: Final = 2
+_FOLLOW_NS: Final = 2_000_000_000
 
 
 class Backdrop:
@@ -28,27 +30,32 @@ class Backdrop:
     """
 
     def __init__(self, grid: Grid, felt: Felt) -> None:
+        shape = grid.small[::-1]
         self._grid, self._felt = grid, felt
-        self._felt_bgr = np.zeros((*grid.small[::-1], 3), np.float32)
-        self._learned = np.zeros(grid.small[::-1], np.bool_)
-        self._now = np.zeros((*grid.small[::-1], 3), np.uint8)
-        self._still = np.zeros(grid.small[::-1], np.bool_)
+        self._bare = np.zeros((*shape, 3), np.uint8)
+        self._learned = np.zeros(shape, np.bool_)
+        self._now = np.zeros((*shape, 3), np.uint8)
+        self._still = np.zeros(shape, np.bool_)
+        self._followed_ns = 0
 
     def show(self, image: NDArray[np.uint8], settled: Mask) -> None:
         """Take the colour picture that the next questions are about, and what in it is at rest."""
         self._now = self._grid.reduce(image)
         self._still = self._grid.spread(settled) > 0
 
-    def learn(self, cards: Sequence[Pose]) -> None:
+    def learn(self, cards: Sequence[Pose], at_ns: int) -> None:
         """Learn the felt wherever it is at rest and none of ``cards`` lies; follow slow light."""
-        bare = self._still.copy()
-        bare[self._drawn(cards, _GROW_MM) > 0] = False
-        new = bare & ~self._learned
-        self._felt_bgr[new] = self._now[new]
-        apart = np.abs(self._now - self._felt_bgr).max(axis=2)
-        alike = bare & self._learned & (apart < _LEVELS)
-        self._felt_bgr[alike] += _DRIFT * (self._now[alike] - self._felt_bgr[alike])
+        new = self._still & ~self._learned
+        follow = at_ns - self._followed_ns >= _FOLLOW_NS
+        if not (follow or new.any()):
+            return
+        bare = self._drawn(cards, _GROW_MM, (0, 0, *self._grid.small)) == 0
+        new &= bare
+        self._bare[new] = self._now[new]
         self._learned |= new
+        if follow:
+            self._follow(bare & self._still & self._learned)
+            self._followed_ns = at_ns
 
     def free(self, pose: Pose, under: Sequence[Pose] = ()) -> bool:
         """Tell whether the felt is seen inside the outline of ``pose``.
@@ -57,29 +64,45 @@ class Backdrop:
             pose: where a card lay.
             under: cards seen lying now; what they cover says nothing.
         """
-        outline = self._drawn([pose], -_SHRINK_MM) > 0
+        box = self._box(pose)
+        outline = self._drawn([pose], -_SHRINK_MM, box) > 0
         whole = int(outline.sum())
-        outline &= self._drawn(under, _GROW_MM) == 0
-        felt = int(self._alike(outline, pose).sum())
+        near = [other for other in under if other.distance_mm(pose) < _REACH_MM]
+        outline &= self._drawn(near, _GROW_MM, box) == 0
+        felt = self._alike(outline, box)
         return felt >= max(_CARD_SHARE * whole, _BARE_SHARE * int(outline.sum()), 1)
 
-    def _alike(self, outline: NDArray[np.bool_], around: Pose) -> NDArray[np.bool_]:
-        """Which pixels of ``outline`` look like the felt, in whatever light."""
-        seen = outline & self._still
-        now, felt = self._now[seen].astype(np.float32), self._felt_bgr[seen]
-        learned = self._learned[seen]
-        if not learned.all():
-            ring = (self._drawn([around], _RING_MM) > 0) & self._learned
-            if not ring.any():
-                return np.zeros(len(now), np.bool_)
-            felt[~learned] = np.median(self._felt_bgr[ring], axis=0)
-        light = np.median((now.sum(axis=1) + 1) / (felt.sum(axis=1) + 1)) if len(now) else 1.0
-        gain = float(np.clip(light, *_GAIN))
-        return np.asarray(np.abs(now - gain * felt).max(axis=1, initial=0) < _LEVELS, np.bool_)
+    def _follow(self, where: NDArray[np.bool_]) -> None:
+        """Step towards the picture where it still looks like the felt."""
+        apart = self._now.astype(np.int16) - self._bare
+        alike = where & (np.abs(apart).max(axis=2) < _LEVELS)
+        step = np.clip(apart[alike], -_STEP, _STEP)
+        self._bare[alike] = (self._bare[alike] + step).astype(np.uint8)
 
-    def _drawn(self, poses: Sequence[Pose], grow_mm: float) -> NDArray[np.uint8]:
-        mask = np.zeros(self._grid.small[::-1], np.uint8)
+    def _alike(self, outline: NDArray[np.bool_], box: Rect) -> int:
+        """How many pixels of ``outline`` look like the felt, in whatever light."""
+        part = np.s_[box[1] : box[1] + box[3], box[0] : box[0] + box[2]]
+        seen, learned = outline & self._still[part], self._learned[part]
+        if not (seen.any() and learned.any()):
+            return 0
+        bare = self._bare[part].astype(np.float32)
+        bare[~learned] = np.median(bare[learned], axis=0)
+        now, felt = self._now[part][seen].astype(np.float32), bare[seen]
+        light = np.median((now.sum(axis=1) + 1) / (felt.sum(axis=1) + 1))
+        gain = float(np.clip(light, *_GAIN))
+        return int((np.abs(now - gain * felt).max(axis=1) < _LEVELS).sum())
+
+    def _box(self, pose: Pose) -> Rect:
+        """The reduced picture around a card, with a ring of what lies about it."""
+        edge = self._grid.small
+        px = self._felt.to_px(pose.outline_mm(_RING_MM)) * self._grid.scale
+        left, top = np.clip(px.min(axis=0).astype(int), 0, edge)
+        right, bottom = np.clip(px.max(axis=0).astype(int) + 1, 0, edge)
+        return int(left), int(top), int(right - left), int(bottom - top)
+
+    def _drawn(self, poses: Sequence[Pose], grow_mm: float, box: Rect) -> NDArray[np.uint8]:
+        mask = np.zeros((box[3], box[2]), np.uint8)
         for pose in poses:
             px = self._felt.to_px(pose.outline_mm(grow_mm)) * self._grid.scale
-            cv2.fillConvexPoly(mask, np.round(px - 0.5).astype(np.int32), 255)
+            cv2.fillConvexPoly(mask, np.round(px - 0.5 - box[:2]).astype(np.int32), 255)
         return mask

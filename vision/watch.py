@@ -1,6 +1,5 @@
 """Watch a felt through one camera: frames in, observations out."""
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -9,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.events import CameraFault, CardGone, CardSighted
-from models.layout import TableLayout, inside
+from models.layout import TableLayout
 from models.session import ReferencePoint
 from vision.backdrop import Backdrop
 from vision.change import ChangeDetector, Grid, Mask, Rect, regions
 from vision.faults import PictureCheck
-from vision.felt import Pose, locate_felt
+from vision.felt import locate_felt
+from vision.ground import in_play, watched_blocks
 from vision.observer import Observer
 from vision.sightings import Sightings
 from vision.tracker import Change, Seen, Tracker
@@ -23,7 +23,6 @@ from vision.view import FeltView
 _PAD_MM: Final = 100.0
 _FOUND_P: Final = 0.5
 _MISFIT_MM: Final = 9.0
-_MOUTH_MM: Final = 60.0
 
 
 class Picture(Protocol):
@@ -135,7 +134,7 @@ class Watcher:
         return _Eye(
             pad_px=round(_PAD_MM * self.felt.px_per_mm(x_mm, y_mm)),
             check=PictureCheck(size),
-            detector=ChangeDetector(grid),
+            detector=ChangeDetector(grid, watched_blocks(grid, self.felt, self._layout)),
             backdrop=Backdrop(grid, self.felt),
             observer=Observer(self._source, self._reader.confident_p, self.felt, size),
         )
@@ -166,7 +165,8 @@ class Watcher:
         )
         seen = [one for sightings in found for one in self._believed(sightings, view)]
         changes = self._tracker.look(seen, view)
-        eye.backdrop.learn([*(t.pose for t in self._tracker.lying), *(s.pose for s in seen)])
+        cards = [*(t.pose for t in self._tracker.lying), *(s.pose for s in seen)]
+        eye.backdrop.learn(cards, frame.at_ns)
         for _, blocks in due:
             eye.detector.accept(blocks)
         self.spent.reads += len(due)
@@ -185,7 +185,9 @@ class Watcher:
         for i in range(len(sightings)):
             pose, misfit_mm = self.felt.pose(sightings.corners_px[i].astype(np.float64))
             believable = sightings.found_p[i] >= _FOUND_P and misfit_mm <= _MISFIT_MM
-            if not (believable and view.covers(pose) and self._in_play(pose)):
+            if not (
+                believable and view.covers(pose) and in_play((pose.x_mm, pose.y_mm), self._layout)
+            ):
                 continue
             if view.free(pose, ()):
                 continue
@@ -196,13 +198,6 @@ class Watcher:
                 card_p=sightings.card_p[i].astype(np.float64),
                 at_ns=view.rested_ns(pose),
             )
-
-    def _in_play(self, pose: Pose) -> bool:
-        """Cards in the discard rack, in the tray and in the shoe's mouth are not."""
-        place, layout = (pose.x_mm, pose.y_mm), self._layout
-        if math.dist(place, layout.shoe_mouth) <= _MOUTH_MM:
-            return False
-        return not any(inside(place, zone) for zone in (layout.discard_rack, layout.tray))
 
 
 @dataclass(frozen=True, slots=True)
