@@ -1,0 +1,220 @@
+"""The clauses of the game in our own words, and the clause that each violation breaks.
+
+Which sentence of a house's sheet stands behind a clause is the rulebook's to say: the knobs
+named here carry the citations.
+"""
+
+from typing import Final
+
+import msgspec
+
+from models.judgements import Violation
+
+
+class Clause(msgspec.Struct, frozen=True):
+    """One rule of the game.
+
+    Attributes:
+        id: its name in settlements and violations.
+        says: the rule, in our words.
+        knobs: the rulebook's knobs that set it; their citations are its sources.
+    """
+
+    id: str
+    says: str
+    knobs: tuple[str, ...] = ()
+
+
+_ALL: Final = (
+    Clause(
+        "dealer.draw",
+        "Draw to 16 and stand on 17; a house that hits soft 17 draws to it as well.",
+        ("dealer_soft17", "policy.dealer_overdraw", "policy.dealer_underdraw"),
+    ),
+    Clause("dealer.no_live_hands", "With no hand left to beat, the dealer draws no card."),
+    Clause("dealer.breaks", "A dealer past 21 loses to every hand still live."),
+    Clause(
+        "dealer.blackjack",
+        "A dealer's blackjack beats every hand but a blackjack.",
+        ("dealer_blackjack_collects",),
+    ),
+    Clause("dealer.last", "The dealer turns and draws only when every player has finished."),
+    Clause(
+        "deal.order",
+        "One card at a time, clockwise from the dealer's left, the dealer last, twice.",
+        ("dealer_first_card",),
+    ),
+    Clause("deal.every_wager", "Every spot with a wager, and no other, is dealt in."),
+    Clause(
+        "deal.face",
+        "Players' cards and the dealer's two lie face up or down as the house deals them.",
+        ("player_cards", "dealer_first_card"),
+    ),
+    Clause("deal.hole_card", "The hole card stays down until the players have finished."),
+    Clause("deal.boxed_card", "A card found face up in the shoe goes to the discard rack."),
+    Clause("play.turn", "Players act clockwise from the dealer's left, one after another."),
+    Clause("play.split_order", "One split hand is finished before the next is played."),
+    Clause(
+        "play.no_more_cards",
+        "A hand that stands, breaks or makes 21 takes no more cards.",
+        ("policy.extra_player_card",),
+    ),
+    Clause("play.card_due", "A card that is asked for or owed is dealt."),
+    Clause("play.signal", "Decisions are shown in the ways the house accepts.", ("signals.hit",)),
+    Clause("play.touch", "Players touch cards only as the house allows.", ("player_touch",)),
+    Clause("deck.composition", "No more of a card than the decks in play hold.", ("decks",)),
+    Clause("deck.same_card", "The card turned up is the card that was dealt there."),
+    Clause("deck.burn", "Cards are burned after the shuffle.", ("burn_after_shuffle",)),
+    Clause("deck.cut_card", "The round in which the cut card comes is the shoe's last."),
+    Clause("split.pair", "Two cards of equal value or rank may be split.", ("split_match",)),
+    Clause("split.wager", "A split hand carries a wager equal to the first."),
+    Clause("split.max_hands", "Splits make no more hands than the house allows.", ("max_hands",)),
+    Clause("split.aces_again", "Whether aces may be split again.", ("resplit_aces",)),
+    Clause("split.aces_cards", "A split ace receives one card.", ("split_aces_cards",)),
+    Clause(
+        "double.total",
+        "A hand may be doubled on the totals the house names.",
+        ("double_on", "double_soft_as_low_total"),
+    ),
+    Clause("double.first_two", "A double is made on the first two cards.", ("double_on",)),
+    Clause("double.amount", "A double adds up to the original wager.", ("double_for_less",)),
+    Clause("double.after_split", "Whether split hands may double.", ("double_after_split",)),
+    Clause("double.split_aces", "Whether split aces may double.", ("double_split_aces",)),
+    Clause("double.blackjack", "A blackjack is not doubled."),
+    Clause("double.one_card", "A doubled hand receives exactly one card."),
+    Clause(
+        "insurance.offered",
+        "Insurance is offered before any hand acts, when the dealer shows an ace.",
+        ("insurance",),
+    ),
+    Clause(
+        "insurance.amount",
+        "Insurance is limited to half of the original wager.",
+        ("insurance", "policy.insurance_over_half"),
+    ),
+    Clause(
+        "insurance.pays", "Insurance pays when the dealer has blackjack.", ("insurance_payout",)
+    ),
+    Clause(
+        "insurance.both_blackjacks",
+        "What an insured blackjack comes to against the dealer's.",
+        ("insured_blackjack_vs_dealer_blackjack",),
+    ),
+    Clause("even_money.offered", "Whether even money is offered.", ("even_money",)),
+    Clause("surrender.offered", "Whether half may be given up to end a hand.", ("surrender",)),
+    Clause(
+        "surrender.first_two",
+        "Surrender is the first decision on the first two cards of an unsplit hand.",
+        ("surrender", "surrender_after_split"),
+    ),
+    Clause(
+        "surrender.dealer_blackjack",
+        "A late surrender does not stand against a dealer's blackjack.",
+        ("surrender",),
+    ),
+    Clause("table.minimum", "A wager is at least the table's minimum.", ("table_min",)),
+    Clause("table.maximum", "A wager is at most the table's maximum.", ("table_max",)),
+    Clause(
+        "table.spots",
+        "A player holds no more spots than the house allows, at the minimum it asks.",
+        ("max_spots_per_player", "multi_spot_min_multiple"),
+    ),
+    Clause("table.entry", "Whether play may begin in the middle of a shoe.", ("mid_shoe_entry",)),
+    Clause("table.side_wagers", "Whether side wagers are taken.", ("side_wagers",)),
+    Clause("wager.stands", "A wager stands from the first card until it is settled."),
+    Clause("player.breaks", "A hand past 21 loses at once."),
+    Clause("blackjack.pays", "A blackjack is paid at the posted odds.", ("blackjack_payout",)),
+    Clause(
+        "blackjack.early",
+        "Against an ace or a ten a blackjack is paid only when the hole card is known.",
+    ),
+    Clause("win.pays", "The higher total wins at the posted odds.", ("win_payout",)),
+    Clause("lose.takes", "The lower total loses its wager."),
+    Clause("push.returns", "Equal totals leave the wager as it is."),
+    Clause(
+        "payout.rounding",
+        "What the smallest chip cannot pay is rounded as the house says.",
+        ("payout_unit", "payout_rounding"),
+    ),
+    Clause("payment.order", "Wagers are settled from the dealer's right.", ("settle_order",)),
+    Clause("payment.due", "Every wager is paid or taken for exactly what it is due."),
+    Clause("tray.balance", "The tray changes by exactly what is paid and taken."),
+)
+
+CLAUSES: Final = {clause.id: clause for clause in _ALL}
+"""Every clause by its id."""
+
+BREAKS: Final = {
+    "dealer_hit_hard_17": "dealer.draw",
+    "dealer_hit_18_plus": "dealer.draw",
+    "dealer_hit_soft_17": "dealer.draw",
+    "dealer_stood_soft_17": "dealer.draw",
+    "dealer_stood_below_17": "dealer.draw",
+    "dealer_drew_no_live_hands": "dealer.no_live_hands",
+    "dealer_drew_after_breaking": "dealer.draw",
+    "dealer_drew_on_blackjack": "dealer.draw",
+    "deal_order": "deal.order",
+    "spot_skipped": "deal.every_wager",
+    "card_to_empty_spot": "deal.every_wager",
+    "deal_face": "deal.face",
+    "hole_card_exposed": "deal.hole_card",
+    "player_turn_order": "play.turn",
+    "split_hand_order": "play.split_order",
+    "dealer_acted_before_players": "dealer.last",
+    "face_up_card_used": "deal.boxed_card",
+    "settle_order": "payment.order",
+    "blackjack_paid_early": "blackjack.early",
+    "extra_card_after_double": "double.one_card",
+    "extra_card_on_split_ace": "split.aces_cards",
+    "card_after_stand": "play.no_more_cards",
+    "card_after_breaking": "play.no_more_cards",
+    "card_to_blackjack": "play.no_more_cards",
+    "missing_card": "play.card_due",
+    "impossible_card": "deck.composition",
+    "foreign_card": "deck.same_card",
+    "burn_missing": "deck.burn",
+    "dealt_past_cut_card": "deck.cut_card",
+    "split_not_pair": "split.pair",
+    "split_unequal_rank": "split.pair",
+    "split_wager_mismatch": "split.wager",
+    "too_many_hands": "split.max_hands",
+    "resplit_aces_not_allowed": "split.aces_again",
+    "double_total_not_allowed": "double.total",
+    "double_not_first_two": "double.first_two",
+    "double_over_original": "double.amount",
+    "double_for_less_not_allowed": "double.amount",
+    "double_after_split_not_allowed": "double.after_split",
+    "double_split_aces": "double.split_aces",
+    "double_on_blackjack": "double.blackjack",
+    "insurance_not_offered": "insurance.offered",
+    "insurance_over_half": "insurance.amount",
+    "insurance_not_half": "insurance.amount",
+    "insurance_late": "insurance.offered",
+    "surrender_not_offered": "surrender.offered",
+    "surrender_after_action": "surrender.first_two",
+    "surrender_after_split": "surrender.first_two",
+    "surrender_vs_dealer_blackjack": "surrender.dealer_blackjack",
+    "even_money_not_offered": "even_money.offered",
+    "below_table_min": "table.minimum",
+    "above_table_max": "table.maximum",
+    "multi_spot_minimum": "table.spots",
+    "too_many_spots": "table.spots",
+    "mid_shoe_entry": "table.entry",
+    "side_wager_prohibited": "table.side_wagers",
+    "stake_increased_after_deal": "wager.stands",
+    "stake_reduced_after_deal": "wager.stands",
+    "wager_after_deal": "wager.stands",
+    "signal_not_accepted": "play.signal",
+    "player_touched_cards": "play.touch",
+    "wrong_payout": "payment.due",
+    "payment_missing": "payment.due",
+    "tray_mismatch": "tray.balance",
+}
+"""Every violation code, and the clause it breaks."""
+
+
+def violation(
+    code: str, seq: int, detail: str, spot: int | None = None, hand: int | None = None
+) -> Violation:
+    """Name a mistake: its code and clause, the fact it happened at, what should have been."""
+    return Violation(code, seq, spot, hand, BREAKS[code], detail)

@@ -1,0 +1,28 @@
+"""The double entry of a round: what a spot gains, the tray gives; every posting sums to zero."""
+
+from collections.abc import Iterator
+
+from models.judgements import LedgerPosted, RoundResult
+from models.money import Cents
+
+
+def post(result: RoundResult) -> tuple[LedgerPosted, ...]:
+    """Return two lines for each hand and insurance that is settled and moved money."""
+    return tuple(_lines(result))
+
+
+def _lines(result: RoundResult) -> Iterator[LedgerPosted]:
+    for spot in result.spots:
+        account = f"spot:{spot.spot}"
+        for hand in spot.hands:
+            memo = f"hand {hand.hand}: {hand.outcome}"
+            yield from _posting(result.round, account, hand.net, memo)
+        if spot.insurance is not None:
+            net = spot.insurance.net
+            yield from _posting(result.round, f"{account}/insurance", net, "insurance")
+
+
+def _posting(number: int, account: str, net: Cents | None, memo: str) -> Iterator[LedgerPosted]:
+    if net:
+        yield LedgerPosted(round=number, account=account, amount=net, memo=memo)
+        yield LedgerPosted(round=number, account="tray", amount=-net, memo=f"{account} {memo}")
