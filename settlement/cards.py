@@ -69,6 +69,8 @@ def _to_player(state: State, spot: Spot, fact: CardDealt, seq: int, rules: Ruleb
     hand = spot.hands[fact.hand]
     code = closed_to_cards(hand, rules)
     card = state.round.script.cards[state.index]
+    if code is not None and hand.void_double and not hand.double_card:
+        return Step(_burned_with_double(state, spot, fact))
     if code is not None:
         return _not_due(state, spot, fact, seq, rules, code=code)
     state, found = in_turn(state, spot, fact.hand, seq, rules)
@@ -82,6 +84,13 @@ def _to_player(state: State, spot: Spot, fact: CardDealt, seq: int, rules: Ruleb
         taken = replace(taken, due_seq=hand.doubled_seq)
     round_ = replace(with_hand(state.round, spot, fact.hand, taken), acted=True)
     return Step(on(state, round_), found)
+
+
+def _burned_with_double(state: State, spot: Spot, fact: CardDealt) -> State:
+    """Burn the card of a double that does not stand; its mistake has been told."""
+    hand, card = spot.hands[fact.hand], state.round.script.cards[state.index]
+    changed = replace(hand, burned=(*hand.burned, card), double_card=True, due_seq=0)
+    return on(state, with_hand(state.round, spot, fact.hand, changed))
 
 
 _WHY = {

@@ -93,4 +93,9 @@ def _condition(said: list[str]) -> str:
         verb = " make " if " make " in one else " is "
         start, _, end = one.rpartition(verb)
         ends.setdefault(start + verb, []).append(end)
-    return "; ".join(start + " or ".join(end) for start, end in ends.items())
+    return "; ".join(start + _listed(end) for start, end in ends.items())
+
+
+def _listed(words: list[str]) -> str:
+    *most, last = words
+    return f"{', '.join(most)} or {last}" if most else last
