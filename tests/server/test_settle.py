@@ -114,7 +114,14 @@ def test_the_table_for_people_says_who_won_what_and_why(
     facts.write_text(OVERDRAWN)
     assert run(["settle", str(facts), "--rulebook", "kansas-shoe"]) == 3
     printed = capsys.readouterr().out
-    for said in ("A♠ K♦", "blackjack", "+15.00", "house -15.00", "1 violation", "dealer_drew"):
+    for said in (
+        "A♠ K♦",
+        "blackjack",
+        "+15.00",
+        "house -15.00",
+        "1 violation",
+        "dealer_hit_hard_17",
+    ):
         assert said in printed
 
 
@@ -126,7 +133,7 @@ def test_the_table_for_people_says_who_won_what_and_why(
         pytest.param('{"type": "wager_placed", "spot": 1, "kind": "main"}', "amount", id="missing"),
         pytest.param('{"type": "card_delt"}', "'card_delt'", id="type"),
         pytest.param("not json", "JSON", id="not-json"),
-        pytest.param("[" * 5000, "JSON", id="deep"),
+        pytest.param("[" * 5000, "line", id="deep"),
         pytest.param(
             '{"type": "wager_placed", "spot": 1, "kind": "main", "amount": 1.5}', "1.5", id="float"
         ),
