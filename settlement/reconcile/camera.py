@@ -6,11 +6,11 @@ from dataclasses import replace
 from models.cards import Card
 from models.events import CardGone, CardSighted
 from settlement.reconcile.felt import Felt, apart_mm
-from settlement.reconcile.happenings import Agenda, Moved, Taken, Turned
+from settlement.reconcile.happenings import Agenda, Arrived, Moved, Taken, Turned
 from settlement.reconcile.sightings import AGREED_P, Lying, Place
 from settlement.reconcile.table import Table
 
-_ECHO_MM = 14.0
+_ECHO_MM = 12.0
 """Two tracks of one face this near to each other are one card seen twice."""
 
 _TURN_MM = 130.0
@@ -18,10 +18,18 @@ _TURN_MM = 130.0
 
 
 class Camera:
-    """Keeps the identity of cards on the felt where the camera's own tracks broke."""
+    """Keeps the identity of cards on the felt where the camera's own tracks broke.
 
-    def __init__(self, felt: Felt, table: Table, agenda: Agenda) -> None:
+    Args:
+        felt: the layout.
+        table: what lies on it.
+        agenda: where what becomes of known cards is put.
+        alone: no shoe reads the cards; a new track is a happening by itself.
+    """
+
+    def __init__(self, felt: Felt, table: Table, agenda: Agenda, *, alone: bool = False) -> None:
         self._felt, self._table, self._agenda = felt, table, agenda
+        self._alone = alone
         self.pending: list[Lying] = []
         self._lying: dict[int, Lying] = {}
         self._alias: dict[int, int] = {}
@@ -36,7 +44,9 @@ class Camera:
         lying = replace(Lying.of(seen), track=track) if known is None else known.after(seen)
         lying = replace(lying, track=track)
         self._keep(lying)
-        if known is None:
+        if known is None and self._alone:
+            self._agenda.add(Arrived(lying.at, None, lying, lying.seqs))
+        elif known is None:
             self.pending.append(lying)
         elif not self._better_read(known, lying):
             self._changed(known, lying, seen)
@@ -82,7 +92,7 @@ class Camera:
                 continue
             twin = apart_mm(place, lying.place) <= _ECHO_MM and self._may_be(track, lying)
             if twin and self._gone(track) is None:
-                self._join(lying, track)
+                self.join(lying, track)
                 return True
         return False
 
@@ -96,7 +106,7 @@ class Camera:
             if strictly and (self._agreement(taken.track, lying) or 0.0) < AGREED_P:
                 continue
             self._agenda.drop(taken)
-            self._join(lying, taken.track)
+            self.join(lying, taken.track)
             self._moved(lying.at, taken.track, lying.seqs)
             return True
         return False
@@ -136,14 +146,22 @@ class Camera:
                     break
 
     def _keep_as(self, face: Lying, track: int) -> None:
-        self._join(face, track)
+        self.join(face, track)
         turned = replace(face, track=track)
         self._agenda.add(Turned(face.at, track, turned, face.seqs))
 
     def _same_zone(self, one: Place, other: Place) -> bool:
         return self._felt.zone(one).owner == self._felt.zone(other).owner
 
-    def _join(self, lying: Lying, track: int) -> None:
+    def latest(self, lying: Lying) -> Lying:
+        """Return what was read of a card since, where it still shows the same side."""
+        now = self._lying.get(lying.track, lying)
+        if now.face != lying.face:
+            return lying
+        return replace(now, at=lying.at, place=lying.place)
+
+    def join(self, lying: Lying, track: int) -> None:
+        """Say that a new track is a card known already, as ``track``."""
         self.explained(lying)
         self._alias[lying.track] = track
         self._lying.pop(lying.track, None)

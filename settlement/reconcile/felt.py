@@ -14,6 +14,9 @@ CHAIN_MM = 38.0
 APART_MM = 55.0
 """Two cards whose nearest hand-mates are further away than this are not one hand."""
 
+TUCK_MM = 100.0
+"""Cards tucked under a wager lie no further than this from the middle of its circle."""
+
 REACH_MM = 25.0
 """A card may lie this far outside its zone and still be meant for it."""
 
@@ -59,10 +62,22 @@ class Felt:
         )
         (best, owner), (second, neighbour) = depth[0], depth[1]
         if best < -REACH_MM:
-            return Zone(())
+            return Zone(self._at_circle(here))
         if best < 0 and best - second < REACH_MM:
             return Zone((owner, neighbour))
         return Zone((owner,))
+
+    def _at_circle(self, here: Point) -> tuple[Dealt, ...]:
+        """Cards tucked under a wager lie by its circle."""
+        return tuple(
+            spot.spot
+            for spot in self._layout.spots
+            if hypot(here[0] - spot.circle.x_mm, here[1] - spot.circle.y_mm) < TUCK_MM
+        )
+
+    def tucked(self, place: Place) -> bool:
+        """Tell whether a card lies under a wager."""
+        return bool(self._at_circle((place.x_mm, place.y_mm)))
 
     def aside(self, place: Place) -> bool:
         """Tell whether ``place`` is where cards out of play lie: rack, tray, the shoe's mouth."""

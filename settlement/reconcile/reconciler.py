@@ -9,7 +9,6 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from models.cards import Card
 from models.events import (
     AnyObservation,
     CameraFault,
@@ -30,10 +29,12 @@ from models.layout import TableLayout
 from models.rulebook import Rulebook
 from settlement.reconcile.camera import Camera
 from settlement.reconcile.draws import Composition, Draw, ShoeCount, merged, possible_draw
+from settlement.reconcile.faces import card_name, read_face
 from settlement.reconcile.felt import Felt
 from settlement.reconcile.happenings import Agenda, Arrived, ChipsChanged, Doubted, Entered
 from settlement.reconcile.matching import MARGIN, fits, judge
-from settlement.reconcile.rounds import Rounds, Said, card_name
+from settlement.reconcile.pitch import PitchRounds
+from settlement.reconcile.rounds import Rounds, Said
 from settlement.reconcile.sightings import AGREED_P, EXCLUDED_P, Lying
 from settlement.reconcile.table import Table
 from settlement.reconcile.timing import (
@@ -72,13 +73,18 @@ class Reconciler:
         self._dealing = dealing
         self._agenda = Agenda()
         self._table = Table(felt)
-        self._camera = Camera(felt, self._table, self._agenda)
+        self._camera = Camera(felt, self._table, self._agenda, alone=dealing == "pitch")
         self._composition = Composition(rules.decks)
-        self._rounds = Rounds(self._table, self._agenda, self._composition, rules.decks)
+        self._rounds = self._watched_rounds(rules.decks)
         self._count = ShoeCount()
         self._draws: list[Draw] = []
         self._entries: list[ConsoleEntry] = []
         self._now = 0
+
+    def _watched_rounds(self, decks: int) -> Rounds:
+        if self._dealing == "shoe":
+            return Rounds(self._table, self._agenda, self._composition, decks)
+        return PitchRounds(self._table, self._agenda, self._composition, decks, self._camera)
 
     def feed(self, observation: AnyObservation, through_ns: int) -> tuple[Said, ...]:
         """Take one observation in; ``through_ns`` is how far the sources have been read.
@@ -221,7 +227,7 @@ class Reconciler:
             self._unseen(draw)
             return True
         doubts = self._doubts(draw, verdict.lying, verdict.margin)
-        card = draw.card if draw.card is not None else self._read_face(verdict.lying)
+        card = draw.card if draw.card is not None else read_face(verdict.lying, self._composition)
         seqs = tuple(sorted(draw.seqs + verdict.lying.seqs))
         self._camera.explained(verdict.lying)
         self._agenda.add(Arrived(draw.at, card, verdict.lying, seqs, doubts))
@@ -254,21 +260,10 @@ class Reconciler:
         elif margin < MARGIN:
             what = f"which card on the felt is {card_name(draw.card)} cannot be told"
             found.append(Review(what, lying.names(), seqs))
-        if draw.card is None and lying.face == "up" and self._read_face(lying) is None:
+        if draw.card is None and lying.face == "up" and read_face(lying, self._composition) is None:
             what = "neither the shoe nor the camera read a card"
             found.append(Review(what, lying.names(), seqs))
         return tuple(found)
-
-    def _read_face(self, lying: Lying) -> Card | None:
-        """Return what the camera read, as far as the shoe can still hold it."""
-        if lying.face == "down":
-            return None
-        if not lying.candidates:
-            return lying.card if lying.card and self._composition.holds(lying.card) else None
-        left = {name: p for name, p in lying.candidates if self._composition.holds(Card(name))}
-        mass = sum(left.values()) + max(0.0, 1.0 - sum(p for _, p in lying.candidates))
-        name, p = max(left.items(), key=lambda named: named[1], default=("", 0.0))
-        return Card(name) if mass and p / mass >= 1 - EXCLUDED_P else None
 
     def _orphans(self) -> None:
         """Deal with cards on the felt that no draw and no other card explains."""
@@ -279,7 +274,7 @@ class Reconciler:
                 self._camera.ignore(lying)
                 continue
             self._camera.explained(lying)
-            card = self._read_face(lying)
+            card = read_face(lying, self._composition)
             what = f"{card_name(card)} lies on the felt and never left the shoe"
             doubt = Review(what, lying.names(), lying.seqs)
             at = lying.at - CARRY_NS

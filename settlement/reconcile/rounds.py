@@ -5,7 +5,6 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from models.cards import Card
 from models.events import (
     AnyFact,
     CardBoxed,
@@ -185,11 +184,10 @@ class Rounds:
             self._misplaced(card, to)
         if to.to is None:
             return
-        held = Held(lying.track, card.card, lying.face)
+        held = Held(lying.track, card.card, lying.face, dealt_to=lying.place)
         if to.to == "dealer":
             self._deal_own(held, card, lying)
         else:
-            held.sideways = self._table.felt.sideways(lying.place, to.to)
             self._join(to, held)
         self._say(
             CardDealt(
@@ -254,7 +252,8 @@ class Rounds:
             held.card = lying.card
             self._composition.left_shoe(lying.card)
         if was_down or newly_known:
-            to, number = ("dealer", 0) if hand is None else (hand.spot, hand.number)
+            to: Dealt = "dealer" if hand is None else hand.spot
+            number = 0 if hand is None else hand.number
             self._say(
                 CardExposed(at=turned.at, to=to, hand=number, card=held.card, evidence=turned.seqs)
             )
@@ -478,8 +477,3 @@ class Rounds:
         """The session ends: a round still in play is for a person to finish."""
         if self._open:
             self._doubt("the session ended before the cards were taken up", (), ())
-
-
-def card_name(card: Card | None) -> str:
-    """Name a card for people."""
-    return "a card not read" if card is None else str(card)

@@ -27,8 +27,10 @@ class Held:
     track: int | None
     card: Card | None
     face: Face
-    sideways: bool = False
+    dealt_to: Place | None = None
     gone: bool = False
+    in_hand: bool = False
+    """The player holds it: it is in play and not on the felt."""
 
 
 @dataclass(slots=True)
@@ -62,7 +64,8 @@ class PlayedHand:
     @property
     def taken(self) -> bool:
         """Whether nothing of it lies on the felt any more."""
-        return bool(self.cards) and all(held.gone or held.track is None for held in self.cards)
+        off = [held.gone or held.in_hand or held.track is None for held in self.cards]
+        return bool(self.cards) and all(off) and not all(held.in_hand for held in self.cards)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +190,8 @@ class Table:
             lies = self._places(hand.cards)
             rests = [self.rests_since.get(held.track or 0, 0) for held in hand.cards]
             if len(hand.cards) != 2 or len(lies) != 2 or max(rests) > by_ns:
+                continue
+            if any(held.face == "down" for held in hand.cards):
                 continue
             if apart_mm(*lies) > APART_MM:
                 return hand

@@ -330,7 +330,7 @@ def test_a_card_between_two_spots_calls_a_person() -> None:
 
 
 def test_a_card_outside_every_zone_calls_a_person() -> None:
-    lost = Place(0.0, 1_090.0, 0.0)
+    lost = Place(-950.0, 1_080.0, 0.0)
     scene = Scene().chips(1, 0, 1000).deal(1, "7H", place=lost)
     assert scene.lines("card_dealt") == []
     assert any("cannot be told" in what for what in scene.reviews())

@@ -1,0 +1,201 @@
+"""Hand-held decks: no shoe reads a card, and the players' cards lie face down.
+
+The camera alone sees cards come; a player picks his up, tucks them under his wager or turns
+them over, so that one card comes into view several times.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from models.judgements import Review
+from settlement.reconcile.camera import Camera
+from settlement.reconcile.draws import Composition
+from settlement.reconcile.faces import read_face
+from settlement.reconcile.felt import apart_mm
+from settlement.reconcile.happenings import Agenda, Arrived, Moved, Taken, Turned
+from settlement.reconcile.rounds import Rounds
+from settlement.reconcile.sightings import AGREED_P, Lying
+from settlement.reconcile.table import Held, PlayedHand, Table
+from settlement.reconcile.timing import SECOND
+
+_SAME_MM = 10.0
+"""Two sightings of one side this near to each other are of one card."""
+
+_TURN_MM = 62.0
+"""The hole card is turned over within this of where it lay."""
+
+_MEANWHILE_NS = 2 * SECOND
+"""A card that is moved or turned is out of sight no longer than this."""
+
+
+class PitchRounds(Rounds):
+    """Rounds of a game dealt from the hand."""
+
+    def __init__(
+        self,
+        table: Table,
+        agenda: Agenda,
+        composition: Composition,
+        decks: int,
+        camera: Camera,
+    ) -> None:
+        super().__init__(table, agenda, composition, decks)
+        self._camera = camera
+
+    def _arrived(self, card: Arrived) -> None:
+        if card.lying is None:
+            super()._arrived(card)
+            return
+        lying = self._camera.latest(card.lying)
+        if self._table.felt.aside(lying.place) or (self._open and self._known(lying)):
+            return
+        face = read_face(lying, self._composition)
+        doubts = self._unread(lying) if lying.face == "up" and face is None else ()
+        super()._arrived(replace(card, card=face, lying=lying, doubts=doubts))
+
+    def _unread(self, lying: Lying) -> tuple[Review, ...]:
+        return (Review("the camera cannot read a card", lying.names(), lying.seqs),)
+
+    # --- a card that was in play already --------------------------------------------------
+
+    def _known(self, lying: Lying) -> bool:
+        """Explain a new track by a card in play; ``False`` where it is a card dealt."""
+        owner = self._table.felt.zone(lying.place).owner
+        if owner == "dealer":
+            return self._again(lying, self._table.dealer) or self._hole_turned(lying)
+        if owner is None:
+            return False
+        cards = [held for hand in self._table.hands.get(owner, []) for held in hand.cards]
+        if lying.face == "down":
+            return self._laid_back(lying, cards) or self._again(lying, cards)
+        return self._again(lying, cards) or self._turned_over(
+            lying, self._table.hands.get(owner, [])
+        )
+
+    def _again(self, lying: Lying, cards: list[Held]) -> bool:
+        """The same side of the same card, seen anew where it lay or moved to."""
+        for held in cards:
+            if held.track is None or held.face != lying.face or held.in_hand:
+                continue
+            gone = self._gone(held.track)
+            place = self._table.places.get(held.track)
+            still = place is not None and apart_mm(place, lying.place) <= _SAME_MM
+            if (still and self._may_be(held, lying)) or (gone and self._surely(held, lying)):
+                self._rejoin(lying, held, gone)
+                return True
+        return False
+
+    def _laid_back(self, lying: Lying, cards: list[Held]) -> bool:
+        """A back under the wager of a spot whose player holds cards, or held them just now."""
+        if not self._table.felt.tucked(lying.place):
+            return False
+        held = next((card for card in cards if card.in_hand), None)
+        gone = None
+        if held is None:
+            gone, held = next(self._gone_backs(cards), (None, None))
+        if held is None:
+            return False
+        self._rejoin(lying, held, gone)
+        held.in_hand = False
+        return True
+
+    def _turned_over(self, lying: Lying, hands: list[PlayedHand]) -> bool:
+        """A face where a back lay, or where the cards in the player's hand were dealt."""
+        down = [
+            (apart_mm(held.dealt_to, lying.place), hand, held)
+            for hand in hands
+            for held in hand.cards
+            if held.face == "down" and held.dealt_to is not None
+        ]
+        if not down:
+            return False
+        off, hand, held = min(down, key=lambda found: found[0])
+        lies = [card.dealt_to for card in hand.cards if card.dealt_to is not None]
+        if self._table.felt.off_mm(lying.place, lies, hand.spot) < off:
+            return False
+        self._turn(lying, held)
+        return True
+
+    def _hole_turned(self, lying: Lying) -> bool:
+        hole = next((held for held in self._table.dealer if held.face == "down"), None)
+        if lying.face == "down" or hole is None or hole.dealt_to is None:
+            return False
+        gone = None if hole.track is None else self._gone(hole.track)
+        if gone is None and apart_mm(hole.dealt_to, lying.place) > _TURN_MM:
+            return False
+        self._turn(lying, hole)
+        return True
+
+    def _turn(self, lying: Lying, held: Held) -> None:
+        gone = None if held.track is None else self._gone(held.track)
+        self._rejoin(lying, held, gone)
+        held.in_hand = False
+        assert held.track is not None
+        self._turned(Turned(lying.at, held.track, replace(lying, track=held.track), lying.seqs))
+
+    def _rejoin(self, lying: Lying, held: Held, gone: Taken | None) -> None:
+        assert held.track is not None
+        if gone is not None:
+            self._agenda.drop(gone)
+        self._camera.join(lying, held.track)
+        self._table.rests_since[held.track] = lying.at
+        self._agenda.add(Moved(lying.at, held.track, lying.seqs))
+
+    def _gone(self, track: int) -> Taken | None:
+        return next(
+            (found for found in self._agenda if isinstance(found, Taken) and found.track == track),
+            None,
+        )
+
+    def _gone_backs(self, cards: list[Held]) -> Iterator[tuple[Taken, Held]]:
+        for held in cards:
+            gone = None if held.track is None else self._gone(held.track)
+            if gone is not None and held.face == "down":
+                yield gone, held
+
+    def _may_be(self, held: Held, lying: Lying) -> bool:
+        return held.card is None or lying.face == "down" or not lying.excludes(held.card)
+
+    def _surely(self, held: Held, lying: Lying) -> bool:
+        if held.card is None:
+            return False
+        return (lying.p(held.card) or 0.0) >= AGREED_P
+
+    # --- cards that leave the felt --------------------------------------------------------
+
+    def _taken(self, taken: Taken) -> bool:
+        found = self._table.owner(taken.track)
+        if found is None or found[0] is None:
+            return super()._taken(taken)
+        hand, held = found
+        if hand is not None and held.face == "down" and not hand.paid:
+            held.in_hand = True
+            return True
+        again = self._comes_again(held, taken)
+        if again is None or again.lying is None:
+            return super()._taken(taken)
+        self._agenda.drop(again)
+        self._rejoin(again.lying, held, None)
+        return True
+
+    def _comes_again(self, held: Held, taken: Taken) -> Arrived | None:
+        """Return the sighting of the same face elsewhere at once: it was moved, not taken."""
+        for found in self._agenda:
+            if not isinstance(found, Arrived) or found.lying is None:
+                continue
+            near = self._table.felt.zone(found.lying.place).owner == self._owner(held)
+            soon = found.at - taken.at < _MEANWHILE_NS
+            if near and soon and self._surely(held, found.lying):
+                return found
+        return None
+
+    def _owner(self, held: Held) -> int | None:
+        hand = next((hand for hand in self._table.all_hands() if held in hand.cards), None)
+        return None if hand is None else hand.spot
+
+    def _close_round(self, at: int, evidence: tuple[int, ...]) -> None:
+        for hand in self._table.all_hands():
+            if len(hand.cards) < 2:
+                what = f"spot {hand.spot} hand {hand.number} was seen to get fewer than two cards"
+                self._doubt(what, (), evidence)
+        super()._close_round(at, evidence)
