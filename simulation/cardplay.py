@@ -86,10 +86,13 @@ class CardPlay:
         return self._shift(key, at, after, at_ns, "dealer")
 
     def turn(self, key: HandKey, card: Card, at_ns: int, by: By) -> int:
-        """Turn up the first face-down card of a hand; return when it rests."""
+        """Turn up the first face-down card of a hand; return when it rests.
+
+        Where none lies face down, a card is shown that nobody dealt: the player lays it.
+        """
         at = self._face_down(key)
         if at is None:
-            return at_ns
+            return self._smuggle(key, card, at_ns)
         own = self.hands[key]
         above = next((laid.card_id for laid in own[at + 1 :] if laid.face == "up"), None)
         after = replace(own[at], card=card, place=self._due(key, at), face="up", held=False)
@@ -125,6 +128,13 @@ class CardPlay:
                 after = replace(laid, place=self._places(key).tucked(at), held=False)
                 until = self._shift(key, at, after, at_ns, f"player:{spot}")
         return until
+
+    def _smuggle(self, key: HandKey, card: Card, at_ns: int) -> int:
+        own = self.hands.setdefault(key, [])
+        hidden = Place(*self._places(key).player, 0.0)
+        own.append(Laid(self._take_id(), card, hidden, "up"))
+        after = replace(own[-1], place=self._due(key, len(own) - 1))
+        return self._shift(key, len(own) - 1, after, at_ns, f"player:{key[0]}")
 
     def _face_down(self, key: HandKey) -> int | None:
         laid = enumerate(self.hands.get(key, ()))

@@ -1,30 +1,55 @@
 """A whole session as a script: rounds by a seed, with the scenes and mistakes asked for."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import TypeAlias
 
+from models.errors import OperatorError
 from models.rulebook import Rulebook
+from simulation.mistakes import mistake_for
 from simulation.round import Round
-from simulation.steps import Rig, Step
+from simulation.scenes import scene_for
+from simulation.steps import Step
 from simulation.table import Table
+
+Play: TypeAlias = Callable[[Table], None]
+"""Plays a round, or the few that a scene takes."""
 
 
 def deal_session(
-    rules: Rulebook, spots: Sequence[int], rounds: int, seed: int, *, peek: bool = True
+    table: Table,
+    rounds: int,
+    seed: int,
+    *,
+    mistakes: Sequence[str] = (),
+    include: Sequence[str] = (),
 ) -> tuple[Step, ...]:
-    """Deal ``rounds`` rounds without fault.
+    """Deal ``rounds`` rounds, each scene and each mistake in a round of its own.
 
     Args:
-        rules: the rulebook in force.
-        spots: the spots that play.
-        rounds: how many rounds.
-        seed: decides every card and every wager.
-        peek: whether the dealer looks under an ace or a ten before the players act.
+        table: a table at which nothing has happened yet.
+        rounds: how many rounds, scenes and mistakes included.
+        seed: decides in which rounds they fall.
+        mistakes: violation codes, each committed once.
+        include: situations, each brought about once; ``a+b`` in the same round.
+
+    Raises:
+        OperatorError: a scene or a mistake is unknown, impossible at this table, or there
+            are more of them than rounds.
     """
-    table = Table(rules, spots, seed)
+    asked = [*_scenes(table, include), *_mistakes(table, mistakes)]
+    if len(asked) > rounds:
+        raise OperatorError(
+            f"{len(asked)} scenes and mistakes do not fit into {rounds} rounds",
+            where="rounds",
+            way_out=f"Deal at least {len(asked)} rounds, or join situations with +",
+        )
+    places = sorted(Random(f"{seed}:scenes").sample(range(rounds), len(asked)))
+    scripted = dict(zip(places, asked, strict=True))
     table.sit_down()
-    for _ in range(rounds):
+    for number in range(rounds):
         shuffle_if_due(table)
-        Round(table, Rig(), peek=peek).play()
+        scripted.get(number, _by_chance)(table)
     return tuple(table.steps)
 
 
@@ -37,3 +62,29 @@ def shuffle_if_due(table: Table) -> None:
 def is_shoe_game(rules: Rulebook) -> bool:
     """Tell whether cards come from a shoe that reads them, not from the dealer's hand."""
     return rules.player_cards == "up"
+
+
+def _by_chance(table: Table) -> None:
+    Round(table, peek=table.peek).play()
+
+
+def _mistakes(table: Table, codes: Sequence[str]) -> list[Play]:
+    return [_alone(mistake_for(code, table.rules, len(table.spots)).commit) for code in codes]
+
+
+def _scenes(table: Table, names: Sequence[str]) -> list[Play]:
+    return [_alone(scene_for(name, table)) for name in names]
+
+
+def _alone(play: Play) -> Play:
+    """Give a scene a deck that holds what it asks for, and clear up behind it."""
+
+    def played(table: Table) -> None:
+        small = table.rules.decks <= 2
+        if small:
+            table.start_afresh()
+        play(table)
+        if small or table.rested():
+            table.start_shoe()
+
+    return played

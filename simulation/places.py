@@ -10,10 +10,12 @@ from vision.scenes.performance import Place
 _HEART: Final = (0.0, 40.0)
 """The point at the dealer's edge that every spot faces."""
 _ROW_MM: Final = 72.0
-_BOX_MM: Final = (0.0, 75.0, -75.0, 150.0)
+_BOX_MM: Final = (0.0, 75.0, -75.0, 150.0, -150.0, 225.0)
 _STACK_MM: Final = (0.0, 42.0, -42.0)
 _STEP_MM: Final = (18.0, -8.0)
 _SIDEWAYS_MM: Final = (27.0, -8.0)
+_SLOTS: Final = ((-1, 1), (1, 1), (-1, -1), (1, -1), (0, 1), (0, -1))
+"""Columns and rows of split hands; the last two are for hands that should not be."""
 _PER_ROW: Final = 6
 _UP_CARD: Final = (-150.0, 285.0)
 _HOLE_SHIFT_MM: Final = 30.0
@@ -58,8 +60,8 @@ class SpotPlaces:
         right = _STEP_MM[0] * column - 20.0
         out = _STEP_MM[1] * column - 26.0 * row + 10.0
         if slot is not None:
-            right += self.half_mm * (1 if slot % 2 else -1)
-            out += _ROW_MM * (-1 if slot >= 2 else 1)
+            side, row_of_slot = _SLOTS[slot % len(_SLOTS)]
+            right, out = right + self.half_mm * side, out + _ROW_MM * row_of_slot
         return Place(*self.at(self.cards, right, out), self.angle_deg)
 
     def sideways(self, last: Place) -> Place:

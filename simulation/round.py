@@ -1,114 +1,46 @@
-"""One round as it is dealt and played: phases that follow the rules, made of single acts.
-
-The acts (:meth:`Round.deal`, :meth:`Round.bet`, :meth:`Round.pay` …) put one step each into
-the table's script and never ask whether it is allowed; the phases are what a dealer and
-players without fault make of them. A scene or a mistake calls acts between phases.
-"""
-
-from collections.abc import Sequence
+"""One round as a dealer and players without fault make it: phases that follow the rules."""
 
 from models.cards import Card
-from models.events import (
-    Action,
-    CardDealt,
-    CardExposed,
-    Dealt,
-    Face,
-    HoleCardChecked,
-    Manner,
-    PaymentMade,
-    PlayerActed,
-    RoundClosed,
-    RoundOpened,
-    WagerKind,
-    WagerPlaced,
-)
+from models.events import Action, HoleCardChecked, RoundClosed, RoundOpened
 from models.money import Cents
-from models.rulebook import Rulebook
 from settlement.hands import natural, total
-from simulation.steps import Hand, Rig
-from simulation.strategy import Options, choose, may_double_on, pair
-from simulation.table import Table
+from simulation.acts import Acts
+from simulation.dues import half_taken, insurance_win
+from simulation.steps import Hand
+from simulation.strategy import choose, pair
 
 
-class Round:
-    """The state of one round, and everything that can be done in it."""
-
-    def __init__(self, table: Table, rig: Rig | None = None, *, peek: bool = True) -> None:
-        self.table = table
-        self.rules: Rulebook = table.rules
-        self.rig = rig or Rig()
-        self.peek = peek
-        self.first_step = len(table.steps)
-        self.hands: dict[int, list[Hand]] = {}
-        self.dealer: list[Card] = []
-        self.up: Card | None = None
-        self.hole: Card | None = None
-        self.hole_shown = False
-        self.insurance: dict[int, Cents] = {}
-        self._wishes = {key: wish.split() for key, wish in self.rig.cards.items()}
-        self._wishes["dealer", 0] = self._dealer_wishes()
-        self._decisions = {key: list(said) for key, said in self.rig.decisions.items()}
-
-    # --- acts -----------------------------------------------------------------------------
-
-    def bet(self, spot: int, amount: Cents, kind: WagerKind = "main", hand: int = 0) -> None:
-        """A player lays chips down."""
-        self.table.write(WagerPlaced(spot=spot, hand=hand, kind=kind, amount=amount))
-
-    def deal(self, to: Dealt, hand: int = 0, *, face: Face = "up", wish: str = "") -> Card:
-        """One card leaves the shoe for a hand; an unread card of a pitch game stays unknown."""
-        card = self.table.draw(wish or self._wish(to, hand))
-        seen = card if face == "up" or self.table.has_shoe else None
-        self.table.write(CardDealt(to=to, hand=hand, card=seen, face=face), card)
-        if to == "dealer":
-            self.dealer.append(card)
-        else:
-            self._join(to, hand, card, face)
-        return card
-
-    def expose(self, to: Dealt, card: Card, hand: int = 0) -> None:
-        """A card that lay face down is turned up."""
-        self.table.write(CardExposed(to=to, hand=hand, card=card), card)
-
-    def act(
-        self, hand: Hand, action: Action, manner: Manner | None = None, *, console: bool = False
-    ) -> None:
-        """A player says what he does, in the first manner that the house accepts."""
-        entered = console or action in ("split", "surrender", "even_money")
-        said = manner or self.manner(action)
-        fact = PlayerActed(spot=hand.spot, hand=hand.number, action=action, manner=said)
-        self.table.write(fact, console=entered)
-
-    def pay(self, spot: int, amount: Cents, hand: int = 0) -> None:
-        """Chips change hands over a main wager."""
-        self.table.write(PaymentMade(spot=spot, hand=hand, amount=amount))
-
-    def pay_insurance(self, spot: int, amount: Cents) -> None:
-        """Chips change hands over an insurance wager."""
-        self.table.write(PaymentMade(spot=spot, kind="insurance", amount=amount))
-
-    def manner(self, action: Action) -> Manner | None:
-        """Return how this house has the action said."""
-        accepted = {
-            "hit": self.rules.signals.hit,
-            "stand": self.rules.signals.stand,
-            "double": self.rules.signals.double,
-            "split": self.rules.signals.split,
-            "surrender": self.rules.signals.surrender,
-        }.get(action)
-        return accepted[0] if accepted else None
+class Round(Acts):
+    """One round, phase by phase."""
 
     # --- the whole round ------------------------------------------------------------------
 
     def play(self) -> None:
         """Play it through without fault."""
+        self.until_players()
+        self.end()
+
+    def until_players(self) -> None:
+        """Play it up to the first player's turn."""
         self.open()
         self.deal_initial()
         self.offer_insurance()
         self.check_hole()
+
+    def play_on(self) -> None:
+        """Play it through from the end of the deal."""
+        self.offer_insurance()
+        self.check_hole()
+        self.end()
+
+    def end(self) -> None:
+        """Play it through from the players' turn."""
         self.play_players()
         self.play_dealer()
+        self.finish()
+
+    def finish(self) -> None:
+        """Settle and close."""
         self.settle()
         self.close()
 
@@ -131,19 +63,19 @@ class Round:
 
     def deal_initial(self) -> None:
         """Two cards each, one at a time from spot 1, the dealer last."""
-        for turn in (0, 1):
-            for spot in self.hands:
-                self.deal(spot, face=self.rules.player_cards)
-            self.deal_own(turn)
+        self.deal_pass(0)
+        self.deal_pass(1)
 
-    def deal_own(self, turn: int) -> None:
-        """The dealer's own first (``turn`` 0) or second card."""
-        up = (turn == 0) == (self.rules.dealer_first_card == "up")
-        card = self.deal("dealer", face="up" if up else "down")
-        if up:
-            self.up = card
-        else:
-            self.hole = card
+    def deal_pass(self, turn: int) -> None:
+        """One card to every spot that plays, then the dealer's first or second."""
+        for spot in self.hands:
+            self.deal(spot, face=self.rules.player_cards)
+        self.deal_own(turn)
+
+    def leave_out(self, spot: int) -> None:
+        """A spot that was not dealt in takes no further part."""
+        for hand in self.hands[spot]:
+            hand.finished = hand.settled = True
 
     @property
     def shown(self) -> Card:
@@ -161,11 +93,6 @@ class Round:
             if self._insures(spot):
                 self.insure(spot, hands[0].bet // 2)
 
-    def insure(self, spot: int, amount: Cents) -> None:
-        """A spot takes insurance for this amount."""
-        self.bet(spot, amount, "insurance")
-        self.insurance[spot] = self.insurance.get(spot, 0) + amount
-
     def check_hole(self) -> None:
         """Peek under an ace or a ten; a blackjack ends the players' part."""
         if self.rules.surrender == "early":
@@ -182,9 +109,19 @@ class Round:
     # --- the players ----------------------------------------------------------------------
 
     def play_players(self) -> None:
-        """Every spot in turn, from the dealer's left."""
+        """Blackjacks first, then every spot in turn, from the dealer's left."""
+        self.pay_blackjacks()
         for spot in list(self.hands):
             self.play_spot(spot)
+
+    def pay_blackjacks(self) -> None:
+        """With nothing to fear from the hole card, pay blackjacks before anyone acts."""
+        for hand in self.unsettled():
+            if self.blackjack(hand) and not hand.finished:
+                hand.finished = True
+                self.turn_up(hand)
+                if 2 <= self.shown.points <= 9:
+                    self.settle_hand(hand)
 
     def play_spot(self, spot: int) -> None:
         """Play a spot's hands in the order of their creation."""
@@ -195,8 +132,6 @@ class Round:
 
     def play_hand(self, hand: Hand) -> None:
         """Give a hand its due cards until it is finished."""
-        if self._early_blackjack(hand):
-            return
         while not hand.finished:
             if len(hand.cards) < 2:
                 self.deal(hand.spot, hand.number)
@@ -220,9 +155,9 @@ class Round:
         else:
             self.surrender(hand)
 
-    def stand(self, hand: Hand) -> None:
+    def stand(self, hand: Hand, *, console: bool = False) -> None:
         """The player wants no more cards."""
-        self.act(hand, "stand")
+        self.act(hand, "stand", console=console)
         hand.finished = True
 
     def hit(self, hand: Hand) -> None:
@@ -233,13 +168,17 @@ class Round:
 
     def double(self, hand: Hand, amount: Cents) -> None:
         """The player adds chips and takes his last card."""
+        self.lay_double(hand, amount)
+        self.deal(hand.spot, hand.number)
+        self.after_card(hand)
+
+    def lay_double(self, hand: Hand, amount: Cents) -> None:
+        """The player lays the chips of a double."""
         self.turn_up(hand)
         self.bet(hand.spot, amount, "double", hand.number)
         self.act(hand, "double")
         hand.added += amount
-        hand.doubled = hand.finished = True
-        self.deal(hand.spot, hand.number)
-        self.after_card(hand)
+        hand.finished = True
 
     def split(self, hand: Hand, amount: Cents | None = None) -> Hand:
         """The player splits two cards; the second starts a new last hand."""
@@ -259,7 +198,7 @@ class Round:
         """The player gives up half his wager and his cards."""
         self.act(hand, "surrender")
         hand.surrendered = hand.finished = hand.settled = True
-        self.pay(hand.spot, self._half(hand.bet), hand.number)
+        self.pay(hand.spot, half_taken(hand.bet), hand.number)
 
     def after_card(self, hand: Hand) -> None:
         """Take a broken hand's wager and cards at once."""
@@ -267,13 +206,6 @@ class Round:
             hand.finished = hand.settled = True
             self.turn_up(hand)
             self.pay(hand.spot, -hand.stake, hand.number)
-
-    def turn_up(self, hand: Hand) -> None:
-        """Lay open the cards of a hand that still lie face down."""
-        if hand.down:
-            for card in hand.cards[: hand.down]:
-                self.expose(hand.spot, card, hand.number)
-            hand.down = 0
 
     # --- the dealer -----------------------------------------------------------------------
 
@@ -325,7 +257,7 @@ class Round:
         wins = natural(self.dealer)
         for spot in sorted(self.insurance, reverse=True):
             stake = self.insurance.pop(spot)
-            self.pay_insurance(spot, self._priced(stake) if wins else -stake)
+            self.pay_insurance(spot, insurance_win(stake, self.rules) if wins else -stake)
 
     def settle_hand(self, hand: Hand, error: Cents = 0) -> None:
         """Pay a hand what it is due, ``error`` off."""
@@ -337,62 +269,7 @@ class Round:
         """The dealer's cards are taken up."""
         self.table.write(RoundClosed())
 
-    # --- judging what is due --------------------------------------------------------------
-
-    def blackjack(self, hand: Hand) -> bool:
-        """Tell whether a hand is a blackjack."""
-        return natural(hand.cards) and not hand.of_split
-
-    def one_card_only(self, hand: Hand) -> bool:
-        """Tell whether a hand is a split ace that got its card."""
-        return (
-            hand.of_split
-            and len(hand.cards) >= 2
-            and hand.cards[0].points == 1
-            and self.rules.split_aces_cards == 1
-        )
-
-    def due(self, hand: Hand) -> Cents:
-        """Return what the hand's player wins."""
-        if total(hand.cards)[0] > 21:
-            return -hand.stake
-        if natural(self.dealer):
-            return 0 if self.blackjack(hand) else -self._collected(hand)
-        if self.blackjack(hand):
-            return self._blackjack_win(hand)
-        own, dealer = total(hand.cards)[0], total(self.dealer)[0]
-        if dealer > 21 or own > dealer:
-            return hand.stake
-        return -hand.stake if own < dealer else 0
-
-    def _collected(self, hand: Hand) -> Cents:
-        if self.rules.dealer_blackjack_collects == "all_wagers":
-            return hand.stake
-        return hand.bet if hand.number == 0 else 0
-
-    def _blackjack_win(self, hand: Hand) -> Cents:
-        odds, unit = self.rules.blackjack_payout, self.rules.payout_unit
-        exact = hand.stake * odds.pays
-        whole, rest = divmod(exact, odds.per * unit)
-        return (whole + (1 if rest and self.rules.payout_rounding == "up" else 0)) * unit
-
-    def _priced(self, stake: Cents) -> Cents:
-        odds = self.rules.insurance_payout
-        return stake * odds.pays // odds.per
-
-    def _half(self, stake: Cents) -> Cents:
-        return -(stake - stake // 2)
-
     # --- inside ---------------------------------------------------------------------------
-
-    def _early_blackjack(self, hand: Hand) -> bool:
-        if not self.blackjack(hand):
-            return False
-        hand.finished = True
-        self.turn_up(hand)
-        if 2 <= self.shown.points <= 9:
-            self.settle_hand(hand)
-        return True
 
     def _finish(self, hand: Hand) -> None:
         """A hand of 21 needs no word, but cards in a player's hand must be tucked."""
@@ -411,24 +288,6 @@ class Round:
 
     def _resplits_aces(self, hand: Hand) -> bool:
         return pair(hand.cards, self.rules) and self.options(hand).split
-
-    def options(self, hand: Hand) -> Options:
-        """Say what the house lets this hand do now."""
-        first = len(hand.cards) == 2
-        aces = hand.of_split and bool(hand.cards) and hand.cards[0].points == 1
-        return Options(
-            double=first
-            and may_double_on(hand.cards, self.rules)
-            and (not hand.of_split or self.rules.double_after_split)
-            and not (aces and not self.rules.double_split_aces),
-            split=first
-            and pair(hand.cards, self.rules)
-            and len(self.hands[hand.spot]) < self.rules.max_hands
-            and (not aces or self.rules.resplit_aces),
-            surrender=first
-            and self.rules.surrender != "none"
-            and (not hand.of_split or self.rules.surrender_after_split),
-        )
 
     def _decision(self, hand: Hand) -> Action:
         said = self._decisions.get((hand.spot, hand.number))
@@ -458,27 +317,3 @@ class Round:
         for hands in self.hands.values():
             for hand in hands:
                 hand.finished = True
-
-    def _join(self, spot: int, number: int, card: Card, face: Face) -> None:
-        hand = self._hand(spot, number)
-        hand.cards.append(card)
-        if face == "down":
-            hand.down += 1
-
-    def _hand(self, spot: int, number: int) -> Hand:
-        own = self.hands.setdefault(spot, [])
-        while len(own) <= number:
-            own.append(Hand(spot, len(own), 0, finished=True, settled=True))
-        return own[number]
-
-    def _wish(self, to: Dealt, hand: int) -> str:
-        wishes = self._wishes.get((to, hand))
-        if wishes is None and to != "dealer" and hand == 0 and self.rig.others:
-            wishes = self._wishes[to, hand] = self.rig.others.split()
-        return wishes.pop(0) if wishes else "*"
-
-    def _dealer_wishes(self) -> list[str]:
-        wishes: Sequence[str] = self._wishes.get(("dealer", 0), [])
-        if len(wishes) >= 2 and self.rules.dealer_first_card == "down":
-            return [wishes[1], wishes[0], *wishes[2:]]
-        return list(wishes)

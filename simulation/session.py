@@ -22,7 +22,9 @@ from simulation import wire
 from simulation.chips import VALUES
 from simulation.dealing import deal_session, is_shoe_game
 from simulation.house import House, house, table_layout
+from simulation.mistakes import knobs_for
 from simulation.staging import Staged, stage
+from simulation.table import Table
 from simulation.truth import settled
 from simulation.wire import ShoeDriver
 from stream.recording import write_events, write_session
@@ -90,14 +92,16 @@ class Scene:
 
 def prepare(settings: Settings) -> Scene:
     """Deal and stage a session; raises as :func:`simulate` does."""
-    played, layout = house(settings.rulebook, settings.knobs), table_layout(settings.layout)
+    played, layout = _house(settings), table_layout(settings.layout)
     shoe = is_shoe_game(played.rules)
+    spots = _spots(settings, layout)
+    empty = [spot.spot for spot in layout.spots if spot.spot not in spots]
     steps = deal_session(
-        played.rules,
-        _spots(settings, layout),
+        Table(played.rules, spots, settings.seed, empty=empty, peek=settings.peek),
         settings.rounds,
         settings.seed,
-        peek=settings.peek,
+        mistakes=settings.mistakes,
+        include=settings.include,
     )
     look = _dressed(settings.look, played.rules, settings.seed)
     return Scene(played, layout, look, stage(steps, layout, settings.seed, shoe=shoe))
@@ -119,6 +123,13 @@ def simulate(settings: Settings, folder: Path, progress: Progress | None = None)
             _write_video(part, settings, scene, progress)
         write_session(part, _described(settings, scene))
     return folder
+
+
+def _house(settings: Settings) -> House:
+    """Return the rules, with what a mistake needs for being one."""
+    plain = house(settings.rulebook, settings.knobs)
+    needed = [knob for code in settings.mistakes for knob in knobs_for(code, plain.rules)]
+    return house(settings.rulebook, (*settings.knobs, *needed)) if needed else plain
 
 
 def _spots(settings: Settings, layout: TableLayout) -> Sequence[int]:

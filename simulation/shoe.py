@@ -62,6 +62,10 @@ class Shoe:
         self._cut_seen = True
         return True
 
+    def bring_cut(self, cards: int) -> None:
+        """Put the cut card so that ``cards`` more cards come before it."""
+        self._cut = len(self._cards) - cards
+
     @property
     def finished(self) -> bool:
         """Whether the cut card is out: no further round starts from this shoe."""

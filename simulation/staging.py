@@ -111,7 +111,7 @@ class Stage:
 
     def play(self, step: Step) -> None:
         """Stage one step and put it into the truth."""
-        at = self._stage(step.fact, step.card)
+        at = self._stage(step.fact, step)
         last = self._facts[-1].at if self._facts else None
         fact = msgspec.structs.replace(step.fact, at=max(at, last or 0))
         self._facts.append(fact)
@@ -136,12 +136,11 @@ class Stage:
 
     # --- stage one fact, return when it happened ------------------------------------------
 
-    def _stage(self, fact: AnyFact, card: Card | None) -> int:
+    def _stage(self, fact: AnyFact, step: Step) -> int:
         match fact:
             case CardDealt() | CardBurned() | CardBoxed() | CardExposed():
-                assert card is not None, "a card has a face, seen or not"
                 self._wait_for_plates()
-                return self._move_card(fact, card)
+                return self._move_card(fact, step)
             case WagerPlaced() | WagerRemoved() | PaymentMade():
                 return self._move_chips(fact)
             case PlayerActed():
@@ -151,21 +150,27 @@ class Stage:
                 turn = self._turns.get(type(fact))
                 return turn() if turn else self._point_out(fact)
 
-    def _move_card(self, fact: CardDealt | CardBurned | CardBoxed | CardExposed, card: Card) -> int:
+    def _move_card(self, fact: CardDealt | CardBurned | CardBoxed | CardExposed, step: Step) -> int:
+        card = step.card
+        assert card is not None, "a card has a face, seen or not"
         if isinstance(fact, CardDealt):
-            return self._deal(fact, card)
+            return self._deal(fact, card, at_hand=step.at_hand)
         if isinstance(fact, CardExposed):
             return self._expose(fact, card)
         self._leave_shoe(card)
+        if step.at_hand:
+            self._now += 900 * MS
+            return self._now
         face: Face = "up" if isinstance(fact, CardBoxed) else "down"
         self._now = self._cards.discard(card, face, self._now) + 200 * MS
         return self._now
 
-    def _deal(self, fact: CardDealt, card: Card) -> int:
+    def _deal(self, fact: CardDealt, card: Card, *, at_hand: bool) -> int:
         key: HandKey = (fact.to, fact.hand)
         sideways = key in self._doubled
         self._doubled.discard(key)
-        self._leave_shoe(card)
+        if not at_hand:
+            self._leave_shoe(card)
         rests = self._cards.deal(key, card, fact.face, self._now, sideways=sideways)
         self._now = rests + self._chance.randint(300, 380) * MS
         if fact.to != "dealer" and self._picks_up(fact):
@@ -283,9 +288,9 @@ class Stage:
             self._shoe.append(ShoeMoment(self._now, what))
 
     def _picks_up(self, fact: CardDealt) -> bool:
-        if self._has_shoe or fact.to == "dealer" or fact.face == "up":
+        if self._has_shoe:
             return False
-        return len(self._cards.hands[fact.to, fact.hand]) == 2
+        return fact.hand == 0 and len(self._cards.hands[fact.to, 0]) == 2
 
     def _sign(
         self,

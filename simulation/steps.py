@@ -21,6 +21,8 @@ class Step:
     """The face of the card in hand, where the fact itself leaves it unknown."""
     console: bool = False
     """Whether the floor enters it: something that no sensor can tell."""
+    at_hand: bool = False
+    """Whether the card is out of the shoe already, or stays in the dealer's hand."""
 
 
 @dataclass(slots=True)
@@ -33,12 +35,11 @@ class Hand:
     cards: list[Card] = field(default_factory=list)
     added: Cents = 0
     of_split: bool = False
-    doubled: bool = False
     finished: bool = False
     settled: bool = False
     surrendered: bool = False
-    down: int = 0
-    """How many of its cards lie face down, or are in the player's hand."""
+    down: list[Card] = field(default_factory=list)
+    """Those of its cards that lie face down, or are in the player's hand."""
 
     @property
     def stake(self) -> Cents:
@@ -55,8 +56,8 @@ class Rig:
     """
 
     cards: Mapping[HandKey, str] = field(default_factory=dict)
-    others: str = ""
-    """The first cards of every spot that ``cards`` does not name."""
+    others: tuple[str, ...] = ()
+    """The cards of the spots that ``cards`` does not name, given out in turn."""
     decisions: Mapping[tuple[int, int], tuple[Action, ...]] = field(default_factory=dict)
     wagers: Mapping[int, Cents] = field(default_factory=dict)
     insured: tuple[int, ...] | None = None

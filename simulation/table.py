@@ -9,8 +9,11 @@ from models.events import (
     AnyFact,
     CardBurned,
     CutCardReached,
+    PlayerLeft,
     PlayerSeated,
+    RoundOpened,
     ShoeStarted,
+    WagerPlaced,
 )
 from models.money import Cents
 from models.rulebook import Rulebook
@@ -24,9 +27,21 @@ _UNITS: Final = (1, 2, 2, 3, 4, 5, 6, 10)
 class Table:
     """One table under one rulebook, dealt from a seed."""
 
-    def __init__(self, rules: Rulebook, spots: Sequence[int], seed: int) -> None:
+    def __init__(
+        self,
+        rules: Rulebook,
+        spots: Sequence[int],
+        seed: int,
+        *,
+        empty: Sequence[int] = (),
+        peek: bool = True,
+    ) -> None:
         self.rules = rules
         self.spots = tuple(sorted(spots))
+        self.empty = tuple(empty)
+        """Spots of the felt that nobody plays."""
+        self.peek = peek
+        """Whether the dealer looks under an ace or a ten before the players act."""
         self.steps: list[Step] = []
         self.round = 0
         self.chance = Random(f"{seed}:play")
@@ -35,9 +50,27 @@ class Table:
         self.habits = {spot: self._habit(spot) for spot in self.spots}
         self.shoe = self._fresh_shoe()
 
-    def write(self, fact: AnyFact, card: Card | None = None, *, console: bool = False) -> None:
+    def write(
+        self,
+        fact: AnyFact,
+        card: Card | None = None,
+        *,
+        console: bool = False,
+        at_hand: bool = False,
+    ) -> None:
         """Add one step to the script."""
-        self.steps.append(Step(fact, card, console))
+        self.steps.append(Step(fact, card, console, at_hand))
+
+    def reseat(self, seats: dict[str, tuple[int, ...]]) -> None:
+        """Have the players change places between two rounds."""
+        for player, spots in self.seats.items():
+            if seats.get(player) != spots:
+                self.write(PlayerLeft(player=player, spots=spots), console=True)
+        for player, spots in seats.items():
+            if self.seats.get(player) != spots:
+                self.write(PlayerSeated(player=player, spots=spots), console=True)
+        self.seats = seats
+        self.habits = {spot: self._habit(spot) for spot in self.spots}
 
     def sit_down(self) -> None:
         """Seat the players and start the first shoe."""
@@ -52,6 +85,21 @@ class Table:
         self.write(ShoeStarted(decks=self.rules.decks), console=True)
         for _ in range(self.rules.burn_after_shuffle if burns is None else burns):
             self.burn()
+
+    def start_afresh(self) -> None:
+        """Shuffle, unless no card has left the shoe yet."""
+        if self.shoe.out:
+            self.start_shoe()
+
+    def rested(self) -> bool:
+        """Tell whether a spot sat out the last round."""
+        opened = max(n for n, step in enumerate(self.steps) if isinstance(step.fact, RoundOpened))
+        played = {
+            step.fact.spot
+            for step in self.steps[opened:]
+            if isinstance(step.fact, WagerPlaced) and step.fact.kind == "main"
+        }
+        return not played >= set(self.spots)
 
     def burn(self) -> None:
         """Put one card to the discard rack unplayed."""
@@ -72,7 +120,9 @@ class Table:
     def minimum(self, spot: int) -> Cents:
         """Return the least wager on ``spot``, by how many spots its player holds."""
         held = next(len(spots) for spots in self.seats.values() if spot in spots)
-        return self.rules.table_min * self.rules.multi_spot_min_multiple.get(held, 1)
+        multiples = self.rules.multi_spot_min_multiple
+        reached = [multiple for count, multiple in multiples.items() if count <= held]
+        return self.rules.table_min * max(reached, default=1)
 
     def _habit(self, spot: int) -> Cents:
         wager = self.minimum(spot) * self.chance.choice(_UNITS)

@@ -1,16 +1,29 @@
 """The truth of a session, numbered, each round followed by what should settle."""
 
 from collections.abc import Iterable, Iterator
+from itertools import count
 
 import msgspec
 
 from models.events import AnyFact
-from models.judgements import AnyEvent
+from models.judgements import AnyEvent, RoundResult, RoundSettled
 from models.rulebook import Rulebook
+from settlement.engine import Engine
 
 
 def settled(facts: Iterable[AnyFact], rules: Rulebook) -> Iterator[AnyEvent]:
-    """Yield the facts with ``seq`` from 1."""
-    del rules
-    for seq, fact in enumerate(facts, start=1):
-        yield msgspec.structs.replace(fact, seq=seq)
+    """Yield the facts with ``seq`` from 1, and each round's result once it is known."""
+    engine, numbers = Engine(rules), count(1)
+    told: AnyFact | None = None
+    for fact in facts:
+        told = msgspec.structs.replace(fact, seq=next(numbers))
+        yield told
+        for result in engine.feed(told):
+            yield _settled(result, next(numbers), told)
+    if told is not None:
+        for result in engine.finish():
+            yield _settled(result, next(numbers), told)
+
+
+def _settled(result: RoundResult, seq: int, after: AnyFact) -> RoundSettled:
+    return RoundSettled(seq=seq, at=after.at, table=after.table, result=result)

@@ -1,0 +1,216 @@
+"""The single acts of a round, each putting one step into the table's script.
+
+An act never asks whether it is allowed: what is dealt lies on the felt. The phases that follow
+the rules are in :mod:`simulation.round`; a scene or a mistake calls acts between phases.
+"""
+
+from collections.abc import Sequence
+
+from models.cards import Card
+from models.events import (
+    Action,
+    CardDealt,
+    CardExposed,
+    Dealt,
+    Face,
+    Manner,
+    PaymentMade,
+    PlayerActed,
+    WagerKind,
+    WagerPlaced,
+)
+from models.money import Cents
+from models.rulebook import Rulebook
+from settlement.hands import natural
+from simulation.dues import blackjack_win, dues
+from simulation.steps import Hand, Rig
+from simulation.strategy import Options, may_double_on, pair
+from simulation.table import Table
+
+
+class Acts:
+    """The state of one round, and everything that can be done in it."""
+
+    def __init__(self, table: Table, rig: Rig | None = None, *, peek: bool = True) -> None:
+        self.table = table
+        self.rules: Rulebook = table.rules
+        self.rig = rig or Rig()
+        self.peek = peek
+        self.first_step = len(table.steps)
+        self.hands: dict[int, list[Hand]] = {}
+        self.dealer: list[Card] = []
+        self.up: Card | None = None
+        self.hole: Card | None = None
+        self.hole_shown = False
+        self.insurance: dict[int, Cents] = {}
+        self._wishes = {key: wish.split() for key, wish in self.rig.cards.items()}
+        self._wishes["dealer", 0] = self._dealer_wishes()
+        self._decisions = {key: list(said) for key, said in self.rig.decisions.items()}
+
+    # --- acts -----------------------------------------------------------------------------
+
+    def bet(self, spot: int, amount: Cents, kind: WagerKind = "main", hand: int = 0) -> None:
+        """A player lays chips down."""
+        self.table.write(WagerPlaced(spot=spot, hand=hand, kind=kind, amount=amount))
+
+    def deal(self, to: Dealt, hand: int = 0, *, face: Face = "up", wish: str = "") -> Card:
+        """One card leaves the shoe for a hand; an unread card of a pitch game stays unknown."""
+        card = self.table.draw(wish or self._wish(to, hand))
+        seen = card if face == "up" or self.table.has_shoe else None
+        self.table.write(CardDealt(to=to, hand=hand, card=seen, face=face), card)
+        if to == "dealer":
+            self.dealer.append(card)
+        else:
+            self.hold(to, card, face, hand)
+        return card
+
+    def hold(self, spot: int, card: Card, face: Face, number: int = 0) -> None:
+        """A card has come to a hand; one that nobody opened counts for nothing."""
+        hand = self._hand(spot, number)
+        hand.cards.append(card)
+        if face == "down":
+            hand.down.append(card)
+
+    def expose(self, to: Dealt, card: Card, hand: int = 0) -> None:
+        """A card that lay face down is turned up."""
+        self.table.write(CardExposed(to=to, hand=hand, card=card), card)
+
+    def act(
+        self, hand: Hand, action: Action, manner: Manner | None = None, *, console: bool = False
+    ) -> None:
+        """A player says what he does, in the first manner that the house accepts."""
+        entered = console or action in ("split", "surrender", "even_money")
+        said = manner or self.manner(action)
+        fact = PlayerActed(spot=hand.spot, hand=hand.number, action=action, manner=said)
+        self.table.write(fact, console=entered)
+
+    def pay(self, spot: int, amount: Cents, hand: int = 0) -> None:
+        """Chips change hands over a main wager."""
+        self.table.write(PaymentMade(spot=spot, hand=hand, amount=amount))
+
+    def pay_insurance(self, spot: int, amount: Cents) -> None:
+        """Chips change hands over an insurance wager."""
+        self.table.write(PaymentMade(spot=spot, kind="insurance", amount=amount))
+
+    def manner(self, action: Action) -> Manner | None:
+        """Return how this house has the action said."""
+        accepted = {
+            "hit": self.rules.signals.hit,
+            "stand": self.rules.signals.stand,
+            "double": self.rules.signals.double,
+            "split": self.rules.signals.split,
+            "surrender": self.rules.signals.surrender,
+        }.get(action)
+        return accepted[0] if accepted else None
+
+    def insure(self, spot: int, amount: Cents) -> None:
+        """A spot takes insurance for this amount."""
+        self.bet(spot, amount, "insurance")
+        self.insurance[spot] = self.insurance.get(spot, 0) + amount
+
+    def turn_up(self, hand: Hand) -> None:
+        """Lay open the cards of a hand that still lie face down."""
+        for card in hand.down:
+            self.expose(hand.spot, card, hand.number)
+        hand.down = []
+
+    # --- acts that no rule asks for -------------------------------------------------------
+
+    def extra_draw(self) -> None:
+        """The dealer takes a card that is not his; it counts only where the house lets it."""
+        self.deal("dealer")
+        if self.rules.policy.dealer_overdraw == "burn":
+            self.dealer.pop()
+
+    def extra_card(self, hand: Hand) -> None:
+        """A hand gets a card that is not its own."""
+        self.deal(hand.spot, hand.number)
+        if self.rules.policy.extra_player_card == "burn":
+            hand.cards.pop()
+
+    def rig_all(self, action: Action) -> None:
+        """Have the first decision of every spot be this one."""
+        for spot in self.table.spots:
+            self._decisions[spot, 0] = [action]
+
+    def stand_all(self, spot: int) -> None:
+        """Every hand of a spot takes its second card and no more."""
+        for hand in self.hands[spot]:
+            if len(hand.cards) < 2:
+                self.deal(spot, hand.number)
+            hand.finished = True
+
+    def deal_own(self, turn: int) -> None:
+        """The dealer's own first (``turn`` 0) or second card."""
+        up = (turn == 0) == (self.rules.dealer_first_card == "up")
+        card = self.deal("dealer", face="up" if up else "down")
+        if up:
+            self.up = card
+        else:
+            self.hole = card
+
+    # --- what the rules say of a hand -----------------------------------------------------
+
+    def blackjack(self, hand: Hand) -> bool:
+        """Tell whether a hand is a blackjack."""
+        return natural(hand.cards) and not hand.of_split
+
+    def one_card_only(self, hand: Hand) -> bool:
+        """Tell whether a hand is a split ace that got its card."""
+        return (
+            hand.of_split
+            and len(hand.cards) >= 2
+            and hand.cards[0].points == 1
+            and self.rules.split_aces_cards == 1
+        )
+
+    def due(self, hand: Hand) -> Cents:
+        """Return what the hand's player wins."""
+        if self.blackjack(hand) and not self.hole_shown:
+            return blackjack_win(hand.stake, self.rules)
+        facts = [step.fact for step in self.table.steps[self.first_step :]]
+        return dues(facts, self.rules).get((hand.spot, hand.number), 0)
+
+    def options(self, hand: Hand) -> Options:
+        """Say what the house lets this hand do now."""
+        first = len(hand.cards) == 2
+        aces = hand.of_split and bool(hand.cards) and hand.cards[0].points == 1
+        return Options(
+            double=first
+            and may_double_on(hand.cards, self.rules)
+            and (not hand.of_split or self.rules.double_after_split)
+            and not (aces and not self.rules.double_split_aces),
+            split=first
+            and pair(hand.cards, self.rules)
+            and len(self.hands[hand.spot]) < self.rules.max_hands
+            and (not aces or self.rules.resplit_aces),
+            surrender=first
+            and self._may_surrender()
+            and (not hand.of_split or self.rules.surrender_after_split),
+        )
+
+    # --- inside ---------------------------------------------------------------------------
+
+    def _may_surrender(self) -> bool:
+        """Late surrender waits until the dealer has looked for a blackjack."""
+        if self.rules.surrender != "late":
+            return self.rules.surrender == "early"
+        return self.peek or (self.up is not None and 2 <= self.up.points <= 9)
+
+    def _hand(self, spot: int, number: int) -> Hand:
+        own = self.hands.setdefault(spot, [])
+        while len(own) <= number:
+            own.append(Hand(spot, len(own), 0, finished=True, settled=True))
+        return own[number]
+
+    def _wish(self, to: Dealt, hand: int) -> str:
+        wishes = self._wishes.get((to, hand))
+        if wishes is None and to != "dealer" and hand == 0 and self.rig.others:
+            wishes = self._wishes[to, hand] = self.rig.others[to % len(self.rig.others)].split()
+        return wishes.pop(0) if wishes else "*"
+
+    def _dealer_wishes(self) -> list[str]:
+        wishes: Sequence[str] = self._wishes.get(("dealer", 0), [])
+        if len(wishes) >= 2 and self.rules.dealer_first_card == "down":
+            return [wishes[1], wishes[0], *wishes[2:]]
+        return list(wishes)

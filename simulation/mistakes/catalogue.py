@@ -1,0 +1,135 @@
+"""The catalogue of mistakes, and which house can see which of them."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from models.errors import OperatorError
+from models.rulebook import Rulebook
+from simulation.house import house
+from simulation.round import Round
+from simulation.steps import HandKey, Rig
+from simulation.table import Table
+from stream import library
+
+Commit: TypeAlias = Callable[[Table], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """One way to err.
+
+    Attributes:
+        code: the violation that it is.
+        commit: plays the round in which it happens.
+        possible: whether a house's rules make it a mistake at all.
+        spots: how many spots must play.
+        knobs: settings under which any shipped rulebook makes it one.
+    """
+
+    code: str
+    commit: Commit
+    possible: Callable[[Rulebook], bool]
+    spots: int
+    knobs: tuple[str, ...]
+
+
+_KNOWN: Final[dict[str, Mistake]] = {}
+
+
+def mistake(
+    code: str,
+    *,
+    when: Callable[[Rulebook], bool] = lambda _: True,
+    spots: int = 1,
+    knobs: tuple[str, ...] = (),
+) -> Callable[[Commit], Commit]:
+    """Enter a function into the catalogue as the way to commit ``code``."""
+
+    def enter(commit: Commit) -> Commit:
+        _KNOWN[code] = Mistake(code, commit, when, spots, knobs)
+        return commit
+
+    return enter
+
+
+def known() -> tuple[str, ...]:
+    """Return every code that can be committed, in the order of the catalogue."""
+    return tuple(_KNOWN)
+
+
+def mistake_for(code: str, rules: Rulebook, spots: int) -> Mistake:
+    """Return the way to commit ``code`` at this table.
+
+    Raises:
+        OperatorError: there is no such code, or this table cannot commit it; the way out
+            names a rulebook that can.
+    """
+    found = _KNOWN.get(code)
+    if found is None:
+        raise OperatorError(
+            f"no mistake is called {code!r}",
+            where="mistake",
+            way_out=f"Choose one of {', '.join(_KNOWN)}",
+        )
+    if not found.possible(rules):
+        raise OperatorError(
+            f"under {rules.id} this is no mistake, or cannot come about",
+            where=f"mistake {code}",
+            way_out=f"Choose the rulebook {next(_houses(found), 'of a house that forbids it')}",
+        )
+    if spots < found.spots:
+        raise OperatorError(
+            f"{spots} spots are too few for it",
+            where=f"mistake {code}",
+            way_out=f"Let at least {found.spots} spots play",
+        )
+    return found
+
+
+def knobs_for(code: str, rules: Rulebook) -> tuple[str, ...]:
+    """Return the settings without which ``rules`` would not make ``code`` a mistake."""
+    found = _KNOWN.get(code)
+    return found.knobs if found is not None and not found.possible(rules) else ()
+
+
+def _houses(found: Mistake) -> Iterator[str]:
+    for name in library.rulebook_ids():
+        if found.possible(house(name).rules):
+            yield name
+
+
+# --- the calm table on which a mistake stands out -----------------------------------------
+
+OTHERS: Final = ("X X", "9 X", "8 X")
+"""Hands that stand, whatever the dealer shows from 7 up."""
+
+
+def scene(
+    table: Table,
+    dealer: str = "9 X",
+    *,
+    cards: dict[HandKey, str] | None = None,
+    others: tuple[str, ...] = OTHERS,
+    sits_out: tuple[int, ...] = (),
+) -> Round:
+    """Begin a round in which nothing is left to chance but suits."""
+    rigged: dict[HandKey, str] = {("dealer", 0): dealer, **(cards or {})}
+    return Round(
+        table, Rig(cards=rigged, others=others, insured=(), sits_out=sits_out), peek=table.peek
+    )
+
+
+def first(table: Table) -> int:
+    """Return the spot on which mistakes are made: the first that plays."""
+    return table.spots[0]
+
+
+def last(table: Table) -> int:
+    """Return the last spot that plays."""
+    return table.spots[-1]
+
+
+def odd_chips(amount: int) -> int:
+    """Return half an amount in chips that there are."""
+    return amount // 200 * 100 or amount // 2

@@ -1,0 +1,106 @@
+"""Situations that a session can be asked to contain, brought about by rigging the cards."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from models.errors import OperatorError
+from models.rulebook import Rulebook
+from simulation.round import Round
+from simulation.steps import HandKey, Rig
+from simulation.table import Table
+
+_DEALER: Final[Mapping[str, str]] = {
+    "dealer_blackjack": "X A",
+    "dealer_blackjack_insured": "A X",
+    "insurance_lost": "A 8",
+    "dealer_bust": "6 X X",
+    "dealer_soft_17": "6 A 3",
+    "dealer_many_cards": "2 3 2 4 6",
+}
+_PLAYER: Final[Mapping[str, tuple[str, ...]]] = {
+    "split": ("8 8 3 X", "X"),
+    "resplit": ("8 8 8 X", "X", "X"),
+    "split_aces": ("A A 7", "9"),
+    "double": ("6 5 8",),
+    "soft_double": ("A 6 3",),
+    "player_blackjack": ("A X",),
+    "bust": ("X 6 X",),
+    "surrender": ("X 6",),
+    "push": ("X 9",),
+    "many_cards": ("2 3 4 2 5 4",),
+}
+
+
+def scene_names() -> tuple[str, ...]:
+    """Return every situation that can be asked for."""
+    return (*_PLAYER, *_DEALER)
+
+
+def scene_for(name: str, table: Table) -> Callable[[Table], None]:
+    """Return what plays the round ``name`` asks for; ``a+b`` asks for several in it.
+
+    Raises:
+        OperatorError: there is no such situation, the house's rules rule it out, or the
+            table has too few spots for all of them.
+    """
+    parts = name.split("+")
+    for part in parts:
+        _refuse_impossible(part, table.rules)
+    players = [part for part in parts if part in _PLAYER]
+    dealers = [part for part in parts if part in _DEALER]
+    if len(players) > len(table.spots) or len(dealers) > 1:
+        raise OperatorError(
+            "so many situations do not fit into one round",
+            where=f"include {name}",
+            way_out="Ask for them one by one, or let more spots play",
+        )
+    rig = _rig(players, dealers, table)
+    return lambda at: Round(at, rig, peek=at.peek).play()
+
+
+def _rig(players: list[str], dealers: list[str], table: Table) -> Rig:
+    cards: dict[HandKey, str] = {("dealer", 0): _DEALER[dealers[0]] if dealers else _up(players)}
+    for spot, part in zip(_spread(table.spots), players, strict=False):
+        cards |= {(spot, number): wish for number, wish in enumerate(_PLAYER[part])}
+    insured = {"dealer_blackjack_insured", "insurance_lost"} & set(dealers)
+    return Rig(
+        cards=cards,
+        others=("X X", "9 X", "8 X"),
+        insured=tuple(table.spots[:2]) if insured else (),
+    )
+
+
+def _up(players: list[str]) -> str:
+    """Return a dealer against whom basic strategy does what is asked."""
+    if {"surrender", "bust"} & set(players):
+        return "X 9"
+    return "6 X 5" if "push" not in players else "9 X"
+
+
+def _spread(spots: tuple[int, ...]) -> tuple[int, ...]:
+    """Order spots from the middle outward: where a picture shows them best."""
+    middle = (len(spots) - 1) / 2
+    return tuple(sorted(spots, key=lambda spot: abs(spots.index(spot) - middle)))
+
+
+def _refuse_impossible(part: str, rules: Rulebook) -> None:
+    if part not in scene_names():
+        raise OperatorError(
+            f"no situation is called {part!r}",
+            where="include",
+            way_out=f"Choose among {', '.join(scene_names())}",
+        )
+    insured = part in ("dealer_blackjack_insured", "insurance_lost")
+    ruled_out = {
+        "surrender": rules.surrender == "none",
+        "resplit": rules.max_hands < 3,
+        "split": rules.max_hands < 2,
+        "double": rules.double_on == "none",
+        "soft_double": rules.double_on != "any_two",
+    }
+    if ruled_out.get(part, False) or (insured and rules.insurance == "none"):
+        raise OperatorError(
+            f"{rules.id} does not offer it",
+            where=f"include {part}",
+            way_out="Choose another rulebook (`pitwatch rulebooks list`)",
+        )
