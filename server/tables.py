@@ -7,12 +7,12 @@ from rich.table import Table
 from rich.text import Text
 
 from models.cards import Card
-from models.judgements import HandResult, Review, RoundResult, SpotResult, Violation
+from models.judgements import HandResult, Review, RoundResult, SpotResult, Status, Violation
 from models.money import dollars
 from server.comparison import Comparison
 from server.console import screen
 from server.settling import SettledFile
-from server.wording import card_text, counted, is_red, signed
+from server.wording import candidates_text, card_text, certain, counted, is_red, signed
 
 STATUS_STYLE = {"final": "bold green", "pending": "bold yellow", "review": "bold yellow"}
 OUTCOME_STYLE = {
@@ -49,14 +49,14 @@ def round_view(result: RoundResult) -> RenderableType:
     return Group(
         _heading(result),
         _hands_table(result),
-        *(_violation_line(violation) for violation in result.violations),
         *(_review_line(review) for review in reviews),
+        *(_violation_line(violation, result.status) for violation in result.violations),
     )
 
 
 def totals_line(rounds: Sequence[RoundResult]) -> Text:
     """Sum up: rounds, the house's gain, mistakes found, rounds still open."""
-    violations = sum(len(result.violations) for result in rounds)
+    violations = len(certain(rounds))
     unsettled = sum(result.status != "final" for result in rounds)
     net = sum(result.net or 0 for result in rounds)
     line = Text(counted(len(rounds), "round"), style="bold")
@@ -138,12 +138,12 @@ def _cards(cards: Sequence[Card | None], burned: Sequence[Card | None]) -> Text:
     return line
 
 
-def _violation_line(violation: Violation) -> Text:
+def _violation_line(violation: Violation, status: Status) -> Text:
     place = "dealer" if violation.spot is None else f"spot {violation.spot}"
     if violation.hand is not None:
         place += f" hand {violation.hand}"
-    line = Text("  ✗ ", style="bold red")
-    line.append(violation.code, style="bold red")
+    style = "dim red" if status == "review" else "bold red"
+    line = Text("  ✗ ", style=style).append(violation.code, style=style)
     line.append(f" ({place}) {violation.detail} ")
     line.append(f"[{violation.clause}, event {violation.seq}]", style="dim")
     return line
@@ -153,7 +153,7 @@ def _review_line(review: Review) -> Text:
     line = Text("  ? ", style="bold yellow")
     line.append(review.what, style="yellow")
     if review.candidates:
-        line.append(" either " + " or ".join(review.candidates))
+        line.append(f". {candidates_text(review.candidates)}")
     events = ", ".join(map(str, review.evidence))
     line.append(f" [events {events}]", style="dim")
     return line

@@ -1,10 +1,10 @@
 """How cards, outcomes and amounts are written for people, on screen and on paper."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from models.cards import Card
-from models.judgements import RoundResult
+from models.judgements import RoundResult, Violation
 from models.money import Cents, dollars
 
 PIPS: Final = {"S": "♠", "H": "♥", "D": "♦", "C": "♣", "?": ""}
@@ -36,6 +36,13 @@ def signed(amount: Cents | None) -> str:
     return ("+" if amount > 0 else "") + dollars(amount)
 
 
+def candidates_text(candidates: Sequence[str]) -> str:
+    """Write what a doubtful thing may be."""
+    if len(candidates) == 1:
+        return f"It may be {candidates[0]}."
+    return f"Either {' or '.join(candidates)}."
+
+
 def brief(amount: str) -> str:
     """Leave the cents off a written amount that has none."""
     return amount.removesuffix(".00")
@@ -44,6 +51,11 @@ def brief(amount: str) -> str:
 def counted(number: int, one: str, many: str | None = None) -> str:
     """Write ``1 round``, ``2 rounds``."""
     return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def certain(rounds: Iterable[RoundResult]) -> list[Violation]:
+    """Return the mistakes found in rounds that no open review puts in doubt."""
+    return [one for result in rounds if result.status != "review" for one in result.violations]
 
 
 def is_clean(result: RoundResult) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from server.report.rounds import round_section
 from server.report.story import RoundStory, SessionStory
 from server.wholefile import write_whole
-from server.wording import counted, is_clean, signed
+from server.wording import certain, counted, is_clean, signed
 
 
 def write_report(path: Path, story: SessionStory) -> None:
@@ -43,7 +43,7 @@ def _header(story: SessionStory, title: str) -> str:
 
 
 def _verdict(story: SessionStory) -> str:
-    found = sum(len(one.result.violations) for one in story.rounds)
+    found = len(certain(one.result for one in story.rounds))
     open_rounds = sum(one.result.status != "final" for one in story.rounds)
     said = f"<strong>{counted(len(story.rounds), 'round')}</strong> watched. "
     said += f"{counted(found, 'mistake')} found. " if found else "No mistake found. "
@@ -55,9 +55,12 @@ def _figures(story: SessionStory) -> str:
     results = [one.result for one in story.rounds]
     staked = sum(h.stake for r in results for spot in r.spots for h in spot.hands)
     figures = [
-        (signed(sum(r.net or 0 for r in results)), f"house, {story.session.currency}"),
+        (
+            signed(sum(r.net or 0 for r in results)),
+            f"house, {story.session.currency}, settled rounds",
+        ),
         (signed(staked).lstrip("+"), f"staked, {story.session.currency}"),
-        (str(sum(len(r.violations) for r in results)), "violations"),
+        (str(len(certain(results))), "violations"),
         (str(sum(r.status != "final" for r in results)), "rounds open"),
     ]
     compared = [one.comparison for one in story.rounds if one.comparison]

@@ -15,7 +15,7 @@ from server.report.citations import passages, wording
 from server.report.felt import CircleNote, LaidCard, Tone, draw_felt
 from server.report.markup import amount_cell, card_spans, picture, row, table, text_cell, tone
 from server.report.story import Crop, RoundStory
-from server.wording import brief, counted, signed
+from server.wording import brief, candidates_text, counted, signed
 
 STATUS_TONES = {"final": "good", "pending": "doubt", "review": "doubt"}
 VERDICT_TONES = {"exact": "good", "review": "doubt", "wrong": "bad"}
@@ -152,7 +152,7 @@ def _oddness(due: Cents | None, paid: Cents | None) -> str:
 
 
 def _notes(result: RoundResult, cited: Cited) -> str:
-    notes = (*_violations(result, cited), *map(_review, result.reviews or ()))
+    notes = (*map(_review, result.reviews or ()), *_violations(result, cited))
     return f'<div class="notes">{"".join(notes)}</div>' if notes else ""
 
 
@@ -160,9 +160,11 @@ def _violations(result: RoundResult, cited: Cited) -> Iterator[str]:
     for violation in result.violations:
         place = "dealer" if violation.spot is None else f"spot {violation.spot}"
         place += "" if violation.hand is None else f", hand {violation.hand}"
+        place += " · to be confirmed" if result.status == "review" else ""
         clauses = dict.fromkeys((violation.clause, *_deciding(result, violation)))
+        kind = "note unsure" if result.status == "review" else "note"
         yield (
-            f'<div class="note"><span class="code">{escape(violation.code)}</span> '
+            f'<div class="{kind}"><span class="code">{escape(violation.code)}</span> '
             f'<span class="quiet">{place} · event {violation.seq}</span>'
             f"<p>{escape(violation.detail)}</p>"
             f"{''.join(_clause(clause, cited) for clause in clauses)}</div>"
@@ -199,7 +201,7 @@ def _clauses(result: RoundResult, cited: Cited) -> str:
 
 
 def _review(review: Review) -> str:
-    either = f"<p>Either {escape(' or '.join(review.candidates))}.</p>" if review.candidates else ""
+    either = f"<p>{escape(candidates_text(review.candidates))}</p>" if review.candidates else ""
     events = ", ".join(map(str, review.evidence))
     return (
         '<div class="note review"><span class="code">To be decided</span> '
