@@ -150,12 +150,13 @@ def _at_the_end(
         yield from _cards_missing(round_, played)
     yield from out_of_order(round_.payments, rules)
     if round_.wagered:
-        yield from compared(round_.payments, _dues(spots), end)
+        over = _dealer_done(round_)
+        yield from compared(round_.payments, _dues(spots), end, over=over)
 
 
 def _dealer_done(round_: Round) -> bool:
     """Tell whether the record shows that the dealer took no further card."""
-    return round_.closed or bool(round_.payments) or round_.hole_shown or len(round_.dealer) > 2
+    return round_.closed or round_.hole_shown or len(round_.dealer) > 2
 
 
 def _first_settling(round_: Round) -> int:

@@ -145,8 +145,11 @@ def cut_short(round_: Round, fact: CardDealt, seq: int) -> tuple[Round, tuple[Vi
 def stray_card(state: State, fact: CardDealt, seq: int) -> Step:
     """Apply a card to a spot, or a hand of it, that is not in play: nobody has it."""
     spot = None if fact.to == "dealer" else fact.to
+    if fact.to in state.round.strays:
+        return Step(state)
     detail = f"card to {_who(fact.to)}, which has no wager; it is burned"
-    return Step(state, (violation("card_to_empty_spot", seq, detail, spot),))
+    after = on(state, replace(state.round, strays=state.round.strays | {fact.to}))
+    return Step(after, (violation("card_to_empty_spot", seq, detail, spot),))
 
 
 def deals_in_late(state: State, fact: CardDealt) -> State:

@@ -39,16 +39,30 @@ def step(state: State, noted: Noted, rules: Rulebook) -> Step:
     """
     told = _APPLY[type(noted.fact)](state, noted.fact, noted.seq, rules)
     after = told.after
-    settling = after.round.settling and isinstance(noted.fact, PaymentMade | TrayCounted)
+    settling = after.round.settling and _in_sweep(noted.fact)
     round_ = replace(after.round, settling=settling, last_seq=noted.seq)
     return Step(replace(after, round=round_, index=after.index + 1), told.findings)
+
+
+def _in_sweep(fact: Fact) -> bool:
+    """Tell whether a settling pass goes on: hands may be turned up one by one as it runs."""
+    if isinstance(fact, CardExposed):
+        return fact.to != "dealer"
+    return isinstance(fact, PaymentMade | TrayCounted)
 
 
 def _dealt(state: State, fact: CardDealt, seq: int, rules: Rulebook) -> Step:
     told = cards.dealt(state, fact, seq, rules)
     spot = None if fact.to == "dealer" else fact.to
     out = shoe.card_out(told.after, state.round.script.cards[state.index], seq, spot)
-    return Step(out.after, (*told.findings, *out.findings))
+    findings = told.findings
+    if any(found.code == "face_up_card_used" for found in out.findings):
+        findings = tuple(found for found in findings if found.code not in _FACES)
+    return Step(out.after, (*findings, *out.findings))
+
+
+_FACES: Final = ("deal_face", "hole_card_exposed")
+"""What a card that lay face up in the shoe shows as well, being the same mistake."""
 
 
 def _cut_card(state: State) -> Step:

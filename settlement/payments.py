@@ -58,14 +58,19 @@ def out_of_order(payments: tuple[Payment, ...], rules: Rulebook) -> Iterator[Vio
 
 
 def compared(
-    payments: tuple[Payment, ...], dues: Mapping[Account, Cents | None], end_seq: int
+    payments: tuple[Payment, ...],
+    dues: Mapping[Account, Cents | None],
+    end_seq: int,
+    *,
+    over: bool,
 ) -> Iterator[Violation]:
     """Yield every hand and insurance that was paid wrongly or not at all.
 
     Args:
         payments: all that changed hands in the round.
         dues: what each account is due; ``None`` where it is not settled.
-        end_seq: the fact at which the round was over.
+        end_seq: the last fact of the round.
+        over: whether the record shows that no more payments came.
     """
     if not payments:
         return
@@ -80,7 +85,7 @@ def compared(
         if due is not None and amount != due:
             yield _wrong(account, due, amount, last[account])
     for account, due in dues.items():
-        if due and account not in sums:
+        if due and over and account not in sums:
             yield _missing(account, due, end_seq)
 
 

@@ -24,8 +24,11 @@ def closed_to_cards(hand: Hand, rules: Rulebook) -> str | None:
     """Return the violation that a further card would be; ``None`` if the hand may take one."""
     if hand.double_card:
         return "extra_card_after_double"
-    if hand.doubled_seq and not hand.void_double and len(hand.cards) >= 2:
-        return None
+    awaits_double = bool(hand.doubled_seq) and not hand.void_double and len(hand.cards) >= 2
+    return None if awaits_double else _complete(hand, rules)
+
+
+def _complete(hand: Hand, rules: Rulebook) -> str | None:
     if hand.aces and rules.split_aces_cards == 1 and len(hand.cards) >= 2:
         return "extra_card_on_split_ace"
     if not hand.split and natural(hand.cards):

@@ -117,6 +117,8 @@ class Round(msgspec.Struct, frozen=True):
     """Who was passed over and may still get that card."""
     order_faulted: int = -1
     """Passes left when the deal's order was last found wrong."""
+    strays: frozenset[Dealt] = frozenset()
+    """Spots not in play that were dealt a card."""
     acted: bool = False
     checked: bool | None = None
     hole_shown: bool = False
