@@ -164,9 +164,10 @@ class Camera:
         """Say that a new track is a card known already, as ``track``."""
         self.explained(lying)
         self._alias[lying.track] = track
-        self._lying.pop(lying.track, None)
+        self._agenda.rename(lying.track, track)
+        latest = self._lying.pop(lying.track, lying)
         self._table.places.pop(lying.track, None)
-        self._keep(replace(lying, track=track))
+        self._keep(replace(latest, track=track))
 
     def _gone(self, track: int) -> Taken | None:
         return next(

@@ -38,10 +38,10 @@ class ChangeInPlay:
             return self._insurance()
         number = int(self.change.circle)
         hand = self.table.hand(self.change.spot, number)
+        if number and self.change.total == self.delta and not self.table.revealed:
+            return Meaning("wager", "split")
         if hand is not None:
             return self._main(hand)
-        if number and self.change.spot in self.table.hands:
-            return Meaning("wager", "split")
         return Meaning("next_round" if self.table.revealed else "wager")
 
     @property

@@ -2,7 +2,7 @@
 
 from bisect import insort
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from models.cards import Card
@@ -98,6 +98,12 @@ class Agenda:
     def drop(self, happening: Happening) -> None:
         """Take a happening out again: it was explained by another."""
         self._waiting.remove(happening)
+
+    def rename(self, track: int, known_as: int) -> None:
+        """What was told of one track is told of another: they are the same card."""
+        for at, found in enumerate(self._waiting):
+            if isinstance(found, Moved | Turned | Taken) and found.track == track:
+                self._waiting[at] = replace(found, track=known_as)
 
     def first(self, before_ns: int) -> Happening | None:
         """Return the first happening where it lies before ``before_ns``."""

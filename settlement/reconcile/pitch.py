@@ -7,12 +7,13 @@ them over, so that one card comes into view several times.
 from collections.abc import Iterator
 from dataclasses import replace
 
+from models.events import CardDealt, HoleCardChecked
 from models.judgements import Review
 from settlement.reconcile.camera import Camera
 from settlement.reconcile.draws import Composition
 from settlement.reconcile.faces import read_face
 from settlement.reconcile.felt import apart_mm
-from settlement.reconcile.happenings import Agenda, Arrived, Moved, Taken, Turned
+from settlement.reconcile.happenings import Agenda, Arrived, Entered, Moved, Taken, Turned
 from settlement.reconcile.rounds import Rounds
 from settlement.reconcile.sightings import AGREED_P, Lying
 from settlement.reconcile.table import Held, PlayedHand, Table
@@ -21,11 +22,11 @@ from settlement.reconcile.timing import SECOND
 _SAME_MM = 10.0
 """Two sightings of one side this near to each other are of one card."""
 
-_TURN_MM = 62.0
-"""The hole card is turned over within this of where it lay."""
-
 _MEANWHILE_NS = 2 * SECOND
 """A card that is moved or turned is out of sight no longer than this."""
+
+_DEALING_NS = 5 * SECOND // 2
+"""Between two cards of the initial deal there is no more than this."""
 
 
 class PitchRounds(Rounds):
@@ -118,27 +119,29 @@ class PitchRounds(Rounds):
 
     def _hole_turned(self, lying: Lying) -> bool:
         hole = next((held for held in self._table.dealer if held.face == "down"), None)
-        if lying.face == "down" or hole is None or hole.dealt_to is None:
+        if lying.face == "down" or hole is None:
             return False
-        gone = None if hole.track is None else self._gone(hole.track)
-        if gone is None and apart_mm(hole.dealt_to, lying.place) > _TURN_MM:
+        if hole.track is not None and self._gone(hole.track) is None:
             return False
         self._turn(lying, hole)
         return True
 
     def _turn(self, lying: Lying, held: Held) -> None:
-        gone = None if held.track is None else self._gone(held.track)
-        self._rejoin(lying, held, gone)
+        self._rejoin(lying, held, None if held.track is None else self._gone(held.track))
         held.in_hand = False
-        assert held.track is not None
-        self._turned(Turned(lying.at, held.track, replace(lying, track=held.track), lying.seqs))
+        if held.track is not None:
+            turned = replace(lying, track=held.track)
+            self._turned(Turned(lying.at, held.track, turned, lying.seqs))
 
     def _rejoin(self, lying: Lying, held: Held, gone: Taken | None) -> None:
-        assert held.track is not None
         if gone is not None:
             self._agenda.drop(gone)
-        self._camera.join(lying, held.track)
-        self._table.rests_since[held.track] = lying.at
+        if held.track is None:
+            held.track = lying.track
+        else:
+            self._camera.join(lying, held.track)
+        moved_at = self._table.rests_since.get(lying.track, 0)
+        self._table.rests_since[held.track] = max(lying.at, moved_at)
         self._agenda.add(Moved(lying.at, held.track, lying.seqs))
 
     def _gone(self, track: int) -> Taken | None:
@@ -168,7 +171,7 @@ class PitchRounds(Rounds):
         if found is None or found[0] is None:
             return super()._taken(taken)
         hand, held = found
-        if hand is not None and held.face == "down" and not hand.paid:
+        if hand is not None and held.face == "down" and not (hand.paid or self._table.revealed):
             held.in_hand = True
             return True
         again = self._comes_again(held, taken)
@@ -192,6 +195,20 @@ class PitchRounds(Rounds):
     def _owner(self, held: Held) -> int | None:
         hand = next((hand for hand in self._table.all_hands() if held in hand.cards), None)
         return None if hand is None else hand.spot
+
+    def _entered(self, entry: Entered) -> None:
+        if isinstance(entry.fact, HoleCardChecked) and len(self._table.dealer) == 1:
+            self._unseen_hole(entry)
+        super()._entered(entry)
+
+    def _unseen_hole(self, entry: Entered) -> None:
+        """Who looks at the hole card has one, though arms kept it from the camera."""
+        self._table.dealer.append(Held(None, None, "down"))
+        dealt = CardDealt(at=entry.at, to="dealer", card=None, face="down", evidence=entry.seqs)
+        self._say(dealt)
+
+    def _seen_late(self, _: Arrived, lying: Lying) -> bool:
+        return lying.at - self._dealt_at > _DEALING_NS
 
     def _close_round(self, at: int, evidence: tuple[int, ...]) -> None:
         for hand in self._table.all_hands():

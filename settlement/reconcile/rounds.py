@@ -62,6 +62,7 @@ class Rounds:
         self._open = False
         self._chips_at: dict[tuple[Spot, str], ChipsChanged] = {}
         self._now = 0
+        self._dealt_at = 0
         self._fresh_shoe: tuple[int, tuple[int, ...]] | None = None
         self._told: set[tuple[str, int]] = set()
         self._inferred: dict[tuple[Spot, int], int] = {}
@@ -142,6 +143,11 @@ class Rounds:
             if hand.taken_at is None and not hand.being_taken and hand.cards:
                 what = f"the cards of spot {hand.spot} hand {hand.number} were not seen taken up"
                 self._doubt(what, ("left alone", "paid unseen"), evidence)
+            if None in hand.faces:
+                what = f"a card of spot {hand.spot} hand {hand.number} was never read"
+                self._doubt(what, (), evidence)
+        if any(held.card is None for held in self._table.dealer):
+            self._doubt("a card of the dealer was never read", (), evidence)
         self._say(RoundClosed(at=at, evidence=evidence))
         self._open = False
         self._table.clear()
@@ -189,6 +195,7 @@ class Rounds:
             self._deal_own(held, card, lying)
         else:
             self._join(to, held)
+        self._dealt_at = card.at
         self._say(
             CardDealt(
                 at=card.at,
@@ -201,9 +208,9 @@ class Rounds:
         )
 
     def _deal_own(self, held: Held, card: Arrived, lying: Lying) -> None:
-        second = len(self._table.dealer) == 1
+        second = [held.face for held in self._table.dealer] == ["up"]
         self._table.dealer.append(held)
-        if not (second and lying.face == "up" and lying.at - card.at > _SEEN_LATE_NS):
+        if not (second and lying.face == "up" and self._seen_late(card, lying)):
             return
         if self._peeked_before(lying.at):
             held.face = "down"
@@ -211,6 +218,10 @@ class Rounds:
             return
         what = "the dealer's second card was first seen late, face up"
         self._doubt(what, ("dealt face up", "dealt face down, then turned"), card.seqs)
+
+    def _seen_late(self, card: Arrived, lying: Lying) -> bool:
+        """Tell whether the card may have been turned before it was seen."""
+        return lying.at - card.at > _SEEN_LATE_NS
 
     def _peeked_before(self, at: int) -> bool:
         return any(
