@@ -39,6 +39,7 @@ class Pipeline:
         self._facts: list[AnyFact] = []
         self._settled: dict[int, RoundResult] = {}
         self._reviews: list[ReviewRaised] = []
+        self._posted: dict[int, list[LedgerPosted]] = {}
 
     def observe(
         self, observations: Sequence[AnyObservation], now_ns: int
@@ -76,7 +77,9 @@ class Pipeline:
         recorded = self._append(found)
         self._reviews += [event for event in recorded if isinstance(event, ReviewRaised)]
         for event in recorded:
-            if not isinstance(event, ReviewRaised):
+            if isinstance(event, ReviewRaised):
+                self._take_back(event)
+            else:
                 self._settle(event)
 
     def _settle(self, fact: AnyFact) -> None:
@@ -95,16 +98,31 @@ class Pipeline:
             because = tuple(fact.seq for fact in self._facts if fact.seq is not None)
             self._facts.clear()
             whole = with_reviews(result, self._reviews)
-            settled = RoundSettled(at=at, because=because, result=whole)
-            self._append([settled, *self._postings(whole, at, because)])
+            self._append([RoundSettled(at=at, because=because, result=whole)])
+            self._post(whole, at, because)
 
-    def _postings(
-        self, result: RoundResult, at: int | None, because: tuple[int, ...]
-    ) -> list[LedgerPosted]:
+    def _post(self, result: RoundResult, at: int | None, because: tuple[int, ...]) -> None:
         """Post what is final; what a person has still to decide moves no money."""
-        if result.status != "final":
-            return []
-        return [replace(line, at=at, because=because) for line in post(result)]
+        if result.status == "final":
+            lines = [replace(line, at=at, because=because) for line in post(result)]
+            self._posted[result.round] = self._append(lines)
+
+    def _take_back(self, raised: ReviewRaised) -> None:
+        """Undo the posting of a round that is doubted after it was settled."""
+        because = () if raised.seq is None else (raised.seq,)
+        lines = self._posted.pop(raised.round, [])
+        self._append(
+            [
+                replace(
+                    line,
+                    at=raised.at,
+                    because=because,
+                    amount=-line.amount,
+                    memo=f"held for review: {line.memo}",
+                )
+                for line in lines
+            ]
+        )
 
     def _append(self, events: Sequence[E]) -> list[E]:
         if not events:

@@ -1,0 +1,74 @@
+"""How many filmed rounds come out right: ``python -m tests.bench.sessions --seeds 20``.
+
+Films sessions of fresh seeds, each with its own deck, felt, camera and light, replays them from
+pixels and bytes, and counts the rounds that came out exactly, those left to a person, and those
+settled wrongly without a flag (of which there must be none).
+"""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from server.comparison import Comparison, tally
+from server.replay import ReplayOptions, replay
+from server.stopwatch import Stopwatch
+from simulation.session import Settings, simulate
+from stream.clock import elapsed_ns
+from stream.journal import Journal
+from vision.reader import Reader
+from vision.scenes.decks import deck_ids
+from vision.scenes.look import Look, varied_look
+
+
+def replayed(seed: int, rounds: int, *, vary: bool, rulebook: str) -> tuple[Comparison, ...]:
+    """Film one session, replay it, and return how each round compares with the truth."""
+    look = varied_look(seed, decks=deck_ids()) if vary else Look()
+    settings = Settings(rulebook=rulebook, rounds=rounds, seed=seed, look=look)
+    with tempfile.TemporaryDirectory() as place, Journal.in_memory() as journal:
+        folder = simulate(settings, Path(place) / "session")
+        found = replay(ReplayOptions(folder), journal, Reader.load, Stopwatch(elapsed_ns))
+        return found.comparisons or ()
+
+
+def told(comparisons: tuple[Comparison, ...]) -> Iterator[str]:
+    """Say what became of each round that was not exact."""
+    for one in comparisons:
+        if one.verdict != "exact":
+            yield f"    round {one.round} {one.verdict}: {'; '.join(one.differences[:4])}"
+
+
+def main() -> None:
+    """Run the seeds and leave with 1 where a round was settled wrongly without a flag."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--first", type=int, default=1001)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rulebook", default="kansas-shoe")
+    parser.add_argument("--plain", action="store_true", help="the usual look for all")
+    arguments = parser.parse_args()
+    every: list[Comparison] = []
+    for seed in range(arguments.first, arguments.first + arguments.seeds):
+        one = replayed(
+            seed, arguments.rounds, vary=not arguments.plain, rulebook=arguments.rulebook
+        )
+        every += one
+        counted = tally(one)
+        print(
+            f"seed {seed}: {counted.exact} exact, {counted.review} review, {counted.wrong} wrong",
+            *told(one),
+            sep="\n",
+            flush=True,
+        )
+    counted = tally(every)
+    share = counted.exact / max(counted.rounds, 1)
+    print(
+        f"{counted.rounds} rounds: {counted.exact} exact ({share:.0%} without any review),"
+        f" {counted.review} for review, {counted.wrong} wrong"
+    )
+    sys.exit(1 if counted.wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""What the journal holds once observations have gone the one way to settlements."""
+
+from collections import defaultdict
+
+import pytest
+
+from models.decode import from_toml
+from models.events import (
+    AnyFact,
+    CardSighted,
+    Fact,
+    Judgement,
+    Observation,
+    RoundClosed,
+    RoundOpened,
+)
+from models.judgements import (
+    AnyEvent,
+    LedgerPosted,
+    Review,
+    ReviewRaised,
+    RoundSettled,
+)
+from models.layout import TableLayout
+from server.pipeline import Pipeline
+from server.rulebook_shelf import rules_for
+from server.stopwatch import Stopwatch
+from settlement.engine import Engine
+from settlement.reconcile import Reconciler
+from stream import library
+from stream.journal import Journal
+from tests.golden.sessions import Heard, heard
+
+
+def journalled(
+    observations: list[Heard], kind: type[Reconciler] = Reconciler
+) -> tuple[Pipeline, list[AnyEvent]]:
+    rules = rules_for("kansas-shoe")
+    layout = from_toml(library.layout_text("five-spots"), TableLayout, "five-spots")
+    journal = Journal.in_memory()
+    reconciler = kind(rules, layout)
+    pipeline = Pipeline("BJ-01", journal, reconciler, Engine(rules), Stopwatch(lambda: 0))
+    for one in observations:
+        pipeline.observe((one.observation,), one.now_ns)
+    pipeline.finish()
+    return pipeline, list(journal.read())  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def events() -> list[AnyEvent]:
+    return journalled(heard("plain"))[1]
+
+
+def test_every_entry_has_its_number_and_its_table(events: list[AnyEvent]) -> None:
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    assert {event.table for event in events} == {"BJ-01"}
+
+
+def test_a_fact_rests_on_observations_journalled_before_it(events: list[AnyEvent]) -> None:
+    by_seq = {event.seq: event for event in events}
+    facts = [event for event in events if isinstance(event, Fact)]
+    assert facts
+    for fact in facts:
+        assert fact.evidence or isinstance(fact, RoundOpened)
+        for seq in fact.evidence:
+            assert isinstance(by_seq[seq], Observation)
+            assert seq < (fact.seq or 0)
+
+
+def test_a_settlement_rests_on_the_facts_of_its_own_round(events: list[AnyEvent]) -> None:
+    by_seq = {event.seq: event for event in events}
+    settled = [event for event in events if isinstance(event, RoundSettled)]
+    assert len(settled) == 2
+    for judgement in settled:
+        facts = [by_seq[seq] for seq in judgement.because]
+        opened = [fact.round for fact in facts if isinstance(fact, RoundOpened)]
+        assert opened == [judgement.result.round]
+        assert isinstance(facts[-1], RoundClosed)
+        assert all(isinstance(fact, Fact) for fact in facts)
+
+
+def test_the_ledger_of_each_round_sums_to_zero_and_gives_what_was_won(
+    events: list[AnyEvent],
+) -> None:
+    sums: dict[int, int] = defaultdict(int)
+    tray: dict[int, int] = defaultdict(int)
+    for event in events:
+        if isinstance(event, LedgerPosted):
+            sums[event.round] += event.amount
+            tray[event.round] += event.amount if event.account == "tray" else 0
+    results = [event.result for event in events if isinstance(event, RoundSettled)]
+    assert {result.round: 0 for result in results if result.net} == dict(sums)
+    assert {result.round: result.net for result in results if result.net} == dict(tray)
+
+
+def test_a_round_in_doubt_is_held_open_and_moves_no_money() -> None:
+    blind = [one for one in heard("plain") if not isinstance(one.observation, CardSighted)]
+    pipeline, events = journalled(blind)
+    assert any(isinstance(event, ReviewRaised) for event in events)
+    assert all(result.status != "final" for result in pipeline.rounds())
+    assert not any(isinstance(event, LedgerPosted) for event in events)
+
+
+def test_a_round_doubted_after_it_was_posted_is_taken_back_in_the_ledger() -> None:
+    class Doubting(Reconciler):
+        def finish(self) -> tuple[AnyFact | ReviewRaised, ...]:
+            doubt = Review("a player disputes the payment", (), (1,))
+            return (*super().finish(), ReviewRaised(round=1, review=doubt))
+
+    pipeline, events = journalled(heard("plain"), Doubting)
+    assert [result.status for result in pipeline.rounds()] == ["review", "final"]
+    sums: dict[tuple[int, str], int] = defaultdict(int)
+    for event in events:
+        if isinstance(event, LedgerPosted):
+            sums[event.round, event.account] += event.amount
+    assert {amount for (number, _), amount in sums.items() if number == 1} == {0}
+    assert any(amount for (number, _), amount in sums.items() if number == 2)
+
+
+def test_every_judgement_names_what_it_rests_on_or_holds_open(events: list[AnyEvent]) -> None:
+    for event in events:
+        if isinstance(event, Judgement) and not isinstance(event, ReviewRaised):
+            assert event.because
