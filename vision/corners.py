@@ -38,7 +38,7 @@ def card_to_picture(
     x_axis, y_axis = rights / CARD_WIDTH_MM, -ups / CARD_WIDTH_MM
     x = np.where(right_hand, CARD_WIDTH_MM - ANCHOR_MM[0], ANCHOR_MM[0])[:, None]
     origin = anchors - x_axis * x - y_axis * ANCHOR_MM[1]
-    return np.stack([x_axis, y_axis, origin], axis=2).astype(np.float32)
+    return np.asarray(np.stack([x_axis, y_axis, origin], axis=2), np.float32)
 
 
 def card_corners(maps: NDArray[np.float32]) -> NDArray[np.float32]:

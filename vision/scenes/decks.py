@@ -64,7 +64,8 @@ def load_deck(id: str) -> Deck:  # noqa: A002 - the deck's own name for it
             way_out=f"Choose one of: {', '.join(deck_ids())}",
         )
     picture = np.frombuffer((_art() / f"{id}.webp").read_bytes(), np.uint8)
-    return cut_atlas(id, "test", cv2.imdecode(picture, cv2.IMREAD_COLOR))
+    atlas = np.asarray(cv2.imdecode(picture, cv2.IMREAD_COLOR), np.uint8)
+    return cut_atlas(id, "test", atlas)
 
 
 def cut_atlas(name: str, use: Literal["train", "test"], atlas: NDArray[np.uint8]) -> Deck:

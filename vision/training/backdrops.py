@@ -55,7 +55,9 @@ def _print(rng: np.random.Generator, picture: Picture) -> None:
         width = int(rng.integers(1, 5))
         shape = rng.random()
         if shape < 0.4:
-            cv2.circle(picture, centre, int(rng.integers(15, size)), ink.tolist(), width, cv2.LINE_AA)
+            cv2.circle(
+                picture, centre, int(rng.integers(15, size)), ink.tolist(), width, cv2.LINE_AA
+            )
         elif shape < 0.6:
             end = tuple(int(v) for v in rng.integers(0, size, 2))
             cv2.line(picture, centre, end, ink.tolist(), width, cv2.LINE_AA)
@@ -89,7 +91,9 @@ def _jumble(rng: np.random.Generator, picture: Picture) -> None:
         cv2.fillPoly(picture, [points.astype(np.int32)], colour, cv2.LINE_AA)
 
 
-def chips(rng: np.random.Generator, picture: Picture, owner: NDArray[np.int16], card_px: float) -> None:
+def chips(
+    rng: np.random.Generator, picture: Picture, owner: NDArray[np.int16], card_px: float
+) -> None:
     """Lay a few stacks of chips; what they cover belongs to nobody (-1)."""
     size = len(picture)
     for _ in range(rng.integers(1, 4)):
@@ -101,12 +105,16 @@ def chips(rng: np.random.Generator, picture: Picture, owner: NDArray[np.int16], 
         cv2.circle(picture, centre, radius, face, -1, cv2.LINE_AA)
         for turn in range(6):
             angle = start + 60 * turn
-            cv2.ellipse(picture, centre, (radius - 1, radius - 1), angle, 0, 22, edge, max(1, radius // 4))
+            cv2.ellipse(
+                picture, centre, (radius - 1, radius - 1), angle, 0, 22, edge, max(1, radius // 4)
+            )
         cv2.circle(picture, centre, round(radius * 0.6), edge, max(1, radius // 12), cv2.LINE_AA)
         cv2.circle(owner, centre, radius, -1, -1)
 
 
-def limb(rng: np.random.Generator, picture: Picture, owner: NDArray[np.int16], card_px: float) -> None:
+def limb(
+    rng: np.random.Generator, picture: Picture, owner: NDArray[np.int16], card_px: float
+) -> None:
     """Pass a hand with its fingers and sleeve over the scene; what it covers is nobody's."""
     size = len(picture)
     mask = np.zeros((size, size), np.uint8)
@@ -115,12 +123,21 @@ def limb(rng: np.random.Generator, picture: Picture, owner: NDArray[np.int16], c
     way = np.array([np.cos(side), np.sin(side)])
     thick = card_px * rng.uniform(0.5, 0.9)
     wrist = hand + way * size * 1.5
-    cv2.line(mask, _at(hand + way * thick), _at(wrist), 255, max(1, round(thick * 0.8)), cv2.LINE_AA)
+    cv2.line(
+        mask, _at(hand + way * thick), _at(wrist), 255, max(1, round(thick * 0.8)), cv2.LINE_AA
+    )
     cv2.circle(mask, _at(hand + way * thick * 0.6), round(thick * 0.65), 255, -1, cv2.LINE_AA)
     for finger in np.linspace(-0.7, 0.7, 5):
         turn = side + np.pi + finger + rng.normal(0, 0.12)
         tip = hand + np.array([np.cos(turn), np.sin(turn)]) * thick * rng.uniform(0.4, 1.3)
-        cv2.line(mask, _at(hand + way * thick * 0.3), _at(tip), 255, max(2, round(thick * 0.25)), cv2.LINE_AA)
+        cv2.line(
+            mask,
+            _at(hand + way * thick * 0.3),
+            _at(tip),
+            255,
+            max(2, round(thick * 0.25)),
+            cv2.LINE_AA,
+        )
     skin = np.array([rng.uniform(40, 170), rng.uniform(70, 190), rng.uniform(100, 235)])
     lit = skin * (1 + 0.25 * _cloud(rng, size, 30)[..., :1])
     share = mask[..., None].astype(np.float32) / 255

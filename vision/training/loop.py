@@ -63,7 +63,9 @@ def fresh_pair(device: torch.device) -> Pair:
 def collate(samples: list[Sample]) -> Sample:
     """Stack samples into a batch; patches run through as one list."""
     stack = {f: torch.stack([getattr(s, f) for s in samples]) for f in ("tile", "heat", "values")}
-    cells = {f: torch.stack([getattr(s, f) for s in samples]) for f in ("index_cells", "back_cells")}
+    cells = {
+        f: torch.stack([getattr(s, f) for s in samples]) for f in ("index_cells", "back_cells")
+    }
     flat = {f: torch.cat([getattr(s, f) for s in samples]) for f in ("patches", "ranks", "suits")}
     return Sample(**stack, **cells, **flat)
 
@@ -174,9 +176,7 @@ def _follow(kept: Pair, pair: Pair, share: float) -> None:
                 mine.copy_(value)
 
 
-def _save(
-    path: Path, step: int, pair: Pair, kept: Pair, optimiser: torch.optim.Optimizer
-) -> None:
+def _save(path: Path, step: int, pair: Pair, kept: Pair, optimiser: torch.optim.Optimizer) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     state = {"step": step, "pair": pair.state(), "kept": kept.state()}
     torch.save(state | {"optimiser": optimiser.state_dict()}, path.with_suffix(".part"))

@@ -203,7 +203,7 @@ def _index_places(scene: Scene) -> tuple[list[Place], list[NDArray[np.float64]]]
 def jitter(
     rng: np.random.Generator, onto: NDArray[np.float64], right_hand: bool
 ) -> NDArray[np.float64]:
-    """Misplace a card's map as much as a detector may: a millimetre, some degrees, some per cent."""
+    """Misplace a card's map as a detector may: a millimetre, some degrees, some per cent."""
     point = anchor_at(onto, right_hand)
     turn, grow = rng.normal(0, 0.06), np.exp(rng.normal(0, 0.05))
     c, s = np.cos(turn) * grow, np.sin(turn) * grow

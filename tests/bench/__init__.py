@@ -1,0 +1,1 @@
+"""Measurements that a person starts; nothing here is run by the tests."""

@@ -1,0 +1,1 @@
+"""How well real photographs are read: the figures as they are, a line a set."""

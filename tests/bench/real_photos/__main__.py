@@ -1,0 +1,130 @@
+"""``python -m tests.bench.real_photos [FOLDER]``: read the photographs, print the figures.
+
+The photographs are not part of the project; without them this says so and ends.
+"""
+
+import argparse
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+
+from models.cards import DECK
+from tests.bench.real_photos.truth import Labelled, matches, photographs
+from vision.reader import Reader
+from vision.sightings import Sightings
+
+OVERHEAD_CARD_PX = 106.0
+PASSES: tuple[tuple[str, float | None], ...] = (
+    ("blackjack_overhead", None),
+    ("blackjack_overhead", 106.0),
+    ("blackjack_overhead", 57.0),
+    ("blackjack_overhead", 43.0),
+    ("webcam_piles", None),
+    ("bicycle", None),
+    ("phone_close", None),
+    ("phone_any_angle", None),
+)
+"""Set, and the card width it is reduced to and read with; ``None``: as it is, width unknown."""
+
+
+@dataclass
+class Tally:
+    """Counts of one pass over one set."""
+
+    cards: int = 0
+    found: int = 0
+    right: int = 0
+    wrong: int = 0
+    doubtful: int = 0
+    twice: int = 0
+    false: int = 0
+    seconds: float = 0.0
+
+    def row(self) -> list[str]:
+        """The figures as printed."""
+        share = [f"{100 * n / max(1, self.cards):.1f}%" for n in (self.found, self.right)]
+        counts = [str(n) for n in (self.wrong, self.doubtful, self.twice, self.false)]
+        return [str(self.cards), *share, *counts, f"{1000 * self.seconds / max(1, self.cards):.1f}"]
+
+
+def tally_set(reader: Reader, folder: Path, card_px: float | None) -> Tally:
+    """Read every photograph of a set."""
+    tally = Tally()
+    for image, cards in _pictures(folder, card_px):
+        began = time.perf_counter()
+        seen = reader.read(image, card_width_px=card_px)
+        tally.seconds += time.perf_counter() - began
+        count(tally, seen, cards, reader.confident_p)
+    return tally
+
+
+Pictured = tuple[NDArray[np.uint8], tuple[Labelled, ...]]
+
+
+def _pictures(folder: Path, card_px: float | None) -> Iterator[Pictured]:
+    scale = 1.0 if card_px is None else card_px / OVERHEAD_CARD_PX
+    for photograph in photographs(folder):
+        image = cv2.imread(str(photograph.path), cv2.IMREAD_COLOR)
+        assert image is not None, photograph.path
+        if scale != 1.0:
+            image = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+        yield np.asarray(image, np.uint8), tuple(c.scaled(scale) for c in photograph.cards)
+
+
+def count(tally: Tally, seen: Sightings, cards: tuple[Labelled, ...], confident_p: float) -> None:
+    """Add one picture's sightings to the counts."""
+    faces = np.flatnonzero(seen.face_up)
+    pairs = matches(seen.corners_px[faces], cards)
+    tally.cards += len(cards)
+    tally.found += len(pairs)
+    known = {card.card for card in cards}
+    for at, row in enumerate(seen.card_p[faces]):
+        sure, called = row.max() >= confident_p, str(DECK[int(row.argmax())])
+        if at not in pairs:
+            tally.twice += bool(sure and called in known)
+            tally.false += bool(sure and called not in known)
+        elif not sure:
+            tally.doubtful += 1
+        elif called == cards[pairs[at]].card:
+            tally.right += 1
+        else:
+            tally.wrong += 1
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description="Read real photographs and print the figures.")
+    default = os.environ.get("PITWATCH_PHOTOS", "../shared/photos")
+    parser.add_argument("folder", nargs="?", type=Path, default=Path(default))
+    photos = parser.parse_args().folder / "test"
+    if not photos.is_dir():
+        print(f"{photos}: no photographs here; name their folder, or set PITWATCH_PHOTOS. Skipped.")
+        return
+    reader = Reader.load()
+    table = Table(title=f"Real photographs, called from p {reader.confident_p:.4f}")
+    for heading in ("set", "card px", "cards", "found", "right", "wrong", "doubtful"):
+        table.add_column(heading)
+    for heading in ("twice", "false", "ms a card"):
+        table.add_column(heading)
+    total = Tally()
+    for name, card_px in PASSES:
+        tally = tally_set(reader, photos / name, card_px)
+        table.add_row(name, "as it is" if card_px is None else f"{card_px:.0f}", *tally.row())
+        for field in fields(Tally):
+            value = getattr(total, field.name) + getattr(tally, field.name)
+            setattr(total, field.name, value)
+    table.add_section()
+    table.add_row("all", "", *total.row())
+    Console(width=110).print(table)
+
+
+if __name__ == "__main__":
+    main()

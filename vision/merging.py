@@ -1,0 +1,153 @@
+"""Indices of one card belong together: their geometry is joined and their votes are added."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.corners import ANCHOR_MM, CARD_HEIGHT_MM, CARD_WIDTH_MM
+
+SAME_PLACE: Final = 0.2
+"""Middles of one card, told from two of its indices, lie this near, in card widths."""
+CLEARLY: Final = 0.3
+"""Above this chance of agreeing, two indices at one place are one card's."""
+MIDDLE_MM: Final = np.array([CARD_WIDTH_MM / 2, CARD_HEIGHT_MM / 2])
+
+
+@dataclass(frozen=True, slots=True)
+class Indices:
+    """N indices found and read.
+
+    Attributes:
+        maps: ``(N, 2, 3)`` float32, from the index's own card frame to the picture.
+        right_hand: ``(N,)`` bool.
+        heat: ``(N,)`` float32.
+        card_log: ``(N, 52)`` float64, logarithms of the cards' probabilities.
+        none_log: ``(N,)`` float64, of its being no index.
+    """
+
+    maps: NDArray[np.float32]
+    right_hand: NDArray[np.bool_]
+    heat: NDArray[np.float32]
+    card_log: NDArray[np.float64]
+    none_log: NDArray[np.float64]
+
+
+def group(indices: Indices) -> list[list[int]]:
+    """Sort indices into cards: lists of their numbers, the surest first in each."""
+    views = [_view(onto) for onto in indices.maps.astype(np.float64)]
+    pairs = []
+    for a, one in enumerate(views):
+        for b, other in enumerate(views[:a]):
+            same_hand = bool(indices.right_hand[a] == indices.right_hand[b])
+            far = _distance(one, other, same_hand)
+            if far < SAME_PLACE:
+                pairs.append((far, a, b))
+    card_of = list(range(len(views)))
+    for _, a, b in sorted(pairs):
+        _unite(card_of, a, b, indices)
+    groups = [[i for i, card in enumerate(card_of) if card == c] for c in sorted(set(card_of))]
+    return [sorted(g, key=lambda i: float(indices.none_log[i])) for g in groups]
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """A card as one of its indices tells it: its middle, unit way up, and width, in pixels."""
+
+    middle: NDArray[np.float64]
+    up: NDArray[np.float64]
+    width: float
+
+
+def _view(onto: NDArray[np.float64]) -> _View:
+    up = -onto[:, 1] / max(float(np.hypot(*onto[:, 1])), 1e-6)
+    width = float(np.sqrt(abs(np.linalg.det(onto[:, :2])))) * CARD_WIDTH_MM
+    return _View(onto[:, :2] @ MIDDLE_MM + onto[:, 2], up, max(width, 1e-6))
+
+
+def _distance(one: _View, other: _View, same_hand: bool) -> float:
+    """How far apart two indices put their card, in card widths; infinite where they cannot be one.
+
+    An index and its opposite point opposite ways; a left and a right one point the same way or
+    opposite ways.
+    """
+    cosine = float(one.up @ other.up)
+    if abs(cosine) < 0.85 or (same_hand and cosine > 0):
+        return np.inf
+    if not 0.7 < one.width / other.width < 1.4:
+        return np.inf
+    return float(np.hypot(*(one.middle - other.middle))) / min(one.width, other.width)
+
+
+def _unite(card_of: list[int], a: int, b: int, indices: Indices) -> None:
+    """Join two indices' cards unless they read differently or a corner would be taken twice."""
+    if card_of[a] == card_of[b]:
+        return
+    agree = float(np.exp(indices.card_log[a] + indices.card_log[b]).sum())
+    sure = float(np.exp(indices.card_log[a]).max() * np.exp(indices.card_log[b]).max())
+    if agree < CLEARLY * sure:
+        return
+    joined = [i for i, card in enumerate(card_of) if card in (card_of[a], card_of[b])]
+    if len(joined) <= 4:
+        target = card_of[b]
+        for i in joined:
+            card_of[i] = target
+
+
+def joined_map(indices: Indices, members: list[int]) -> NDArray[np.float32]:
+    """Fit one card's map to all its indices: their anchors first, their directions as told."""
+    first = indices.maps[members[0]].astype(np.float64)
+    if len(members) == 1:
+        return np.asarray(first, np.float32)
+    card_points, picture_points = _anchors(indices, members, first)
+    axes = [_alike(indices.maps[i].astype(np.float64), first) for i in members]
+    linear = np.mean([axis[:, :2] for axis in axes], axis=0)
+    spread = card_points - card_points.mean(0)
+    seen = picture_points - picture_points.mean(0)
+    told = spread @ linear.T
+    turn = _similarity(told, seen)
+    linear = turn @ linear
+    origin = picture_points.mean(0) - linear @ card_points.mean(0)
+    return np.asarray(np.column_stack([linear, origin]), np.float32)
+
+
+def _alike(onto: NDArray[np.float64], first: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Turn a map by half where it looks at the card from its other end."""
+    if onto[:, 1] @ first[:, 1] >= 0:
+        return onto
+    turned = onto.copy()
+    turned[:, 2] = onto[:, :2] @ (2 * MIDDLE_MM) + onto[:, 2]
+    turned[:, :2] *= -1
+    return turned
+
+
+def _anchors(
+    indices: Indices, members: list[int], first: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    card, picture = [], []
+    for i in members:
+        onto = indices.maps[i].astype(np.float64)
+        x = CARD_WIDTH_MM - ANCHOR_MM[0] if indices.right_hand[i] else ANCHOR_MM[0]
+        own = np.array([x, ANCHOR_MM[1]])
+        picture.append(onto[:, :2] @ own + onto[:, 2])
+        card.append(own if onto[:, 1] @ first[:, 1] >= 0 else 2 * MIDDLE_MM - own)
+    return np.array(card), np.array(picture)
+
+
+def _similarity(told: NDArray[np.float64], seen: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Turn and scale that bring the told points nearest to the seen ones."""
+    weight = float((told**2).sum())
+    if weight < 1e-6:
+        return np.eye(2)
+    along = float((told * seen).sum()) / weight
+    across = float((told[:, 0] * seen[:, 1] - told[:, 1] * seen[:, 0]).sum()) / weight
+    return np.array([[along, -across], [across, along]])
+
+
+def joined_vote(indices: Indices, members: list[int]) -> tuple[NDArray[np.float64], float]:
+    """Add the votes of one card's indices: chances of the 52 cards and of none of them."""
+    logs = np.column_stack([indices.card_log[members], indices.none_log[members]]).sum(0)
+    chances = np.exp(logs - logs.max())
+    chances /= chances.sum()
+    return chances[:52], float(chances[52])

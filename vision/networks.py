@@ -1,0 +1,63 @@
+"""The trained networks: their manifests, and running them."""
+
+import hashlib
+import tomllib
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any, Final
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+
+from models.errors import TechnicianError
+
+THREADS: Final = 2
+"""Threads a network may use; the answer is the same for any number."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network ready to run, with what its manifest says of it."""
+
+    manifest: dict[str, Any]
+    session: onnxruntime.InferenceSession
+
+    def run(self, pictures: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Run a batch ``(B, H, W, 3)`` uint8 BGR."""
+        (answer,) = self.session.run(None, {"picture": np.ascontiguousarray(pictures)})
+        return np.asarray(answer, np.float32)
+
+
+def load_network(name: str) -> Network:
+    """Load a shipped network and check it against its manifest.
+
+    Raises:
+        TechnicianError: the network is missing or is not the one its manifest describes.
+    """
+    folder = resources.files("models") / "networks"
+    try:
+        manifest = tomllib.loads((folder / f"{name}.toml").read_text("utf-8"))
+        weights = (folder / f"{name}.onnx").read_bytes()
+    except FileNotFoundError as missing:
+        raise _damaged(name, "the network is missing") from missing
+    if hashlib.sha256(weights).hexdigest() != manifest["sha256"]:
+        raise _damaged(name, "the network's file differs from its manifest")
+    return Network(manifest, open_session(weights))
+
+
+def open_session(weights: bytes) -> onnxruntime.InferenceSession:
+    """Make a network's weights ready to run."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.inter_op_num_threads = THREADS, 1
+    options.log_severity_level = 3
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
+
+
+def _damaged(name: str, what: str) -> TechnicianError:
+    return TechnicianError(
+        what,
+        where=f"models/networks/{name}",
+        way_out="Reinstall Pitwatch, or train it anew: python -m vision.training",
+    )

@@ -1,0 +1,186 @@
+"""Read every card in a picture: find indices and backs, rectify, classify, vote, infer corners."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from models.cards import DECK
+from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM, card_corners, card_to_picture
+from vision.finder import NOMINAL_PX, Found, find, join
+from vision.merging import Indices, group, joined_map, joined_vote
+from vision.networks import Network, load_network
+from vision.patches import cut_patches, read_patches
+from vision.sightings import Sightings
+
+RESCALE_BEYOND: Final = 1.15
+"""A picture is rescaled where its cards are more than this factor from the nominal width."""
+SIZED: Final = (0.5, 2.0)
+"""Without a given width, a find counts when its card is this many nominal widths wide."""
+LEAST_CARD: Final = 0.5
+"""An index is reported when "not an index" has at most this chance."""
+BACK_HEAT: Final = 0.4
+SEARCH_SIDES_PX: Final = (320, 640, 1280)
+"""Without a given width, the picture's longer side is brought to each of these in turn."""
+NONE: Final = np.zeros(2, np.float32)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Finds and reads cards; the same picture always gives the same sightings.
+
+    Attributes:
+        confident_p: chance from which a card may be called; under it, only its candidates.
+    """
+
+    finder: Network
+    classifier: Network
+    confident_p: float
+
+    @classmethod
+    def load(cls) -> "Reader":
+        """Load the shipped networks.
+
+        Raises:
+            TechnicianError: a network is missing or damaged.
+        """
+        classifier = load_network("reader")
+        return cls(load_network("finder"), classifier, classifier.manifest["confident_p"])
+
+    def read(
+        self,
+        image_bgr: NDArray[np.uint8],
+        *,
+        card_width_px: float | None,
+        region: tuple[int, int, int, int] | None = None,
+    ) -> Sightings:
+        """Read the cards in a picture ``(H, W, 3)`` uint8 BGR.
+
+        Args:
+            image_bgr: the picture.
+            card_width_px: how wide a card is in it, where the table's layout tells; else cards
+                of any size are searched for.
+            region: ``x, y, w, h``, the part to read; sightings are placed in the whole picture.
+        """
+        x, y, width, height = region or (0, 0, image_bgr.shape[1], image_bgr.shape[0])
+        part = image_bgr[y : y + height, x : x + width]
+        if min(part.shape[:2]) < 2:
+            return nothing()
+        found = self._find(part, card_width_px).moved(1.0, np.array([x, y], np.float32))
+        return self._read_found(image_bgr, found)
+
+    def candidates(self, card_p: NDArray[np.float32], at_least: float = 0.02) -> dict[str, float]:
+        """Name the likeliest faces of one sighting, likeliest first."""
+        order = np.argsort(-card_p, kind="stable")[:5]
+        likely = [i for i in order if card_p[i] >= at_least]
+        return {str(DECK[i]): round(float(card_p[i]), 4) for i in likely or order[:2]}
+
+    def _find(self, part: NDArray[np.uint8], card_width_px: float | None) -> Found:
+        if card_width_px is not None:
+            return self._find_at(part, NOMINAL_PX / card_width_px)
+        longer = max(part.shape[:2])
+        scales = sorted({min(side / longer, 1.0) for side in SEARCH_SIDES_PX})
+        return _best_sized([_well_sized(self._find_at(part, scale), scale) for scale in scales])
+
+    def _find_at(self, part: NDArray[np.uint8], scale: float) -> Found:
+        """Find in a picture brought to ``scale``; places are told in the picture as given."""
+        if 1 / RESCALE_BEYOND < scale < RESCALE_BEYOND:
+            return find(self.finder, part)
+        way = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
+        size = [max(16, round(side * scale)) for side in part.shape[1::-1]]
+        sized = cv2.resize(part, size, interpolation=way)
+        return find(self.finder, np.asarray(sized, np.uint8)).moved(1 / scale, NONE)
+
+    def _read_found(self, picture: NDArray[np.uint8], found: Found) -> Sightings:
+        maps = card_to_picture(found.anchors, found.ups, found.rights, found.right_hand)
+        patches = cut_patches(picture, maps, found.right_hand)
+        card_log, none_log = read_patches(self.classifier, patches)
+        real = none_log < np.log(LEAST_CARD)
+        indices = Indices(
+            maps[real], found.right_hand[real], found.heat[real], card_log[real], none_log[real]
+        )
+        return _sightings(indices, found)
+
+
+def nothing() -> Sightings:
+    """No sighting at all."""
+    return Sightings(
+        np.zeros((0, 4, 2), np.float32),
+        np.zeros(0, bool),
+        np.zeros(0, np.float32),
+        np.zeros((0, 52), np.float32),
+    )
+
+
+def _sightings(indices: Indices, found: Found) -> Sightings:
+    cards = group(indices)
+    maps = [joined_map(indices, members) for members in cards]
+    votes = [joined_vote(indices, members) for members in cards]
+    heats = [float(1 - np.prod(1 - indices.heat[members])) for members in cards]
+    faces = card_corners(np.array(maps, np.float32).reshape(-1, 2, 3))
+    backs, back_heat = _backs(found)
+    return Sightings(
+        np.concatenate([faces, backs]),
+        np.repeat([True, False], [len(faces), len(backs)]),
+        np.concatenate([np.array(heats, np.float32), back_heat]),
+        np.concatenate(
+            [
+                np.array([chances for chances, _ in votes], np.float32).reshape(-1, 52),
+                np.zeros((len(backs), 52), np.float32),
+            ]
+        ),
+    )
+
+
+def _backs(found: Found) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Corners and heats of backs, each once."""
+    x_axis, y_axis = found.back_rights / CARD_WIDTH_MM, -found.back_ups / CARD_WIDTH_MM
+    origin = found.back_middles - x_axis * CARD_WIDTH_MM / 2 - y_axis * CARD_HEIGHT_MM / 2
+    maps = np.stack([x_axis, y_axis, origin], axis=2).astype(np.float32)
+    kept: list[int] = []
+    for at in np.argsort(-found.back_heat, kind="stable"):
+        if found.back_heat[at] < BACK_HEAT:
+            break
+        far = np.hypot(*(found.back_middles[kept] - found.back_middles[at]).T)
+        if not (far < 0.2 * np.hypot(*found.back_ups[at])).any():
+            kept.append(int(at))
+    return card_corners(maps[kept]), found.back_heat[kept]
+
+
+def _widths(ups: NDArray[np.float32], rights: NDArray[np.float32]) -> NDArray[np.float32]:
+    across = np.abs(ups[:, 0] * rights[:, 1] - ups[:, 1] * rights[:, 0])
+    return np.asarray(np.sqrt(across), np.float32)
+
+
+def _well_sized(found: Found, scale: float) -> Found:
+    """Keep what is of a size that the detector is good at, at the scale it was found at."""
+    low, high = (limit * NOMINAL_PX / scale for limit in SIZED)
+    index, back = _widths(found.ups, found.rights), _widths(found.back_ups, found.back_rights)
+    return _only(found, (index > low) & (index < high), (back > low) & (back < high))
+
+
+def _best_sized(parts: list[Found]) -> Found:
+    """Join finds of several scales; where two tell of one place, the surer stays."""
+    found = join(parts)
+    widths = _widths(found.ups, found.rights)
+    keep = _sparse(found.anchors, widths * 0.12, found.heat)
+    back_widths = _widths(found.back_ups, found.back_rights)
+    return _only(found, keep, _sparse(found.back_middles, back_widths * 0.3, found.back_heat))
+
+
+def _sparse(
+    points: NDArray[np.float32], reach: NDArray[np.float32], heat: NDArray[np.float32]
+) -> NDArray[np.bool_]:
+    keep = np.zeros(len(points), bool)
+    for at in np.argsort(-heat, kind="stable"):
+        far = np.hypot(*(points[keep] - points[at]).T)
+        keep[at] = not (far < np.maximum(reach[keep], reach[at])).any()
+    return keep
+
+
+def _only(found: Found, index: NDArray[np.bool_], back: NDArray[np.bool_]) -> Found:
+    fields = Found.__slots__
+    chosen = [back if field.startswith("back") else index for field in fields]
+    return Found(*(getattr(found, f)[c] for f, c in zip(fields, chosen, strict=True)))

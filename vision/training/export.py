@@ -1,0 +1,64 @@
+"""Export to ONNX, as ONNX Runtime will run it: any batch, tiles of any size."""
+
+import warnings
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from vision.corners import PATCH_PX
+from vision.training.loop import Pair
+
+OPSET = 18
+
+
+class TileFinder(nn.Module):
+    """The detector as deployed: bytes in, heats as probabilities out."""
+
+    def __init__(self, detector: nn.Module) -> None:
+        super().__init__()
+        self.detector = detector
+
+    def forward(self, tile: Tensor) -> Tensor:
+        """``(B, H, W, 3)`` uint8 BGR, sides multiples of 16, to ``(B, 14, H/4, W/4)``."""
+        out = self.detector(tile.permute(0, 3, 1, 2).float() / 255)
+        return torch.cat([out[:, :3].sigmoid(), out[:, 3:]], 1)
+
+
+class PatchReader(nn.Module):
+    """The classifier as deployed: bytes in, logits out."""
+
+    def __init__(self, classifier: nn.Module) -> None:
+        super().__init__()
+        self.classifier = classifier
+
+    def forward(self, patch: Tensor) -> Tensor:
+        """``(B, 64, 40, 3)`` uint8 BGR to ``(B, 18)`` logits."""
+        return self.classifier(patch.permute(0, 3, 1, 2).float())
+
+
+def export(pair: Pair, folder: Path) -> tuple[Path, Path]:
+    """Write both networks; return their files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    finder, reader = folder / "finder.onnx", folder / "reader.onnx"
+    tile = torch.zeros((1, 320, 320, 3), dtype=torch.uint8)
+    patch = torch.zeros((2, PATCH_PX[1], PATCH_PX[0], 3), dtype=torch.uint8)
+    _write(TileFinder(pair.detector), tile, finder, {0: "batch", 1: "height", 2: "width"})
+    _write(PatchReader(pair.classifier), patch, reader, {0: "batch"})
+    return finder, reader
+
+
+def _write(network: nn.Module, example: Tensor, path: Path, free: dict[int, str]) -> None:
+    network = network.to("cpu").eval()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            network,
+            (example,),
+            str(path),
+            input_names=["picture"],
+            output_names=["found"],
+            dynamic_axes={"picture": free, "found": {0: "batch"}},
+            opset_version=OPSET,
+            dynamo=False,
+        )

@@ -1,0 +1,137 @@
+"""Calibrate the exported networks, measure them, and write their manifests."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.cards import RANKS, SUITS
+from vision.networks import Network, open_session
+from vision.patches import log_softmax
+from vision.reader import Reader
+from vision.training.decks import TRAIN_SHEETS, test_deck_ids, train_deck_ids
+from vision.training.loop import Recipe
+from vision.training.scores import Read, Readings, measure, readings
+
+LICENCE = "AGPL-3.0-or-later"
+CALIBRATION_DECKS = tuple(f"unseen:{n}" for n in range(100, 112))
+LEAST_CONFIDENT, MOST_CONFIDENT = 0.9, 0.9995
+
+
+def finish(folder: Path, recipe: Recipe, scene_count: int, say: Callable[[str], None]) -> Reader:
+    """Calibrate, measure and describe the networks in ``folder``; return them as a reader."""
+    say("calibrating on unseen typefaces")
+    plain = {"calibration": {"rank_temperature": 1.0, "suit_temperature": 1.0}}
+    reader = Reader(_open(folder, "finder", {}), _open(folder, "reader", plain), LEAST_CONFIDENT)
+    told = readings(reader, CALIBRATION_DECKS, scene_count, seed=71)
+    calibration = temperatures(told)
+    reader = replace(reader, classifier=_open(folder, "reader", {"calibration": calibration}))
+    _, reads = measure(reader, CALIBRATION_DECKS, scene_count, seed=72)
+    reader = replace(reader, confident_p=threshold(reads))
+    say(f"temperatures {calibration}, confident from {reader.confident_p}")
+    scores = {}
+    for name, decks in test_sets().items():
+        score, _ = measure(reader, decks, scene_count, seed=73)
+        scores[name] = score.table()
+        say(f"{name}: {scores[name]}")
+    _describe(folder, recipe, calibration, reader.confident_p, scores)
+    return reader
+
+
+def test_sets() -> dict[str, tuple[str, ...]]:
+    """Decks to measure on, by the name of their set; no network has learnt from any."""
+    shipped = tuple(name for name in test_deck_ids(0))
+    return {
+        **{f"deck_{name.replace('-', '_')}": (name,) for name in shipped},
+        "unseen_typefaces": tuple(name for name in test_deck_ids(8) if name not in shipped),
+    }
+
+
+def temperatures(told: Readings) -> dict[str, float]:
+    """Choose the temperatures under which the truth is likeliest."""
+    return {
+        "rank_temperature": _temperature(told.logits[:, :14], told.ranks),
+        "suit_temperature": _temperature(told.logits[:, 14:], told.suits),
+    }
+
+
+def _temperature(logits: NDArray[np.float64], truth: NDArray[np.int64]) -> float:
+    if len(truth) == 0:
+        return 1.0
+    choices = np.exp(np.linspace(np.log(0.4), np.log(4), 60))
+    rows = np.arange(len(truth))
+    losses = [-log_softmax(logits / t)[rows, truth].mean() for t in choices]
+    return round(float(choices[int(np.argmin(losses))]), 4)
+
+
+def threshold(reads: list[Read]) -> float:
+    """Choose the chance from which at most one card in 10,000 is called wrongly."""
+    wrong = sorted((read.p for read in reads if not read.right), reverse=True)
+    allowed = len(reads) // 10_000
+    highest = wrong[allowed] if len(wrong) > allowed else 0.0
+    return round(float(np.clip(highest + 1e-4, LEAST_CONFIDENT, MOST_CONFIDENT)), 4)
+
+
+def _open(folder: Path, name: str, manifest: dict[str, Any]) -> Network:
+    return Network(manifest, open_session((folder / f"{name}.onnx").read_bytes()))
+
+
+def _describe(
+    folder: Path,
+    recipe: Recipe,
+    calibration: dict[str, float],
+    confident_p: float,
+    scores: dict[str, dict[str, float]],
+) -> None:
+    shared = {"recipe": asdict(recipe) | _sources(recipe), "scores": scores}
+    finder = {
+        "labels": ["index", "index in a right-hand corner", "back"],
+        "input": "uint8 BGR, (B, H, W, 3), sides multiples of 16, a card about 64 px wide",
+        "output": "float32 (B, 14, H/4, W/4), channels as in vision/finder.py",
+    }
+    reader = {
+        "labels": [*RANKS, "not an index", *SUITS],
+        "input": "uint8 BGR, (B, 64, 40, 3), an index patch at 2 px a millimetre",
+        "output": "float32 (B, 18), logits",
+        "confident_p": confident_p,
+        "calibration": calibration,
+    }
+    for name, about in (("finder", finder), ("reader", reader)):
+        sha256 = hashlib.sha256((folder / f"{name}.onnx").read_bytes()).hexdigest()
+        head = {"name": name, "licence": LICENCE, "sha256": sha256, "seed": recipe.seed}
+        (folder / f"{name}.toml").write_text(toml(head | about | shared), "utf-8")
+
+
+def _sources(recipe: Recipe) -> dict[str, Any]:
+    return {
+        "command": "python -m vision.training",
+        "decks": len(train_deck_ids(recipe.drawn_decks)),
+        "art": "Debian package gnome-cards-data, GPL-3.0-or-later: " + ", ".join(TRAIN_SHEETS),
+        "drawn": "vision.training.drawn, ranks in Debian's typefaces",
+        "calibration_decks": list(CALIBRATION_DECKS),
+    }
+
+
+def toml(values: dict[str, Any], prefix: str = "") -> str:
+    """Write a manifest: plain values first, then a table for every mapping."""
+    plain = {key: value for key, value in values.items() if not isinstance(value, dict)}
+    lines = [f"{key} = {_literal(value)}" for key, value in plain.items()]
+    for key, value in values.items():
+        if isinstance(value, dict):
+            name = f"{prefix}{key}"
+            lines += ["", f"[{name}]", toml(value, f"{name}.").rstrip()]
+    return "\n".join(lines) + "\n"
+
+
+def _literal(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, list):
+        return "[" + ", ".join(_literal(each) for each in value) + "]"
+    return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'

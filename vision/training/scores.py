@@ -1,0 +1,207 @@
+"""Measure the exported networks, as they are deployed, on rendered scenes of unseen decks."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.cards import DECK, RANKS, SUITS, Card
+from vision.corners import card_to_picture
+from vision.finder import find
+from vision.patches import cut_patches
+from vision.reader import Reader
+from vision.sightings import Sightings
+from vision.training.samples import BACK_SEEN, SEEN, anchor_at
+from vision.training.scenes import Scene, anchors, render
+
+SCENE_PX = 384
+NEAR = 0.12
+"""A find tells of an index within this many card widths of it."""
+SAME_CARD = 0.3
+"""A sighting tells of a card whose middle is within this many card widths of its own."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """Counts over a set of scenes; shares are of the cards with an index in plain view."""
+
+    scenes: int
+    cards: int
+    found: float
+    right: float
+    wrong: int
+    doubtful: int
+    false_cards: int
+    calibration_error: float
+    backs: int
+    backs_found: float
+
+    def table(self) -> dict[str, float]:
+        """The figures for a manifest."""
+        return {name: round(value, 5) for name, value in asdict(self).items()}
+
+
+@dataclass(frozen=True)
+class Read:
+    """One sighting that tells of a card, and whether it is right."""
+
+    p: float
+    right: bool
+
+
+def scenes(decks: Sequence[str], count: int, seed: int) -> Iterator[Scene]:
+    """Render scenes of the given decks, one after another."""
+    for number in range(count):
+        yield render(np.random.default_rng([seed, number]), decks, SCENE_PX)
+
+
+def measure(
+    reader: Reader, decks: Sequence[str], count: int, seed: int
+) -> tuple[Score, list[Read]]:
+    """Read rendered scenes and compare with their truth."""
+    reads: list[Read] = []
+    cards = found = false_cards = backs = backs_found = 0
+    for scene in scenes(decks, count, seed):
+        seen = reader.read(scene.picture, card_width_px=scene.card_px)
+        plain, hidden = _cards_in_view(scene)
+        matched = _match(seen, plain, scene.card_px)
+        reads += [_read(seen, sighting, plain[card][0]) for sighting, card in matched.items()]
+        cards, found = cards + len(plain), found + len(matched)
+        false_cards += _false(reader, seen, matched, plain + hidden, scene.card_px)
+        lying = [lain for lain in scene.cards if lain.face is None and lain.shown[0] > BACK_SEEN]
+        backs += len(lying)
+        backs_found += _backs_seen(seen, [_middle(lain.map) for lain in lying], scene.card_px)
+    return _score(reader, reads, (count, cards, found, false_cards, backs, backs_found)), reads
+
+
+def _score(reader: Reader, reads: list[Read], counts: tuple[int, ...]) -> Score:
+    count, cards, found, false_cards, backs, backs_found = counts
+    sure = [read for read in reads if read.p >= reader.confident_p]
+    right = sum(read.right for read in sure)
+    return Score(
+        scenes=count,
+        cards=cards,
+        found=found / max(1, cards),
+        right=right / max(1, cards),
+        wrong=len(sure) - right,
+        doubtful=len(reads) - len(sure),
+        false_cards=false_cards,
+        calibration_error=calibration_error(reads),
+        backs=backs,
+        backs_found=backs_found / max(1, backs),
+    )
+
+
+def calibration_error(reads: list[Read], bins: int = 15) -> float:
+    """Expected calibration error over bins of equal count."""
+    if not reads:
+        return 0.0
+    ordered = sorted(reads, key=lambda read: read.p)
+    error = 0.0
+    for part in np.array_split(np.arange(len(ordered)), bins):
+        if len(part):
+            said = np.mean([ordered[i].p for i in part])
+            was = np.mean([ordered[i].right for i in part])
+            error += abs(float(said - was)) * len(part) / len(ordered)
+    return error
+
+
+Known = list[tuple[Card, NDArray[np.float64]]]
+
+
+def _cards_in_view(scene: Scene) -> tuple[Known, Known]:
+    plain: Known = []
+    hidden: Known = []
+    for lain in scene.cards:
+        if lain.face is not None:
+            place = (lain.face, _middle(lain.map))
+            (plain if max(lain.shown) >= SEEN else hidden).append(place)
+    return plain, hidden
+
+
+def _middle(onto: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(onto[:, :2] @ [31.75, 44.45] + onto[:, 2], np.float64)
+
+
+def _match(seen: Sightings, plain: Known, card_px: float) -> dict[int, int]:
+    """Pair sightings with cards in plain view: by place, a right reading first among equals."""
+    options = []
+    for sighting in np.flatnonzero(seen.face_up):
+        middle = seen.corners_px[sighting].mean(0)
+        called = DECK[int(seen.card_p[sighting].argmax())]
+        for card, (face, place) in enumerate(plain):
+            far = float(np.hypot(*(middle - place))) / card_px
+            if far < SAME_CARD:
+                options.append((far + (0.0 if called is face else 0.1), int(sighting), card))
+    matched: dict[int, int] = {}
+    for _, sighting, card in sorted(options):
+        if sighting not in matched and card not in matched.values():
+            matched[sighting] = card
+    return matched
+
+
+def _read(seen: Sightings, sighting: int, face: Card) -> Read:
+    row = seen.card_p[sighting]
+    return Read(float(row.max()), DECK[int(row.argmax())] is face)
+
+
+def _false(
+    reader: Reader, seen: Sightings, matched: dict[int, int], known: Known, card_px: float
+) -> int:
+    """Count confident sightings that tell of no card, not even a half hidden one."""
+    false = 0
+    for sighting in np.flatnonzero(seen.face_up):
+        row = seen.card_p[sighting]
+        if int(sighting) in matched or row.max() < reader.confident_p:
+            continue
+        middle, called = seen.corners_px[sighting].mean(0), DECK[int(row.argmax())]
+        near = [np.hypot(*(middle - at)) < SAME_CARD * card_px for f, at in known if f is called]
+        false += not any(near)
+    return false
+
+
+def _backs_seen(seen: Sightings, middles: list[NDArray[np.float64]], card_px: float) -> int:
+    told = seen.corners_px[~seen.face_up].mean(1)
+    return sum(
+        bool(len(told)) and bool(np.hypot(*(told - m).T).min() < 0.35 * card_px) for m in middles
+    )
+
+
+@dataclass(frozen=True)
+class Readings:
+    """Classifier logits ``(N, 18)`` at the detector's finds, with the true rank and suit."""
+
+    logits: NDArray[np.float64]
+    ranks: NDArray[np.int64]
+    suits: NDArray[np.int64]
+
+
+def readings(reader: Reader, decks: Sequence[str], count: int, seed: int) -> Readings:
+    """Collect what the classifier says where the detector finds an index."""
+    logits, ranks, suits = [], [], []
+    for scene in scenes(decks, count, seed):
+        found = find(reader.finder, scene.picture)
+        maps = card_to_picture(found.anchors, found.ups, found.rights, found.right_hand)
+        patches = cut_patches(scene.picture, maps, found.right_hand)
+        truth = [_face_at(scene, anchor) for anchor in found.anchors]
+        known = [i for i, face in enumerate(truth) if face is not None]
+        if not known:
+            continue
+        answer = reader.classifier.run(patches[known].reshape(-1, *patches.shape[2:]))
+        logits.append(answer.reshape(len(known), -1, 18).mean(1))
+        ranks += [RANKS.index(truth[i].rank) for i in known]  # type: ignore[union-attr]
+        suits += [SUITS.index(truth[i].suit) for i in known]  # type: ignore[union-attr]
+    stacked = np.concatenate(logits) if logits else np.zeros((0, 18))
+    return Readings(stacked.astype(np.float64), np.array(ranks, int), np.array(suits, int))
+
+
+def _face_at(scene: Scene, anchor: NDArray[np.float32]) -> Card | None:
+    for lain in scene.cards:
+        if lain.face is None:
+            continue
+        for at, onto in enumerate(anchors(lain)):
+            near = np.hypot(*(anchor_at(onto, at >= 2) - anchor)) < NEAR * scene.card_px
+            if near and lain.shown[at] >= SEEN:
+                return lain.face
+    return None
