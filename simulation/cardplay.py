@@ -20,6 +20,8 @@ from vision.scenes.performance import By, CardMove, Place
 
 _CARRY_MS: Final = (450, 600)
 _MS: Final = 1_000_000
+_SETTLE_MS: Final = 150
+"""How long a card lies before a hand takes it up again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,7 @@ class Laid:
     card: Card
     place: Place
     face: Face
+    rests_ns: int
     held: bool = False
 
 
@@ -51,9 +54,9 @@ class CardPlay:
         """Carry a card from the shoe to its hand; return when it rests."""
         own = self.hands.setdefault(key, [])
         place, under = self._due_place(key, face, sideways=sideways)
-        laid = Laid(self._take_id(), card, self._near(place), face)
-        own.append(laid)
         until = at_ns + self._chance.randint(*_CARRY_MS) * _MS
+        laid = Laid(self._take_id(), card, self._near(place), face, until)
+        own.append(laid)
         # face_before is the face it shows on its way: the dealer carries it as he lays it
         self.moves.append(
             CardMove(
@@ -132,7 +135,7 @@ class CardPlay:
     def _smuggle(self, key: HandKey, card: Card, at_ns: int) -> int:
         own = self.hands.setdefault(key, [])
         hidden = Place(*self._places(key).player, 0.0)
-        own.append(Laid(self._take_id(), card, hidden, "up"))
+        own.append(Laid(self._take_id(), card, hidden, "up", at_ns))
         after = replace(own[-1], place=self._due(key, len(own) - 1))
         return self._shift(key, len(own) - 1, after, at_ns, f"player:{key[0]}")
 
@@ -148,8 +151,10 @@ class CardPlay:
 
     def collect(self, key: HandKey, at_ns: int) -> int:
         """Take a hand's cards up; return when they are gone."""
+        taken = self.hands.pop(key, [])
+        at_ns = max([at_ns, *(laid.rests_ns + _SETTLE_MS * _MS for laid in taken)])
         until = at_ns + self._chance.randint(380, 520) * _MS
-        for laid in self.hands.pop(key, ()):
+        for laid in taken:
             self.moves.append(
                 CardMove(
                     at_ns,
@@ -185,8 +190,10 @@ class CardPlay:
     def _shift(
         self, key: HandKey, at: int, after: Laid, at_ns: int, by: By, *, under: int | None = None
     ) -> int:
-        before, self.hands[key][at] = self.hands[key][at], after
+        before = self.hands[key][at]
+        at_ns = max(at_ns, before.rests_ns + _SETTLE_MS * _MS)
         until = at_ns + self._chance.randint(400, 520) * _MS
+        self.hands[key][at] = replace(after, rests_ns=until)
         self.moves.append(
             CardMove(
                 at_ns,

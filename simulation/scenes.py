@@ -24,7 +24,7 @@ _PLAYER: Final[Mapping[str, tuple[str, ...]]] = {
     "double": ("6 5 8",),
     "soft_double": ("A 6 3",),
     "player_blackjack": ("A X",),
-    "bust": ("X 6 X",),
+    "bust": ("X 4 X",),
     "surrender": ("X 6",),
     "push": ("X 9",),
     "many_cards": ("2 3 4 2 5 4",),

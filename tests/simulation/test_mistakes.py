@@ -1,0 +1,73 @@
+import pytest
+
+from models.errors import OperatorError
+from settlement.clauses import BREAKS
+from simulation.mistakes import known, mistake_for
+from simulation.session import Settings
+from tests.simulation.tables import RULEBOOKS, results, rules_of
+
+
+def _possible(rulebook: str, code: str) -> bool:
+    try:
+        mistake_for(code, rules_of(rulebook), 7)
+    except OperatorError:
+        return False
+    return True
+
+
+KNOBBED = ("burn_missing", "above_table_max", "double_after_split_not_allowed")
+PAIRS = [
+    (rulebook, code)
+    for rulebook in RULEBOOKS
+    for code in known()
+    if code in KNOBBED or _possible(rulebook, code)
+]
+
+
+def test_every_code_of_the_format_can_be_committed() -> None:
+    assert set(known()) == set(BREAKS)
+
+
+def test_every_code_can_be_committed_under_some_shipped_rulebook() -> None:
+    assert {code for _, code in PAIRS} == set(BREAKS)
+
+
+@pytest.mark.parametrize(("rulebook", "code"), PAIRS)
+def test_a_mistake_is_found_once_and_nothing_else_is(rulebook: str, code: str) -> None:
+    settings = Settings(
+        rulebook=rulebook, seed=len(code), rounds=3, mistakes=(code,), layout="seven-spots"
+    )
+    found = [violation.code for result in results(settings) for violation in result.violations]
+    assert found == [code]
+
+
+@pytest.mark.parametrize("peek", [True, False])
+@pytest.mark.parametrize("code", known())
+def test_a_mistake_is_found_whether_or_not_the_dealer_peeks(code: str, peek: bool) -> None:
+    rulebook = next(book for book, possible in PAIRS if possible == code)
+    settings = Settings(rulebook=rulebook, seed=11, rounds=2, mistakes=(code,), peek=peek)
+    found = [violation.code for result in results(settings) for violation in result.violations]
+    assert found == [code]
+
+
+def test_an_unknown_mistake_is_refused_by_name() -> None:
+    with pytest.raises(OperatorError, match="no mistake is called 'misdeal'"):
+        results(Settings(mistakes=("misdeal",)))
+
+
+def test_a_mistake_that_a_house_allows_names_a_house_that_does_not() -> None:
+    with pytest.raises(OperatorError, match="Choose the rulebook home"):
+        results(Settings(rulebook="kansas-shoe", mistakes=("dealer_hit_soft_17",)))
+
+
+def test_a_mistake_between_spots_needs_as_many() -> None:
+    with pytest.raises(OperatorError, match="1 spots are too few"):
+        results(Settings(spots=(2,), mistakes=("player_turn_order",)))
+
+
+def test_several_mistakes_fall_into_rounds_of_their_own() -> None:
+    asked = ("wrong_payout", "dealer_hit_hard_17", "deal_order")
+    found = results(Settings(rounds=4, mistakes=asked))
+    codes = [[violation.code for violation in result.violations] for result in found]
+    assert sorted(map(len, codes)) == [0, 1, 1, 1]
+    assert {code for round_codes in codes for code in round_codes} == set(asked)
