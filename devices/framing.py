@@ -38,11 +38,14 @@ class FrameFault:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of text without its end. ``checked`` tells whether it bore a checksum."""
+    """One line of text without its end."""
 
     text: str
     checked: bool
+    """Whether it bore a checksum."""
     raw: bytes
+    after_garbage: bool = False
+    """Whether garbage stood right before it: its start may be lost, whatever the checksum."""
 
 
 def exclusive_or(frame: bytes) -> int:
@@ -123,14 +126,14 @@ def _line(raw: bytes) -> Iterator[Line | FrameFault]:
     if clean:
         yield FrameFault("framing", "bytes that are no text", raw[:clean])
     if text[clean:]:
-        yield _text_line(text[clean:], raw[clean:])
+        yield _text_line(text[clean:], raw[clean:], after_garbage=clean > 0)
 
 
-def _text_line(text: bytes, raw: bytes) -> Line | FrameFault:
+def _text_line(text: bytes, raw: bytes, *, after_garbage: bool) -> Line | FrameFault:
     parts = _CHECKED.fullmatch(text)
     if parts is None:
-        return Line(text.decode("ascii"), checked=False, raw=raw)
+        return Line(text.decode("ascii"), False, raw, after_garbage)
     due = exclusive_or(parts["body"])
     if due != int(parts["check"], 16):
         return FrameFault("checksum", f"checksum is {due:02X}, not as sent", raw)
-    return Line(parts["body"].decode("ascii"), checked=True, raw=raw)
+    return Line(parts["body"].decode("ascii"), True, raw, after_garbage)

@@ -208,3 +208,26 @@ def test_an_endless_report_is_given_up_at_128_bytes() -> None:
     assert faults(found) == ["overflow", "framing"]
     assert len(bytes.fromhex(found[0].raw)) == 128
     assert cards(found) == [(Card("8S"), 1)]
+
+
+@pytest.mark.parametrize("filler", range(118, 130))
+def test_the_cap_holds_up_no_later_frame(filler: int) -> None:
+    found = readings(report(b"1G" + b"1" * filler), EIGHT_OF_SPADES)
+    assert cards(found) == [(Card("8S"), 1)]
+    fits = 1 + 2 + filler + 3 <= 128
+    assert bool(faults(found)) is not fits
+
+
+def test_an_unfinished_report_ends_where_the_next_begins() -> None:
+    found = readings(encode_start(1)[:-3], EIGHT_OF_SPADES[:4])
+    assert faults(found) == ["framing"]
+    assert found[0].raw == encode_start(1)[:-3].hex()
+
+
+def test_garbage_is_reported_as_soon_as_a_frame_begins() -> None:
+    assert faults(readings(b"\xff\xff")) == []
+    assert faults(readings(b"\xff\xff" + EIGHT_OF_SPADES[:1])) == ["framing"]
+
+
+def test_a_broken_report_is_reported_as_soon_as_it_shows() -> None:
+    assert faults(readings(b"\x051D\x81\xb8x")) == ["framing"]

@@ -63,6 +63,21 @@ def test_a_new_shoe_after_the_cut_card_is_known_by_its_numbers_alone() -> None:
     assert told(found) == ["AS 40", "ShoeCutCard", "TD 41", "ShoeLoaded", "9C 1"]
 
 
+@pytest.mark.parametrize(
+    ("damaged", "due"),
+    [
+        pytest.param(
+            b"3\x133 CARD AS*35\r\n", ["9C 332", "framing", "gap", "AS 333"], id="digit-lost"
+        ),
+        pytest.param(b"\xff333 CARD AS\r\n", ["9C 332", "framing", "AS 333"], id="none-lost"),
+    ],
+)
+def test_a_number_after_garbage_counts_only_where_it_is_the_due_one(
+    damaged: bytes, due: list[str]
+) -> None:
+    assert told(readings(b"332 CARD 9C\r\n", damaged)) == due
+
+
 def test_a_checksum_can_be_required() -> None:
     shoe = LineShoe(LineConfig(checksum_required=True))
     assert told(shoe.feed(b"CARD AS\r\n" + encode_card(Card("TD")), AT_NS)) == ["checksum", "TD 1"]
