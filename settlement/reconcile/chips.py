@@ -3,13 +3,23 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from models.events import WagerKind
+from models.events import PlayerActed, WagerKind
 from models.money import Cents
-from settlement.reconcile.happenings import Arrived, ChipsChanged, Happening, Taken, Turned
+from settlement.reconcile.happenings import (
+    Arrived,
+    ChipsChanged,
+    Entered,
+    Happening,
+    Taken,
+    Turned,
+)
 from settlement.reconcile.table import PlayedHand, Table
 from settlement.reconcile.timing import SIGNAL_NS, TAKING_NS
 
 Means = Literal["wager", "payment", "next_round", "wait"]
+
+ADDED = ("doubled, and no card was dealt", "raised after the deal")
+"""What chips added to two cards may mean where no card follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +28,8 @@ class Meaning:
 
     means: Means
     kind: WagerKind = "main"
+    doubt: tuple[str, ...] = ()
+    """The stories that cannot be told apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +74,8 @@ class ChangeInPlay:
         )
 
     def _main(self, hand: PlayedHand) -> Meaning:
-        if hand.taken_at is not None:
-            at_once = self.change.at - hand.taken_at < TAKING_NS // 2
-            return Meaning("payment" if at_once and not hand.paid else "next_round")
-        if hand.over and hand.paid and self.delta < 0:
-            return Meaning("next_round")
+        if hand.taken_at is not None or (hand.over and hand.paid and self.delta < 0):
+            return self._after_taking(hand)
         first = self._next_of(hand)
         if isinstance(first, Arrived):
             return Meaning("wager", self._double_or_more(first, hand))
@@ -75,7 +84,33 @@ class ChangeInPlay:
         dealt_on = any(isinstance(found, Arrived) for found in self.later)
         if hand.settles_early or self.table.revealed:
             return Meaning("payment" if dealt_on or self._age_ns > TAKING_NS else "wait")
-        return Meaning("wager" if dealt_on or self._age_ns > SIGNAL_NS else "wait")
+        if not dealt_on and self._age_ns <= SIGNAL_NS:
+            return Meaning("wait")
+        return self._added(hand)
+
+    def _after_taking(self, hand: PlayedHand) -> Meaning:
+        """Say what a change means where the hand is settled: the player draws back or bets."""
+        if hand.taken_at is None or hand.paid:
+            return Meaning("next_round")
+        at_once = self.change.at - hand.taken_at < TAKING_NS // 2
+        return Meaning("payment" if at_once else "next_round")
+
+    def _added(self, hand: PlayedHand) -> Meaning:
+        """Say what a change means after which the hand got no card and was not taken."""
+        if self._entered_double(hand):
+            return Meaning("wager", "double")
+        could_double = self.delta > 0 and len(hand.cards) == 2 and len(self.table.dealer) > 1
+        return Meaning("wager", doubt=ADDED if could_double else ())
+
+    def _entered_double(self, hand: PlayedHand) -> bool:
+        return any(
+            isinstance(found, Entered)
+            and isinstance(found.fact, PlayerActed)
+            and found.fact.action == "double"
+            and (found.fact.spot, found.fact.hand) == (hand.spot, hand.number)
+            and self._soon(found)
+            for found in self.later
+        )
 
     def _next_of(self, hand: PlayedHand) -> Arrived | Taken | None:
         """Return what happens to the hand next: another card, or its cards are taken up."""
@@ -95,7 +130,8 @@ class ChangeInPlay:
 
     def _double_or_more(self, card: Arrived, hand: PlayedHand) -> WagerKind:
         across = card.lying is not None and self.table.felt.sideways(card.lying.place, hand.spot)
-        return "double" if self.delta > 0 and across else "main"
+        doubled = across or self._entered_double(hand)
+        return "double" if self.delta > 0 and doubled else "main"
 
     def _soon(self, found: Happening) -> bool:
         return found.at - self.change.at < TAKING_NS

@@ -93,6 +93,10 @@ class Composition:
         if card is not None:
             self._out[card] += 1
 
+    def put_back(self, card: Card) -> None:
+        """A card counted out is about to come into play a second time."""
+        self._out[card] -= 1
+
     def holds(self, card: Card) -> bool:
         """Tell whether one more of ``card`` can come."""
         return self._out[card] < self._decks * (1 if card.suited else 4)

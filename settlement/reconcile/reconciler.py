@@ -79,6 +79,7 @@ class Reconciler:
         self._count = ShoeCount()
         self._draws: list[Draw] = []
         self._entries: list[ConsoleEntry] = []
+        self._boxed: list[Draw] = []
         self._now = 0
 
     def _watched_rounds(self, decks: int) -> Rounds:
@@ -167,6 +168,7 @@ class Reconciler:
             if draw is not None:
                 self._draws.remove(draw)
                 at, seqs = draw.at, draw.seqs + seqs
+                self._boxed += [draw] if isinstance(fact, CardBoxed) else []
                 if isinstance(fact, CardBurned | CardBoxed):
                     fact = replace(fact, card=fact.card or draw.card)
             self._agenda.add(Entered(at, fact, seqs))
@@ -274,11 +276,25 @@ class Reconciler:
                 self._camera.ignore(lying)
                 continue
             self._camera.explained(lying)
+            if self._used_although_boxed(lying):
+                continue
             card = read_face(lying, self._composition)
             what = f"{card_name(card)} lies on the felt and never left the shoe"
             doubt = Review(what, lying.names(), lying.seqs)
             at = lying.at - CARRY_NS
             self._agenda.add(Arrived(at, card, lying, lying.seqs, (doubt,)))
+
+    def _used_although_boxed(self, lying: Lying) -> bool:
+        """Deal a card that was found face up in the shoe and is dealt all the same."""
+        for draw in self._boxed:
+            late = lying.at - draw.at
+            if draw.card and 0 < late < ENTRY_NS and (lying.p(draw.card) or 0.0) >= AGREED_P:
+                self._boxed.remove(draw)
+                self._composition.put_back(draw.card)
+                seqs = tuple(sorted(draw.seqs + lying.seqs))
+                self._agenda.add(Arrived(lying.at - CARRY_NS, draw.card, lying, seqs))
+                return True
+        return False
 
     # --- playing out ----------------------------------------------------------------------
 

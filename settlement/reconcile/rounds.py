@@ -40,7 +40,7 @@ from settlement.reconcile.happenings import (
 )
 from settlement.reconcile.sightings import Lying
 from settlement.reconcile.table import Destination, Held, PlayedHand, Table
-from settlement.reconcile.timing import ENTRY_NS, SECOND, TAKING_NS
+from settlement.reconcile.timing import ENTRY_NS, SECOND, SWEPT_NS, TAKING_NS
 
 Said: TypeAlias = AnyFact | ReviewRaised
 
@@ -334,7 +334,7 @@ class Rounds:
         held.gone = True
         if hand.taken and hand.taken_at is None:
             hand.taken_at = taken.at
-            if not hand.paid and not self._paid_later(hand, taken):
+            if not hand.paid and self._left_alone(hand, taken):
                 self._pay(hand, 0, taken.at, taken.seqs)
         return True
 
@@ -342,9 +342,10 @@ class Rounds:
         others = [card for card in self._table.dealer if card is not held]
         last = all(card.gone or card.track is None for card in others)
         slow = [hand for hand in self._table.all_hands() if hand.taken_at is None and hand.cards]
-        if last and slow and self._now - taken.at < TAKING_NS:
+        if last and slow:
             self._take_waiting(slow, taken)
-            if any(hand.taken_at is None for hand in slow):
+            missing = any(hand.taken_at is None for hand in slow)
+            if missing and self._now - taken.at < TAKING_NS:
                 return False
         held.gone = True
         if last and self._open:
@@ -359,6 +360,17 @@ class Rounds:
                 if owner is not None and owner[0] in slow:
                     self._agenda.drop(found)
                     self._taken(found)
+
+    def _left_alone(self, hand: PlayedHand, taken: Taken) -> bool:
+        """Tell whether a hand's wager was settled by leaving it as it lay."""
+        if not self._table.plates.get((hand.spot, str(hand.number))):
+            return False
+        own = {held.track for held in self._table.dealer}
+        swept = any(
+            isinstance(found, Taken) and found.track in own and abs(found.at - taken.at) < SWEPT_NS
+            for found in self._agenda
+        )
+        return not swept and not self._paid_later(hand, taken)
 
     def _paid_later(self, hand: PlayedHand, taken: Taken) -> bool:
         return any(
@@ -388,6 +400,9 @@ class Rounds:
                 return False
             if meaning.means == "wager":
                 self._wager(change, delta, meaning.kind)
+                if meaning.doubt:
+                    what = f"chips were added to spot {change.spot}, and no card followed"
+                    self._doubt(what, meaning.doubt, change.seqs)
             elif meaning.means == "payment":
                 self._payment(change, delta, meaning.kind)
         self._table.plates[key] = change.total

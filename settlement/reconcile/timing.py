@@ -11,7 +11,7 @@ HOLD_NS: Final = 2_500 * MS
 PATIENCE_NS: Final = 2_500 * MS
 """A draw waits this long before a card without a readable face is taken to be it."""
 
-DEADLINE_NS: Final = 6 * SECOND
+DEADLINE_NS: Final = 10 * SECOND
 """A card that left the shoe and was not seen on the felt by then is a matter for a person."""
 
 ORPHAN_NS: Final = 3 * SECOND
@@ -26,6 +26,9 @@ PLATE_DWELL_NS: Final = 300 * MS
 
 TAKING_NS: Final = 4 * SECOND
 """Between a hand's payment and its cards being taken up there is no more than this."""
+
+SWEPT_NS: Final = 300 * MS
+"""A hand taken up this near to the dealer's own cards was swept up with them, unsettled."""
 
 SIGNAL_NS: Final = 12 * SECOND
 """Chips laid beside a wager are explained by what happens within this time."""
