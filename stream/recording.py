@@ -175,6 +175,8 @@ def _recorded_files(session: Session) -> Iterator[str]:
 
 
 def _text(file: Path, way_out: str) -> str:
+    if not file.is_file():
+        raise InstallerError("there is no such file", where=str(file), way_out=way_out)
     try:
         return file.read_text(encoding="utf-8")
     except UnicodeDecodeError as fault:

@@ -86,6 +86,15 @@ def test_a_wrong_field_is_refused_by_file_line_and_field(folder: Path) -> None:
     assert refused.value.line == text.splitlines().index('currency = "USD"') + 1
 
 
+@pytest.mark.parametrize("name", ["no.toml", "a\\u0000b", ".", "overhead.mp4/x"])
+def test_a_layout_that_is_no_file_is_named(folder: Path, name: str) -> None:
+    description = folder / "session.toml"
+    text = description.read_text(encoding="utf-8")
+    description.write_text(text.replace("layout.toml", name), encoding="utf-8")
+    with pytest.raises(InstallerError, match="there is no such file"):
+        read_session(folder)
+
+
 def test_an_impossible_layout_is_refused_with_the_reason(folder: Path) -> None:
     layout = folder / "layout.toml"
     text = layout.read_text(encoding="utf-8")
