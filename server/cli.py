@@ -85,7 +85,8 @@ def simulate(
         typer.Option("--mistake", metavar="CODE", help="Err in this way once; repeatable."),
     ] = None,
     include: Annotated[
-        str | None, typer.Option(help="Situations to bring about: split,double,…")
+        str | None,
+        typer.Option(help="Situations to bring about, one a round; + joins: split+double,push."),
     ] = None,
     peek: Annotated[
         bool, typer.Option(help="Whether the dealer looks under an ace or ten.")
@@ -209,7 +210,11 @@ def replay(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Turn a recorded session's pixels and serial bytes into payouts, and compare with truth."""
+    """Turn a recorded session's pixels and serial bytes into payouts, and compare with truth.
+
+    Exit 0 only if every round is final and as it really happened, with no violation and no
+    device at fault; 3 if a person has something to look at; 2 if the session is refused.
+    """
     from server.replay import ReplayOptions
     from server.replay_command import Outputs, run_replay
 

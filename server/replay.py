@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 from msgspec.structs import replace as changed
 from numpy.typing import NDArray
-from settlement.engine import Engine
 
 from devices.cameras.frame import Frame
-from models.events import AnyObservation, CardSighted, ConsoleEntry, ReaderFault
+from models.events import AnyObservation, CardSighted, ConsoleEntry
 from models.judgements import AnyEvent, RoundResult
 from models.rulebook import Cited, Rulebook
 from models.session import CameraRecord
@@ -20,6 +19,7 @@ from server.rulebook_shelf import cited
 from server.sources import Given, Recording, open_recording, play
 from server.stopwatch import Stopwatch
 from settlement import rulebooks
+from settlement.engine import Engine
 from settlement.reconcile import Reconciler
 from stream.clock import Clock, ReplayClock
 from stream.journal import Journal, UnknownEvent
@@ -61,11 +61,6 @@ class Replayed:
     jpegs: Mapping[int, bytes]
     """Pieces of pictures by the ``seq`` of the sighting."""
     duration_ns: int
-
-    @property
-    def faults(self) -> tuple[ReaderFault, ...]:
-        """What devices sent that could not be taken as a reading."""
-        return tuple(event for event in self.events if isinstance(event, ReaderFault))
 
 
 def replay(

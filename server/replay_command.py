@@ -1,6 +1,6 @@
 """``pitwatch replay``: run it, print it, write what was asked for."""
 
-from collections import Counter
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,10 +10,11 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from models.errors import OperatorError
+from models.errors import OperatorError, TechnicianError
 from models.events import Fact
 from server.comparison import tally
 from server.console import print_json, progress_bar, screen
+from server.device_faults import device_faults
 from server.exits import Exit
 from server.replay import Replayed, ReplayOptions, replay
 from server.report.page import write_report
@@ -37,8 +38,13 @@ class Outputs:
 
 
 def run_replay(options: ReplayOptions, outputs: Outputs, *, as_json: bool) -> Exit:
-    """Replay a session, print its rounds, and return the exit status."""
+    """Replay a session, print its rounds, and return the exit status.
+
+    What devices garbled is said on stderr, a line a device.
+    """
     replayed, stopwatch = play_and_write(options, outputs)
+    for fault in faults_of(replayed):
+        print(f"pitwatch: {fault}", file=sys.stderr)
     if as_json:
         _print_lines(replayed)
     else:
@@ -67,9 +73,15 @@ def play_and_write(options: ReplayOptions, outputs: Outputs) -> tuple[Replayed, 
 
 
 def exit_for(replayed: Replayed) -> Exit:
-    """Clean is: every round final, no violation, and nothing that differs from the truth."""
+    """Clean is: every round final and as the truth has it, no violation, no device at fault."""
     as_truth = all(one.verdict == "exact" for one in replayed.comparisons or ())
-    return Exit.CLEAN if as_truth and all(map(is_clean, replayed.rounds)) else Exit.FINDINGS
+    clean = as_truth and all(map(is_clean, replayed.rounds)) and not faults_of(replayed)
+    return Exit.CLEAN if clean else Exit.FINDINGS
+
+
+def faults_of(replayed: Replayed) -> list[TechnicianError]:
+    """Return what the technician must know of the devices."""
+    return list(device_faults(replayed.events, replayed.recording.session.at))
 
 
 def facts_of(replayed: Replayed) -> bytes:
@@ -130,8 +142,6 @@ def print_tables(
 ) -> None:
     """Print the rounds for people, how they compare with the truth, and what it took."""
     print_rounds(console, replayed.rounds)
-    if replayed.faults:
-        console.print(Text(_faults_line(replayed), style="yellow"))
     for one in replayed.comparisons or ():
         console.print(truth_line(one))
     if replayed.comparisons is not None:
@@ -144,12 +154,6 @@ def print_tables(
     for name, path in (("report", outputs.report), ("journal", outputs.journal)):
         if path:
             console.print(Text(f"{name}: {path}", style="dim"))
-
-
-def _faults_line(replayed: Replayed) -> str:
-    by_source = Counter(fault.source for fault in replayed.faults)
-    each = ", ".join(f"{source} {number}" for source, number in sorted(by_source.items()))
-    return f"unreadable bytes: {counted(len(replayed.faults), 'fault')} journalled ({each})"
 
 
 def speed_line(replayed: Replayed, stopwatch: Stopwatch) -> str:

@@ -6,12 +6,17 @@ from shutil import copytree
 import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace as changed
 from numpy.typing import NDArray
 
 from models.events import Observation
 from models.session import CameraRecord
 from server.comparison import tally
+from server.exits import Exit
 from server.replay import Replayed, ReplayOptions, replay
+from server.replay_command import exit_for, facts_of, faults_of
+from server.rulebook_shelf import rules_for
+from server.settling import settle_files
 from server.stopwatch import Stopwatch
 from simulation.session import Scene, Settings, prepare, simulate
 from stream.clock import Clock, ReplayClock
@@ -109,5 +114,18 @@ def test_noise_on_the_line_is_journalled_and_costs_no_card(
     first_ns = int(lines[0].split()[0])
     (noisy / "shoe.cap").write_text("\n".join([f"{first_ns // 2} 00ff7e13", *lines]) + "\n")
     found = play(noisy)
-    assert found.faults
+    (fault,) = faults_of(found)
+    assert fault.where == "shoe"
+    assert "could not be read" in fault.what
     assert found.rounds == replayed.rounds
+    assert exit_for(replayed) is Exit.CLEAN
+    assert exit_for(found) is Exit.FINDINGS
+
+
+def test_the_facts_that_it_writes_settle_to_the_same_rounds(
+    replayed: Replayed, tmp_path: Path
+) -> None:
+    file = tmp_path / "facts.jsonl"
+    file.write_bytes(facts_of(replayed))
+    (settled,) = settle_files([str(file)], rules_for("kansas-shoe"))
+    assert [changed(result, reviews=()) for result in settled.rounds] == list(replayed.rounds)

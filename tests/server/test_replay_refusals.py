@@ -4,11 +4,14 @@ from collections.abc import Callable
 from pathlib import Path
 from shutil import copytree
 
+import numpy as np
 import pytest
 
+from server import replay_command
 from server.cli import run
 from simulation.session import Settings, simulate
 from vision.scenes.look import Look
+from vision.sightings import Sightings
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +24,29 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def session(recorded: Path, tmp_path: Path) -> Path:
     return copytree(recorded, tmp_path / "session")
+
+
+class Blind:
+    """A reader that sees nothing: what is refused here is refused whatever is read."""
+
+    confident_p = 1.0
+
+    @classmethod
+    def load(cls) -> "Blind":
+        return cls()
+
+    def read(self, image: object, *, card_width_px: object, region: object = None) -> Sightings:
+        return Sightings(
+            np.zeros((0, 4, 2), np.float32),
+            np.zeros(0, np.bool_),
+            np.zeros(0, np.float32),
+            np.zeros((0, 52), np.float32),
+        )
+
+
+@pytest.fixture(autouse=True)
+def _nothing_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replay_command, "Reader", Blind)
 
 
 @pytest.fixture
