@@ -42,6 +42,8 @@ MS: Final = 1_000_000
 _LEAD_MS: Final = 1_200
 _PLATE_MS: Final = 430
 """Longer than a bet plate waits for an amount to rest, and then takes to report it."""
+_GLANCE_MS: Final = 750
+"""How long a card lies open before a hand comes over it again."""
 _LOOK_MS: Final = 800
 """How long cards dealt face down lie before their player picks them up."""
 _SIGNS: Final[dict[str, Literal["wave", "beckon", "tap", "touch", "point"]]] = {
@@ -93,7 +95,7 @@ class Stage:
         self._has_shoe = shoe
         self._chance = Random(f"{seed}:hands")
         self._now = _LEAD_MS * MS
-        self._bets_rest = 0
+        self._bets_rest = self._dealt = 0
         self._shuffled = False
         self._doubled: set[HandKey] = set()
         self._cards = CardPlay(layout, self._chance)
@@ -172,12 +174,13 @@ class Stage:
         if not at_hand:
             self._leave_shoe(card)
         rests = self._cards.deal(key, card, fact.face, self._now, sideways=sideways)
-        self._now = rests + self._chance.randint(300, 380) * MS
+        self._dealt, self._now = rests, rests + self._chance.randint(300, 380) * MS
         if fact.to != "dealer" and self._picks_up(fact):
             self._cards.pick_up(fact.to, rests + _LOOK_MS * MS)
         return rests
 
     def _expose(self, fact: CardExposed, card: Card) -> int:
+        self._glance()
         if fact.to == "dealer":
             rests = self._cards.turn_hole(card, self._now)
         else:
@@ -253,6 +256,7 @@ class Stage:
         """Whatever moves neither card nor chip: a look, a touch, a word at the console."""
         match fact:
             case HoleCardChecked():
+                self._glance()
                 place = hole_card()
                 return self._sign("touch", (place.x_mm, place.y_mm), "dealer", 700)
             case CardsTouched():
@@ -282,6 +286,10 @@ class Stage:
     def _wait_for_plates(self) -> None:
         """Let the plates weigh what was laid down before anything follows from it."""
         self._now = max(self._now, self._bets_rest + _PLATE_MS * MS)
+
+    def _glance(self) -> None:
+        """Let everyone see the last card before a hand comes over it."""
+        self._now = max(self._now, self._dealt + _GLANCE_MS * MS)
 
     def _leave_shoe(self, what: Card | Literal["cut", "fresh"]) -> None:
         if self._has_shoe:
