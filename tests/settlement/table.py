@@ -127,3 +127,17 @@ _FACTS: dict[str, Callable[[list[str]], AnyFact]] = {
 
 def _fact(words: list[str]) -> AnyFact:
     return _FACTS.get(words[0], _dealt)(words)
+
+
+def found(text: str, name: str = "kansas-shoe", *settings: str) -> list[tuple[str, int]]:
+    """Return each violation's code and the number of the fact it happened at."""
+    return [
+        (violation.code, violation.seq)
+        for result in rounds(text, name, *settings)
+        for violation in result.violations
+    ]
+
+
+def nets(text: str, name: str = "kansas-shoe", *settings: str) -> list[int | None]:
+    """Return what each spot gains, round after round."""
+    return [spot.net for result in rounds(text, name, *settings) for spot in result.spots]
