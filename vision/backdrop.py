@@ -11,6 +11,8 @@ from vision.change import Grid, Mask, Rect
 from vision.felt import Felt, Pose
 
 _LEVELS: Final = 22
+_STRANGE_LEVELS: Final = 45
+_STRANGE: Final = 0.35
 _GAIN: Final = (0.6, 1.5)
 _CARD_SHARE: Final = 0.10
 _BARE_SHARE: Final = 0.5
@@ -72,6 +74,15 @@ class Backdrop:
         felt = self._alike(outline, box)
         return felt >= max(_CARD_SHARE * whole, _BARE_SHARE * int(outline.sum()), 1)
 
+    def strange(self, cards: Sequence[Pose]) -> Mask:
+        """Mark the blocks that show neither bare felt nor any of ``cards``, nor move."""
+        bare = self._drawn(cards, _GROW_MM, (0, 0, *self._grid.small)) == 0
+        apart = np.asarray(cv2.absdiff(self._now, self._bare)).max(axis=2) > _STRANGE_LEVELS
+        other = apart & bare & self._learned & self._still
+        return np.asarray(
+            self._grid.share(np.asarray(other, np.uint8) * np.uint8(255)) > _STRANGE, np.bool_
+        )
+
     def _follow(self, where: NDArray[np.bool_]) -> None:
         """Step towards the picture where it still looks like the felt."""
         apart = self._now.astype(np.int16) - self._bare
@@ -104,5 +115,5 @@ class Backdrop:
         mask = np.zeros((box[3], box[2]), np.uint8)
         for pose in poses:
             px = self._felt.to_px(pose.outline_mm(grow_mm)) * self._grid.scale
-            cv2.fillConvexPoly(mask, np.round(px - 0.5 - box[:2]).astype(np.int32), 255)
+            cv2.fillConvexPoly(mask, np.round(px - 0.5 - np.array(box[:2])).astype(np.int32), 255)
         return mask

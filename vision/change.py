@@ -29,6 +29,8 @@ REST_NS: Final = 150_000_000
 _PATIENCE_NS: Final = 450_000_000
 _SPECK: Final = 2
 _SPECK_NS: Final = 1_000_000_000
+_AGAIN_NS: Final = (350_000_000, 1_000_000_000)
+_NEVER: Final = np.iinfo(np.int64).max
 _DRIFT_NS: Final = 300_000_000
 _CARD_PX: Final = 15
 _BLOCK_PX: Final = 6
@@ -109,7 +111,8 @@ class ChangeDetector:
     Attributes:
         since_ns: ``(rows, columns)`` int64, when each block last moved.
         settled: blocks at rest for :data:`REST_NS`.
-        due: settled blocks that look different from when they were last read.
+        due: settled blocks that look different from when they were last read, or were read
+            in doubt a while ago.
     """
 
     def __init__(self, grid: Grid, watched: Mask | None = None) -> None:
@@ -123,6 +126,8 @@ class ChangeDetector:
         self._held: Gray | None = None
         self._known: Gray = np.zeros_like(self.now)
         self._unread: Mask = np.ones(shape, np.bool_)
+        self._again_ns: NDArray[np.int64] = np.full(shape, _NEVER, np.int64)
+        self._looks: NDArray[np.uint8] = np.zeros(shape, np.uint8)
         self._noise: float | None = None
         self._drifted_ns = 0
 
@@ -138,6 +143,7 @@ class ChangeDetector:
         self._hold(small, moved, at_ns)
         self.settled = at_ns - self.since_ns >= REST_NS
         news = self._watched & (self._unread | self._differs(small, self._known))
+        news |= self.settled & (self._again_ns <= at_ns)
         self.due = self._worth_reading(news, at_ns)
         if at_ns - self._drifted_ns >= _DRIFT_NS:
             self._drift(at_ns)
@@ -147,6 +153,13 @@ class ChangeDetector:
         cv2.copyTo(self.now, self.grid.spread(blocks), self._known)
         self._unread &= ~blocks
         self.due = self.due & ~blocks
+        self._again_ns[blocks] = _NEVER
+
+    def doubt(self, blocks: Mask, at_ns: int) -> None:
+        """Have blocks that were just read looked at again, in fresh noise: twice at most."""
+        for look, after_ns in enumerate(_AGAIN_NS):
+            self._again_ns[blocks & (self._looks == look)] = at_ns + after_ns
+        self._looks[blocks] = np.minimum(self._looks[blocks] + 1, len(_AGAIN_NS))
 
     def _differs(self, small: Gray, other: Gray) -> Mask:
         apart = cv2.absdiff(small, other)
@@ -159,6 +172,8 @@ class ChangeDetector:
     def _hold(self, small: Gray, moved: Mask, at_ns: int) -> None:
         if moved.any() and self._held is not None:
             self.since_ns[moved] = at_ns
+            self._looks[moved] = 0
+            self._again_ns[moved] = _NEVER
             cv2.copyTo(small, self.grid.spread(moved), self._held)
 
     def _worth_reading(self, news: Mask, at_ns: int) -> Mask:

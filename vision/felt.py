@@ -62,15 +62,43 @@ class Pose:
         return min(apart, 180 - apart)
 
 
-def fit_card(corners_mm: Points) -> tuple[Pose, float]:
-    """Lay a card of true size on four corners; returns its pose and the misfit in mm (rms)."""
-    middle = corners_mm.mean(axis=0)
-    off = corners_mm - middle
+def mean_pose(poses: Sequence[Pose]) -> Pose:
+    """Average the poses of one card, told from either of its ends; the last says which is up."""
+    last = poses[-1]
+    turns = [(pose.angle_deg - last.angle_deg + 90) % 180 - 90 for pose in poses]
+    return Pose(
+        sum(pose.x_mm for pose in poses) / len(poses),
+        sum(pose.y_mm for pose in poses) / len(poses),
+        last.angle_deg + sum(turns) / len(turns),
+    )
+
+
+def fit_card(corners_mm: Points, held_at: tuple[float, float] = (0.5, 0.5)) -> tuple[Pose, float]:
+    """Lay a card of true size on four corners.
+
+    Args:
+        corners_mm: ``(4, 2)``, clockwise from the card's own top left; their size may be off.
+        held_at: the point of the card, in shares of its width and height, that they are right
+            about: its index where the corners were inferred from that.
+
+    Returns:
+        The pose and the misfit in millimetres (rms).
+    """
+    off = corners_mm - corners_mm.mean(axis=0)
     dot = float((CARD_MM * off).sum())
     cross = float((CARD_MM[:, 0] * off[:, 1] - CARD_MM[:, 1] * off[:, 0]).sum())
-    pose = Pose(float(middle[0]), float(middle[1]), math.degrees(math.atan2(cross, dot)))
+    turned = Pose(0.0, 0.0, math.degrees(math.atan2(cross, dot)))
+    x_mm, y_mm = _point_of(corners_mm, held_at) - _point_of(turned.corners_mm, held_at)
+    pose = Pose(float(x_mm), float(y_mm), turned.angle_deg)
     misfit = pose.corners_mm - corners_mm
     return pose, float(np.sqrt((misfit**2).sum(axis=1).mean()))
+
+
+def _point_of(corners: Points, at: tuple[float, float]) -> Points:
+    across, down = at
+    top = corners[0] * (1 - across) + corners[1] * across
+    bottom = corners[3] * (1 - across) + corners[2] * across
+    return np.asarray(top * (1 - down) + bottom * down, np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +131,11 @@ class Felt:
         """How wide a card lying there appears."""
         return self.px_per_mm(x_mm, y_mm) * CARD_WIDTH_MM
 
-    def pose(self, corners_px: Points) -> tuple[Pose, float]:
+    def pose(
+        self, corners_px: Points, held_at: tuple[float, float] = (0.5, 0.5)
+    ) -> tuple[Pose, float]:
         """Return the pose of the card with these ``(4, 2)`` corners and its misfit in mm."""
-        return fit_card(self.to_mm(corners_px))
+        return fit_card(self.to_mm(corners_px), held_at)
 
 
 def locate_felt(points: Sequence[ReferencePoint], *, where: str) -> Felt:

@@ -34,6 +34,14 @@ def watched_blocks(grid: Grid, felt: Felt, layout: TableLayout) -> Mask:
     return mask > 0
 
 
+def card_blocks(grid: Grid, felt: Felt, layout: TableLayout) -> Mask:
+    """Mark the blocks of the zones that cards are dealt into: no chips lie there."""
+    mask = np.zeros((grid.rows, grid.columns), np.uint8)
+    for zone in (layout.dealer_cards, *(spot.cards for spot in layout.spots)):
+        _fill(mask, grid, felt, np.array(zone), 1)
+    return mask > 0
+
+
 def _hull(layout: TableLayout) -> Points:
     corners = [*layout.dealer_cards, *(corner for spot in layout.spots for corner in spot.cards)]
     for spot in layout.spots:

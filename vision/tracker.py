@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from models.events import Face
 from vision.evidence import Evidence, agreement
-from vision.felt import Pose
+from vision.felt import Pose, mean_pose
 
 Kind: TypeAlias = Literal["new", "read", "moved", "turned", "gone"]
 
@@ -21,9 +21,11 @@ SAME_MM: Final = 12.0
 """A sighting so near a known card is that card."""
 
 _SAME_DEG: Final = 20.0
+_ENDS_MM: Final = 30.0
 _TURNED_HERE_MM: Final = 8.0
 _CONTRADICTED_MM: Final = 6.0
-_SHIFTED_MM: Final = 8.0
+_SHIFTED_MM: Final = 14.0
+_STEADY: Final = 6
 _NUDGED_MM: Final = 45.0
 _MOVED_MM: Final = 240.0
 _TURNED_MM: Final = 115.0
@@ -80,14 +82,21 @@ class Track:
     vanished_ns: int | None = None
     released_ns: int = 0
     """When the look that found the place free was taken."""
+    _poses: list[Pose] = field(default_factory=list)
 
     def see(self, seen: Seen, now_ns: int) -> None:
-        """Take in another look at the card."""
-        self.pose, self.face, self.seen_ns = seen.pose, seen.face, now_ns
+        """Take in another look at the card; its place is the mean of the last few."""
+        self._poses = [*self._poses, seen.pose][-_STEADY:]
+        self.pose = mean_pose(self._poses)
+        self.face, self.seen_ns = seen.face, now_ns
         self.found_p = max(self.found_p, seen.found_p)
         self.vanished_ns = None
         if seen.face == "up":
             self.evidence.add(seen.card_p)
+
+    def lay_anew(self) -> None:
+        """Forget where the card lay: it lies elsewhere now."""
+        self._poses = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,20 +154,21 @@ class Tracker:
         return Change("new", track, seen.at_ns)
 
     def _seen_again(self, track: Track, seen: Seen, now_ns: int) -> Iterable[Change]:
-        turned = track.face != seen.face
-        shifted = track.told_pose is not None and (
-            track.told_pose.distance_mm(seen.pose) > _SHIFTED_MM
-        )
-        if turned or shifted:
-            return (self._take(track, seen, "turned" if turned else "moved", now_ns),)
+        if track.face != seen.face:
+            return (self._take(track, seen, "turned", now_ns),)
         track.see(seen, now_ns)
-        return (Change("read", track, now_ns),)
+        told = track.told_pose
+        if told is None or told.distance_mm(track.pose) <= _SHIFTED_MM:
+            return (Change("read", track, now_ns),)
+        track.at_ns, track.told_pose = seen.at_ns, track.pose
+        return (Change("moved", track, seen.at_ns),)
 
     def _take(self, track: Track, seen: Seen, kind: Kind, now_ns: int) -> Change:
+        track.lay_anew()
         if kind == "turned":
             track.evidence = Evidence()
         track.see(seen, now_ns)
-        track.at_ns, track.told_pose = seen.at_ns, seen.pose
+        track.at_ns, track.told_pose = seen.at_ns, track.pose
         if track in self._lifted:
             self._lifted.remove(track)
             self._lying.append(track)
@@ -262,9 +272,15 @@ def _once_each(sightings: Sequence[Seen]) -> list[Seen]:
     """Drop a second sighting of one card (read by its other corner)."""
     kept: list[Seen] = []
     for seen in sorted(sightings, key=lambda s: -s.found_p):
-        if all(not _same_place(seen.pose, other.pose) for other in kept):
+        if all(not (_same_place(seen.pose, o.pose) or _other_end(seen, o)) for o in kept):
             kept.append(seen)
     return kept
+
+
+def _other_end(one: Seen, other: Seen) -> bool:
+    """Whether both are one card told from its two ends, which puts its middle twice."""
+    apart = abs((one.pose.angle_deg - other.pose.angle_deg) % 360 - 180)
+    return apart <= _SAME_DEG and one.pose.distance_mm(other.pose) <= _ENDS_MM and _like(one, other)
 
 
 def _same_place(one: Pose, other: Pose) -> bool:

@@ -41,7 +41,7 @@ class FeltView:
 
     def covers(self, pose: Pose) -> bool:
         """Whether the whole place of the card was read, and is mostly at rest."""
-        settled = self._detector.settled[self._blocks(pose)]
+        settled = self._detector.settled[self.blocks(pose)]
         return self._whole(pose) and float(settled.mean()) >= _AT_REST
 
     def free(self, pose: Pose, under: Sequence[Pose]) -> bool:
@@ -50,11 +50,11 @@ class FeltView:
 
     def moved_ns(self, pose: Pose) -> int:
         """When anything at ``pose`` last moved."""
-        return int(self._detector.since_ns[self._blocks(pose)].max())
+        return int(self._detector.since_ns[self.blocks(pose)].max())
 
     def rested_ns(self, pose: Pose) -> int:
         """When what lies at ``pose`` came to rest, a hand that was still over it set aside."""
-        blocks = self._blocks(pose)
+        blocks = self.blocks(pose)
         due = blocks & self._detector.due
         since = self._detector.since_ns[due if due.any() else blocks]
         return int(np.percentile(since, _EARLY, method="lower"))
@@ -73,7 +73,7 @@ class FeltView:
             for left, top, width, height in self._rects
         )
 
-    def _blocks(self, pose: Pose) -> Mask:
+    def blocks(self, pose: Pose) -> Mask:
         """The blocks under the card, its rim left out; at least one."""
         grid = self._detector.grid
         scale = (grid.columns / grid.width_px, grid.rows / grid.height_px)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,7 +15,7 @@ from vision.backdrop import Backdrop
 from vision.change import ChangeDetector, Grid, Mask, Rect, regions
 from vision.faults import PictureCheck
 from vision.felt import locate_felt
-from vision.ground import in_play, watched_blocks
+from vision.ground import card_blocks, in_play, watched_blocks
 from vision.observer import Observer
 from vision.sightings import Sightings
 from vision.tracker import Change, Seen, Tracker
@@ -22,7 +23,11 @@ from vision.view import FeltView
 
 _PAD_MM: Final = 100.0
 _FOUND_P: Final = 0.5
-_MISFIT_MM: Final = 9.0
+_MISFIT_MM: Final = 14.0
+_INDEX: Final = (0.1, 0.135)
+"""Where a card's index stands, in shares of its width and height."""
+_MIDDLE: Final = (0.5, 0.5)
+_LEAST_STRANGE: Final = 3
 
 
 class Picture(Protocol):
@@ -136,6 +141,7 @@ class Watcher:
             check=PictureCheck(size),
             detector=ChangeDetector(grid, watched_blocks(grid, self.felt, self._layout)),
             backdrop=Backdrop(grid, self.felt),
+            ground=card_blocks(grid, self.felt, self._layout),
             observer=Observer(self._source, self._reader.confident_p, self.felt, size),
         )
 
@@ -167,12 +173,25 @@ class Watcher:
         changes = self._tracker.look(seen, view)
         cards = [*(t.pose for t in self._tracker.lying), *(s.pose for s in seen)]
         eye.backdrop.learn(cards, frame.at_ns)
+        doubtful = self._doubtful(eye, view, changes)
         for _, blocks in due:
             eye.detector.accept(blocks)
+            eye.detector.doubt(blocks & doubtful, frame.at_ns)
         self.spent.reads += len(due)
         self.spent.read_ns += read - started
         self.spent.track_ns += self._stopwatch_ns() - read
         return changes
+
+    def _doubtful(self, eye: "_Eye", view: FeltView, changes: tuple[Change, ...]) -> Mask:
+        """Where a card is not read beyond doubt, or a change is not accounted for."""
+        accounted = [change.track.pose for change in changes if change.kind != "read"]
+        strange = eye.detector.due & eye.ground & eye.backdrop.strange(accounted)
+        _, pieces, stats, _ = cv2.connectedComponentsWithStats(strange.astype(np.uint8))
+        where = strange & (stats[:, cv2.CC_STAT_AREA] >= _LEAST_STRANGE)[pieces]
+        for track in self._tracker.lying:
+            if track.face == "up" and track.evidence.best()[1] < self._reader.confident_p:
+                where |= view.blocks(track.pose)
+        return np.asarray(where, np.bool_)
 
     def _read(self, image: NDArray[np.uint8], rect: Rect) -> Sightings:
         centre = np.array([(rect[0] + rect[2] / 2, rect[1] + rect[3] / 2)])
@@ -183,7 +202,9 @@ class Watcher:
     def _believed(self, sightings: Sightings, view: FeltView) -> Iterator[Seen]:
         """Leave out what is cut off, in motion, bare felt, or not in play."""
         for i in range(len(sightings)):
-            pose, misfit_mm = self.felt.pose(sightings.corners_px[i].astype(np.float64))
+            corners = sightings.corners_px[i].astype(np.float64)
+            held_at = _INDEX if sightings.face_up[i] else _MIDDLE
+            pose, misfit_mm = self.felt.pose(corners, held_at)
             believable = sightings.found_p[i] >= _FOUND_P and misfit_mm <= _MISFIT_MM
             if not (
                 believable and view.covers(pose) and in_play((pose.x_mm, pose.y_mm), self._layout)
@@ -208,4 +229,5 @@ class _Eye:
     check: PictureCheck
     detector: ChangeDetector
     backdrop: Backdrop
+    ground: Mask
     observer: Observer

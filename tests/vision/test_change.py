@@ -133,3 +133,19 @@ def test_far_apart_changes_are_read_apart_and_near_ones_together() -> None:
     for at_ns in (2 * REST_NS, 3 * REST_NS):
         detector.see(GRID.reduce(picture), at_ns)
     assert len(regions(detector, 40)) == 2
+
+
+def test_a_place_read_in_doubt_is_looked_at_twice_more_and_no_more() -> None:
+    detector = ChangeDetector(GRID)
+    ready(detector, plain())
+    looked_ms = []
+    for i in range(200):
+        at_ns = 2 * REST_NS + i * 50_000_000
+        detector.see(GRID.reduce(with_card(plain())), at_ns)
+        for _, blocks in regions(detector, 40):
+            looked_ms.append(i * 50)
+            detector.accept(blocks)
+            detector.doubt(blocks, at_ns)
+    assert len(looked_ms) == 3
+    assert looked_ms[1] - looked_ms[0] == 350
+    assert looked_ms[2] - looked_ms[1] == 1000

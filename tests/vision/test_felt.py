@@ -55,6 +55,14 @@ def test_corners_of_a_wrong_size_are_told_by_their_misfit() -> None:
     assert misfit_mm == pytest.approx(15 * math.sqrt(2), abs=1)
 
 
+def test_a_card_inferred_too_large_from_its_index_is_held_there() -> None:
+    true = Pose(100, 200, 30)
+    index = true.corners_mm[0]
+    too_large = index + 1.1 * (true.corners_mm - index)
+    assert fit_card(too_large)[0].distance_mm(true) > 5
+    assert fit_card(too_large, held_at=(0.0, 0.0))[0].distance_mm(true) < 1e-6
+
+
 def test_a_card_looks_the_same_upside_down() -> None:
     assert Pose(0, 0, 175).turn_deg(Pose(0, 0, -10)) == pytest.approx(5)
     assert Pose(0, 0, 5).turn_deg(Pose(0, 0, 95)) == pytest.approx(90)

@@ -232,7 +232,21 @@ def test_a_card_read_by_both_its_corners_is_one() -> None:
 
 def test_a_card_that_crept_is_told_to_have_moved() -> None:
     tracker, kinds = Tracker(), []
-    for i in range(8):
+    for i in range(12):
         kinds += [kind for kind, _ in told(tracker.look([up("AS", 3.0 * i, 0)], at(1 + i)))]
     assert kinds.count("new") == 1
-    assert kinds.count("moved") == 2
+    assert kinds.count("moved") == 1
+    assert kinds.count("read") == 10
+
+
+def test_a_cards_place_is_the_mean_of_several_looks() -> None:
+    tracker = Tracker()
+    for x, angle in ((-3, 176), (3, 0), (-2, 180), (2, 4)):
+        tracker.look([up("AS", x, 0, angle)], at(1))
+    assert tracker.lying[0].pose.x_mm == pytest.approx(0)
+    assert tracker.lying[0].pose.angle_deg % 180 == pytest.approx(0)
+
+
+def test_a_card_told_from_its_two_ends_is_one() -> None:
+    tracker = Tracker()
+    assert told(tracker.look([up("AS", 0, 0), up("AS", 14, 12, 175)], at(1))) == [("new", 1)]

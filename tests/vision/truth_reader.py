@@ -38,6 +38,8 @@ class TruthReader:
     Attributes:
         jitter_mm, jitter_deg: standard errors of a sighting's place.
         misread: share of faces read confidently as another.
+        missed: share of cards not found in a look.
+        doubted: share of faces read with doubt.
     """
 
     performance: Performance
@@ -46,6 +48,8 @@ class TruthReader:
     jitter_mm: float = 1.5
     jitter_deg: float = 1.5
     misread: float = 0.0
+    missed: float = 0.0
+    doubted: float = 0.0
     now_ns: int = 0
     chance: np.random.Generator = field(default_factory=lambda: np.random.default_rng(5))
 
@@ -62,7 +66,9 @@ class TruthReader:
         seen = [
             one
             for i, one in enumerate(shown)
-            if self._within(one, region) and self._shows(image, one, over[i + 1 :])
+            if self._within(one, region)
+            and self._shows(image, one, over[i + 1 :])
+            and self.chance.random() >= self.missed
         ]
         return Sightings(
             corners_px=np.array([self._corners(one) for one in seen], np.float32).reshape(-1, 4, 2),
@@ -102,6 +108,8 @@ class TruthReader:
             wrong = self.chance.random() < self.misread
             at = self.chance.integers(52) if wrong else DECK.index(one.card)
             row[at] = 0.995
+            if self.chance.random() < self.doubted:
+                row[at], row[(at + 13) % 52] = 0.7, 0.29
         return row
 
 
