@@ -172,11 +172,11 @@ class Round(Acts):
         self.deal(hand.spot, hand.number)
         self.after_card(hand)
 
-    def lay_double(self, hand: Hand, amount: Cents) -> None:
+    def lay_double(self, hand: Hand, amount: Cents, *, console: bool = False) -> None:
         """The player lays the chips of a double."""
         self.turn_up(hand)
         self.bet(hand.spot, amount, "double", hand.number)
-        self.act(hand, "double")
+        self.act(hand, "double", console=console)
         hand.added += amount
         hand.finished = True
 

@@ -95,7 +95,7 @@ class Stage:
         self._has_shoe = shoe
         self._chance = Random(f"{seed}:hands")
         self._now = _LEAD_MS * MS
-        self._bets_rest = self._dealt = 0
+        self._bets_rest = self._dealt = self._turned = 0
         self._shuffled = False
         self._doubled: set[HandKey] = set()
         self._cards = CardPlay(layout, self._chance)
@@ -186,7 +186,7 @@ class Stage:
         else:
             by = f"player:{fact.to}" if self._cards.holds(fact.to) else "dealer"
             rests = self._cards.turn((fact.to, fact.hand), card, self._now, by)
-        self._now = rests + self._chance.randint(160, 260) * MS
+        self._turned, self._now = rests, rests + self._chance.randint(160, 260) * MS
         return rests
 
     def _move_chips(self, fact: WagerPlaced | WagerRemoved | PaymentMade) -> int:
@@ -199,6 +199,7 @@ class Stage:
         return self._rest(self._bets.add(fact.spot, circle, fact.amount, self._now, player))
 
     def _settle(self, fact: PaymentMade) -> int:
+        self._glance(turned=True)
         circle = "I" if fact.kind == "insurance" else str(fact.hand)
         until = self._change_hands(fact, circle)
         if fact.kind == "main":
@@ -244,6 +245,7 @@ class Stage:
 
     def _close(self) -> int:
         self._wait_for_plates()
+        self._glance(turned=True)
         start = self._now
         for key in sorted(self._cards.hands, key=lambda key: key[0] == "dealer"):
             self._now = max(self._now, self._cards.collect(key, start))
@@ -287,9 +289,10 @@ class Stage:
         """Let the plates weigh what was laid down before anything follows from it."""
         self._now = max(self._now, self._bets_rest + _PLATE_MS * MS)
 
-    def _glance(self) -> None:
-        """Let everyone see the last card before a hand comes over it."""
-        self._now = max(self._now, self._dealt + _GLANCE_MS * MS)
+    def _glance(self, *, turned: bool = False) -> None:
+        """Let everyone see the last card dealt, or turned up, before a hand comes over it."""
+        seen = max(self._dealt, self._turned) if turned else self._dealt
+        self._now = max(self._now, seen + _GLANCE_MS * MS)
 
     def _leave_shoe(self, what: Card | Literal["cut", "fresh"]) -> None:
         if self._has_shoe:

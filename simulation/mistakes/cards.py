@@ -68,7 +68,7 @@ def _forgets_a_doubled_hand(table: Table) -> None:
     round_ = scene(table, cards={(spot, 0): "6 5"})
     round_.until_players()
     hand = round_.hands[spot][0]
-    round_.lay_double(hand, hand.bet)
+    round_.lay_double(hand, hand.bet, console=True)
     round_.end()
 
 

@@ -61,12 +61,11 @@ def _deals_the_wrong_face(table: Table) -> None:
 
 @mistake("hole_card_exposed")
 def _shows_the_hole_card(table: Table) -> None:
-    round_ = scene(table)
+    """The hole card is turned while the last player has yet to draw."""
+    round_ = scene(table, cards={(last(table), 0): "X 2 7"})
     round_.until_players()
     round_.turn_hole()
-    round_.play_players()
-    round_.play_dealer()
-    round_.finish()
+    round_.end()
 
 
 @mistake("player_turn_order", spots=2)
