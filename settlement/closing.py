@@ -252,5 +252,6 @@ def _table_after(state: State, spots: Sequence[SpotResult]) -> State:
     table = state.table
     shoe = replace(table.shoe, cut=table.shoe.cut or table.cut_now)
     moved = any(hand.net != 0 for spot in spots for hand in spot.hands)
-    sure = table.tray_sure and (bool(state.round.payments) or not moved)
+    seen = bool(state.round.payments) or state.round.counted or not moved
+    sure = table.tray_sure and seen
     return replace(state, table=replace(table, shoe=shoe, cut_now=False, tray_sure=sure))

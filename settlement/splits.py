@@ -27,7 +27,8 @@ def _parted(spot: Spot, number: int, seq: int, *, void: bool) -> Spot:
     hand, new = spot.hands[number], len(spot.hands)
     first, second, *rest = hand.cards
     aces = _ace(first)
-    stays = replace(hand, cards=(first, *rest), split=True, aces=aces, due_seq=seq, stood=False)
+    due = 0 if rest else seq
+    stays = replace(hand, cards=(first, *rest), split=True, aces=aces, due_seq=due, stood=False)
     chips = [laid for laid in spot.split_chips if laid[0] == new]
     parted = Hand(
         cards=(second,),

@@ -130,6 +130,8 @@ class Round(msgspec.Struct, frozen=True):
     """Whether the fact before was a payment."""
     last_seq: int = 0
     closed: bool = False
+    counted: bool = False
+    """Whether the tray was counted after it closed."""
 
 
 class Shoe(msgspec.Struct, frozen=True):

@@ -132,13 +132,15 @@ def _enters_late(player: str, table: Table) -> bool:
 
 def tray(state: State, fact: TrayCounted, seq: int) -> Step:
     """Compare a count of the tray with the last one and what was paid and taken since."""
-    table = state.table
+    table, round_ = state.table, state.round
     found: tuple[Violation, ...] = ()
-    if table.tray is not None and table.tray_sure:
+    unseen = round_.closed and round_.dealing and not round_.payments
+    if table.tray is not None and table.tray_sure and not unseen:
         due = table.tray + table.tray_change
         if fact.amount != due:
             detail = f"tray counted at {dollars(fact.amount)}, due {dollars(due)}: "
             detail += f"difference {dollars(fact.amount - due)}"
             found = (violation("tray_mismatch", seq, detail),)
     table = replace(table, tray=fact.amount, tray_change=0, tray_sure=True)
-    return Step(replace(state, table=table), found)
+    round_ = replace(round_, counted=round_.closed)
+    return Step(replace(state, table=table, round=round_), found)
