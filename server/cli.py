@@ -228,6 +228,24 @@ def replay(
     raise typer.Exit(run_replay(options, Outputs(report, journal, facts), as_json=as_json))
 
 
+@app.command(
+    epilog="[dim]pitwatch read hand.jpg table.png[/dim]\n\n"
+    "[dim]pitwatch read *.jpg --json --annotate drawn/[/dim]"
+)
+def read(
+    images: Annotated[list[Path], typer.Argument(metavar="IMAGE", help="JPEG, PNG, WebP…")],
+    *,
+    annotate: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Draw what was read into this folder.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Find and read the cards in photographs. What cannot be read for sure is said to be so."""
+    from server.read_command import run_read
+
+    run_read(images, annotate, as_json=as_json)
+
+
 @rulebooks.command("list")
 def list_rulebooks(as_json: Json = False) -> None:
     """List the shipped rulebooks."""

@@ -1,0 +1,48 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from server.cli import run
+from simulation.session import Settings, prepare
+from vision.crops import jpeg
+from vision.scenes.film import still
+
+
+@pytest.fixture
+def photo(tmp_path: Path) -> Path:
+    settings = Settings(rounds=1, seed=3, spots=(3,))
+    scene = prepare(settings)
+    image = still(scene.staged.performance, 9_000_000_000, scene.layout, scene.look)
+    file = tmp_path / "table.jpg"
+    file.write_bytes(jpeg(image, (480, 300, 960, 780), 960))
+    return file
+
+
+def test_a_photograph_is_read_into_the_fixed_shape(
+    photo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drawn = tmp_path / "drawn"
+    drawn.mkdir()
+    assert run(["read", str(photo), str(photo), "--json", "--annotate", str(drawn)]) == 0
+    said, again = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert list(said) == ["image", "cards", "doubtful", "backs", "ms"]
+    assert said["image"] == str(photo)
+    assert said["cards"] or said["doubtful"]
+    for card in said["cards"]:
+        assert 0 < card["p"] <= 1
+        assert [len(corner) for corner in card["corners_px"]] == [2, 2, 2, 2]
+    assert {**said, "ms": 0} == {**again, "ms": 0}
+    assert (drawn / "table.read.jpg").read_bytes().startswith(b"\xff\xd8")
+
+
+def test_a_file_that_is_no_picture_is_refused_before_anything_is_read(
+    photo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = tmp_path / "bad.jpg"
+    bad.write_bytes(b"no picture")
+    assert run(["read", str(photo), str(bad), "--json"]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.count("\n") == 1
+    assert str(bad) in printed.err
