@@ -39,6 +39,7 @@ class Backdrop:
         self._now = np.zeros((*shape, 3), np.uint8)
         self._still = np.zeros(shape, np.bool_)
         self._followed_ns = 0
+        self._step = np.full((*shape, 3), _STEP, np.uint8)
 
     def show(self, image: NDArray[np.uint8], settled: Mask) -> None:
         """Take the colour picture that the next questions are about, and what in it is at rest."""
@@ -77,18 +78,21 @@ class Backdrop:
     def strange(self, cards: Sequence[Pose]) -> Mask:
         """Mark the blocks that show neither bare felt nor any of ``cards``, nor move."""
         bare = self._drawn(cards, _GROW_MM, (0, 0, *self._grid.small)) == 0
-        apart = np.asarray(cv2.absdiff(self._now, self._bare)).max(axis=2) > _STRANGE_LEVELS
-        other = apart & bare & self._learned & self._still
+        other = (self._apart() > _STRANGE_LEVELS) & bare & self._learned & self._still
         return np.asarray(
             self._grid.share(np.asarray(other, np.uint8) * np.uint8(255)) > _STRANGE, np.bool_
         )
 
     def _follow(self, where: NDArray[np.bool_]) -> None:
         """Step towards the picture where it still looks like the felt."""
-        apart = self._now.astype(np.int16) - self._bare
-        alike = where & (np.abs(apart).max(axis=2) < _LEVELS)
-        step = np.clip(apart[alike], -_STEP, _STEP)
-        self._bare[alike] = (self._bare[alike] + step).astype(np.uint8)
+        alike = np.asarray(where & (self._apart() < _LEVELS), np.uint8)
+        low, high = cv2.subtract(self._bare, self._step), cv2.add(self._bare, self._step)
+        cv2.copyTo(cv2.min(cv2.max(self._now, low), high), alike, self._bare)
+
+    def _apart(self) -> NDArray[np.uint8]:
+        """By how much the picture differs from the bare felt, in its farthest colour."""
+        blue, green, red = cv2.split(cv2.absdiff(self._now, self._bare))
+        return np.asarray(cv2.max(cv2.max(blue, green), red), np.uint8)
 
     def _alike(self, outline: NDArray[np.bool_], box: Rect) -> int:
         """How many pixels of ``outline`` look like the felt, in whatever light."""
