@@ -1,7 +1,7 @@
 """Rulebooks from their TOML: every knob stated and cited, or the file is refused by name."""
 
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias, get_type_hints
 
 import msgspec
@@ -16,17 +16,16 @@ Base: TypeAlias = Callable[[str], Cited]
 _GROUPS: Final[Mapping[str, Any]] = {"signals": Signals, "policy": Policy}
 
 
-def _knobs() -> dict[str, Any]:
-    knobs = dict(get_type_hints(Rulebook, include_extras=True))
-    del knobs["id"]
-    for group, kind in _GROUPS.items():
-        del knobs[group]
-        hints = get_type_hints(kind, include_extras=True)
-        knobs.update({f"{group}.{name}": hint for name, hint in hints.items()})
-    return knobs
+def _knobs() -> Iterator[tuple[str, Any]]:
+    for name, hint in get_type_hints(Rulebook, include_extras=True).items():
+        if name in _GROUPS:
+            inner = get_type_hints(_GROUPS[name], include_extras=True)
+            yield from ((f"{name}.{knob}", kind) for knob, kind in inner.items())
+        elif name != "id":
+            yield name, hint
 
 
-KNOBS: Final[Mapping[str, Any]] = _knobs()
+KNOBS: Final[Mapping[str, Any]] = dict(_knobs())
 """Every knob by its dotted name, with its type, in the order of the schema."""
 
 
@@ -54,7 +53,7 @@ def parse(text: str, source: str, base: Base | None = None) -> Cited:
         title=_text(document, "title", source, start.title if start else None),
         document=_text(document, "document", source, start.document if start else None),
         rules=_assemble(_text(document, "id", source, None), plain),
-        citations=citations,
+        citations={knob: citations[knob] for knob in KNOBS},
     )
     _refuse_contradictions(cited.rules, source, _impossible(cited.rules))
     _refuse_contradictions(cited.rules, source, _at_odds(cited.rules))

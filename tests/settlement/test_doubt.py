@@ -1,0 +1,103 @@
+"""A card that nobody knows: what does not hang on it settles, the rest says what would decide."""
+
+import pytest
+
+from models.judgements import Possible
+from tests.settlement.table import codes, found, nets, one_round, only_hand
+
+HOLE_UNKNOWN = "bet 1 1000; 1 {}; D {}; 1 {}; D ?? down; close"
+
+
+def _possible(text: str) -> dict[str, int]:
+    possible = only_hand(text).possible
+    assert isinstance(possible, tuple)
+    return {way.outcome: way.net for way in possible}
+
+
+def test_an_unknown_hole_card_leaves_the_possible_outcomes() -> None:
+    text = HOLE_UNKNOWN.format("TS", "TC", "9D")
+    hand = only_hand(text)
+    assert (hand.outcome, hand.net) == ("unknown", None)
+    assert hand.possible == (
+        Possible("lose", -1000, "the dealer's unknown card is an ace or a ten"),
+        Possible("win", 1000, "the dealer's unknown card is 7 or 8"),
+        Possible("push", 0, "the dealer's unknown card is 9"),
+    )
+    result = one_round(text)
+    assert (result.status, result.net, result.dealer.outcome) == ("pending", None, "unknown")
+    assert result.dealer.total is None
+    assert found(text) == []
+
+
+def test_the_dealers_look_rules_out_a_blackjack() -> None:
+    text = HOLE_UNKNOWN.format("TS", "TC", "TD").replace("close", "peek no; close")
+    assert _possible(text) == {"win": 1000, "push": 0}
+    text = text.replace("peek no", "peek yes")
+    assert nets(text) == [-1000]
+
+
+@pytest.mark.parametrize(
+    ("text", "net"),
+    [
+        pytest.param(HOLE_UNKNOWN.format("AS", "9C", "KD"), 1500, id="blackjack-against-a-nine"),
+        pytest.param(
+            "bet 1 1000; 1 TS; D TC; 1 6D; D ?? down; 1 9C; close", -1000, id="a-broken-hand"
+        ),
+        pytest.param(
+            "bet 1 1000; 1 TS; D TC; 1 6D; D ?? down; surrender 1; close", -500, id="surrendered"
+        ),
+    ],
+)
+def test_what_does_not_hang_on_the_card_settles(text: str, net: int) -> None:
+    assert nets(text) == [net]
+    assert one_round(text).status == "final"
+
+
+def test_a_blackjack_against_a_ten_hangs_on_the_hole_card() -> None:
+    assert _possible(HOLE_UNKNOWN.format("AS", "TC", "KD")) == {"blackjack": 1500, "push": 0}
+
+
+def test_an_unknown_card_of_the_players() -> None:
+    text = "bet 1 1000; 1 ??; D TC; 1 9D; D 8C down; show D 8C; close"
+    assert _possible(text) == {"win": 1000, "lose": -1000, "push": 0}
+    assert nets(text.replace("D TC", "D 6C").replace("show D 8C", "show D 8C; D TS")) == [1000]
+
+
+def test_two_unknown_cards_may_be_a_blackjack() -> None:
+    text = "bet 1 1000; 1 ??; D TC; 1 ??; D 8C down; show D 8C; close"
+    assert _possible(text)["blackjack"] == 1500
+
+
+def test_many_unknown_cards_stay_few_outcomes() -> None:
+    hits = "1 ??; " * 8
+    text = f"bet 1 1000; 1 ??; D TC; 1 ??; D 8C down; {hits}show D 8C; close"
+    assert set(_possible(text)) == {"win", "lose", "push", "bust"}
+
+
+def test_a_rank_without_suit_is_enough() -> None:
+    assert nets("bet 1 1000; 1 T?; D T?; 1 9?; D 8? down; show D 8?; close") == [1000]
+
+
+def test_cards_shown_later_are_judged_as_what_they_were() -> None:
+    text = (
+        "bet 1 1000; 1 ?? down; D 6C; 1 ?? down; D TC down; 1 2S; "
+        "show D TC; D 5D; show 1 TH; show 1 9D; close"
+    )
+    assert codes(text, "casino-double-deck") == []
+    assert nets(text, "casino-double-deck") == [0]
+    doubled = text.replace("1 2S", "double 1 1000; 1 2S")
+    assert codes(doubled, "casino-double-deck", "double_on=9-11") == ["double_total_not_allowed"]
+
+
+def test_a_draw_on_an_unknown_total_is_not_judged() -> None:
+    text = "bet 1 1000; 1 TS; D TC; 1 9D; D ?? down; D 2C; close"
+    assert found(text) == []
+    assert found(text.replace("close", "show D 7C; close")) == [("dealer_hit_hard_17", 6)]
+
+
+def test_an_insurance_waits_for_the_hole_card() -> None:
+    text = HOLE_UNKNOWN.format("TS", "AC", "9D").replace("close", "ins 1 500; close")
+    (spot,) = one_round(text).spots
+    assert spot.insurance is not None
+    assert spot.insurance.net is None
+    assert nets(text.replace("close", "peek no; stand 1; show D 8C; close")) == [-500]
