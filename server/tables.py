@@ -12,7 +12,7 @@ from models.money import dollars
 from server.comparison import Comparison
 from server.console import screen
 from server.settling import SettledFile
-from server.wording import candidates_text, card_text, certain, counted, is_red, signed
+from server.wording import candidates_text, card_text, certain, counted, is_red, settled_net, signed
 
 STATUS_STYLE = {"final": "bold green", "pending": "bold yellow", "review": "bold yellow"}
 OUTCOME_STYLE = {
@@ -58,7 +58,7 @@ def totals_line(rounds: Sequence[RoundResult]) -> Text:
     """Sum up: rounds, the house's gain, mistakes found, rounds still open."""
     violations = len(certain(rounds))
     unsettled = sum(result.status != "final" for result in rounds)
-    net = sum(result.net or 0 for result in rounds)
+    net = settled_net(rounds)
     line = Text(counted(len(rounds), "round"), style="bold")
     line.append(f"   house {signed(net)}", style="green" if net >= 0 else "red")
     line.append(f"   {counted(violations, 'violation')}", style="red" if violations else "green")

@@ -58,6 +58,11 @@ def certain(rounds: Iterable[RoundResult]) -> list[Violation]:
     return [one for result in rounds if result.status != "review" for one in result.violations]
 
 
+def settled_net(rounds: Iterable[RoundResult]) -> Cents:
+    """Return the house's gain over the rounds that are final."""
+    return sum(result.net or 0 for result in rounds if result.status == "final")
+
+
 def is_clean(result: RoundResult) -> bool:
     """Tell whether a round needs nobody's attention: final, and nothing went wrong."""
     return result.status == "final" and not result.violations

@@ -8,7 +8,7 @@ from pathlib import Path
 from server.report.rounds import round_section
 from server.report.story import RoundStory, SessionStory
 from server.wholefile import write_whole
-from server.wording import certain, counted, is_clean, signed
+from server.wording import certain, counted, is_clean, settled_net, signed
 
 
 def write_report(path: Path, story: SessionStory) -> None:
@@ -56,7 +56,7 @@ def _figures(story: SessionStory) -> str:
     staked = sum(h.stake for r in results for spot in r.spots for h in spot.hands)
     figures = [
         (
-            signed(sum(r.net or 0 for r in results)),
+            signed(settled_net(results)),
             f"house, {story.session.currency}, settled rounds",
         ),
         (signed(staked).lstrip("+"), f"staked, {story.session.currency}"),

@@ -49,8 +49,11 @@ def _top(story: RoundStory) -> str:
         verdict = story.comparison.verdict
         said = {"exact": "as it really happened", "wrong": "differs from the truth"}
         badges.append(_badge(said.get(verdict, "left to a person"), VERDICT_TONES[verdict]))
-    if result.violations:
-        badges.append(_badge(counted(len(result.violations), "violation"), "bad"))
+    found = len(result.violations)
+    if found and result.status == "review":
+        badges.append(_badge(f"{found} to be confirmed", "quiet"))
+    elif found:
+        badges.append(_badge(counted(found, "violation"), "bad"))
     house = f'<span class="house {tone(result.net)}">house {escape(signed(result.net))}</span>'
     return f'<div class="top"><h2>Round {result.round}</h2>{"".join(badges)}{house}</div>'
 
