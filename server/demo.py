@@ -5,6 +5,7 @@ wrong payment that are in it are named.
 """
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -12,13 +13,14 @@ from rich.console import Console
 from rich.text import Text
 
 from models.errors import PitwatchError
-from models.judgements import Violation
-from server.comparison import tally
+from models.judgements import RoundResult, Violation
+from server.comparison import Comparison, tally
 from server.console import screen
 from server.exits import Exit
-from server.replay import Replayed, ReplayOptions
+from server.replay import ReplayOptions
 from server.replay_command import Outputs, play_and_write, print_tables
 from server.report.citations import wording
+from server.wording import certain
 
 ROOT: Final = Path(__file__).parents[1]
 SESSION: Final = ROOT / "demo"
@@ -43,13 +45,18 @@ def run() -> Exit:
     console = screen()
     print_tables(console, replayed, stopwatch, outputs)
     console.print()
-    return closing(console, replayed)
+    return closing(console, replayed.rounds, replayed.comparisons or (), REPORT)
 
 
-def closing(console: Console, replayed: Replayed) -> Exit:
+def closing(
+    console: Console,
+    rounds: Sequence[RoundResult],
+    comparisons: Sequence[Comparison],
+    report: Path,
+) -> Exit:
     """Say in a few lines what was to be seen, and whether it was."""
-    counted = tally(replayed.comparisons or ())
-    found = [violation for result in replayed.rounds for violation in result.violations]
+    counted = tally(comparisons)
+    found = certain(rounds)
     payments = [violation for violation in found if violation.code == PAYMENT]
     mistakes = [violation for violation in found if violation.spot is None]
     shown = (
@@ -59,7 +66,7 @@ def closing(console: Console, replayed: Replayed) -> Exit:
         ),
         _caught("the dealer's mistake", mistakes),
         _caught("the wrong payment", payments),
-        (f"the report is at {REPORT}", REPORT.is_file()),
+        (f"the report is at {report}", report.is_file()),
     )
     for said, good in shown:
         mark = Text("✓ " if good else "✗ ", style="bold green" if good else "bold red")
