@@ -1,12 +1,13 @@
 """What the tracker found, told as events: only what is news."""
 
+import math
 from collections.abc import Iterable
 from typing import Final, TypeAlias
 
 from models.cards import Card
 from models.events import CardGone, CardSighted
 from vision.change import Rect
-from vision.felt import Felt
+from vision.felt import Felt, Pose
 from vision.tracker import Change, Track
 
 Told: TypeAlias = tuple[Card | None, Card | None]
@@ -14,6 +15,7 @@ Told: TypeAlias = tuple[Card | None, Card | None]
 _MOST: Final = 4
 _LEAST_P: Final = 0.01
 _MARGIN_MM: Final = 8.0
+_DEALER_Y_MM: Final = 40.0
 
 
 class Observer:
@@ -67,7 +69,7 @@ class Observer:
             candidates=track.evidence.candidates(_MOST, _LEAST_P) if up else {},
             x_mm=round(track.pose.x_mm, 1),
             y_mm=round(track.pose.y_mm, 1),
-            angle_deg=round(track.pose.angle_deg, 1),
+            angle_deg=_upright(track.pose),
             frame=frame,
             crop=self._crop(track),
         )
@@ -78,3 +80,11 @@ class Observer:
         right = min(self._picture[0], int(corners[:, 0].max()))
         bottom = min(self._picture[1], int(corners[:, 1].max()))
         return left, top, max(0, right - left), max(0, bottom - top)
+
+
+def _upright(pose: Pose) -> float:
+    """Of a card's two like ends, call the one nearer the dealer its top; -180 to 180."""
+    away = math.radians(pose.angle_deg)
+    towards = pose.x_mm * math.sin(away) - (pose.y_mm - _DEALER_Y_MM) * math.cos(away)
+    turned = pose.angle_deg + (180.0 if towards > 0 else 0.0)
+    return round((turned + 180.0) % 360.0 - 180.0, 1)

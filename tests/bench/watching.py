@@ -8,6 +8,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from statistics import mean, median
 from time import perf_counter_ns
@@ -214,7 +215,8 @@ def main() -> None:
         for seed in asked.seeds:
             wanted = settings(seed, asked)
             scene = prepare(wanted)
-            folder = (asked.keep or Path(scratch)) / f"{asked.rulebook}-{seed}-{asked.rounds}"
+            what = sha256(repr((scene.staged.performance, scene.look)).encode()).hexdigest()[:12]
+            folder = (asked.keep or Path(scratch)) / f"{seed}-{what}"
             if not folder.exists():
                 simulate(wanted, folder)
             felt = locate_felt(reference_points(scene.layout, scene.look), where="overhead")

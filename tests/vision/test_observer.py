@@ -95,3 +95,20 @@ def test_the_crop_holds_the_card_and_stays_in_the_picture(place: Pose) -> None:
     corners = np.clip(felt().to_px(place.corners_mm), 0, SIZE)
     assert (corners >= (left, top)).all()
     assert (corners <= (left + width, top + height)).all()
+
+
+@pytest.mark.parametrize(
+    ("place", "told_deg"),
+    [
+        pytest.param(Pose(645, 320, -66), -66, id="towards-the-dealer"),
+        pytest.param(Pose(645, 320, 114), -66, id="read-upside-down"),
+        pytest.param(Pose(-660, 286, -113), 67, id="at-last-base"),
+        pytest.param(Pose(0, 740, 539), -1, id="once-round"),
+    ],
+)
+def test_of_two_like_ends_the_one_nearer_the_dealer_is_the_top(
+    place: Pose, told_deg: float
+) -> None:
+    (event,) = tell(observer(), "new", Track(1, place, "down", 5, 0.9, 5))
+    assert isinstance(event, CardSighted)
+    assert event.angle_deg == pytest.approx(told_deg)
