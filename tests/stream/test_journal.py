@@ -1,5 +1,6 @@
 """The journal's file: durable, append-only, and any flipped byte is found."""
 
+import hashlib
 import os
 import random
 import shutil
@@ -84,6 +85,67 @@ def test_without_a_seal_any_flipped_byte_of_an_entry_is_found(closed: Path, tmp_
             copy = flipped(bare, place, chance.randrange(8), tmp_path / "flipped.journal")
             with pytest.raises(TechnicianError):
                 verify_journal(copy)
+
+
+def test_the_chain_is_the_documented_one(closed: Path) -> None:
+    connection = sqlite3.connect(f"{closed.as_uri()}?immutable=1", uri=True)
+    head = bytes(32)
+    for seq, stored, body in connection.execute("SELECT * FROM entries ORDER BY seq"):
+        head = hashlib.sha256(head + seq.to_bytes(8, "big") + body).digest()
+        assert stored == head
+    connection.close()
+    assert verify_journal(closed).head == head.hex()
+
+
+def test_an_entry_taken_out_is_named(closed: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copy(closed, tmp_path / "short.journal"))
+    connection = sqlite3.connect(copy, isolation_level=None)
+    guards = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' ORDER BY rowid"
+    triggers = connection.execute(guards).fetchall()
+    for name, _ in triggers:
+        connection.execute(f"DROP TRIGGER {name}")
+    connection.execute("DELETE FROM entries WHERE seq = 7")
+    for _, sql in triggers:
+        connection.execute(sql)
+    connection.close()
+    with pytest.raises(TechnicianError, match="entry 7 is missing, entry 8 stands in its place"):
+        verify_journal(copy)
+
+
+def test_an_entry_stored_as_text_is_named(closed: Path, tmp_path: Path) -> None:
+    bare = unsealed(closed, tmp_path / "bare.journal")
+    content = bare.read_bytes()
+    kind_of_hash = content.index(hash_of(closed, 30)) - 3
+    assert content[kind_of_hash] == 12 + 2 * 32
+    with pytest.raises(TechnicianError, match="entry 30 is not stored as bytes"):
+        verify_journal(flipped(bare, kind_of_hash, 0, tmp_path / "text.journal"))
+
+
+def test_without_a_seal_a_damaged_page_is_found(closed: Path, tmp_path: Path) -> None:
+    bare = unsealed(closed, tmp_path / "bare.journal")
+    leaves = [
+        start
+        for start in range(PAGE_BYTES, bare.stat().st_size, PAGE_BYTES)
+        if bare.read_bytes()[start] == 0x0D
+    ]
+    fragmented_bytes = leaves[0] + 7
+    with pytest.raises(TechnicianError, match="its pages are damaged"):
+        verify_journal(flipped(bare, fragmented_bytes, 4, tmp_path / "flipped.journal"))
+
+
+def test_a_journal_that_someone_still_reads_is_not_sealed(tmp_path: Path) -> None:
+    path = tmp_path / "table.journal"
+    journal = Journal.create(path)
+    journal.append(RoundClosed())
+    reader = sqlite3.connect(path)
+    reading = reader.execute("SELECT seq FROM entries")
+    journal.close()
+    found = verify_journal(path)
+    assert (found.entries, found.sealed) == (1, False)
+    assert reading.fetchall() == [(1,)]
+    reader.close()
+    Journal.open(path).close()
+    assert verify_journal(path).sealed
 
 
 def test_the_seal_of_another_journal_is_refused(closed: Path, tmp_path: Path) -> None:
@@ -222,8 +284,8 @@ def test_two_writers_never_fork_a_journal(tmp_path: Path) -> None:
         one.append(RoundClosed())
         with pytest.raises(TechnicianError, match="an entry follows the last one"):
             other.append(RoundClosed())
-        other.close()
         assert one.append(RoundClosed()).seq == 3
+        other.close()
     assert verify_journal(path).entries == 3
 
 
