@@ -91,11 +91,11 @@ class CardPlay:
     def turn(self, key: HandKey, card: Card, at_ns: int, by: By) -> int:
         """Turn up the first face-down card of a hand; return when it rests.
 
-        Where none lies face down, a card is shown that nobody dealt: the player lays it.
+        Where none lies face down, the player has put another card in place of his last.
         """
         at = self._face_down(key)
         if at is None:
-            return self._smuggle(key, card, at_ns)
+            return self._switch(key, card, at_ns)
         own = self.hands[key]
         above = next((laid.card_id for laid in own[at + 1 :] if laid.face == "up"), None)
         after = replace(own[at], card=card, place=self._due(key, at), face="up", held=False)
@@ -132,12 +132,18 @@ class CardPlay:
                 until = self._shift(key, at, after, at_ns, f"player:{spot}")
         return until
 
-    def _smuggle(self, key: HandKey, card: Card, at_ns: int) -> int:
-        own = self.hands.setdefault(key, [])
-        hidden = Place(*self._places(key).player, 0.0)
-        own.append(Laid(self._take_id(), card, hidden, "up", at_ns))
-        after = replace(own[-1], place=self._due(key, len(own) - 1))
-        return self._shift(key, len(own) - 1, after, at_ns, f"player:{key[0]}")
+    def _switch(self, key: HandKey, card: Card, at_ns: int) -> int:
+        own, by = self.hands[key], f"player:{key[0]}"
+        old = own.pop()
+        away = Place(*self._places(key).player, 0.0)
+        at_ns = max(at_ns, old.rests_ns + _SETTLE_MS * _MS)
+        gone = at_ns + 400 * _MS
+        self.moves.append(
+            CardMove(at_ns, gone, old.card_id, old.card, old.place, None, old.face, old.face, by)
+        )
+        own.append(Laid(self._take_id(), card, away, old.face, gone))
+        after = replace(own[-1], place=self._near(old.place))
+        return self._shift(key, len(own) - 1, after, gone, by)
 
     def _face_down(self, key: HandKey) -> int | None:
         laid = enumerate(self.hands.get(key, ()))

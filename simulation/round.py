@@ -195,8 +195,9 @@ class Round(Acts):
         return new
 
     def surrender(self, hand: Hand) -> None:
-        """The player gives up half his wager and his cards."""
+        """The player gives up half his wager, and his cards, which the dealer lays open."""
         self.act(hand, "surrender")
+        self.turn_up(hand)
         hand.surrendered = hand.finished = hand.settled = True
         self.pay(hand.spot, half_taken(hand.bet), hand.number)
 

@@ -212,7 +212,7 @@ class Stage:
     def _act(self, fact: PlayerActed) -> int:
         key: HandKey = (fact.spot, fact.hand)
         if fact.action == "stand" and self._cards.holds(fact.spot):
-            at = self._cards.tuck(fact.spot, self._now + 150 * MS)
+            at = self._dealt = self._cards.tuck(fact.spot, self._now + 150 * MS)
             self._now = at + 250 * MS
             return at
         at = self._sign(_SIGNS[fact.action], self._cards.middle_of(key), f"player:{fact.spot}", 420)

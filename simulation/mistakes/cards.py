@@ -87,21 +87,33 @@ def _deals_one_too_many(table: Table) -> None:
 
 @mistake("foreign_card")
 def _turns_up_another_card(table: Table) -> None:
-    """What is turned up is not what was dealt: the hole card, or a card in a player's hand."""
+    """What is seen is not what was dealt: the hole card, or a card that a player switched."""
+    if table.has_shoe:
+        _switches_the_hole_card(table)
+    else:
+        _switches_a_drawn_card(table)
+
+
+def _switches_the_hole_card(table: Table) -> None:
     round_ = scene(table)
     round_.until_players()
     round_.play_players()
-    if table.has_shoe:
-        other = _another(round_.hole)
-        table.write(CardExposed(to="dealer", card=other), other)
-        round_.hole_shown = True
-    else:
-        hand = round_.hands[first(table)][0]
-        round_.turn_up(hand)
-        other = _another(hand.cards[-1])
-        table.write(CardExposed(to=hand.spot, card=other), other)
+    other = _another(round_.hole)
+    table.write(CardExposed(to="dealer", card=other), other)
+    round_.hole_shown = True
     round_.play_dealer()
     round_.finish()
+
+
+def _switches_a_drawn_card(table: Table) -> None:
+    spot = first(table)
+    round_ = scene(table, cards={(spot, 0): "6 5 8"})
+    round_.until_players()
+    hand = round_.hands[spot][0]
+    round_.double(hand, hand.bet)
+    other = _another(hand.cards[-1])
+    table.write(CardExposed(to=spot, card=other), other)
+    round_.end()
 
 
 def _another(card: Card | None) -> Card:

@@ -33,6 +33,7 @@ def _skips_a_spot(table: Table) -> None:
 
 @mistake("card_to_empty_spot", spots=2)
 def _deals_to_nobody(table: Table) -> None:
+    """A card comes to a spot without a wager; face down, it is opened to be seen."""
     empty = table.empty[-1] if table.empty else last(table)
     round_ = scene(table, sits_out=(empty,))
     round_.open()
@@ -40,6 +41,8 @@ def _deals_to_nobody(table: Table) -> None:
     for spot in sorted({*round_.hands, empty}):
         round_.deal(spot, face=table.rules.player_cards)
     round_.deal_own(1)
+    for hand in round_.hands[empty]:
+        round_.turn_up(hand)
     round_.play_on()
 
 

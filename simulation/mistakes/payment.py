@@ -1,26 +1,60 @@
 """Mistakes with money: paid wrongly, not paid, or a tray that does not balance."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from models.events import PaymentMade, TrayCounted
+from models.money import Cents
 from simulation.mistakes.catalogue import first, mistake, scene
+from simulation.round import Round
+from simulation.steps import Hand
 from simulation.table import Table
 
 _TRAY: Final = 2_000_000
 
 
+@dataclass(frozen=True, slots=True)
+class _Wrong:
+    """A hand, and how far off it is paid: so much flat, of its stake, and of what is due."""
+
+    cards: str
+    flat: Cents = 0
+    stakes: int = 0
+    dues: int = 0
+
+
+_WRONG: Final = (
+    _Wrong("X X", flat=500),
+    _Wrong("X X", flat=-500),
+    _Wrong("9 X", stakes=-1),
+    _Wrong("A X", stakes=1, dues=-1),
+)
+"""Five dollars over, five short, a push taken, a blackjack paid even money."""
+
+
 @mistake("wrong_payout")
-def _pays_too_much(table: Table) -> None:
-    """The hand settled first is paid five dollars over."""
-    round_ = scene(table)
+def _pays_wrongly(table: Table) -> None:
+    spot, wrong = first(table), table.chance.choice(_WRONG)
+    round_ = scene(table, cards={(spot, 0): wrong.cards})
     round_.until_players()
+    hand = round_.hands[spot][0]
+    if round_.blackjack(hand):
+        _pay(round_, hand, wrong)
     round_.play_players()
     round_.play_dealer()
-    wrong, *rest = round_.unsettled()
-    round_.settle_hand(wrong, error=500)
-    for hand in rest:
-        round_.settle_hand(hand)
+    for other in round_.unsettled():
+        if other is hand:
+            _pay(round_, hand, wrong)
+        else:
+            round_.settle_hand(other)
     round_.close()
+
+
+def _pay(round_: Round, hand: Hand, wrong: _Wrong) -> None:
+    round_.turn_up(hand)
+    hand.finished = True
+    error = wrong.flat + wrong.stakes * hand.stake + wrong.dues * round_.due(hand)
+    round_.settle_hand(hand, error)
 
 
 @mistake("payment_missing", spots=2)
