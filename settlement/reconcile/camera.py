@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from models.cards import Card
-from models.events import CardGone, CardSighted
+from models.events import CardGone, CardSighted, Face
 from settlement.reconcile.felt import Felt, apart_mm
 from settlement.reconcile.happenings import Agenda, Arrived, Moved, Taken, Turned
 from settlement.reconcile.sightings import AGREED_P, Lying, Place
@@ -37,9 +37,10 @@ class Camera:
 
     def sighted(self, seen: CardSighted) -> None:
         """Take in what the camera tells of a card."""
-        if seen.track in self._ignored:
-            return
         track = self._alias.get(seen.track, seen.track)
+        if track in self._ignored or track in self._table.left:
+            self._lying.pop(track, None)
+            return
         known = self._lying.get(track)
         lying = replace(Lying.of(seen), track=track) if known is None else known.after(seen)
         lying = replace(lying, track=track)
@@ -66,12 +67,6 @@ class Camera:
         self.explained(lying)
         self._ignored.add(lying.track)
 
-    def forget(self, tracks: set[int]) -> None:
-        """These cards left the felt for good."""
-        for track in tracks:
-            self._lying.pop(track, None)
-            self._table.places.pop(track, None)
-
     # --- tracks that broke ----------------------------------------------------------------
 
     def mend(self, lying: Lying, *, strictly: bool) -> bool:
@@ -86,30 +81,35 @@ class Camera:
         )
 
     def _echo(self, lying: Lying) -> bool:
+        """A card told of a second time where it lies."""
         for track, place in self._table.places.items():
-            other = self._lying.get(track)
-            if track == lying.track or other is None or not self._table.known(track):
-                continue
-            twin = apart_mm(place, lying.place) <= _ECHO_MM and self._may_be(track, lying)
-            if twin and self._gone(track) is None:
+            near = track != lying.track and apart_mm(place, lying.place) <= _ECHO_MM
+            if near and self._may_be(track, lying) and self._gone(track) is None:
                 self.join(lying, track)
                 return True
         return False
 
     def _relocated(self, lying: Lying, strictly: bool) -> bool:
-        for taken in [found for found in self._agenda if isinstance(found, Taken)]:
-            place = self._table.places.get(taken.track)
-            if place is None or not self._same_zone(place, lying.place):
-                continue
-            if not self._may_be(taken.track, lying):
-                continue
-            if strictly and (self._agreement(taken.track, lying) or 0.0) < AGREED_P:
-                continue
-            self._agenda.drop(taken)
-            self.join(lying, taken.track)
-            self._moved(lying.at, taken.track, lying.seqs)
-            return True
-        return False
+        """A card gone from its place and come to another of the same spot: the nearest such."""
+        gone = [
+            (apart_mm(self._table.places[found.track], lying.place), found)
+            for found in self._agenda
+            if isinstance(found, Taken) and self._may_have_come(found.track, lying, strictly)
+        ]
+        if not gone:
+            return False
+        _, taken = min(gone, key=lambda found: found[0])
+        self._agenda.drop(taken)
+        self.join(lying, taken.track)
+        self._moved(lying.at, taken.track, lying.seqs)
+        return True
+
+    def _may_have_come(self, track: int, lying: Lying, strictly: bool) -> bool:
+        place = self._table.places.get(track)
+        if place is None or not self._same_zone(place, lying.place):
+            return False
+        sure = (self._agreement(track, lying) or 0.0) >= AGREED_P
+        return self._may_be(track, lying) and (sure or not strictly)
 
     def _turned(self, lying: Lying, strictly: bool) -> bool:
         """A face beside a back that is gone, or still held to lie there: the back was turned."""
@@ -176,18 +176,24 @@ class Camera:
         )
 
     def _agreement(self, track: int, lying: Lying) -> float | None:
-        card = self._card(track)
-        return None if card is None else lying.p(card)
+        dealt = self._dealt(track)
+        return None if dealt is None or dealt[0] is None else lying.p(dealt[0])
 
     def _may_be(self, track: int, lying: Lying) -> bool:
-        found = self._table.owner(track)
-        if found is None or found[1].face != lying.face:
+        dealt = self._dealt(track)
+        if dealt is None or dealt[1] != lying.face:
             return False
-        return found[1].card is None or lying.face == "down" or not lying.excludes(found[1].card)
+        return dealt[0] is None or lying.face == "down" or not lying.excludes(dealt[0])
 
-    def _card(self, track: int) -> Card | None:
+    def _dealt(self, track: int) -> tuple[Card | None, Face] | None:
+        """Return what a card in play is, and which side of it shows; ``None`` for no such card."""
         found = self._table.owner(track)
-        return None if found is None else found[1].card
+        if found is not None:
+            return found[1].card, found[1].face
+        for waiting in self._agenda:
+            if isinstance(waiting, Arrived) and waiting.lying and waiting.lying.track == track:
+                return waiting.card, waiting.lying.face
+        return None
 
     def _moved(self, at: int, track: int, seqs: tuple[int, ...]) -> None:
         self._table.rests_since[track] = at

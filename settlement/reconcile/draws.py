@@ -19,11 +19,16 @@ class Draw:
 
     at: int
     earliest: int
-    """Where the moment itself was missed, it lies between these two."""
+    """Where the moment itself was missed, it lies from here on: a card between two others."""
     card: Card | None
     seqs: tuple[int, ...]
     certain: bool = True
     """False for a fault of the reader, behind which a card may have passed."""
+
+    @property
+    def timed(self) -> bool:
+        """Whether the moment itself is known."""
+        return self.earliest == self.at
 
 
 class ShoeCount:
@@ -67,7 +72,8 @@ def merged(pending: list[Draw], new: tuple[Draw, ...]) -> list[Draw]:
     draws = list(pending)
     for draw in new:
         faults = (d for d in draws if not d.certain and draw.earliest <= d.at <= draw.at)
-        fault = next(faults, None) if draw.card is None else None
+        missed = draw.certain and draw.card is None
+        fault = next(faults, None) if missed else None
         if fault is None:
             draws.append(draw)
         else:
@@ -92,10 +98,6 @@ class Composition:
         """Count a card out."""
         if card is not None:
             self._out[card] += 1
-
-    def put_back(self, card: Card) -> None:
-        """A card counted out is about to come into play a second time."""
-        self._out[card] -= 1
 
     def holds(self, card: Card) -> bool:
         """Tell whether one more of ``card`` can come."""

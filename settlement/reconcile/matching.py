@@ -7,8 +7,9 @@ comes near.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import log
-from typing import Final, TypeAlias
+from typing import Final
 
 from settlement.reconcile.draws import Draw
 from settlement.reconcile.sightings import Lying
@@ -21,13 +22,10 @@ _LEAST_P: Final = 1e-3
 _NO_OPINION: Final = log(0.2)
 _UNSEEN: Final = -7.5
 _UNEXPLAINED: Final = -7.5
-_OUT_OF_ORDER: Final = -1.0
-_SLOW_PER_SECOND: Final = 0.7
-_MOST: Final = 5
+_SLOW_PER_SECOND: Final = 1.0
+_SLOWEST: Final = 4.0
+_MOST: Final = 8
 """Draws and tracks weighed at a time; more are never pending at one table."""
-
-Joined: TypeAlias = tuple[Lying | None, ...]
-"""For each draw the card on the felt that it is, or none that was seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,37 +38,34 @@ class Verdict:
 
 def judge(draws: Sequence[Draw], tracks: Sequence[Lying]) -> Verdict:
     """Weigh every way of joining ``draws`` to ``tracks``; tell of the first draw."""
-    first = draws[:_MOST]
-    near = [track for track in tracks if fits(first[0], track)][:_MOST]
-    rest = [track for track in tracks if track not in near][: _MOST + 1 - min(len(near), _MOST)]
-    pool = sorted((*near, *rest), key=lambda track: track.at)
-    stories = [(_best(first, pool, lying), lying) for lying in (None, *near)]
-    stories.sort(key=lambda story: -story[0])
+    first, *others = draws[:_MOST]
+    pool = [track for track in tracks if any(fits(draw, track) for draw in draws[:_MOST])][:_MOST]
+    unseen: tuple[float, int, Lying | None] = (_pair(first, None) + _best(others, pool), 0, None)
+    stories = [unseen]
+    for at, track in enumerate(pool):
+        if fits(first, track):
+            left = pool[:at] + pool[at + 1 :]
+            stories.append((_pair(first, track) + _best(others, left), at + 1, track))
+    stories.sort(key=lambda story: (-story[0], story[1]))
     ahead = stories[0][0] - stories[1][0] if len(stories) > 1 else float("inf")
-    return Verdict(stories[0][1], ahead)
+    return Verdict(stories[0][2], ahead)
 
 
-def _best(draws: Sequence[Draw], tracks: Sequence[Lying], first: Lying | None) -> float:
-    """Return the likelihood of the best story in which the first draw is ``first``."""
-    left = [track for track in tracks if track is not first]
-    return _pair(draws[0], first) + _rest(draws[1:], left, _rested(draws[0], first))
+def _best(draws: Sequence[Draw], tracks: Sequence[Lying]) -> float:
+    """Return the likelihood of the best way to join these, each track to one draw at most."""
 
+    @cache
+    def rest(number: int, free: int) -> float:
+        if number == len(draws):
+            return _UNEXPLAINED * free.bit_count()
+        best = _pair(draws[number], None) + rest(number + 1, free)
+        for at, track in enumerate(tracks):
+            if free >> at & 1 and fits(draws[number], track):
+                joined = _pair(draws[number], track)
+                best = max(best, joined + rest(number + 1, free & ~(1 << at)))
+        return best
 
-def _rest(draws: Sequence[Draw], tracks: Sequence[Lying], last_ns: int) -> float:
-    if not draws:
-        return sum((_UNEXPLAINED for _ in tracks), 0.0)
-    best = _pair(draws[0], None) + _rest(draws[1:], tracks, last_ns)
-    for track in tracks:
-        if fits(draws[0], track):
-            left = [other for other in tracks if other is not track]
-            order = _OUT_OF_ORDER if track.at < last_ns else 0.0
-            story = _pair(draws[0], track) + order
-            best = max(best, story + _rest(draws[1:], left, max(last_ns, track.at)))
-    return best
-
-
-def _rested(draw: Draw, lying: Lying | None) -> int:
-    return draw.at if lying is None else lying.at
+    return rest(0, (1 << len(tracks)) - 1)
 
 
 def fits(draw: Draw, track: Lying) -> bool:
@@ -81,6 +76,7 @@ def fits(draw: Draw, track: Lying) -> bool:
 def _pair(draw: Draw, track: Lying | None) -> float:
     if track is None:
         return _UNSEEN if draw.certain else 0.0
-    off = abs(track.at - draw.at - CARRY_NS) / SECOND * _SLOW_PER_SECOND
+    late = abs(track.at - draw.at - CARRY_NS) / SECOND if draw.timed else 0.5
+    off = min(_SLOWEST, late * _SLOW_PER_SECOND)
     p = None if draw.card is None else track.p(draw.card)
     return (_NO_OPINION if p is None else log(max(p, _LEAST_P))) - off

@@ -51,6 +51,7 @@ class PitchRounds(Rounds):
         if self._table.felt.aside(lying.place) or (self._open and self._known(lying)):
             return
         face = read_face(lying, self._composition)
+        self._composition.left_shoe(face)
         doubts = self._unread(lying) if lying.face == "up" and face is None else ()
         super()._arrived(replace(card, card=face, lying=lying, doubts=doubts))
 

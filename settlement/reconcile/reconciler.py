@@ -23,6 +23,7 @@ from models.events import (
     ShoeCardRead,
     ShoeCutCard,
     ShoeLoaded,
+    ShoeStarted,
 )
 from models.judgements import Review
 from models.layout import TableLayout
@@ -70,7 +71,7 @@ class Reconciler:
 
     def __init__(self, rules: Rulebook, layout: TableLayout, dealing: Dealing = "shoe") -> None:
         felt = Felt(layout)
-        self._dealing = dealing
+        self._dealing, self._decks = dealing, rules.decks
         self._agenda = Agenda()
         self._table = Table(felt)
         self._camera = Camera(felt, self._table, self._agenda, alone=dealing == "pitch")
@@ -100,6 +101,7 @@ class Reconciler:
                 self._agenda.add(Entered(observation.at or 0, fact, _seqs(observation)))
             case ShoeLoaded():
                 self._count.loaded()
+                self._composition.shuffled(self._decks)
                 self._rounds.shoe_loaded(observation.at or 0, _seqs(observation))
             case CardSighted():
                 self._camera.sighted(observation)
@@ -135,6 +137,8 @@ class Reconciler:
         self._agenda.add(ChipsChanged(at, read.spot, read.circle, read.amount, _seqs(read)))
 
     def _entry(self, entry: ConsoleEntry) -> None:
+        if isinstance(entry.fact, ShoeStarted):
+            self._composition.shuffled(entry.fact.decks)
         if isinstance(entry.fact, CardBurned | CardBoxed):
             self._entries.append(entry)
         else:
@@ -191,8 +195,7 @@ class Reconciler:
         self._put_aside()
         self._camera.turned_while_pending(self._one_card)
         self._mend(strictly=True)
-        while self._draws and self._decide(self._draws[0]):
-            pass
+        self._decide_all()
         self._mend(strictly=False)
         self._orphans()
 
@@ -218,10 +221,16 @@ class Reconciler:
             for draw in self._draws
         )
 
+    def _decide_all(self) -> None:
+        """Settle what became of the pending draws, in order; a mere fault holds up nothing."""
+        for draw in list(self._draws):
+            if not self._decide(draw) and draw.certain:
+                return
+
     def _decide(self, draw: Draw) -> bool:
-        """Settle what became of the first pending draw, where that can be told by now."""
-        verdict = judge(self._draws, self._camera.pending)
-        expired = self._now - draw.at > DEADLINE_NS
+        """Settle what became of a draw, where that can be told by now."""
+        verdict = judge(self._draws[self._draws.index(draw) :], self._camera.pending)
+        expired = self._now - draw.at > (DEADLINE_NS if draw.certain else ORPHAN_NS)
         if not expired and not self._ripe(draw, verdict.lying, verdict.margin):
             return False
         self._draws.remove(draw)
@@ -232,8 +241,13 @@ class Reconciler:
         card = draw.card if draw.card is not None else read_face(verdict.lying, self._composition)
         seqs = tuple(sorted(draw.seqs + verdict.lying.seqs))
         self._camera.explained(verdict.lying)
-        self._agenda.add(Arrived(draw.at, card, verdict.lying, seqs, doubts))
+        at = draw.at if draw.timed else verdict.lying.at - CARRY_NS
+        self._arrive(Arrived(at, card, verdict.lying, seqs, doubts))
         return True
+
+    def _arrive(self, card: Arrived) -> None:
+        self._composition.left_shoe(card.card)
+        self._agenda.add(card)
 
     def _ripe(self, draw: Draw, lying: Lying | None, margin: float) -> bool:
         if lying is None or margin < MARGIN:
@@ -251,7 +265,7 @@ class Reconciler:
         what = f"{card_name(draw.card)} left the shoe and was not seen on the felt"
         candidates = () if draw.card is None else (str(draw.card),)
         doubt = Review(what, candidates, draw.seqs)
-        self._agenda.add(Arrived(draw.at, draw.card, None, draw.seqs, (doubt,)))
+        self._arrive(Arrived(draw.at, draw.card, None, draw.seqs, (doubt,)))
 
     def _doubts(self, draw: Draw, lying: Lying, margin: float) -> tuple[Review, ...]:
         seqs = tuple(sorted(draw.seqs + lying.seqs))
@@ -282,7 +296,7 @@ class Reconciler:
             what = f"{card_name(card)} lies on the felt and never left the shoe"
             doubt = Review(what, lying.names(), lying.seqs)
             at = lying.at - CARRY_NS
-            self._agenda.add(Arrived(at, card, lying, lying.seqs, (doubt,)))
+            self._arrive(Arrived(at, card, lying, lying.seqs, (doubt,)))
 
     def _used_although_boxed(self, lying: Lying) -> bool:
         """Deal a card that was found face up in the shoe and is dealt all the same."""
@@ -290,7 +304,6 @@ class Reconciler:
             late = lying.at - draw.at
             if draw.card and 0 < late < ENTRY_NS and (lying.p(draw.card) or 0.0) >= AGREED_P:
                 self._boxed.remove(draw)
-                self._composition.put_back(draw.card)
                 seqs = tuple(sorted(draw.seqs + lying.seqs))
                 self._agenda.add(Arrived(lying.at - CARRY_NS, draw.card, lying, seqs))
                 return True
@@ -307,7 +320,8 @@ class Reconciler:
     def _horizon(self) -> int:
         """Return the moment up to which everything that took place has been heard of."""
         pending = [lying.at - _LEAD_NS for lying in self._camera.pending]
-        return min([self._now - HOLD_NS, *(draw.at - 1 for draw in self._draws), *pending])
+        drawn = [draw.earliest - 1 for draw in self._draws if draw.certain]
+        return min([self._now - HOLD_NS, *drawn, *pending])
 
 
 def _entered_at(entry: ConsoleEntry) -> int:

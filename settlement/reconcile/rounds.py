@@ -155,7 +155,6 @@ class Rounds:
     # --- cards ----------------------------------------------------------------------------
 
     def _arrived(self, card: Arrived) -> None:
-        self._composition.left_shoe(card.card)
         self._tell_fresh_shoe()
         if card.lying is not None and self._table.felt.aside(card.lying.place):
             self._say(CardBurned(at=card.at, card=card.card, evidence=card.seqs))
@@ -174,7 +173,7 @@ class Rounds:
         if not self._open or card.lying is None:
             return False
         hands = list(self._table.all_hands())
-        if not hands or any(hand.taken_at is None for hand in hands):
+        if not hands or any(hand.taken_at is None for hand in hands if hand.cards):
             return False
         to = self._table.destination(card.lying).to
         return to not in ("dealer", None) and self._table.revealed
@@ -332,25 +331,31 @@ class Rounds:
         if hand is None:
             return self._dealer_taken(held, taken)
         held.gone = True
-        if hand.taken and hand.taken_at is None:
+        if hand.taken_at is None and self._table.taken(hand):
             hand.taken_at = taken.at
             if not hand.paid and self._left_alone(hand, taken):
                 self._pay(hand, 0, taken.at, taken.seqs)
         return True
 
     def _dealer_taken(self, held: Held, taken: Taken) -> bool:
-        others = [card for card in self._table.dealer if card is not held]
-        last = all(card.gone or card.track is None for card in others)
+        """Close the round with the last card, or with the first that is seen to have gone."""
+        others = [card for card in self._table.dealer if card is not held and card.track]
+        last = all(card.gone for card in others)
+        if not last and any(self._gone_later(card) for card in others):
+            held.gone = True
+            return True
         slow = [hand for hand in self._table.all_hands() if hand.taken_at is None and hand.cards]
-        if last and slow:
-            self._take_waiting(slow, taken)
-            missing = any(hand.taken_at is None for hand in slow)
-            if missing and self._now - taken.at < TAKING_NS:
-                return False
+        self._take_waiting(slow, taken)
+        missing = any(hand.taken_at is None for hand in slow)
+        if missing and last and self._now - taken.at < TAKING_NS:
+            return False
         held.gone = True
-        if last and self._open:
+        if self._open and (last or not missing):
             self._close_round(taken.at, taken.seqs)
         return True
+
+    def _gone_later(self, held: Held) -> bool:
+        return any(isinstance(found, Taken) and found.track == held.track for found in self._agenda)
 
     def _take_waiting(self, slow: list[PlayedHand], last: Taken) -> None:
         """Cards seen taken up after the dealer's were hidden by his arm until then."""
@@ -453,7 +458,6 @@ class Rounds:
                     hand.over = True
             case ShoeStarted():
                 self._fresh_shoe = None
-                self._composition.shuffled(fact.decks)
             case CardBurned() | CardBoxed():
                 self._composition.left_shoe(fact.card)
             case HoleCardChecked():
@@ -496,7 +500,6 @@ class Rounds:
     def _tell_fresh_shoe(self) -> None:
         if self._fresh_shoe is not None:
             (at, seqs), self._fresh_shoe = self._fresh_shoe, None
-            self._composition.shuffled(self._decks)
             self._say(ShoeStarted(at=at, decks=self._decks, evidence=seqs))
 
     def unfinished(self) -> None:

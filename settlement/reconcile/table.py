@@ -62,7 +62,7 @@ class PlayedHand:
         return any(held.gone for held in self.cards)
 
     @property
-    def taken(self) -> bool:
+    def cleared(self) -> bool:
         """Whether nothing of it lies on the felt any more."""
         off = [held.gone or held.in_hand or held.track is None for held in self.cards]
         return bool(self.cards) and all(off) and not all(held.in_hand for held in self.cards)
@@ -90,15 +90,27 @@ class Table:
         self.rests_since: dict[int, int] = {}
         """Since when each track has lain where it lies."""
         self.peeked = False
+        self.left: set[int] = set()
+        """Tracks of rounds that are over: whatever the camera still tells of them is past."""
 
     def clear(self) -> None:
         """The cards are taken up; chips stay where they lie."""
+        cards = [*self.dealer, *(held for hand in self.all_hands() for held in hand.cards)]
+        for track in [held.track for held in cards if held.track is not None]:
+            self.left.add(track)
+            self.places.pop(track, None)
+            self.rests_since.pop(track, None)
         self.hands, self.dealer, self.peeked = {}, [], False
 
     @property
     def revealed(self) -> bool:
         """Whether the dealer's hole card is known to the players."""
         return sum(held.face == "up" for held in self.dealer) >= 2
+
+    def taken(self, hand: PlayedHand) -> bool:
+        """Tell whether a hand was taken up: all of it, or part where it was due to be."""
+        due = self.revealed or hand.settles_early or hand.paid
+        return hand.cleared or (hand.being_taken and due)
 
     def all_hands(self) -> Iterator[PlayedHand]:
         """Every hand of every spot."""
