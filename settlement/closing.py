@@ -191,18 +191,25 @@ def _late_surrender(spot: Spot, played: Played, rules: Rulebook) -> Iterator[Vio
 
 def _cards_missing(round_: Round, played: Played) -> Iterator[Violation]:
     """Yield each hand that was owed a card, unless passing it over was already told."""
-    if not round_.dealing:
-        return
+    if any(round_.passes):
+        yield _deal_unfinished(round_)
     for spot in round_.spots:
-        if spot.number in round_.owed or spot.late:
-            continue
         for number, hand in enumerate(spot.hands):
             seq = owed_card(hand)
-            if seq and not hand.surrendered_seq and not played.blackjack:
+            told = hand.surrendered_seq or (not hand.split and len(hand.cards) < 2)
+            if seq and not told and not played.blackjack:
                 detail = "a card was due to the hand and was not dealt"
                 yield violation("missing_card", seq, detail, spot.number, number)
-    if len(round_.dealer) < 2 and "dealer" not in round_.owed:
-        yield violation("missing_card", round_.last_seq, "the dealer has not his two cards")
+
+
+def _deal_unfinished(round_: Round) -> Violation:
+    """Say who was to get the next card when the initial deal broke off."""
+    to = next(due for due in round_.passes if due)[0]
+    spot = None if to == "dealer" else to
+    detail = "the initial deal broke off; the dealer was to get the next card"
+    if spot is not None:
+        detail = f"the initial deal broke off; spot {spot} was to get the next card"
+    return violation("missing_card", round_.last_seq, detail, spot)
 
 
 def _dues(spots: Sequence[SpotResult]) -> dict[Account, Cents | None]:

@@ -1,6 +1,7 @@
 """The dealer's hand: which draws were due, which card is burned, how the hand ends."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 import msgspec
 
@@ -64,12 +65,10 @@ def play(
     lying, burned, faults = list(counted), [], []
     stopped = ""
     for index, card in enumerate(draws):
-        due = _is_due(counted, alive, rules) if not stopped or _keeps(rules) else False
-        if not due:
-            code = _fault(lying, rules)
-            if not _follows(stopped, lying, rules):
-                faults.append((index, code))
-            stopped = stopped or code
+        due = (not stopped or _keeps(rules)) and _is_due(counted, alive, rules)
+        if not due and not _follows(stopped, lying, rules):
+            stopped = _fault(lying, rules)
+            faults.append((index, stopped))
         if due or _keeps(rules):
             counted.append(card)
         else:
@@ -106,9 +105,16 @@ def _follows(stopped: str, lying: Sequence[Card | None], rules: Rulebook) -> boo
     """Tell whether a draw only follows from a mistake already told, and is no new one."""
     if not stopped:
         return False
-    if stopped in ("dealer_drew_on_blackjack", "dealer_drew_no_live_hands"):
+    if stopped in _HAND_IS_OVER:
         return True
     return must_draw(lying, rules)
+
+
+_HAND_IS_OVER: Final = (
+    "dealer_drew_on_blackjack",
+    "dealer_drew_no_live_hands",
+    "dealer_drew_after_breaking",
+)
 
 
 def _outcome(

@@ -36,7 +36,7 @@ class Engine:
         self._table = Table(shoe=Shoe(decks=rules.decks))
         self._record = _Record()
         self._last_round = 0
-        self._between: tuple[Violation, ...] = ()
+        self._between: list[Violation] = []
         self._seen = 0
 
     def feed(self, fact: AnyFact, line: int | None = None) -> tuple[RoundResult, ...]:
@@ -76,11 +76,11 @@ class Engine:
         """Apply a fact at once that comes while no round is in play."""
         told = step(self._fresh(_NOTHING), noted, self._rules)
         self._table = told.after.table
-        self._between = (*self._between, *told.findings)
+        self._between.extend(told.findings)
 
     def _close(self) -> tuple[RoundResult, ...]:
-        facts, found = self._record.facts, list(self._between)
-        self._record, self._between = _Record(), ()
+        facts, found = self._record.facts, self._between
+        self._record, self._between = _Record(), []
         state = self._fresh(read(facts))
         for noted in facts:
             told = step(state, noted, self._rules)
@@ -135,10 +135,15 @@ class _Record:
 def settle(facts: Iterable[tuple[int, AnyEvent]], rules: Rulebook) -> Iterator[RoundResult]:
     """Settle a stream of numbered events, yielding each round as it closes.
 
-    Observations and judgements are passed over: only facts settle.
+    Observations and judgements are passed over: only facts settle. Where the facts of several
+    tables come in one stream, each table is settled for itself.
     """
-    engine = Engine(rules)
+    engines: dict[str | None, Engine] = {}
     for line, event in facts:
         if isinstance(event, Fact):
+            engine = engines.get(event.table)
+            if engine is None:
+                engine = engines[event.table] = Engine(rules)
             yield from engine.feed(event, line)
-    yield from engine.finish()
+    for engine in engines.values():
+        yield from engine.finish()

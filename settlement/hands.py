@@ -1,8 +1,12 @@
 """What a hand of cards is worth."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from models.cards import Card
+
+_MOST_NAMED: Final = 22
+"""The longest hand of 21 that one shoe can make is 21 aces."""
 
 
 def total(cards: Sequence[Card | None]) -> tuple[int, bool]:
@@ -46,7 +50,8 @@ def matched(one: Card | None, other: Card | None, by: str) -> bool | None:
 
 def named(cards: Sequence[Card | None]) -> str:
     """Write cards for people: ``TS 7H``, an unknown one as ``??``."""
-    return " ".join("??" if card is None else str(card) for card in cards)
+    words = ["??" if card is None else str(card) for card in cards[:_MOST_NAMED]]
+    return " ".join(words) + (f" … {len(cards)} cards" if len(cards) > _MOST_NAMED else "")
 
 
 def count(cards: Sequence[Card | None]) -> str:

@@ -43,18 +43,18 @@ def out_of_order(payments: tuple[Payment, ...], rules: Rulebook) -> Iterator[Vio
     """Yield each settling pass that did not run from the dealer's right to his left."""
     if rules.settle_order != "right_to_left":
         return
-    reached: dict[tuple[int, str], list[int]] = {}
+    settled: dict[tuple[int, str], set[int]] = {}
     told: set[tuple[int, str]] = set()
     for payment in payments:
         key = (payment.sweep, payment.kind)
-        before = reached.setdefault(key, [])
-        if before and payment.spot > min(before) and payment.spot not in before:
-            if key not in told:
-                detail = f"spot {payment.spot} settled after spot {min(before)}; "
-                detail += "settling runs from the dealer's right to the left"
-                yield violation("settle_order", payment.seq, detail, payment.spot, payment.hand)
+        before = settled.setdefault(key, set())
+        back = before and payment.spot > min(before) and payment.spot not in before
+        if back and key not in told:
             told.add(key)
-        before.append(payment.spot)
+            detail = f"spot {payment.spot} settled after spot {min(before)}; "
+            detail += "settling runs from the dealer's right to the left"
+            yield violation("settle_order", payment.seq, detail, payment.spot, payment.hand)
+        before.add(payment.spot)
 
 
 def compared(

@@ -1,6 +1,7 @@
 """What each hand comes to against the dealer's, to the cent, and the clauses that decide it."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 
@@ -11,6 +12,10 @@ from settlement.dealer import Played
 from settlement.hands import busted, total
 from settlement.play import blackjack, owed_card
 from settlement.state import Hand
+
+
+_UNPLAYED: Final = ("short", "no_draw")
+"""How a dealer's hand ends that has not met a live hand yet."""
 
 
 class Due(msgspec.Struct, frozen=True):
@@ -45,7 +50,7 @@ def due(hand: Hand, number: int, dealer: Played, rules: Rulebook, *, insured: bo
         return Due("pending", None, ("play.card_due",))
     if blackjack(hand, rules):
         return _paid(hand, rules.blackjack_payout, rules, "blackjack", "blackjack.pays")
-    if dealer.outcome == "short" and rules.policy.dealer_underdraw == "pending":
+    if dealer.outcome in _UNPLAYED and rules.policy.dealer_underdraw == "pending":
         return Due("pending", None, ("dealer.draw",))
     return _against_total(hand, dealer, rules)
 

@@ -74,6 +74,12 @@ def test_many_unknown_cards_stay_few_outcomes() -> None:
     assert set(_possible(text)) == {"win", "lose", "push", "bust"}
 
 
+def test_a_hand_that_may_have_broken_is_never_paid_against_an_unfinished_dealer() -> None:
+    text = "bet 1 1000; 1 TS; D TC; 1 6D; D 2C down; 1 ??; show D 2C; close"
+    assert _possible(text) == {"bust": -1000}
+    assert found(text) == []
+
+
 def test_a_rank_without_suit_is_enough() -> None:
     assert nets("bet 1 1000; 1 T?; D T?; 1 9?; D 8? down; show D 8?; close") == [1000]
 
