@@ -13,7 +13,6 @@ from settlement.hands import busted, total
 from settlement.play import blackjack, owed_card
 from settlement.state import Hand
 
-
 _UNPLAYED: Final = ("short", "no_draw")
 """How a dealer's hand ends that has not met a live hand yet."""
 
