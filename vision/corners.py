@@ -45,7 +45,7 @@ def card_corners(maps: NDArray[np.float32]) -> NDArray[np.float32]:
     """Each card's corners in the picture, ``(N, 4, 2)``, clockwise from its top left."""
     w, h = CARD_WIDTH_MM, CARD_HEIGHT_MM
     outline = np.array([[0, 0, 1], [w, 0, 1], [w, h, 1], [0, h, 1]], np.float32)
-    return np.einsum("nij,kj->nki", maps, outline).astype(np.float32)
+    return np.asarray(np.einsum("nij,kj->nki", maps, outline), np.float32)
 
 
 def patch_map(card_map: NDArray[np.float32], right_hand: bool) -> NDArray[np.float64]:

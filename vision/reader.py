@@ -7,12 +7,11 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from models.cards import DECK
 from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM, card_corners, card_to_picture
 from vision.finder import NOMINAL_PX, Found, find, join
 from vision.merging import Indices, group, joined_map, joined_vote
 from vision.networks import Network, load_network
-from vision.patches import cut_patches, read_patches
+from vision.patches import read_indices
 from vision.sightings import Sightings
 
 RESCALE_BEYOND: Final = 1.15
@@ -22,7 +21,7 @@ SIZED: Final = (0.5, 2.0)
 LEAST_CARD: Final = 0.5
 """An index is reported when "not an index" has at most this chance."""
 BACK_HEAT: Final = 0.4
-SEARCH_SIDES_PX: Final = (320, 640, 1280)
+SEARCH_SIDES_PX: Final = (160, 320, 640, 1280)
 """Without a given width, the picture's longer side is brought to each of these in turn."""
 NONE: Final = np.zeros(2, np.float32)
 
@@ -71,12 +70,6 @@ class Reader:
         found = self._find(part, card_width_px).moved(1.0, np.array([x, y], np.float32))
         return self._read_found(image_bgr, found)
 
-    def candidates(self, card_p: NDArray[np.float32], at_least: float = 0.02) -> dict[str, float]:
-        """Name the likeliest faces of one sighting, likeliest first."""
-        order = np.argsort(-card_p, kind="stable")[:5]
-        likely = [i for i in order if card_p[i] >= at_least]
-        return {str(DECK[i]): round(float(card_p[i]), 4) for i in likely or order[:2]}
-
     def _find(self, part: NDArray[np.uint8], card_width_px: float | None) -> Found:
         if card_width_px is not None:
             return self._find_at(part, NOMINAL_PX / card_width_px)
@@ -95,11 +88,14 @@ class Reader:
 
     def _read_found(self, picture: NDArray[np.uint8], found: Found) -> Sightings:
         maps = card_to_picture(found.anchors, found.ups, found.rights, found.right_hand)
-        patches = cut_patches(picture, maps, found.right_hand)
-        card_log, none_log = read_patches(self.classifier, patches)
-        real = none_log < np.log(LEAST_CARD)
+        read = read_indices(self.classifier, picture, maps, found.right_hand)
+        real = read.none_log < np.log(LEAST_CARD)
         indices = Indices(
-            maps[real], found.right_hand[real], found.heat[real], card_log[real], none_log[real]
+            maps[real],
+            found.right_hand[real],
+            found.heat[real],
+            read.card_log[real],
+            read.none_log[real],
         )
         return _sightings(indices, found)
 

@@ -20,7 +20,7 @@ from vision.training.samples import NOT_AN_INDEX, Sample, Scenes
 class Recipe:
     """Everything that decides a training run."""
 
-    steps: int = 3600
+    steps: int = 3000
     batch: int = 16
     tile_px: int = 256
     drawn_decks: int = 150

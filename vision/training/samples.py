@@ -197,7 +197,13 @@ def _index_places(scene: Scene) -> tuple[list[Place], list[NDArray[np.float64]]]
                 seen.append((onto, at >= 2, card.face))
             elif card.shown[at] < HIDDEN and at < 2:
                 unseen.append(onto)
-    return seen, unseen
+    places = np.array([anchor_at(onto, hand) for onto, hand, _ in seen]).reshape(-1, 2)
+    reach = 0.3 * scene.card_px
+    return seen, [onto for onto in unseen if _alone(anchor_at(onto, False), places, reach)]
+
+
+def _alone(point: NDArray[np.float64], others: NDArray[np.float64], reach: float) -> bool:
+    return not len(others) or bool(np.hypot(*(others - point).T).min() > reach)
 
 
 def jitter(
@@ -220,20 +226,39 @@ def _no_index(
     seen: list[Place],
     unseen: list[NDArray[np.float64]],
 ) -> NDArray[np.float64]:
-    """Choose a card's map whose index place shows none."""
-    if unseen and rng.random() < 0.35:
+    """Choose a card's map whose index place shows none, or shows one lying the wrong way."""
+    kind = rng.random()
+    if unseen and kind < 0.25:
         return jitter(rng, unseen[rng.integers(len(unseen))], False)
-    size = len(scene.picture)
     angle, width = rng.uniform(0, 2 * np.pi), scene.card_px * np.exp(rng.normal(0, 0.2))
+    places = np.array([anchor_at(other, hand) for other, hand, _ in seen]).reshape(-1, 2)
+    if len(places) and kind < 0.4:
+        at = rng.integers(len(places))
+        up = -seen[at][0][:, 1]
+        angle = np.arctan2(up[1], up[0]) + np.pi / 2 + rng.uniform(0.9, 2 * np.pi - 0.9)
+        target = places[at]
+    else:
+        target = _elsewhere(rng, scene, places, 0.25 * width)
     c, s = np.cos(angle) * width / CARD_WIDTH_MM, np.sin(angle) * width / CARD_WIDTH_MM
     onto = np.array([[c, -s, 0.0], [s, c, 0.0]])
-    places = np.array([anchor_at(other, hand) for other, hand, _ in seen]).reshape(-1, 2)
-    for _ in range(20):
-        target = rng.uniform(0.03, 0.97, 2) * size
-        if not len(places) or np.hypot(*(places - target).T).min() > 0.25 * width:
-            break
     onto[:, 2] = target - anchor_at(onto, False)
     return onto
+
+
+def _elsewhere(
+    rng: np.random.Generator, scene: Scene, places: NDArray[np.float64], reach: float
+) -> NDArray[np.float64]:
+    """Choose a point away from every index, more often on a card than not."""
+    rows, columns = np.nonzero(scene.owner >= 0)
+    target = rng.uniform(0.03, 0.97, 2) * len(scene.picture)
+    for _ in range(20):
+        target = rng.uniform(0.03, 0.97, 2) * len(scene.picture)
+        if len(rows) and rng.random() < 0.7:
+            at = rng.integers(len(rows))
+            target = np.array([columns[at], rows[at]], np.float64)
+        if _alone(target, places, reach):
+            break
+    return target
 
 
 def cut(picture: NDArray[np.uint8], onto: NDArray[np.float64]) -> NDArray[np.uint8]:

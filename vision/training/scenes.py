@@ -74,26 +74,74 @@ def _sizes(face: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], ...]:
     return np.asarray(half), np.asarray(cv2.resize(half, (64, 89), interpolation=cv2.INTER_AREA))
 
 
+@dataclass
+class Felt:
+    """A scene being laid: its picture, whose each pixel is, and the cards laid so far."""
+
+    rng: np.random.Generator
+    picture: Picture
+    owner: NDArray[np.int16]
+    view: NDArray[np.float64]
+    laid: list[tuple[NDArray[np.float64], Card | None, bool]]
+
+    def lay(self, pack: Art, pose: Pose, face_up: bool) -> None:
+        """Lay one card of a deck on top of everything."""
+        playable = pack.playable
+        card = playable[self.rng.integers(len(playable))] if face_up else None
+        onto = self.view[:, :2] @ np.column_stack([_turn(pose[2]), pose[:2]])
+        onto[:, 2] += self.view[:, 2]
+        onto[:, 2] -= onto[:, :2] @ [CARD_WIDTH_MM / 2, CARD_HEIGHT_MM / 2]
+        if self._paint(pack.back if card is None else pack.faces[card], onto):
+            self.laid.append((onto, card, pack.four and card is not None))
+
+    def _paint(self, sizes: tuple[NDArray[np.uint8], ...], onto: NDArray[np.float64]) -> bool:
+        """Paint a card and its shadow; tell whether any of it lies in the picture."""
+        scale = np.sqrt(abs(np.linalg.det(onto[:, :2])))
+        source = sizes[1] if scale < 0.8 else sizes[0]
+        low, high = self._window(onto)
+        if (high - low).min() < 6:
+            return False
+        to_pixels = onto.copy()
+        to_pixels[:, :2] /= source.shape[1] / CARD_WIDTH_MM
+        to_pixels[:, 2] -= low
+        card = cv2.warpAffine(source, to_pixels, (high - low).tolist(), flags=cv2.INTER_LINEAR)
+        under = self.picture[low[1] : high[1], low[0] : high[0]]
+        alpha = card[..., 3]
+        share = alpha[..., None].astype(np.float32) / 255
+        _cast_shadow(self.rng, under, np.asarray(alpha, np.uint8))
+        shade = self.rng.uniform(0.9, 1.0)
+        under += share * (card[..., :3].astype(np.float32) * shade - under)
+        self.owner[low[1] : high[1], low[0] : high[0]][alpha > 127] = len(self.laid)
+        return True
+
+    def _window(self, onto: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        w, h = CARD_WIDTH_MM, CARD_HEIGHT_MM
+        corners = np.array([[0, 0], [w, 0], [w, h], [0, h]]) @ onto[:, :2].T + onto[:, 2]
+        low = np.maximum(np.floor(corners.min(0)).astype(int) - 4, 0)
+        high = np.minimum(np.ceil(corners.max(0)).astype(int) + 5, len(self.picture))
+        return low, high
+
+
 def render(rng: np.random.Generator, decks: Sequence[str], size: int) -> Scene:
     """Render one scene of ``size`` pixels square with cards of ``decks``."""
     card_px = _card_width(rng)
     picture = backdrop(rng, size)
     owner = np.full((size, size), -1, np.int16)
-    view = _view(rng, card_px, size)
+    felt = Felt(rng, picture, owner, _view(rng, card_px, size), [])
     field = size / card_px * CARD_WIDTH_MM
     if rng.random() < 0.35:
         chips(rng, picture, owner, card_px)
-    laid: list[tuple[NDArray[np.float64], Card | None, bool]] = []
     pack = art(decks[rng.integers(len(decks))])
     for _ in range(_hands(rng, field)):
         if rng.random() < 0.3:
             pack = art(decks[rng.integers(len(decks))])
-        _lay(rng, pack, view, field, picture, owner, laid)
+        for pose, face_up in _poses(rng, field):
+            felt.lay(pack, pose, face_up)
     if rng.random() < 0.12:
         chips(rng, picture, owner, card_px)
     if rng.random() < 0.18:
         limb(rng, picture, owner, card_px)
-    cards = tuple(_lain(at, *card, owner) for at, card in enumerate(laid))
+    cards = tuple(_lain(at, *card, owner) for at, card in enumerate(felt.laid))
     return Scene(photograph(rng, picture), cards, card_px, owner)
 
 
@@ -121,26 +169,6 @@ def _view(rng: np.random.Generator, card_px: float, size: int) -> NDArray[np.flo
 def _turn(angle: float) -> NDArray[np.float64]:
     c, s = np.cos(angle), np.sin(angle)
     return np.array([[c, -s], [s, c]])
-
-
-def _lay(
-    rng: np.random.Generator,
-    pack: Art,
-    view: NDArray[np.float64],
-    field: float,
-    picture: Picture,
-    owner: NDArray[np.int16],
-    laid: list[tuple[NDArray[np.float64], Card | None, bool]],
-) -> None:
-    for pose, face_up in _poses(rng, field):
-        card = pack.playable[rng.integers(len(pack.playable))] if face_up else None
-        felt = np.column_stack([_turn(pose[2]), pose[:2]])
-        onto = view[:, :2] @ felt
-        onto[:, 2] += view[:, 2]
-        onto[:, 2] -= onto[:, :2] @ [CARD_WIDTH_MM / 2, CARD_HEIGHT_MM / 2]
-        sizes = pack.back if card is None else pack.faces[card]
-        if _paint(rng, picture, owner, sizes, onto, len(laid)):
-            laid.append((onto, card, pack.four and card is not None))
 
 
 def _poses(rng: np.random.Generator, field: float) -> list[tuple[Pose, bool]]:
@@ -206,39 +234,6 @@ def _spread(rng: np.random.Generator) -> Local:
 
 _ARRANGEMENTS: Final = (_cascade, _row, _hole_card, _backs, _fan, _heap, _spread)
 _SHARES: Final = (0.36, 0.14, 0.12, 0.08, 0.1, 0.14, 0.06)
-
-
-def _paint(
-    rng: np.random.Generator,
-    picture: Picture,
-    owner: NDArray[np.int16],
-    sizes: tuple[NDArray[np.uint8], ...],
-    onto: NDArray[np.float64],
-    number: int,
-) -> bool:
-    """Paint a card and its shadow; tell whether any of it lies in the picture."""
-    scale = np.sqrt(abs(np.linalg.det(onto[:, :2])))
-    source = sizes[1] if scale < 0.8 else sizes[0]
-    outline = onto[:, :2] @ np.array(
-        [[0, CARD_WIDTH_MM, CARD_WIDTH_MM, 0], [0, 0, CARD_HEIGHT_MM, CARD_HEIGHT_MM]]
-    )
-    corners = outline.T + onto[:, 2]
-    low = np.maximum(np.floor(corners.min(0)).astype(int) - 4, 0)
-    high = np.minimum(np.ceil(corners.max(0)).astype(int) + 5, len(picture))
-    if (high - low).min() < 6:
-        return False
-    to_pixels = onto.copy()
-    to_pixels[:, :2] /= source.shape[1] / CARD_WIDTH_MM
-    to_pixels[:, 2] -= low
-    card = cv2.warpAffine(source, to_pixels, tuple((high - low).tolist()), flags=cv2.INTER_LINEAR)
-    window = (slice(low[1], high[1]), slice(low[0], high[0]))
-    alpha = card[..., 3]
-    share = alpha[..., None].astype(np.float32) / 255
-    _cast_shadow(rng, picture[window], alpha)
-    shade = rng.uniform(0.9, 1.0)
-    picture[window] += share * (card[..., :3].astype(np.float32) * shade - picture[window])
-    owner[window][alpha > 127] = number
-    return True
 
 
 def _cast_shadow(rng: np.random.Generator, under: Picture, alpha: NDArray[np.uint8]) -> None:

@@ -1,0 +1,46 @@
+"""The training code runs end to end, and never meets a deck that is kept for testing."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch", reason="the training extra is not installed")
+pytest.importorskip("ultralytics", reason="the training extra is not installed")
+
+from vision.training import decks
+from vision.training.drawn import Style
+
+
+def test_a_few_steps_end_in_networks_with_measured_manifests(tmp_path: Path) -> None:
+    if not decks.SHEETS.is_dir():
+        pytest.skip("the card art of gnome-cards-data is not installed")
+    command = [sys.executable, "-W", "ignore", "-m", "vision.training", "--quick", "--steps", "3"]
+    places = ["--out", str(tmp_path), "--checkpoint", str(tmp_path / "state.pt")]
+    subprocess.run([*command, *places], check=True, timeout=300, env=os.environ)
+    for name in ("finder", "reader"):
+        manifest = tomllib.loads((tmp_path / f"{name}.toml").read_text("utf-8"))
+        assert manifest["licence"] == "AGPL-3.0-or-later"
+        assert len(manifest["sha256"]) == 64
+        assert manifest["recipe"]["steps"] == 3
+        assert set(manifest["scores"]) >= {"unseen_typefaces", "deck_casino_jumbo"}
+
+
+def test_no_sheet_kept_for_testing_is_trained_on() -> None:
+    assert not set(decks.TRAIN_SHEETS) & (decks.TEST_KIN | set(decks.TEST_SHEETS))
+
+
+def test_decks_to_train_and_to_test_on_never_meet() -> None:
+    assert not set(decks.train_deck_ids(150)) & set(decks.test_deck_ids(150))
+
+
+def test_typefaces_kept_for_testing_draw_no_training_deck() -> None:
+    if not decks.TYPEFACES.is_dir():
+        pytest.skip("no typefaces are installed")
+    drawn = [decks.drawn_style("drawn", seed) for seed in range(150)]
+    assert not any(style.font.name.startswith(decks.TEST_TYPEFACES) for style in drawn)
+    shipped: list[Style] = list(decks.shipped_styles().values())
+    assert all(style.font.name.startswith(decks.TEST_TYPEFACES) for style in shipped)

@@ -1,0 +1,90 @@
+"""Two corners of one card are one card; corners of different cards stay apart."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from models.cards import DECK, Card
+from vision.corners import ANCHOR_MM, card_corners, card_to_picture
+from vision.merging import Indices, group, joined_map, joined_vote
+
+W, H = 63.5, 88.9
+
+
+def card_map(x: float, y: float, turn: float, scale: float = 1.0) -> NDArray[np.float32]:
+    """The map of a card whose middle lies at a place, in pixels."""
+    c, s = np.cos(turn) * scale, np.sin(turn) * scale
+    linear = np.array([[c, -s], [s, c]])
+    return np.column_stack([linear, [x, y] - linear @ [W / 2, H / 2]]).astype(np.float32)
+
+
+def indices(*told: tuple[NDArray[np.float32], str, float], right: bool = False) -> Indices:
+    """Indices with the card each tells and how likely it is."""
+    card_log = np.full((len(told), 52), np.log(1e-6))
+    for at, (_, card, p) in enumerate(told):
+        card_log[at, DECK.index(Card(card))] = np.log(p)
+    none = np.log(1 - np.exp(card_log).sum(1))
+    hands = np.zeros(len(told), bool)
+    hands[1:] = right
+    return Indices(
+        np.array([t[0] for t in told]), hands, np.full(len(told), 0.9, np.float32), card_log, none
+    )
+
+
+turns = st.floats(0, 2 * np.pi)
+
+
+@given(turn=turns, x=st.floats(100, 900), y=st.floats(100, 900), scale=st.floats(0.5, 3))
+def test_both_indices_of_a_card_join_and_keep_its_place(
+    turn: float, x: float, y: float, scale: float
+) -> None:
+    one, other = card_map(x, y, turn, scale), card_map(x, y, turn + np.pi, scale)
+    both = indices((one, "8S", 0.9), (other, "8S", 0.9))
+    (members,) = group(both)
+    assert sorted(members) == [0, 1]
+    told = card_corners(joined_map(both, members)[None])[0]
+    true = card_corners(np.stack([one, other]))
+    assert min(np.abs(told - way).max() for way in true) < 0.05 * scale + 1e-3
+
+
+def test_two_indices_are_surer_than_one() -> None:
+    both = indices((card_map(50, 50, 0), "8S", 0.8), (card_map(50, 50, np.pi), "8S", 0.7))
+    chances, none = joined_vote(both, [0, 1])
+    assert chances.max() > 0.9
+    assert chances.sum() + none == pytest.approx(1)
+
+
+def test_a_right_hand_index_joins_the_left_one_beside_it() -> None:
+    both = indices((card_map(50, 50, 0), "8S", 0.8), (card_map(51, 50, 0), "8S", 0.8), right=True)
+    assert group(both) == [[0, 1]] or group(both) == [[1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("second", "card"),
+    [
+        pytest.param(card_map(68, 42, 0), "8S", id="next-of-a-cascade"),
+        pytest.param(card_map(50, 50, np.pi), "7H", id="reads-differently"),
+        pytest.param(card_map(50, 50, np.pi / 2), "8S", id="lies-across"),
+        pytest.param(card_map(54, 50, 0), "8S", id="same-corner-twice"),
+        pytest.param(card_map(50, 50, np.pi, 1.6), "8S", id="another-size"),
+    ],
+)
+def test_indices_of_different_cards_stay_apart(second: NDArray[np.float32], card: str) -> None:
+    both = indices((card_map(50, 50, 0), "8S", 0.99), (second, card, 0.99))
+    assert len(group(both)) == 2
+
+
+@given(turn=turns, right=st.booleans())
+def test_a_cards_map_follows_from_one_anchor_and_its_directions(turn: float, right: bool) -> None:
+    true = card_map(300, 200, turn, 0.9)
+    x = W - ANCHOR_MM[0] if right else ANCHOR_MM[0]
+    anchor = true[:, :2] @ [x, ANCHOR_MM[1]] + true[:, 2]
+    told = card_to_picture(
+        anchor[None].astype(np.float32),
+        -true[None, :, 1] * np.float32(W),
+        true[None, :, 0] * np.float32(W),
+        np.array([right]),
+    )
+    assert told[0] == pytest.approx(true, abs=1e-2)

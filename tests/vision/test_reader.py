@@ -1,0 +1,136 @@
+"""Cards on a felt are read for what they are, wherever they lie and however they are turned."""
+
+from functools import cache
+
+import cv2
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from models.cards import DECK, Card
+from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM
+from vision.reader import Reader
+from vision.scenes.decks import PX_PER_MM, load_deck
+from vision.sightings import Sightings
+
+PX_A_MM = 0.95
+CARD_PX = CARD_WIDTH_MM * PX_A_MM
+Placed = tuple[str | None, float, float, float]
+"""Card or ``None`` for a back, middle in pixels, turn in degrees clockwise."""
+
+
+@cache
+def the_reader() -> Reader:
+    return Reader.load()
+
+
+def felt(
+    *cards: Placed, size: tuple[int, int] = (480, 360), deck: str = "casino-jumbo"
+) -> NDArray[np.uint8]:
+    """A green felt with cards laid one after another, in the camera's usual resolution."""
+    fine = 4
+    picture = np.full((size[1] * fine, size[0] * fine, 3), (60, 105, 30), np.float32)
+    for card in cards:
+        lay(picture, card, deck, fine)
+    small = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
+    rng = np.random.default_rng(5)
+    return np.clip(small + rng.normal(0, 2.5, small.shape), 0, 255).astype(np.uint8)
+
+
+def lay(picture: NDArray[np.float32], card: Placed, deck: str, fine: int) -> None:
+    name, x, y, turn = card
+    art = load_deck(deck).back if name is None else load_deck(deck).faces[Card(name)]
+    onto = cv2.getRotationMatrix2D(
+        (art.shape[1] / 2, art.shape[0] / 2), -turn, PX_A_MM * fine / PX_PER_MM
+    )
+    onto[:, 2] += np.array([x * fine, y * fine]) - np.array(art.shape[1::-1]) / 2
+    laid = cv2.warpAffine(art, onto, picture.shape[1::-1]).astype(np.float32)
+    share = laid[..., 3:] / 255
+    picture += share * (laid[..., :3] - picture)
+
+
+def read(picture: NDArray[np.uint8]) -> Sightings:
+    return the_reader().read(picture, card_width_px=CARD_PX)
+
+
+def called(seen: Sightings) -> set[str]:
+    rows = seen.card_p[seen.face_up]
+    sure = rows[rows.max(1) >= the_reader().confident_p] if len(rows) else rows
+    return {str(DECK[int(row.argmax())]) for row in sure}
+
+
+@pytest.mark.parametrize("turn", [0, 90, 133, 180, 271])
+@pytest.mark.parametrize("card", ["AS", "9H", "6D", "QC", "TS"])
+def test_a_lone_card_is_read_however_it_is_turned(card: str, turn: int) -> None:
+    seen = read(felt((card, 240, 180, turn)))
+    assert called(seen) == {card}
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize("turn", [0, 40, 90, 200])
+def test_corners_are_told_clockwise_from_the_top_left_to_two_millimetres(turn: int) -> None:
+    seen = read(felt(("7D", 240, 180, turn)))
+    half = np.array([CARD_WIDTH_MM, CARD_HEIGHT_MM]) / 2 * PX_A_MM
+    outline = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * half
+    c, s = np.cos(np.radians(turn)), np.sin(np.radians(turn))
+    true = outline @ np.array([[c, s], [-s, c]]) + [240, 180]
+    ways = [true, np.roll(true, 2, axis=0)]
+    worst = min(float(np.hypot(*(seen.corners_px[0] - way).T).max()) for way in ways)
+    assert worst < 2.0 * PX_A_MM + 1
+
+
+def test_every_card_of_a_cascade_is_read_by_the_one_index_that_shows() -> None:
+    hand = [("5H", 200.0, 200.0), ("8C", 217.0, 192.0), ("2D", 234.0, 184.0)]
+    seen = read(felt(*[(card, x, y, 3.0) for card, x, y in hand]))
+    assert called(seen) == {"5H", "8C", "2D"}
+
+
+def test_a_sideways_card_on_a_pair_is_read_with_the_pair_beneath_it() -> None:
+    seen = read(felt(("6S", 200, 190, 0), ("5D", 217, 182, 0), ("KH", 246, 176, 90)))
+    assert called(seen) == {"6S", "5D", "KH"}
+
+
+def test_a_hole_card_under_the_up_card_shows_as_a_back() -> None:
+    seen = read(felt((None, 268, 180, 180), ("9S", 240, 180, 180)))
+    assert called(seen) == {"9S"}
+    assert (~seen.face_up).sum() == 1
+    assert not seen.card_p[~seen.face_up].any()
+
+
+def test_an_empty_felt_shows_nothing() -> None:
+    assert len(read(felt())) == 0
+
+
+def test_the_same_picture_gives_the_same_sightings() -> None:
+    picture = felt(("5H", 200, 200, 0), ("8C", 217, 192, 0), (None, 400, 100, 20))
+    one, other = read(picture), read(picture)
+    assert one.corners_px.tobytes() == other.corners_px.tobytes()
+    assert one.card_p.tobytes() == other.card_p.tobytes()
+    assert len(one) == 3
+
+
+def test_a_region_is_read_alone_and_told_in_the_whole_picture() -> None:
+    picture = felt(("5H", 120, 180, 0), ("KC", 360, 180, 0))
+    seen = the_reader().read(picture, card_width_px=CARD_PX, region=(240, 60, 240, 240))
+    assert called(seen) == {"KC"}
+    assert np.abs(seen.corners_px[0].mean(0) - [360, 180]).max() < 3
+
+
+def test_without_a_known_width_cards_of_any_size_are_read() -> None:
+    picture = felt(("5H", 160, 180, 10), ("KC", 320, 180, 60))
+    for scale in (1.0, 2.2):
+        sized = cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_CUBIC)
+        seen = the_reader().read(np.asarray(sized, np.uint8), card_width_px=None)
+        assert called(seen) == {"5H", "KC"}
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_region_without_pixels_shows_nothing(side: int) -> None:
+    picture = felt(("5H", 120, 180, 0))
+    assert len(the_reader().read(picture, card_width_px=60.0, region=(10, 10, side, side))) == 0
+
+
+def test_chances_of_a_card_sum_to_at_most_one() -> None:
+    seen = read(felt(("5H", 200, 200, 0), ("8C", 217, 192, 0), ("2D", 234, 184, 90)))
+    assert len(seen) >= 3
+    assert (seen.card_p.sum(1) <= 1 + 1e-5).all()

@@ -1,0 +1,171 @@
+"""Read photographs without any layout: whole cards anywhere in the picture."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from models.cards import DECK
+from models.errors import OperatorError
+from vision.reader import Reader
+from vision.sightings import Sightings
+
+LARGEST_FILE_BYTES: Final = 200_000_000
+LARGEST_PIXELS: Final = 100_000_000
+SMALLEST_SIDE_PX: Final = 16
+JPEG_END: Final = b"\xff\xd9"
+PNG_END: Final = b"IEND\xaeB`\x82"
+
+
+@dataclass(frozen=True)
+class PhotoReading:
+    """What one photograph shows.
+
+    Attributes:
+        image: the file, as it was named.
+        sightings: every card found.
+        confident_p: chance from which a card counts as read.
+        ms: how long finding and reading took.
+    """
+
+    image: str
+    sightings: Sightings
+    confident_p: float
+    ms: float
+
+    def as_json(self) -> dict[str, Any]:
+        """The object that ``pitwatch read --json`` prints."""
+        cards: list[dict[str, Any]] = []
+        doubtful: list[dict[str, Any]] = []
+        for at in np.flatnonzero(self.sightings.face_up):
+            row, corners = self.sightings.card_p[at], self._corners(int(at))
+            if row.max() >= self.confident_p:
+                called = {"card": str(DECK[int(row.argmax())]), "p": round(float(row.max()), 4)}
+                cards.append(called | {"corners_px": corners})
+            else:
+                doubtful.append({"candidates": candidates(row), "corners_px": corners})
+        backs = int((~self.sightings.face_up).sum())
+        return {
+            "image": self.image,
+            "cards": cards,
+            "doubtful": doubtful,
+            "backs": backs,
+            "ms": round(self.ms, 1),
+        }
+
+    def _corners(self, at: int) -> list[list[float]]:
+        return [[round(float(v), 1) for v in corner] for corner in self.sightings.corners_px[at]]
+
+
+def candidates(card_p: NDArray[np.float32], at_least: float = 0.02) -> dict[str, float]:
+    """Name the likeliest faces of one sighting, likeliest first; at least two, at most five."""
+    order = np.argsort(-card_p, kind="stable")[:5]
+    likely = [i for i in order if card_p[i] >= at_least]
+    named = likely if len(likely) > 1 else order[:2]
+    return {str(DECK[int(i)]): round(float(card_p[i]), 4) for i in named}
+
+
+def read_photo(path: Path, reader: Reader) -> PhotoReading:
+    """Read the cards in a photograph.
+
+    Raises:
+        OperatorError: the file cannot be read as a picture, or is too large or too small.
+    """
+    picture = open_picture(path)
+    began = time.perf_counter_ns()
+    sightings = reader.read(picture, card_width_px=None)
+    ms = (time.perf_counter_ns() - began) / 1e6
+    return PhotoReading(str(path), sightings, reader.confident_p, ms)
+
+
+def open_picture(path: Path) -> NDArray[np.uint8]:
+    """Open a picture file as ``(H, W, 3)`` uint8 BGR, upright as its camera was held.
+
+    Sixteen bits, grey, alpha and colour for print are brought to eight bits of BGR; of an
+    animation, the first frame is taken.
+
+    Raises:
+        OperatorError: as for :func:`read_photo`.
+    """
+    content = _content(path)
+    _complete(path, content)
+    try:
+        decoded = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_COLOR)
+    except cv2.error as refused:
+        raise _unusable(path, "the picture is damaged or far too large") from refused
+    if decoded is None:
+        raise _unusable(path, "this is not a picture that can be read")
+    height, width = decoded.shape[:2]
+    if height * width > LARGEST_PIXELS:
+        raise _unusable(path, f"{width} x {height} pixels are more than 100 megapixels")
+    if min(height, width) < SMALLEST_SIDE_PX:
+        raise _unusable(path, f"{width} x {height} pixels are too few to show a card")
+    return np.asarray(decoded, np.uint8)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > LARGEST_FILE_BYTES:
+            raise _unusable(path, "the file is larger than 200 MB")
+        content = path.read_bytes()
+    except OSError as refused:
+        raise OperatorError(
+            f"the file cannot be read: {refused.strerror or 'refused'}",
+            where=str(path),
+            way_out="Check the name and the permissions",
+        ) from refused
+    if not content:
+        raise _unusable(path, "the file is empty")
+    return content
+
+
+def _complete(path: Path, content: bytes) -> None:
+    """Refuse a picture that breaks off: its decoder would fill the rest with grey."""
+    jpeg, png = content[:3] == b"\xff\xd8\xff", content[:8] == b"\x89PNG\r\n\x1a\n"
+    if (jpeg and JPEG_END not in content[-4096:]) or (png and PNG_END not in content):
+        raise _unusable(path, "the picture breaks off before its end")
+
+
+def _unusable(path: Path, what: str) -> OperatorError:
+    return OperatorError(what, where=str(path), way_out="Give a whole JPEG, PNG or WebP photograph")
+
+
+def annotate(image_bgr: NDArray[np.uint8], reading: PhotoReading) -> NDArray[np.uint8]:
+    """Draw what was read over a copy of the picture: read green, doubtful amber, backs blue."""
+    drawn = image_bgr.copy()
+    seen = reading.sightings
+    weight = max(1, round(max(image_bgr.shape[:2]) / 500))
+    for at, corners in enumerate(seen.corners_px):
+        row = seen.card_p[at]
+        if not seen.face_up[at]:
+            colour, label = (200, 120, 40), "back"
+        elif row.max() >= reading.confident_p:
+            colour, label = (60, 170, 30), str(DECK[int(row.argmax())])
+        else:
+            colour, label = (
+                (20, 150, 240),
+                " ".join(f"{card}?" for card in list(candidates(row))[:2]),
+            )
+        cv2.polylines(
+            drawn, [np.round(corners).astype(np.int32)], True, colour, weight, cv2.LINE_AA
+        )
+        _label(drawn, label, corners.mean(0), colour, weight)
+    return drawn
+
+
+def _label(
+    drawn: NDArray[np.uint8],
+    label: str,
+    middle: NDArray[np.float32],
+    colour: tuple[int, int, int],
+    weight: int,
+) -> None:
+    font, scale = cv2.FONT_HERSHEY_SIMPLEX, 0.45 * weight + 0.15
+    (width, height), _ = cv2.getTextSize(label, font, scale, weight)
+    x, y = round(float(middle[0]) - width / 2), round(float(middle[1]) + height / 2)
+    cv2.rectangle(drawn, (x - 3, y - height - 3), (x + width + 3, y + 4), colour, -1)
+    cv2.putText(drawn, label, (x, y), font, scale, (255, 255, 255), weight, cv2.LINE_AA)
