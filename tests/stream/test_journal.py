@@ -140,6 +140,7 @@ def test_a_journal_that_someone_still_reads_is_not_sealed(tmp_path: Path) -> Non
     reader = sqlite3.connect(path)
     reading = reader.execute("SELECT seq FROM entries")
     journal.close()
+    assert b"journal seal" not in path.read_bytes()
     found = verify_journal(path)
     assert (found.entries, found.sealed) == (1, False)
     assert reading.fetchall() == [(1,)]
