@@ -21,7 +21,7 @@ from settlement.judge import step
 from settlement.script import read
 from settlement.state import Noted, Round, Script, Shoe, State, Table
 
-_NOTHING: Final = Script(cards={}, turned={}, last_turn={}, dealt_in={}, draws=())
+_NOTHING: Final = Script(cards={}, turned={}, last_turn={}, dealt_in={}, order=(), draws=())
 _OPENS: Final = (RoundOpened, WagerPlaced, CardDealt, PaymentMade)
 
 

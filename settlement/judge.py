@@ -54,7 +54,9 @@ def _in_sweep(fact: Fact) -> bool:
 def _dealt(state: State, fact: CardDealt, seq: int, rules: Rulebook) -> Step:
     told = cards.dealt(state, fact, seq, rules)
     spot = None if fact.to == "dealer" else fact.to
-    out = shoe.card_out(told.after, state.round.script.cards[state.index], seq, spot)
+    left = fact.card if fact.card is not None and fact.card.suited else None
+    left = left or state.round.script.cards[state.index]
+    out = shoe.card_out(told.after, left, seq, spot)
     findings = told.findings
     if any(found.code == "face_up_card_used" for found in out.findings):
         findings = tuple(found for found in findings if found.code not in _FACES)

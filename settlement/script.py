@@ -27,6 +27,7 @@ def read(facts: Sequence[Noted]) -> Script:
         turned=reader.turned,
         last_turn=reader.last_turn,
         dealt_in=reader.dealt_in,
+        order=tuple(reader.order),
         draws=tuple(reader.dealer[2:]),
     )
 
@@ -37,6 +38,7 @@ class _Reader:
         self.turned: dict[int, str] = {}
         self.last_turn: dict[tuple[int, int], int] = {}
         self.dealt_in: dict[Dealt, int] = {}
+        self.order: list[Dealt] = []
         self.dealer: list[int] = []
         self._lying: dict[tuple[Dealt, int], list[int]] = {}
         self._down: set[int] = set()
@@ -60,6 +62,7 @@ class _Reader:
         self._lying.setdefault((fact.to, hand), []).append(index)
         if len(self.dealer) < 2 and hand == 0:
             self.dealt_in[fact.to] = self.dealt_in.get(fact.to, 0) + 1
+            self.order.append(fact.to)
         if fact.to == "dealer":
             self.dealer.append(index)
         else:

@@ -25,8 +25,9 @@ def started(state: State, fact: ShoeStarted) -> Step:
 def burned(state: State, fact: CardBurned, seq: int) -> Step:
     """Count a burned card; one found boxed just before is the same card, not another."""
     shoe = state.table.shoe
-    if shoe.boxed and _same(shoe.boxed[-1], fact.card):
-        return Step(_with_shoe(state, replace(shoe, boxed=())))
+    for aside in shoe.boxed:
+        if fact.card is None or aside is None or aside is fact.card:
+            return Step(_with_shoe(state, _without_boxed(shoe, aside)))
     shoe, found = _counted(replace(shoe, burned=shoe.burned + 1), fact.card, seq, None)
     return Step(_with_shoe(state, shoe), found)
 
@@ -34,17 +35,18 @@ def burned(state: State, fact: CardBurned, seq: int) -> Step:
 def boxed(state: State, fact: CardBoxed, seq: int) -> Step:
     """Count a card found face up in the shoe; it is to be put aside."""
     shoe, found = _counted(state.table.shoe, fact.card, seq, None)
-    return Step(_with_shoe(state, replace(shoe, boxed=(fact.card,))), found)
+    shoe = replace(shoe, boxed=(*shoe.boxed, fact.card), boxed_last=True)
+    return Step(_with_shoe(state, shoe), found)
 
 
 def card_out(state: State, card: Card | None, seq: int, spot: int | None) -> Step:
     """Count a card dealt; one that had just been found boxed should not have been used."""
     shoe = state.table.shoe
-    if shoe.boxed and card is not None and shoe.boxed[-1] is card:
+    if card is not None and card in shoe.boxed and (shoe.boxed_last or _all_out(shoe, card)):
         detail = f"{card} lay face up in the shoe and was dealt; it goes to the discard rack"
         found = violation("face_up_card_used", seq, detail, spot)
-        return Step(_with_shoe(state, replace(shoe, boxed=())), (found,))
-    shoe, impossible = _counted(replace(shoe, boxed=()), card, seq, spot)
+        return Step(_with_shoe(state, _without_boxed(shoe, card)), (found,))
+    shoe, impossible = _counted(replace(shoe, boxed_last=False), card, seq, spot)
     return Step(_with_shoe(state, shoe), impossible)
 
 
@@ -65,8 +67,14 @@ def fresh_count(shoe: Shoe) -> Shoe:
     return shoe if shoe.started else replace(shoe, out={}, boxed=())
 
 
-def _same(boxed_card: Card | None, card: Card | None) -> bool:
-    return card is None or boxed_card is None or boxed_card is card
+def _without_boxed(shoe: Shoe, card: Card | None) -> Shoe:
+    at = shoe.boxed.index(card)
+    return replace(shoe, boxed=shoe.boxed[:at] + shoe.boxed[at + 1 :], boxed_last=False)
+
+
+def _all_out(shoe: Shoe, card: Card) -> bool:
+    """Tell whether the shoe can hold no further card of that face."""
+    return card.suited and shoe.out.get(card.value, 0) >= shoe.decks
 
 
 def _with_shoe(state: State, shoe: Shoe) -> State:

@@ -88,6 +88,7 @@ class Script(msgspec.Struct, frozen=True):
             card, or a ``foreign`` one that nobody dealt there.
         last_turn: index of the last fact by which a hand was played on, before it stood.
         dealt_in: cards each spot got up to the dealer's second.
+        order: who got the cards up to the dealer's second, in order.
         draws: indices of the dealer's cards after the second.
     """
 
@@ -95,6 +96,7 @@ class Script(msgspec.Struct, frozen=True):
     turned: dict[int, str]
     last_turn: dict[tuple[int, int], int]
     dealt_in: dict[Dealt, int]
+    order: tuple[Dealt, ...]
     draws: tuple[int, ...]
 
 
@@ -145,6 +147,9 @@ class Shoe(msgspec.Struct, frozen=True):
     burned: int = 0
     burn_judged: bool = False
     boxed: tuple[Card | None, ...] = ()
+    """Cards found face up and not yet seen in the discard rack."""
+    boxed_last: bool = False
+    """Whether the last card out was one of them."""
     rounds: int = 0
     cut: bool = False
     """The cut card came in a round that is over."""

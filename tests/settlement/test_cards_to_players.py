@@ -123,6 +123,18 @@ def test_a_boxed_card_is_put_aside() -> None:
     assert found(ROUND.replace("D TC", "boxed TC; D TC")) == [("face_up_card_used", 4)]
 
 
+def test_a_boxed_card_brought_back_later_is_used_too() -> None:
+    text = "shoe 1; bet 1 1000; boxed 2C; 1 TS; D TC; 1 {}; D 8S down; show D 8S; close"
+    assert codes(text.format("3C")) == []
+    assert found(text.format("2C")) == [("face_up_card_used", 6)]
+    assert codes(text.format("3C") + "; burn 2C; burn 4C") == []
+
+
+def test_a_foreign_card_is_not_counted_as_dealt() -> None:
+    text = "shoe 1; " + ROUND.replace("show D 8S", "show D TS")
+    assert codes(text) == ["foreign_card"]
+
+
 def test_a_boxed_card_is_counted_once() -> None:
     text = "shoe 1; boxed 2C; burn 2C; " + ROUND
     assert codes(text) == []

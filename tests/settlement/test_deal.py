@@ -41,8 +41,14 @@ def test_deal_order_violated_once(deal: str, seq: int) -> None:
 
 
 def test_deal_order_violated_in_both_passes_is_two_mistakes() -> None:
-    text = TWO + "2 9S; 1 TS; D TH; 2 8C; 1 9C; D 7C down; " + END
+    three = "bet 1 1000; bet 2 1000; bet 3 1000; 2 9S; 1 TS; 3 TD; D TH; "
+    text = three + "1 9C; 3 9D; 2 8C; D 7C down; " + END
     assert codes(text) == ["deal_order", "deal_order"]
+
+
+def test_the_same_wrong_order_in_both_passes_is_one_mistake() -> None:
+    text = TWO + "2 9S; 1 TS; D TH; 2 8C; 1 9C; D 7C down; " + END
+    assert codes(text) == ["deal_order"]
 
 
 def test_a_dealer_who_takes_his_second_card_after_the_players_is_out_of_order() -> None:
