@@ -37,6 +37,11 @@ class ShoeCount:
     def __init__(self) -> None:
         self._last: ShoeCardRead | None = None
 
+    @property
+    def last_ns(self) -> int:
+        """When the last card was read."""
+        return 0 if self._last is None else self._last.at or 0
+
     def loaded(self) -> None:
         """A fresh shoe: the count starts again."""
         self._last = None

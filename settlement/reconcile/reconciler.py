@@ -284,7 +284,7 @@ class Reconciler:
     def _orphans(self) -> None:
         """Deal with cards on the felt that no draw and no other card explains."""
         for lying in list(self._camera.pending):
-            if self._now - lying.at <= ORPHAN_NS or self._awaited(lying):
+            if not self._forsaken(lying):
                 continue
             if self._table.felt.aside(lying.place):
                 self._camera.ignore(lying)
@@ -297,6 +297,12 @@ class Reconciler:
             doubt = Review(what, lying.names(), lying.seqs)
             at = lying.at - CARRY_NS
             self._arrive(Arrived(at, card, lying, lying.seqs, (doubt,)))
+
+    def _forsaken(self, lying: Lying) -> bool:
+        """Tell whether no draw will come to explain a card; a gap shows at the next reading."""
+        age = self._now - lying.at
+        told = age > DEADLINE_NS or self._count.last_ns > lying.at
+        return age > ORPHAN_NS and told and not self._awaited(lying)
 
     def _used_although_boxed(self, lying: Lying) -> bool:
         """Deal a card that was found face up in the shoe and is dealt all the same."""
