@@ -6,14 +6,16 @@ from typing import Final
 import cv2
 import numpy as np
 
+from models.events import Face
 from vision.backdrop import Backdrop
 from vision.change import ChangeDetector, Mask, Rect
-from vision.felt import Felt, Pose
+from vision.felt import Felt, Points, Pose
 
 _AT_REST: Final = 0.6
 _CUT_PX: Final = 3.0
 _EARLY: Final = 25
 _CORE_MM: Final = -8.0
+_INDEX_MM: Final = (18.0, 26.0)
 
 
 class FeltView:
@@ -41,8 +43,22 @@ class FeltView:
 
     def covers(self, pose: Pose) -> bool:
         """Whether the whole place of the card was read, and is mostly at rest."""
-        settled = self._detector.settled[self.blocks(pose)]
-        return self._whole(pose) and float(settled.mean()) >= _AT_REST
+        return self._uncut(pose.corners_mm) and self._at_rest(pose)
+
+    def supports(self, pose: Pose, face: Face) -> bool:
+        """Whether no edge of a read part cuts what a sighting rests on, and the card rests.
+
+        A face rests on either of its indices, a back on the whole card.
+        """
+        if not self._at_rest(pose):
+            return False
+        outline = pose.corners_mm
+        if face == "down":
+            return self._uncut(outline)
+        return any(self._uncut(_index(outline, end)) for end in (0, 2))
+
+    def _at_rest(self, pose: Pose) -> bool:
+        return float(self._detector.settled[self.blocks(pose)].mean()) >= _AT_REST
 
     def free(self, pose: Pose, under: Sequence[Pose]) -> bool:
         """Whether bare felt shows inside the outline, leaving out what ``under`` covers."""
@@ -59,10 +75,10 @@ class FeltView:
         since = self._detector.since_ns[due if due.any() else blocks]
         return int(np.percentile(since, _EARLY, method="lower"))
 
-    def _whole(self, pose: Pose) -> bool:
-        """Whether no edge of a read part cuts the card, the picture's own edges apart."""
+    def _uncut(self, outline_mm: Points) -> bool:
+        """Whether no edge of a read part cuts the outline, the picture's own edges apart."""
         grid = self._detector.grid
-        corners = self._felt.to_px(pose.corners_mm)
+        corners = self._felt.to_px(outline_mm)
         inner = np.clip(corners, 0, (grid.width_px, grid.height_px))
         (x0, y0), (x1, y1) = inner.min(axis=0), inner.max(axis=0)
         return any(
@@ -82,3 +98,11 @@ class FeltView:
         mask = np.zeros((grid.rows, grid.columns), np.uint8)
         cv2.fillConvexPoly(mask, np.clip(np.round(inner), 0, edge).astype(np.int32), 1)
         return mask > 0
+
+
+def _index(outline: Points, end: int) -> Points:
+    """Opposite corners of the index at one corner of a card, 0 or 2."""
+    corner, beside, below = outline[end], outline[end ^ 1], outline[3 - end]
+    across = (beside - corner) / np.linalg.norm(beside - corner) * _INDEX_MM[0]
+    down = (below - corner) / np.linalg.norm(below - corner) * _INDEX_MM[1]
+    return np.array([corner, corner + across, corner + down, corner + across + down])

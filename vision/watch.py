@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from models.events import CameraFault, CardGone, CardSighted
+from models.events import CameraFault, CardGone, CardSighted, Face
 from models.layout import TableLayout
 from models.session import ReferencePoint
 from vision.backdrop import Backdrop
@@ -21,7 +21,7 @@ from vision.sightings import Sightings
 from vision.tracker import Change, Seen, Tracker
 from vision.view import FeltView
 
-_PAD_MM: Final = 100.0
+_PAD_MM: Final = 60.0
 _FOUND_P: Final = 0.5
 _MISFIT_MM: Final = 14.0
 _INDEX: Final = (0.1, 0.135)
@@ -202,23 +202,19 @@ class Watcher:
     def _believed(self, sightings: Sightings, view: FeltView) -> Iterator[Seen]:
         """Leave out what is cut off, in motion, bare felt, or not in play."""
         for i in range(len(sightings)):
+            face: Face = "up" if sightings.face_up[i] else "down"
             corners = sightings.corners_px[i].astype(np.float64)
-            held_at = _INDEX if sightings.face_up[i] else _MIDDLE
-            pose, misfit_mm = self.felt.pose(corners, held_at)
+            pose, misfit_mm = self.felt.pose(corners, _INDEX if face == "up" else _MIDDLE)
             believable = sightings.found_p[i] >= _FOUND_P and misfit_mm <= _MISFIT_MM
-            if not (
-                believable and view.covers(pose) and in_play((pose.x_mm, pose.y_mm), self._layout)
-            ):
-                continue
-            if view.free(pose, ()):
-                continue
-            yield Seen(
-                pose=pose,
-                face="up" if sightings.face_up[i] else "down",
-                found_p=float(sightings.found_p[i]),
-                card_p=sightings.card_p[i].astype(np.float64),
-                at_ns=view.rested_ns(pose),
-            )
+            in_sight = believable and view.supports(pose, face) and not view.free(pose, ())
+            if in_sight and in_play((pose.x_mm, pose.y_mm), self._layout):
+                yield Seen(
+                    pose=pose,
+                    face=face,
+                    found_p=float(sightings.found_p[i]),
+                    card_p=sightings.card_p[i].astype(np.float64),
+                    at_ns=view.rested_ns(pose),
+                )
 
 
 @dataclass(frozen=True, slots=True)
