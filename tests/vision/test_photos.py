@@ -13,13 +13,11 @@ from vision.photos import annotate, open_picture, read_photo
 
 def saved(path: Path, *, depth: type = np.uint8, channels: int = 3) -> Path:
     picture = felt(("5H", 160, 180, 10), ("KC", 320, 180, 60), (None, 430, 80, 0))
-    if channels == 1:
-        picture = cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
-    if channels == 4:
-        picture = cv2.cvtColor(picture, cv2.COLOR_BGR2BGRA)
+    coded = {1: cv2.COLOR_BGR2GRAY, 4: cv2.COLOR_BGR2BGRA}
+    stored = cv2.cvtColor(picture, coded[channels]) if channels in coded else picture
     if depth is np.uint16:
-        picture = picture.astype(np.uint16) * 257
-    cv2.imwrite(str(path), picture)
+        stored = stored.astype(np.uint16) * 257
+    cv2.imwrite(str(path), stored)
     return path
 
 

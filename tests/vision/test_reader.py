@@ -34,7 +34,8 @@ def felt(
         lay(picture, card, deck, fine)
     small = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
     rng = np.random.default_rng(5)
-    return np.clip(small + rng.normal(0, 2.5, small.shape), 0, 255).astype(np.uint8)
+    noisy = np.clip(small + rng.normal(0, 2.5, small.shape), 0, 255)
+    return np.asarray(noisy, np.uint8)
 
 
 def lay(picture: NDArray[np.float32], card: Placed, deck: str, fine: int) -> None:
@@ -44,9 +45,10 @@ def lay(picture: NDArray[np.float32], card: Placed, deck: str, fine: int) -> Non
         (art.shape[1] / 2, art.shape[0] / 2), -turn, PX_A_MM * fine / PX_PER_MM
     )
     onto[:, 2] += np.array([x * fine, y * fine]) - np.array(art.shape[1::-1]) / 2
-    laid = cv2.warpAffine(art, onto, picture.shape[1::-1]).astype(np.float32)
-    share = laid[..., 3:] / 255
-    picture += share * (laid[..., :3] - picture)
+    laid = cv2.warpAffine(art, onto, picture.shape[1::-1])
+    laid = np.asarray(laid, np.float32)
+    share = laid[..., 3:] / np.float32(255)
+    picture += np.asarray(share * (laid[..., :3] - picture), np.float32)
 
 
 def read(picture: NDArray[np.uint8]) -> Sightings:
