@@ -68,8 +68,8 @@ class Shoe:
 
     @property
     def finished(self) -> bool:
-        """Whether the cut card is out: no further round starts from this shoe."""
-        return self._cut_seen
+        """Whether the cut card is out, or next to come: no further round starts here."""
+        return self._cut_seen or len(self._cards) <= self._cut
 
     def left(self, wish: str) -> int:
         """Count the cards left that fit ``wish``."""
