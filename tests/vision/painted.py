@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import cv2
 import numpy as np
@@ -68,19 +69,25 @@ class Painted:
         return np.asarray(planes[: self.image.shape[0]], np.uint8)
 
 
+@cache
 def felt() -> Felt:
     return locate_felt(POINTS, where="painted")
 
 
 def paint(moment: Moment, noise: int = 0) -> NDArray[np.uint8]:
     """Paint a moment; ``noise`` seeds the grain."""
+    grain = np.roll(_GRAIN, (97 * noise, 31 * noise), axis=(0, 1))
+    return np.asarray(np.clip(_clean(moment) + grain, 0, 255), np.uint8)
+
+
+@cache
+def _clean(moment: Moment) -> NDArray[np.int16]:
     picture = np.full((SIZE[1], SIZE[0], 3), GREEN, np.uint8)
     for lying in moment.cards:
         _lay(picture, lying)
     for arm in moment.arms:
         cv2.fillPoly(picture, [felt().to_px(np.array(arm)).round().astype(np.int32)], SKIN)
-    grain = np.roll(_GRAIN, (97 * noise, 31 * noise), axis=(0, 1))
-    return np.asarray(np.clip(picture + grain, 0, 255), np.uint8)
+    return picture.astype(np.int16)
 
 
 def _lay(picture: NDArray[np.uint8], lying: Lying) -> None:
