@@ -103,6 +103,11 @@ def test_the_card_turned_up_is_the_card_dealt() -> None:
     assert nets(ROUND.replace("show D 8S", "show D TS")) == [0]
 
 
+def test_a_foreign_card_in_a_players_hand_is_not_the_hole_card() -> None:
+    text = "bet 1 1000; 1 AS; D TC; 1 KD; D 8S down; show 1 9H; pay 1 1500; show D 8S; close"
+    assert found(text) == [("foreign_card", 6), ("blackjack_paid_early", 7)]
+
+
 def test_a_rank_is_completed_by_the_card_seen() -> None:
     text = ROUND.replace("D 8S down", "D 8? down")
     assert codes(text) == []

@@ -36,6 +36,8 @@ def test_dealer_draws_when_due(dealer: str, name: str, due: bool) -> None:
         pytest.param(("TH", "8C"), "D 2S", "dealer_hit_18_plus", 1000, id="18"),
         pytest.param(("AH", "7C"), "D 2S", "dealer_hit_18_plus", 1000, id="soft-18"),
         pytest.param(("TH", "6C"), "D 9S; D 2S", "dealer_drew_after_breaking", 1000, id="broken"),
+        pytest.param(("TH", "6C"), "D 6S; D 2S", "dealer_drew_after_breaking", 1000, id="22"),
+        pytest.param(("TH", "6C"), "D 5S; D 2S", "dealer_hit_18_plus", -1000, id="21"),
         pytest.param(("AH", "TC"), "D 5S", "dealer_drew_on_blackjack", -1000, id="blackjack"),
     ],
 )

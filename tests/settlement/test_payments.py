@@ -158,6 +158,12 @@ def test_the_tray_changes_by_what_is_paid_and_taken() -> None:
     assert codes("tray 100000; " + PAID + "tray 100000") == ["wrong_payout", "tray_mismatch"]
 
 
+def test_a_tray_mismatch_says_counted_due_and_difference() -> None:
+    (*_, violation) = one_round("tray 100000; " + PAID + "tray 100250").violations
+    assert violation.detail == "tray counted at 1,002.50, due 995.00: difference 7.50"
+    assert (violation.spot, violation.clause) == (None, "tray.balance")
+
+
 def test_the_tray_balances_over_several_rounds() -> None:
     text = "tray 100000; " + PAID + PAID
     assert codes(text + "tray 99000").count("tray_mismatch") == 0
