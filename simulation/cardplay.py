@@ -128,7 +128,7 @@ class CardPlay:
         until = at_ns
         for at, laid in enumerate(self.hands.get(key, ())):
             if laid.held:
-                after = replace(laid, place=self._places(key).tucked(at), held=False)
+                after = replace(laid, place=self._near(self._places(key).tucked(at)), held=False)
                 until = self._shift(key, at, after, at_ns, f"player:{spot}")
         return until
 

@@ -80,7 +80,7 @@ class SpotPlaces:
 
     def tucked(self, number: int) -> Place:
         """Return where a card lies that its player tucked under his wager."""
-        return Place(*self.at(self.circle, 9.0 * number - 5.0, -72.0), self.angle_deg)
+        return Place(*self.at(self.circle, 16.0 * number - 8.0, -72.0), self.angle_deg)
 
 
 def spot_places(layout: TableLayout, spot: int) -> SpotPlaces:

@@ -49,29 +49,43 @@ def on_felt(scene: Scene, place: Place) -> bool:
     return abs(place.x_mm) <= layout.width_mm / 2 and 0 <= place.y_mm <= layout.depth_mm
 
 
-@settings(max_examples=12, deadline=None)
-@given(SESSIONS)
-def test_no_two_cards_rest_in_the_same_place(played: Settings) -> None:
-    scene = prepare(played)
+def crowded(scene: Scene) -> list[tuple[int, int]]:
+    """Cards that lie in the same place at the same time."""
     stays = [stay for stay in resting(scene.staged) if on_felt(scene, stay[3])]
+    found = []
     for at, (start, end, card, place) in enumerate(stays):
         for other_start, other_end, other, there in stays[at + 1 :]:
             together = start < other_end and other_start < end and card != other
-            apart = hypot(place.x_mm - there.x_mm, place.y_mm - there.y_mm)
-            assert not together or apart > 5
+            if together and hypot(place.x_mm - there.x_mm, place.y_mm - there.y_mm) < 5:
+                found.append((card, other))
+    return found
+
+
+def broken_paths(staged: Staged) -> list[tuple[CardMove, CardMove]]:
+    """Movements that do not begin where, when and as the one before ended."""
+    return [
+        (before, after)
+        for moves in histories(staged).values()
+        for before, after in pairwise(moves)
+        if after.start != before.end
+        or after.face_before != before.face_after
+        or not before.from_ns < before.until_ns <= after.from_ns
+    ]
+
+
+@settings(max_examples=12, deadline=None)
+@given(SESSIONS)
+def test_no_two_cards_rest_in_the_same_place(played: Settings) -> None:
+    assert crowded(prepare(played)) == []
 
 
 @settings(max_examples=12, deadline=None)
 @given(SESSIONS)
 def test_a_card_goes_on_from_where_it_lay_and_shows_what_it_showed(played: Settings) -> None:
+    assert broken_paths(prepare(played).staged) == []
     for moves in histories(prepare(played).staged).values():
         assert moves[0].start is None
         assert moves[-1].end is None
-        for before, after in pairwise(moves):
-            assert after.start == before.end
-            assert after.face_before == before.face_after
-            assert after.from_ns >= before.until_ns
-        assert all(move.until_ns > move.from_ns for move in moves)
 
 
 @settings(max_examples=12, deadline=None)
@@ -148,9 +162,10 @@ def test_the_same_settings_stage_the_same_session(played: Settings) -> None:
 
 
 @pytest.mark.parametrize("code", known())
-def test_every_mistake_can_be_staged(code: str) -> None:
-    staged = prepare(Settings(rulebook=_house_for(code), seed=4, rounds=2, mistakes=(code,))).staged
-    assert staged.performance.duration_ns > 10**10
+def test_a_mistake_is_staged_as_tidily_as_anything_else(code: str) -> None:
+    scene = prepare(Settings(rulebook=_house_for(code), seed=4, rounds=2, mistakes=(code,)))
+    assert crowded(scene) == []
+    assert broken_paths(scene.staged) == []
 
 
 def _house_for(code: str) -> str:
