@@ -137,14 +137,21 @@ def removed(state: State, fact: WagerRemoved, seq: int) -> Step:
         left = max(0, spot.insurance - fact.amount)
         return Step(on(state, with_spot(round_, replace(spot, insurance=left))))
     if fact.kind == "double" and hand.doubled_seq and not hand.double_card:
-        left = max(0, hand.added - fact.amount)
-        changed = replace(hand, added=left, added_seq=seq)
+        changed = _less_doubled(hand, fact.amount, seq)
         return Step(on(state, with_hand(round_, spot, fact.hand, changed)))
     if fact.kind == "split" and hand.split and len(hand.cards) < 2:
         changed = replace(hand, stake=max(0, hand.stake - fact.amount), stake_seq=seq)
         return Step(on(state, with_hand(round_, spot, fact.hand, changed)))
     detail = f"{dollars(fact.amount)} taken back from a wager in play; it counts as it was"
     return Step(state, (violation("stake_reduced_after_deal", seq, detail, fact.spot, fact.hand),))
+
+
+def _less_doubled(hand: Hand, amount: Cents, seq: int) -> Hand:
+    """Take chips off a double; when none is left, the hand is not doubled after all."""
+    left = max(0, hand.added - amount)
+    if left:
+        return replace(hand, added=left, added_seq=seq)
+    return replace(hand, added=0, added_seq=0, doubled_seq=0, due_seq=0, void_double=False)
 
 
 def _without(round_: Round, spot: Spot, hand: Hand, amount: Cents) -> Round:

@@ -105,6 +105,34 @@ UNCLOSED = SAMPLE.replace("; close", "; open 8; ") + SAMPLE
 UNMARKED = "bet 1 1000; 1 AS; D 9S; 1 KD; D 8H down; show D 8H; pay 1 1500; "
 
 
+def test_a_record_that_breaks_off_accuses_nobody() -> None:
+    dealt = "bet 1 1000; 1 TS; D TH; 1 2C; D 2D down"
+    (result,) = rounds(dealt)
+    assert (result.status, result.dealer.outcome, result.violations) == ("pending", "short", ())
+    (begun,) = rounds("bet 1 1000; bet 2 1000; 1 TS")
+    assert (begun.status, begun.violations) == ("pending", ())
+    assert [violation.code for violation in rounds(dealt + "; close")[0].violations] == [
+        "dealer_stood_below_17"
+    ]
+
+
+def test_a_deal_that_broke_off_is_one_mistake() -> None:
+    (result,) = rounds("bet 1 1000; bet 2 1000; 1 TS; 2 9C; close")
+    (violation,) = result.violations
+    assert (violation.code, violation.seq, violation.spot) == ("missing_card", 5, None)
+    assert [spot.hands[0].outcome for spot in result.spots] == ["pending", "pending"]
+
+
+def test_tables_in_one_stream_settle_each_for_itself() -> None:
+    told = facts(SAMPLE)
+    mixed = [
+        (line, msgspec.structs.replace(fact, table=table))
+        for line, fact in enumerate(told, start=1)
+        for table in ("BJ-01", "BJ-02")
+    ]
+    assert list(settle(mixed, rules())) == [one_round(SAMPLE)] * 2
+
+
 def test_rounds_carry_their_own_number() -> None:
     assert [result.round for result in rounds(MARKED)] == [7, 8]
     assert [result.round for result in rounds(SAMPLE + "; " + SAMPLE)] == [1, 2]

@@ -140,6 +140,13 @@ def test_chips_of_a_double_stand_once_its_card_lies() -> None:
     assert nets(after) == [2000]
 
 
+def test_a_double_taken_back_before_its_card_is_none() -> None:
+    double = "bet 1 1000; 1 2S; D TC; 1 5D; D 8S down; double 1 1000; back 1 1000 double; "
+    text = double + "1 3C; 1 TC; " + END
+    assert found(text) == []
+    assert nets(text) == [1000]
+
+
 # --- conduct ------------------------------------------------------------------------------
 
 
