@@ -23,6 +23,7 @@ from settlement.engine import Engine
 from settlement.reconcile import Reconciler
 from stream.clock import Clock, ReplayClock
 from stream.journal import Journal, UnknownEvent
+from stream.recording import SESSION_FILE
 from stream.replay import Timed, paced
 from vision.change import Rect
 from vision.crops import jpeg
@@ -82,7 +83,7 @@ def replay(
             before that is no result.
     """
     recording = open_recording(options.folder)
-    book = cited(options.rulebook or recording.session.rulebook, options.folder)
+    book = _rulebook(options, recording)
     rules = _site_rules(book.rules, recording, options.knobs)
     pipeline = Pipeline(
         recording.session.table, journal, _reconciler(rules, recording), Engine(rules), stopwatch
@@ -102,6 +103,13 @@ def replay(
         jpegs=player.jpegs,
         duration_ns=clock.now_ns() - recording.session.at,
     )
+
+
+def _rulebook(options: ReplayOptions, recording: Recording) -> Cited:
+    if options.rulebook is not None:
+        return cited(options.rulebook)
+    folder = options.folder
+    return cited(recording.session.rulebook, folder, folder / SESSION_FILE)
 
 
 def _site_rules(rules: Rulebook, recording: Recording, knobs: tuple[str, ...]) -> Rulebook:

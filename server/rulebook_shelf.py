@@ -24,11 +24,17 @@ def rules_for(name: str, knobs: Sequence[str] = (), beside: Path | None = None) 
     return rulebooks.overridden(cited(name, beside).rules, knobs)
 
 
-def cited(name: str, beside: Path | None = None) -> Cited:
-    """Return a rulebook with its citations; raises as :func:`rules_for` does."""
+def cited(name: str, beside: Path | None = None, asked_in: Path | None = None) -> Cited:
+    """Return a rulebook with its citations; raises as :func:`rules_for` does.
+
+    Args:
+        name: a shipped rulebook's id, or a TOML file.
+        beside: folder against which a file's name is also tried.
+        asked_in: the file that names it, where it is not the command line that does.
+    """
     if name in library.rulebook_ids():
         return rulebooks.parse(library.rulebook_text(name), name, cited)
-    path = _file(name, beside)
+    path = _file(name, beside, asked_in)
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as fault:
@@ -37,7 +43,7 @@ def cited(name: str, beside: Path | None = None) -> Cited:
             where=str(path),
             way_out="Give a readable TOML file in UTF-8",
         ) from fault
-    return rulebooks.parse(text, str(path), lambda base: cited(base, path.parent))
+    return rulebooks.parse(text, str(path), lambda base: cited(base, path.parent, path))
 
 
 def shipped() -> tuple[Cited, ...]:
@@ -45,7 +51,7 @@ def shipped() -> tuple[Cited, ...]:
     return tuple(cited(name) for name in sorted(library.rulebook_ids()))
 
 
-def _file(name: str, beside: Path | None) -> Path:
+def _file(name: str, beside: Path | None, asked_in: Path | None) -> Path:
     places = [Path(name)] if beside is None else [beside / name, Path(name)]
     for path in places:
         if path.suffix == ".toml" and path.is_file():
@@ -53,6 +59,6 @@ def _file(name: str, beside: Path | None) -> Path:
     known = ", ".join(sorted(library.rulebook_ids()))
     raise OperatorError(
         "no rulebook has this id, and no TOML file this name",
-        where=f"rulebook {name!r}",
+        where=f"rulebook {name!r}" if asked_in is None else f"{asked_in}, rulebook {name!r}",
         way_out=f"Name a file or one of {known}",
     )

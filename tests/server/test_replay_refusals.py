@@ -143,6 +143,7 @@ def test_an_unknown_driver(session: Path, refused: Callable[[], str]) -> None:
 def test_an_unknown_rulebook(session: Path, refused: Callable[[], str]) -> None:
     edit(session / "session.toml", "kansas-shoe", "atlantis-shoe")
     line = refused()
+    assert "session.toml" in line
     assert "atlantis-shoe" in line
     assert "kansas-shoe" in line
 
