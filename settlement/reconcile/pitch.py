@@ -175,12 +175,26 @@ class PitchRounds(Rounds):
         if hand is not None and held.face == "down" and not (hand.paid or self._table.revealed):
             held.in_hand = True
             return True
+        if hand is not None and held.face == "down" and self._turned_at_once(hand, taken):
+            held.in_hand = True
+            return True
         again = self._comes_again(held, taken)
         if again is None or again.lying is None:
             return super()._taken(taken)
         self._agenda.drop(again)
         self._rejoin(again.lying, held, None)
         return True
+
+    def _turned_at_once(self, hand: PlayedHand, taken: Taken) -> bool:
+        """A face comes into view at the spot as its back goes: the dealer turns the hand up."""
+        return not hand.paid and any(
+            isinstance(found, Arrived)
+            and found.lying is not None
+            and found.lying.face == "up"
+            and self._table.felt.zone(found.lying.place).owner == hand.spot
+            and abs(found.at - taken.at) < _MEANWHILE_NS
+            for found in self._agenda
+        )
 
     def _comes_again(self, held: Held, taken: Taken) -> Arrived | None:
         """Return the sighting of the same face elsewhere at once: it was moved, not taken."""
