@@ -71,6 +71,13 @@ def test_a_skipped_spot_may_get_its_card_after_the_others() -> None:
     assert nets(text) == [1000, 0]
 
 
+def test_a_spot_skipped_twice_is_told_once_and_may_get_both_cards_late() -> None:
+    text = TWO + "2 9S; D TH; 2 8C; D 7C down; 1 TS; 1 9C; stand 1; " + END
+    assert found(text) == [("spot_skipped", 3)]
+    assert nets(text) == [1000, 0]
+    assert codes(text.replace("stand 1", "stand 1; 1 5C")) == ["spot_skipped", "card_after_stand"]
+
+
 def test_a_card_to_an_empty_spot_is_burned() -> None:
     text = "bet 1 1000; 1 TS; 2 9S; D TH; 1 9C; 2 3C; D 7C down; " + END
     assert found(text) == [("card_to_empty_spot", 3)]

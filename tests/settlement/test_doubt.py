@@ -107,3 +107,6 @@ def test_an_insurance_waits_for_the_hole_card() -> None:
     assert spot.insurance is not None
     assert spot.insurance.net is None
     assert nets(text.replace("close", "peek no; stand 1; show D 8C; close")) == [-500]
+    broken = text.replace("1 9D", "1 6D").replace("ins 1 500", "ins 1 500; 1 KC")
+    result = one_round(broken)
+    assert (result.spots[0].hands[0].net, result.status, result.net) == (-1000, "pending", None)

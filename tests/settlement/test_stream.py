@@ -148,6 +148,12 @@ def test_without_marks_a_wager_after_the_payments_begins_a_round() -> None:
     assert [result.violations for result in results] == [()] * 3
 
 
+def test_a_blackjack_paid_at_once_does_not_end_the_round() -> None:
+    text = "bet 1 1000; 1 AS; D 9S; 1 KD; D 8H down; pay 1 1500; bet 1 500; show D 8H"
+    (result,) = rounds(text)
+    assert [violation.code for violation in result.violations] == ["stake_increased_after_deal"]
+
+
 def test_a_round_without_wagers_settles_to_nothing() -> None:
     (result,) = rounds("open 3; close")
     assert (result.round, result.status, result.spots, result.net) == (3, "final", (), 0)

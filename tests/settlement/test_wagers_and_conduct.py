@@ -93,6 +93,11 @@ def test_without_a_shoes_start_only_a_newcomer_enters_late() -> None:
     assert codes(ONE + PLAY_ONE + "seat BOB 2; " + BOTH + PLAY_BOTH, *name) == ["mid_shoe_entry"]
 
 
+def test_a_player_who_takes_a_second_spot_is_no_newcomer() -> None:
+    text = "seat ANN 1; " + ONE + PLAY_ONE + "seat ANN 2; " + BOTH + PLAY_BOTH
+    assert codes(text, "kansas-shoe", "mid_shoe_entry=false") == []
+
+
 def test_side_wagers_where_prohibited() -> None:
     text = "bet 1 1000; side 1 500; "
     assert found(text + PITCH, "pitch-double-deck") == [("side_wager_prohibited", 2)]
