@@ -6,6 +6,7 @@ them over, so that one card comes into view several times.
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import takewhile
 
 from models.events import CardDealt, HoleCardChecked
 from models.judgements import Review
@@ -102,6 +103,15 @@ class PitchRounds(Rounds):
         return True
 
     def _turned_over(self, lying: Lying, hands: list[PlayedHand]) -> bool:
+        found = self._back_of(lying, hands)
+        if found is None:
+            return False
+        hand, held = found
+        self._turn_earlier(lying, hand, held)
+        self._turn(lying, held)
+        return True
+
+    def _back_of(self, lying: Lying, hands: list[PlayedHand]) -> tuple[PlayedHand, Held] | None:
         """A face where a back lay, or where the cards in the player's hand were dealt."""
         down = [
             (apart_mm(held.dealt_to, lying.place), hand, held)
@@ -110,13 +120,28 @@ class PitchRounds(Rounds):
             if held.face == "down" and held.dealt_to is not None
         ]
         if not down:
-            return False
+            return None
         off, hand, held = min(down, key=lambda found: found[0])
         lies = [card.dealt_to for card in hand.cards if card.dealt_to is not None]
         if self._table.felt.off_mm(lying.place, lies, hand.spot) < off:
-            return False
-        self._turn(lying, held)
-        return True
+            return None
+        return hand, held
+
+    def _turn_earlier(self, lying: Lying, hand: PlayedHand, held: Held) -> None:
+        """Cards of a hand that come up together are told in the order of their deal."""
+        before = list(takewhile(lambda card: card is not held, hand.cards))
+        for found in list(self._agenda):
+            if not isinstance(found, Arrived) or found.lying is None:
+                continue
+            other = found.lying
+            near = self._table.felt.zone(other.place).owner == hand.spot
+            together = abs(other.at - lying.at) < _MEANWHILE_NS and other.track != lying.track
+            if not (near and together and other.face == "up"):
+                continue
+            back = self._back_of(other, [hand])
+            if back is not None and any(back[1] is card for card in before):
+                self._agenda.drop(found)
+                self._arrived(found)
 
     def _hole_turned(self, lying: Lying) -> bool:
         hole = next((held for held in self._table.dealer if held.face == "down"), None)
