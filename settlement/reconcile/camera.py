@@ -9,9 +9,13 @@ from settlement.reconcile.felt import Felt, apart_mm
 from settlement.reconcile.happenings import Agenda, Arrived, Moved, Taken, Turned
 from settlement.reconcile.sightings import AGREED_P, Lying, Place
 from settlement.reconcile.table import Table
+from settlement.reconcile.timing import CARRY_NS, SECOND
 
 _ECHO_MM = 12.0
 """Two tracks of one face this near to each other are one card seen twice."""
+
+_TWIN_MM = 36.0
+"""The next card of a hand is laid within this of the last one."""
 
 _TURN_MM = 130.0
 """A card is turned over within this of where it lay."""
@@ -34,6 +38,7 @@ class Camera:
         self._lying: dict[int, Lying] = {}
         self._alias: dict[int, int] = {}
         self._ignored: set[int] = set()
+        self._steps: list[tuple[Place, Lying]] = []
 
     def sighted(self, seen: CardSighted) -> None:
         """Take in what the camera tells of a card."""
@@ -51,6 +56,16 @@ class Camera:
             self.pending.append(lying)
         elif not self._better_read(known, lying):
             self._changed(known, lying, seen)
+
+    def twin(self, card: Card, at: int) -> Lying | None:
+        """Return the track that seems to have moved where a second ``card`` was laid upon it."""
+        for before, lying in self._steps:
+            step = apart_mm(before, lying.place)
+            meant = abs(lying.at - at - CARRY_NS) < SECOND and (lying.p(card) or 0.0) >= AGREED_P
+            if meant and _ECHO_MM / 2 < step < _TWIN_MM:
+                self._steps.remove((before, lying))
+                return lying
+        return None
 
     def gone(self, gone: CardGone) -> None:
         """Take in that a card was taken up."""
@@ -77,7 +92,11 @@ class Camera:
             strictly: whether its face must have been read beyond doubt.
         """
         return (
-            self._echo(lying) or self._relocated(lying, strictly) or self._turned(lying, strictly)
+            self._echo(lying)
+            or self._uncovered(lying)
+            or self._shown(lying)
+            or self._turned(lying, strictly)
+            or self._relocated(lying, strictly)
         )
 
     def _echo(self, lying: Lying) -> bool:
@@ -88,6 +107,33 @@ class Camera:
                 self.join(lying, track)
                 return True
         return False
+
+    def _uncovered(self, lying: Lying) -> bool:
+        """A card whose track went over to its twin, laid upon it, is told of again."""
+        for held in self._table.all_cards():
+            lost = held.track is None and held.dealt_to is not None and held.card is not None
+            if not lost or held.dealt_to is None or held.card is None:
+                continue
+            agrees = (lying.p(held.card) or 0.0) >= AGREED_P
+            if agrees and apart_mm(held.dealt_to, lying.place) <= _ECHO_MM:
+                self.explained(lying)
+                held.track = lying.track
+                return True
+        return False
+
+    def _shown(self, lying: Lying) -> bool:
+        """The dealer's card that nobody saw, turned up or its back uncovered."""
+        hole = self._table.presumed_hole()
+        if hole is None or self._felt.zone(lying.place).owner != "dealer":
+            return False
+        agrees = hole.card is not None and (lying.p(hole.card) or 0.0) >= AGREED_P
+        if lying.face == "up" and not agrees:
+            return False
+        self.explained(lying)
+        hole.track = lying.track
+        if lying.face == "up":
+            self._agenda.add(Turned(lying.at, lying.track, lying, lying.seqs))
+        return True
 
     def _relocated(self, lying: Lying, strictly: bool) -> bool:
         """A card gone from its place and come to another of the same spot: the nearest such."""
@@ -216,6 +262,7 @@ class Camera:
 
     def _changed(self, before: Lying, after: Lying, seen: CardSighted) -> None:
         at, seqs = seen.at or 0, _seqs(seen)
+        self._steps = [*self._steps[-8:], (before.place, replace(after, at=at))]
         if apart_mm(before.place, after.place) > _ECHO_MM:
             self._moved(at, after.track, seqs)
         if after.face != before.face or seen.change in ("turned", "read"):

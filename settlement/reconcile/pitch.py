@@ -145,7 +145,7 @@ class PitchRounds(Rounds):
 
     def _hole_turned(self, lying: Lying) -> bool:
         hole = next((held for held in self._table.dealer if held.face == "down"), None)
-        if lying.face == "down" or hole is None:
+        if lying.face == "down" or hole is None or len(self._table.dealer) < 2:
             return False
         if hole.track is not None and self._gone(hole.track) is None:
             return False

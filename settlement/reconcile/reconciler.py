@@ -235,7 +235,8 @@ class Reconciler:
             return False
         self._draws.remove(draw)
         if verdict.lying is None:
-            self._unseen(draw)
+            if not self._twin(draw):
+                self._unseen(draw)
             return True
         doubts = self._doubts(draw, verdict.lying, verdict.margin)
         card = draw.card if draw.card is not None else read_face(verdict.lying, self._composition)
@@ -258,6 +259,15 @@ class Reconciler:
         if p is None:
             return self._now - draw.at > PATIENCE_NS
         return p >= AGREED_P or (p >= EXCLUDED_P and self._now - draw.at > PATIENCE_NS)
+
+    def _twin(self, draw: Draw) -> bool:
+        """A second card of one face, laid upon the first, looks as if the first had moved."""
+        lying = None if draw.card is None else self._camera.twin(draw.card, draw.at)
+        if lying is None:
+            return False
+        seqs = tuple(sorted(draw.seqs + lying.seqs[-1:]))
+        self._arrive(Arrived(draw.at, draw.card, lying, seqs))
+        return True
 
     def _unseen(self, draw: Draw) -> None:
         if not draw.certain:

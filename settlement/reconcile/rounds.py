@@ -148,6 +148,7 @@ class Rounds:
                 self._doubt(what, (), evidence)
         if any(held.card is None for held in self._table.dealer):
             self._doubt("a card of the dealer was never read", (), evidence)
+        self._ask_presumed()
         self._say(RoundClosed(at=at, evidence=evidence))
         self._open = False
         self._table.clear()
@@ -163,10 +164,26 @@ class Rounds:
             self._close_round(card.at, card.seqs)
         if not self._open and (card.lying is not None or any(self._table.plates.values())):
             self._open_round(card.at)
+        if card.lying is None and self._presume_hole(card):
+            return
         for doubt in card.doubts:
             self._review(doubt)
         if card.lying is not None:
             self._deal(card)
+
+    def _presume_hole(self, card: Arrived) -> bool:
+        """The last card of the initial deal, seen nowhere, lies under the dealer's up card.
+
+        It is believed once it shows; until the round ends without that, nobody is asked.
+        """
+        if not (self._open and card.doubts and self._table.awaits_hole()):
+            return False
+        held = Held(None, card.card, "down", presumed=card.doubts[0])
+        self._table.dealer.append(held)
+        self._say(
+            CardDealt(at=card.at, to="dealer", card=card.card, face="down", evidence=card.seqs)
+        )
+        return True
 
     def _left_over(self, card: Arrived) -> bool:
         """Tell whether the round in play must have ended before this card."""
@@ -189,6 +206,9 @@ class Rounds:
             self._misplaced(card, to)
         if to.to is None:
             return
+        covered = self._table.owner(lying.track)
+        if covered is not None:
+            covered[1].track = None
         held = Held(lying.track, card.card, lying.face, dealt_to=lying.place)
         if to.to == "dealer":
             self._deal_own(held, card, lying)
@@ -472,9 +492,15 @@ class Rounds:
                 pass
         self._say(fact)
 
+    def _ask_presumed(self) -> None:
+        hole = self._table.presumed_hole()
+        if hole is not None and hole.presumed is not None:
+            self._review(hole.presumed)
+
     def _close_entered(self, entry: Entered) -> None:
         """A person declares the round over, whatever lies on the felt."""
         if self._open:
+            self._ask_presumed()
             self._say(RoundClosed(at=entry.at, evidence=entry.seqs))
             self._open = False
             self._table.clear()
@@ -505,4 +531,5 @@ class Rounds:
     def unfinished(self) -> None:
         """The session ends: a round still in play is for a person to finish."""
         if self._open:
+            self._ask_presumed()
             self._doubt("the session ended before the cards were taken up", (), ())

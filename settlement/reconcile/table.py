@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from models.cards import Card
 from models.events import Dealt, Face, Spot
+from models.judgements import Review
 from models.money import Cents
 from settlement.hands import busted, natural
 from settlement.reconcile.felt import APART_MM, CHAIN_MM, Felt, apart_mm, nearest_mm
@@ -31,6 +32,8 @@ class Held:
     gone: bool = False
     in_hand: bool = False
     """The player holds it: it is in play and not on the felt."""
+    presumed: Review | None = None
+    """Nobody saw it, but it can lie nowhere else; what a person is asked if it never shows."""
 
 
 @dataclass(slots=True)
@@ -95,8 +98,7 @@ class Table:
 
     def clear(self) -> None:
         """The cards are taken up; chips stay where they lie."""
-        cards = [*self.dealer, *(held for hand in self.all_hands() for held in hand.cards)]
-        for track in [held.track for held in cards if held.track is not None]:
+        for track in [held.track for held in self.all_cards() if held.track is not None]:
             self.left.add(track)
             self.places.pop(track, None)
             self.rests_since.pop(track, None)
@@ -117,6 +119,10 @@ class Table:
         for hands in self.hands.values():
             yield from hands
 
+    def all_cards(self) -> list[Held]:
+        """Every card in play."""
+        return [*self.dealer, *(held for hand in self.all_hands() for held in hand.cards)]
+
     def hand(self, spot: Spot, number: int) -> PlayedHand | None:
         """Return a hand, where the spot has it."""
         hands = self.hands.get(spot, [])
@@ -136,6 +142,18 @@ class Table:
     def known(self, track: int) -> bool:
         """Tell whether ``track`` is a card of the round in play."""
         return self.owner(track) is not None
+
+    def awaits_hole(self) -> bool:
+        """Tell whether all of the initial deal lies there but the dealer's second card."""
+        staked = [spot for (spot, circle), total in self.plates.items() if circle == "0" and total]
+        dealt = [hand.faces for hand in self.all_hands()]
+        full = all(len(faces) == 2 and None not in faces for faces in dealt)
+        own = [(held.face, held.gone) for held in self.dealer]
+        return full and own == [("up", False)] and set(staked) == set(self.hands)
+
+    def presumed_hole(self) -> Held | None:
+        """Return the dealer's card that nobody has seen yet."""
+        return next((held for held in self.dealer if held.presumed and not held.track), None)
 
     # --- whose card -----------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from models.events import (
 )
 from models.judgements import ReviewRaised
 from settlement.reconcile import Reconciler
-from simulation.places import spot_places
+from simulation.places import dealer_card, spot_places
 from tests.settlement.felt_scene import FELT, MS, RULES, UNREAD, UNSEEN, Scene
 from vision.scenes.performance import Place
 
@@ -365,6 +365,41 @@ def test_a_hole_card_that_the_shoe_missed_is_known_once_it_is_turned() -> None:
         "card_dealt to=dealer card=None face=down",
         "card_exposed to=dealer card=8C",
     ]
+
+
+def unseen_hole() -> Scene:
+    scene = Scene().chips(1, 0, 1000).deal(1, "TS").deal("dealer", "TD").deal(1, "9H")
+    return scene.deal("dealer", "8C", face="down", camera=UNSEEN).wait(12_000)
+
+
+def test_a_hole_card_that_nobody_saw_is_the_one_that_is_turned_up() -> None:
+    scene = unseen_hole()
+    scene.sight(9, dealer_card(1), "up", {"8C": 0.9995})
+    assert scene.lines()[-2:] == [
+        "card_dealt to=dealer card=8C face=down",
+        "card_exposed to=dealer card=8C",
+    ]
+    assert scene.reviews() == ["the session ended before the cards were taken up"]
+
+
+def test_a_hole_card_that_never_shows_calls_a_person() -> None:
+    assert "8C left the shoe and was not seen on the felt" in unseen_hole().reviews()
+
+
+def test_a_card_unseen_while_others_are_missing_is_nobodys_hole_card() -> None:
+    scene = Scene().chips(1, 0, 1000).deal(1, "TS").deal("dealer", "TD")
+    scene.deal(1, "9H", camera=UNSEEN).wait(12_000)
+    assert "9H left the shoe and was not seen on the felt" in scene.reviews()
+    assert scene.lines("card_dealt")[-1] == "card_dealt to=dealer card=TD"
+
+
+def test_a_twin_laid_upon_its_like_is_not_the_first_card_moved() -> None:
+    scene = Scene().chips(1, 0, 1000).deal(1, "KH").deal("dealer", "TD")
+    where = spot_places(FELT, 1).card(None, 1)
+    scene.sight(1, where, "up", {"KH": 0.998}, change="moved", rest_ms=540, seen_ms=760)
+    scene.deal(1, "KH", camera=UNSEEN)
+    assert scene.lines("card_dealt")[-1] == "card_dealt to=1 card=KH"
+    assert scene.reviews() == ["the session ended before the cards were taken up"]
 
 
 def test_a_second_card_dealt_face_up_is_told_as_it_was() -> None:
