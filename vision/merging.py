@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from vision.corners import ANCHOR_MM, CARD_HEIGHT_MM, CARD_WIDTH_MM
 
-SAME_PLACE: Final = 0.2
+SAME_PLACE: Final = 0.35
 """Middles of one card, told from two of its indices, lie this near, in card widths."""
 CLEARLY: Final = 0.3
 """Above this chance of agreeing, two indices at one place are one card's."""
@@ -36,17 +36,14 @@ class Indices:
 
 def group(indices: Indices) -> list[list[int]]:
     """Sort indices into cards: lists of their numbers, the surest first in each."""
-    views = [_view(onto) for onto in indices.maps.astype(np.float64)]
-    pairs = []
-    for a, one in enumerate(views):
-        for b, other in enumerate(views[:a]):
-            same_hand = bool(indices.right_hand[a] == indices.right_hand[b])
-            far = _distance(one, other, same_hand)
-            if far < SAME_PLACE:
-                pairs.append((far, a, b))
+    maps = indices.maps.astype(np.float64)
+    views = [_view(*told) for told in zip(maps, indices.right_hand, strict=True)]
+    far = np.array([[_distance(a, b) for b in views] for a in views]).reshape(len(views), len(views))
+    pairs = [(far[a, b], a, b) for a in range(len(views)) for b in range(a)]
     card_of = list(range(len(views)))
-    for _, a, b in sorted(pairs):
-        _unite(card_of, a, b, indices)
+    for distance, a, b in sorted(pairs):
+        if distance < SAME_PLACE and _agree(indices, a, b):
+            _unite(card_of, a, b, far)
     groups = [[i for i, card in enumerate(card_of) if card == c] for c in sorted(set(card_of))]
     return [sorted(g, key=lambda i: float(indices.none_log[i])) for g in groups]
 
@@ -58,41 +55,45 @@ class _View:
     middle: NDArray[np.float64]
     up: NDArray[np.float64]
     width: float
+    right_hand: bool
 
 
-def _view(onto: NDArray[np.float64]) -> _View:
+def _view(onto: NDArray[np.float64], right_hand: bool) -> _View:
     up = -onto[:, 1] / max(float(np.hypot(*onto[:, 1])), 1e-6)
     width = float(np.sqrt(abs(np.linalg.det(onto[:, :2])))) * CARD_WIDTH_MM
-    return _View(onto[:, :2] @ MIDDLE_MM + onto[:, 2], up, max(width, 1e-6))
+    middle = onto[:, :2] @ MIDDLE_MM + onto[:, 2]
+    return _View(middle, up, max(width, 1e-6), bool(right_hand))
 
 
-def _distance(one: _View, other: _View, same_hand: bool) -> float:
+def _distance(one: _View, other: _View) -> float:
     """How far apart two indices put their card, in card widths; infinite where they cannot be one.
 
     An index and its opposite point opposite ways; a left and a right one point the same way or
     opposite ways.
     """
     cosine = float(one.up @ other.up)
-    if abs(cosine) < 0.85 or (same_hand and cosine > 0):
+    if abs(cosine) < 0.85 or (one.right_hand == other.right_hand and cosine > 0):
         return np.inf
     if not 0.7 < one.width / other.width < 1.4:
         return np.inf
     return float(np.hypot(*(one.middle - other.middle))) / min(one.width, other.width)
 
 
-def _unite(card_of: list[int], a: int, b: int, indices: Indices) -> None:
-    """Join two indices' cards unless they read differently or a corner would be taken twice."""
-    if card_of[a] == card_of[b]:
+def _agree(indices: Indices, a: int, b: int) -> bool:
+    """Whether two indices may well tell of one card, as far as what they read goes."""
+    one, other = np.exp(indices.card_log[a]), np.exp(indices.card_log[b])
+    return float(one @ other) >= CLEARLY * float(one.max() * other.max())
+
+
+def _unite(card_of: list[int], a: int, b: int, far: NDArray[np.float64]) -> None:
+    """Join two indices' cards unless a corner of one would be taken twice."""
+    mine = [i for i, card in enumerate(card_of) if card == card_of[a]]
+    theirs = [i for i, card in enumerate(card_of) if card == card_of[b]]
+    if mine == theirs or not (far[np.ix_(mine, theirs)] < SAME_PLACE).all():
         return
-    agree = float(np.exp(indices.card_log[a] + indices.card_log[b]).sum())
-    sure = float(np.exp(indices.card_log[a]).max() * np.exp(indices.card_log[b]).max())
-    if agree < CLEARLY * sure:
-        return
-    joined = [i for i, card in enumerate(card_of) if card in (card_of[a], card_of[b])]
-    if len(joined) <= 4:
-        target = card_of[b]
-        for i in joined:
-            card_of[i] = target
+    target = card_of[b]
+    for i in mine:
+        card_of[i] = target
 
 
 def joined_map(indices: Indices, members: list[int]) -> NDArray[np.float32]:

@@ -20,7 +20,13 @@ SIZED: Final = (0.5, 2.0)
 """Without a given width, a find counts when its card is this many nominal widths wide."""
 LEAST_CARD: Final = 0.5
 """An index is reported when "not an index" has at most this chance."""
+SURE_HEAT: Final = 0.7
+"""What is found with this chance is reported however badly it reads."""
+FAINT: Final = 0.25
+"""Else, when the chances that it is there and that it is one certain card multiply to this."""
 BACK_HEAT: Final = 0.4
+FACE_NOT_BACK: Final = 0.25
+"""A back whose middle lies this near that of a face, in card widths, is that face."""
 SEARCH_SIDES_PX: Final = (160, 320, 640, 1280)
 """Without a given width, the picture's longer side is brought to each of these in turn."""
 NONE: Final = np.zeros(2, np.float32)
@@ -89,7 +95,8 @@ class Reader:
     def _read_found(self, picture: NDArray[np.uint8], found: Found) -> Sightings:
         maps = card_to_picture(found.anchors, found.ups, found.rights, found.right_hand)
         read = read_indices(self.classifier, picture, maps, found.right_hand)
-        real = read.none_log < np.log(LEAST_CARD)
+        worth = found.heat * np.exp(read.card_log.max(1, initial=-np.inf))
+        real = (read.none_log < np.log(LEAST_CARD)) & ((found.heat >= SURE_HEAT) | (worth >= FAINT))
         indices = Indices(
             maps[real],
             found.right_hand[real],
@@ -116,7 +123,7 @@ def _sightings(indices: Indices, found: Found) -> Sightings:
     votes = [joined_vote(indices, members) for members in cards]
     heats = [float(1 - np.prod(1 - indices.heat[members])) for members in cards]
     faces = card_corners(np.array(maps, np.float32).reshape(-1, 2, 3))
-    backs, back_heat = _backs(found)
+    backs, back_heat = _backs(found, faces.mean(1))
     return Sightings(
         np.concatenate([faces, backs]),
         np.repeat([True, False], [len(faces), len(backs)]),
@@ -130,19 +137,27 @@ def _sightings(indices: Indices, found: Found) -> Sightings:
     )
 
 
-def _backs(found: Found) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Corners and heats of backs, each once."""
+def _backs(
+    found: Found, faces: NDArray[np.float32]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Corners and heats of backs, each once, and none where a face's middle is."""
     x_axis, y_axis = found.back_rights / CARD_WIDTH_MM, -found.back_ups / CARD_WIDTH_MM
     origin = found.back_middles - x_axis * CARD_WIDTH_MM / 2 - y_axis * CARD_HEIGHT_MM / 2
     maps = np.stack([x_axis, y_axis, origin], axis=2).astype(np.float32)
+    widths = np.hypot(*found.back_ups.T)
     kept: list[int] = []
     for at in np.argsort(-found.back_heat, kind="stable"):
         if found.back_heat[at] < BACK_HEAT:
             break
-        far = np.hypot(*(found.back_middles[kept] - found.back_middles[at]).T)
-        if not (far < 0.2 * np.hypot(*found.back_ups[at])).any():
+        middle = found.back_middles[at]
+        told = _near(found.back_middles[kept], middle, 0.2 * widths[at])
+        if not told and not _near(faces, middle, FACE_NOT_BACK * widths[at]):
             kept.append(int(at))
     return card_corners(maps[kept]), found.back_heat[kept]
+
+
+def _near(points: NDArray[np.float32], place: NDArray[np.float32], reach: float) -> bool:
+    return bool((np.hypot(*(points - place).T) < reach).any())
 
 
 def _widths(ups: NDArray[np.float32], rights: NDArray[np.float32]) -> NDArray[np.float32]:
