@@ -11,6 +11,7 @@ from models.events import (
     CardBurned,
     CardDealt,
     CardExposed,
+    CutCardReached,
     Dealt,
     HoleCardChecked,
     PaymentMade,
@@ -64,6 +65,7 @@ class Rounds:
         self._now = 0
         self._dealt_at = 0
         self._fresh_shoe: tuple[int, tuple[int, ...]] | None = None
+        self._cut_card: CutCardReached | None = None
         self._told: set[tuple[str, int]] = set()
         self._inferred: dict[tuple[Spot, int], int] = {}
 
@@ -120,6 +122,7 @@ class Rounds:
         self._say(RoundOpened(at=min([*moments, at]), round=self._number))
         for (spot, circle), total in lying:
             self._fix_wager(spot, circle, total, at)
+        self._tell_cut_card()
 
     def _fix_wager(self, spot: Spot, circle: str, total: Cents, at: int) -> None:
         change = self._chips_at.get((spot, circle))
@@ -476,7 +479,11 @@ class Rounds:
                 hand = self._table.hand(fact.spot, fact.hand)
                 if hand is not None:
                     hand.over = True
+            case CutCardReached() if not self._open:
+                self._cut_card = fact
+                return
             case ShoeStarted():
+                self._tell_cut_card()
                 self._fresh_shoe = None
             case CardBurned() | CardBoxed():
                 self._composition.left_shoe(fact.card)
@@ -528,8 +535,15 @@ class Rounds:
             (at, seqs), self._fresh_shoe = self._fresh_shoe, None
             self._say(ShoeStarted(at=at, decks=self._decks, evidence=seqs))
 
+    def _tell_cut_card(self) -> None:
+        """A cut card that comes before the first card belongs to the round it opens."""
+        if self._cut_card is not None:
+            fact, self._cut_card = self._cut_card, None
+            self._say(fact)
+
     def unfinished(self) -> None:
         """The session ends: a round still in play is for a person to finish."""
+        self._tell_cut_card()
         if self._open:
             self._ask_presumed()
             self._doubt("the session ended before the cards were taken up", (), ())
