@@ -49,7 +49,7 @@ class PitchRounds(Rounds):
             super()._arrived(card)
             return
         lying = self._camera.latest(card.lying)
-        if self._table.felt.aside(lying.place) or (self._open and self._known(lying)):
+        if self._table.felt.aside(lying.place) or (self._voice.in_play and self._known(lying)):
             return
         face = read_face(lying, self._composition)
         self._composition.left_shoe(face)
@@ -245,7 +245,7 @@ class PitchRounds(Rounds):
         """Who looks at the hole card has one, though arms kept it from the camera."""
         self._table.dealer.append(Held(None, None, "down"))
         dealt = CardDealt(at=entry.at, to="dealer", card=None, face="down", evidence=entry.seqs)
-        self._say(dealt)
+        self._voice.say(dealt)
 
     def _seen_late(self, _: Arrived, lying: Lying) -> bool:
         return lying.at - self._dealt_at > _DEALING_NS
@@ -254,5 +254,5 @@ class PitchRounds(Rounds):
         for hand in self._table.all_hands():
             if len(hand.cards) < 2:
                 what = f"spot {hand.spot} hand {hand.number} was seen to get fewer than two cards"
-                self._doubt(what, (), evidence)
+                self._voice.doubt(what, (), evidence)
         super()._close_round(at, evidence)

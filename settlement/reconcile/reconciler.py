@@ -35,7 +35,7 @@ from settlement.reconcile.felt import Felt
 from settlement.reconcile.happenings import Agenda, Arrived, ChipsChanged, Doubted, Entered
 from settlement.reconcile.matching import MARGIN, fits, judge
 from settlement.reconcile.pitch import PitchRounds
-from settlement.reconcile.rounds import Rounds, Said
+from settlement.reconcile.rounds import Rounds
 from settlement.reconcile.sightings import AGREED_P, EXCLUDED_P, Lying
 from settlement.reconcile.table import Table
 from settlement.reconcile.timing import (
@@ -48,6 +48,7 @@ from settlement.reconcile.timing import (
     PLATE_DWELL_NS,
     SECOND,
 )
+from settlement.reconcile.voice import Said
 
 Dealing = Literal["shoe", "pitch"]
 
