@@ -11,17 +11,16 @@ from models.cards import DECK, Card
 _FACES: Final = len(DECK)
 _FLOOR: Final = 1e-4
 _KEPT: Final = 12
-_ALIKE: Final = 0.8
-"""Correlation of two looks at one card: they share its ink, its lighting and the lens."""
 
 
 class Evidence:
     """The readings of one card that lies still, and what they amount to.
 
-    Looks at the same ink are far from independent, so their probabilities are not multiplied:
-    they are averaged as logarithms, each by how much it says, and *n* agreeing looks count as
-    ``n / (1 + (n - 1) * 0.8)`` of one, never more than 1.25. A look that says nothing changes
-    nothing; two that contradict each other leave doubt.
+    Looks at one card share its ink, its lighting and the lens, so they are not multiplied as
+    if they were independent. Of those that agree the surest stands: looking again at a card of
+    which less is in view takes nothing away and adds nothing. Those that contradict each other
+    are averaged as logarithms, each side by how much it says and the root of how often it was
+    said, and so leave doubt.
     """
 
     def __init__(self) -> None:
@@ -56,16 +55,16 @@ def agreement(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
 
 
 def _pooled(looks: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    if len(looks) == 1:
-        return looks[0]
-    full = [np.append(look, max(1.0 - look.sum(), 0.0)) for look in looks]
-    logs = np.log(np.clip(full, _FLOOR, 1.0))
-    says = np.array([_information(look) for look in full])
-    if says.sum() <= 0:
-        return np.asarray(np.mean(looks, axis=0), np.float64)
-    together = float(says.sum() ** 2 / (says**2).sum())
-    counts = together / (1 + (together - 1) * _ALIKE)
-    mixed = np.exp(counts * (says / says.sum()) @ logs)
+    sides: dict[int, list[NDArray[np.float64]]] = {}
+    for look in looks:
+        sides.setdefault(int(look.argmax()), []).append(look)
+    surest = [max(side, key=lambda look: float(look.max())) for side in sides.values()]
+    if len(surest) == 1:
+        return surest[0]
+    full = [np.append(look, max(1.0 - look.sum(), 0.0)) for look in surest]
+    often = np.sqrt([len(side) for side in sides.values()])
+    says = np.array([_information(look) for look in full]) * often + _FLOOR
+    mixed = np.exp((says / says.sum()) @ np.log(np.clip(full, _FLOOR, 1.0)))
     return np.asarray((mixed / mixed.sum())[:_FACES], np.float64)
 
 

@@ -35,15 +35,18 @@ def test_one_look_stands_as_it_is() -> None:
     assert p == pytest.approx(0.6)
 
 
-def test_agreeing_looks_gain_a_little_but_never_what_independent_ones_would() -> None:
-    one = after(reading(_8S=0.8, _6S=0.2)).best()[1]
-    many = after(*[reading(_8S=0.8, _6S=0.2)] * 10).best()[1]
-    assert one < many < 0.87  # ten independent looks would say 0.999999
+def test_agreeing_looks_are_as_sure_as_the_surest_of_them() -> None:
+    card, p = after(*[reading(_8S=0.8, _6S=0.2)] * 10, reading(_8S=0.9, _6S=0.1)).best()
+    assert card is Card("8S")
+    assert p == pytest.approx(0.9)  # ten independent looks would say 0.9999999
+
+
+def test_a_look_that_shows_less_takes_nothing_away() -> None:
+    assert after(reading(_8S=0.998), *[reading(_8S=0.8)] * 6).best()[1] == pytest.approx(0.998)
 
 
 def test_a_look_that_says_nothing_changes_next_to_nothing() -> None:
-    sure = reading(_8S=0.995)
-    nothing = np.full(52, 1 / 53)
+    sure, nothing = reading(_8S=0.995), np.full(52, 1 / 53)
     assert after(sure, nothing, nothing).best()[1] == pytest.approx(0.995, abs=0.01)
 
 
