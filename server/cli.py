@@ -110,7 +110,10 @@ def simulate(
     crf: Annotated[
         int,
         typer.Option(min=0, max=51, help="Compression: 0 none, 51 worst.", rich_help_panel=PICTURE),
-    ] = 23,
+    ] = 25,
+    preset: Annotated[
+        str, typer.Option(help="Encoder: ultrafast … veryslow.", rich_help_panel=PICTURE)
+    ] = "ultrafast",
     zoom: Annotated[float | None, typer.Option(min=0.2, max=3, rich_help_panel=PICTURE)] = None,
     tilt: Annotated[
         str | None, typer.Option(metavar="DEG,DEG", help="Camera tilt.", rich_help_panel=PICTURE)
@@ -173,6 +176,7 @@ def simulate(
         layout=layout,
         look=look,
         crf=crf,
+        preset=simulating.encoder_preset(preset),
         video=video,
         shoe=simulating.shoe_driver(shoe),
         mistakes=tuple(mistakes or ()),

@@ -7,6 +7,7 @@ from typing import Any, cast, get_args
 
 from rich.text import Text
 
+from devices.cameras.writer import Preset
 from models.errors import OperatorError
 from models.judgements import RoundSettled
 from server.console import print_json, progress_bar, screen
@@ -90,6 +91,12 @@ def shoe_driver(name: str) -> ShoeDriver:
     """Return what the shoe speaks; raises ``OperatorError`` where it is nothing known."""
     _check("--shoe", name, get_args(ShoeDriver))
     return cast(ShoeDriver, name)
+
+
+def encoder_preset(name: str) -> Preset:
+    """Return how hard the encoder works; raises ``OperatorError`` for a word unknown to it."""
+    _check("--preset", name, get_args(Preset))
+    return cast(Preset, name)
 
 
 def _check_choices(settings: Settings) -> None:

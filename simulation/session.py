@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from devices.cameras.writer import VideoWriter
+from devices.cameras.writer import Preset, VideoWriter
 from models.errors import OperatorError, TechnicianError
 from models.events import AnyFact, ConsoleEntry
 from models.judgements import AnyEvent
@@ -54,6 +54,7 @@ class Settings:
         layout: a shipped layout's id, or a TOML file.
         look: deck, felt, picture, camera pose, light and noise.
         crf: the video's quality: 0 lossless, 23 usual, 51 worst.
+        preset: how hard the encoder works, ``ultrafast`` … ``veryslow``: time against size.
         video: whether to film at all; without, the session has no camera.
         shoe: what the shoe speaks.
         mistakes: violation codes, each committed once.
@@ -70,7 +71,8 @@ class Settings:
     spots: tuple[int, ...] = ()
     layout: str = "five-spots"
     look: Look = field(default_factory=Look)
-    crf: int = 23
+    crf: int = 25
+    preset: Preset = "ultrafast"
     video: bool = True
     shoe: ShoeDriver = "angel-eye"
     mistakes: tuple[str, ...] = ()
@@ -230,7 +232,9 @@ def _write_video(part: Path, settings: Settings, scene: Scene, progress: Progres
     frames = int(performance.duration_ns * look.fps / 1e9) + 1
     size_px = (look.width_px, look.height_px)
     file = part / f"{_CAMERA}.mp4"
-    with VideoWriter(file, fps=look.fps, size_px=size_px, crf=settings.crf) as writer:
+    with VideoWriter(
+        file, fps=look.fps, size_px=size_px, crf=settings.crf, preset=settings.preset
+    ) as writer:
         for number, image in enumerate(film(performance, scene.layout, look), start=1):
             writer.write(image)
             if progress is not None:

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self, TypeAlias
 
 import av
 import cv2
@@ -12,6 +12,11 @@ from av.video.reformatter import ColorRange, Colorspace
 from numpy.typing import NDArray
 
 from models.errors import OperatorError, TechnicianError
+
+Preset: TypeAlias = Literal[
+    "ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow"
+]
+"""How hard libx264 works on a picture."""
 
 
 class VideoWriter:
@@ -39,7 +44,7 @@ class VideoWriter:
         fps: float | Fraction,
         size_px: tuple[int, int],
         crf: int = 23,
-        preset: str = "veryfast",
+        preset: Preset = "veryfast",
     ) -> None:
         if size_px[0] % 2 or size_px[1] % 2 or min(size_px) < 16:
             raise OperatorError(
