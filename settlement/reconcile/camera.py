@@ -14,6 +14,9 @@ from settlement.reconcile.timing import CARRY_NS, SECOND
 _ECHO_MM = 12.0
 """Two tracks of one face this near to each other are one card seen twice."""
 
+_MANY = 400
+"""Tracks remembered before those of past rounds are forgotten."""
+
 _TWIN_MM = 36.0
 """The next card of a hand is laid within this of the last one."""
 
@@ -248,6 +251,9 @@ class Camera:
     # --- inside ---------------------------------------------------------------------------
 
     def _keep(self, lying: Lying) -> None:
+        if len(self._lying) > _MANY:
+            past = self._table.left.intersection(self._lying)
+            self._lying = {t: known for t, known in self._lying.items() if t not in past}
         self._lying[lying.track] = lying
         self._table.places[lying.track] = lying.place
 

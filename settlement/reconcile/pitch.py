@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import takewhile
 
-from models.events import CardDealt, HoleCardChecked
+from models.events import CardDealt, Dealt, HoleCardChecked
 from models.judgements import Review
 from settlement.reconcile.camera import Camera
 from settlement.reconcile.draws import Composition
-from settlement.reconcile.faces import read_face
+from settlement.reconcile.faces import card_name, read_face
 from settlement.reconcile.felt import apart_mm
 from settlement.reconcile.happenings import Agenda, Arrived, Entered, Moved, Taken, Turned
 from settlement.reconcile.rounds import Rounds
@@ -43,6 +43,7 @@ class PitchRounds(Rounds):
     ) -> None:
         super().__init__(table, agenda, composition, decks)
         self._camera = camera
+        self._strayed, self._dealt = False, 0
 
     def _arrived(self, card: Arrived) -> None:
         if card.lying is None:
@@ -51,13 +52,44 @@ class PitchRounds(Rounds):
         lying = self._camera.latest(card.lying)
         if self._table.felt.aside(lying.place) or (self._voice.in_play and self._known(lying)):
             return
+        if self._momentary(lying):
+            return
         face = read_face(lying, self._composition)
         self._composition.left_shoe(face)
         doubts = self._unread(lying) if lying.face == "up" and face is None else ()
         super()._arrived(replace(card, card=face, lying=lying, doubts=doubts))
 
+    def _deal(self, card: Arrived) -> None:
+        """Deal a card; one out of turn may as well have been seen late, when an arm had gone."""
+        assert card.lying is not None
+        to = self._table.destination(card.lying).to
+        turns: list[Dealt] = [*self._wagers.staked(), "dealer"]
+        first_deal = self._dealt < 2 * len(turns) - 1
+        strays = first_deal and to != turns[self._dealt % len(turns)]
+        super()._deal(card)
+        self._dealt += 1
+        if strays and not self._strayed:
+            self._strayed = True
+            what = "cards of the first deal were not seen in their order"
+            self._voice.doubt(what, ("dealt out of turn", "seen late"), card.seqs)
+
     def _unread(self, lying: Lying) -> tuple[Review, ...]:
         return (Review("the camera cannot read a card", lying.names(), lying.seqs),)
+
+    def _momentary(self, lying: Lying) -> bool:
+        """Leave a face to a person that showed for a moment and went, and no hand with it."""
+        gone = self._gone(lying.track)
+        if lying.face == "down" or gone is None or gone.at - lying.at > _MEANWHILE_NS:
+            return False
+        zone = self._table.felt.zone(lying.place).owner
+        hands = [] if zone is None or zone == "dealer" else self._table.hands.get(zone, [])
+        own = self._table.dealer if zone == "dealer" else [c for h in hands for c in h.cards]
+        if any(card.track is not None and self._gone(card.track) for card in own):
+            return False
+        what = f"{card_name(lying.card)} was seen for a moment only"
+        self._voice.doubt(what, lying.names(), lying.seqs)
+        self._agenda.drop(gone)
+        return True
 
     # --- a card that was in play already --------------------------------------------------
 
@@ -256,3 +288,7 @@ class PitchRounds(Rounds):
                 what = f"spot {hand.spot} hand {hand.number} was seen to get fewer than two cards"
                 self._voice.doubt(what, (), evidence)
         super()._close_round(at, evidence)
+
+    def _open_round(self, at: int) -> None:
+        self._strayed, self._dealt = False, 0
+        super()._open_round(at)

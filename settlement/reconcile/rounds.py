@@ -150,7 +150,7 @@ class Rounds:
         if isinstance(zone, int):
             self._splits.find(zone, lying.at, ())
         to = self._table.destination(lying)
-        if to.doubt or to.to is None:
+        if (to.doubt or to.to is None) and not self._splits.explain(to.to, lying.at):
             self._misplaced(card, to)
         if to.to is None:
             return

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from models.events import AnyFact, PlayerActed, Spot
+from models.events import AnyFact, Dealt, PlayerActed, Spot
 from settlement.reconcile.happenings import Agenda, Entered, Moved
 from settlement.reconcile.table import Table
 from settlement.reconcile.timing import ENTRY_NS, TAKING_NS
@@ -56,6 +56,15 @@ class Splits:
         self._voice.say(
             PlayerActed(at=at, spot=spot, hand=hand.number, action="split", evidence=seqs)
         )
+
+    def explain(self, to: Dealt | None, at: int) -> bool:
+        """Tell whether a hand's second card was laid apart as its split was entered.
+
+        An arm may hide the card until the dealer has moved it from where it was dealt.
+        """
+        if not isinstance(to, int) or self._entry_of_split(to, at) is None:
+            return False
+        return [len(hand.cards) for hand in self._table.hands.get(to, [])] == [1]
 
     def _entry_of_split(self, spot: Spot, at: int) -> Entered | None:
         for found in self._agenda:

@@ -25,6 +25,10 @@ class Wagers:
         """Return every circle that holds chips, and how much."""
         return [(key, total) for key, total in sorted(self._table.plates.items()) if total]
 
+    def staked(self) -> list[Spot]:
+        """Return the spots with a main wager, from the dealer's left."""
+        return [spot for (spot, circle), _ in self.lying() if circle == "0"]
+
     def since(self, at: int) -> int:
         """Return when the first of the chips that lie there came, at the latest ``at``."""
         return min([at, *(self._since[key].at for key, _ in self.lying() if key in self._since)])

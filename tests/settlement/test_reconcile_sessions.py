@@ -46,6 +46,14 @@ CALLS_FOR_A_PERSON = (
     noise.everything_at_once,
 )
 
+PITCH_NOISE = (
+    noise.camera_half_reads,
+    noise.camera_cannot_read,
+    noise.cards_not_seen_going,
+    noise.plates_break,
+)
+"""What one camera by itself can be expected to notice of its own errors."""
+
 
 @pytest.mark.parametrize("keeps_tracks", [True, False], ids=["tracks-kept", "tracks-broken"])
 @pytest.mark.parametrize("rules", SHOE_GAMES)
@@ -65,11 +73,21 @@ def test_every_felt_tells_its_spots_apart(felt: str) -> None:
         assert (found.exact, found.asked, found.wrong) == (2, (), ())
 
 
+@pytest.mark.parametrize("keeps_tracks", [True, False], ids=["tracks-kept", "tracks-broken"])
 @pytest.mark.parametrize("rules", PITCH_GAMES)
-def test_a_pitch_game_is_never_settled_wrongly(rules: str) -> None:
+def test_a_perfect_camera_alone_follows_a_pitch_game(rules: str, keeps_tracks: bool) -> None:
+    for seed in range(4):
+        played = session(rules, seed, rounds=1, spots=(1, 3, 4), keeps_tracks=keeps_tracks)
+        found = compare(played, reconciled(played, played.heard))
+        assert (found.exact, found.asked, found.wrong) == (1, (), ())
+
+
+@pytest.mark.parametrize("disturb", PITCH_NOISE)
+def test_noise_in_a_pitch_game_is_never_settled_wrongly(disturb: Noise) -> None:
     for seed in range(6):
-        played = session(rules, seed, rounds=1, spots=(1, 3, 4))
-        assert compare(played, reconciled(played, played.heard)).wrong == ()
+        played = session("casino-double-deck", seed, spots=(1, 3, 4), keeps_tracks=seed % 2 == 0)
+        heard = renumbered(disturb(played.heard, Random(seed)))
+        assert compare(played, reconciled(played, heard)).wrong == ()
 
 
 def mistakes_of(rules: str) -> list[tuple[str, str]]:
