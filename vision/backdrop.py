@@ -13,6 +13,7 @@ from vision.felt import Felt, Pose
 _LEVELS: Final = 22
 _STRANGE_LEVELS: Final = 45
 _STRANGE: Final = 0.35
+_ALL: Final = 0.95
 _GAIN: Final = (0.6, 1.5)
 _CARD_SHARE: Final = 0.10
 _BARE_SHARE: Final = 0.5
@@ -75,13 +76,16 @@ class Backdrop:
         felt = self._alike(outline, box)
         return felt >= max(_CARD_SHARE * whole, _BARE_SHARE * int(outline.sum()), 1)
 
+    def bare(self) -> Mask:
+        """Mark the blocks that show nothing but felt, as it was learned and in the same light."""
+        alike = self._learned & (self._apart() < _LEVELS)
+        return np.asarray(self._grid.share(_bytes(alike)) > _ALL, np.bool_)
+
     def strange(self, cards: Sequence[Pose]) -> Mask:
         """Mark the blocks that show neither bare felt nor any of ``cards``, nor move."""
         bare = self._drawn(cards, _GROW_MM, (0, 0, *self._grid.small)) == 0
         other = (self._apart() > _STRANGE_LEVELS) & bare & self._learned & self._still
-        return np.asarray(
-            self._grid.share(np.asarray(other, np.uint8) * np.uint8(255)) > _STRANGE, np.bool_
-        )
+        return np.asarray(self._grid.share(_bytes(other)) > _STRANGE, np.bool_)
 
     def _follow(self, where: NDArray[np.bool_]) -> None:
         """Step towards the picture where it still looks like the felt."""
@@ -121,3 +125,7 @@ class Backdrop:
             px = self._felt.to_px(pose.outline_mm(grow_mm)) * self._grid.scale
             cv2.fillConvexPoly(mask, np.round(px - 0.5 - np.array(box[:2])).astype(np.int32), 255)
         return mask
+
+
+def _bytes(mask: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    return mask.astype(np.uint8) * np.uint8(255)

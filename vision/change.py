@@ -31,6 +31,8 @@ _SPECK: Final = 2
 _SPECK_NS: Final = 1_000_000_000
 _AGAIN_NS: Final = (350_000_000, 1_000_000_000)
 _NEVER: Final = np.iinfo(np.int64).max
+_BESIDE: Final = np.ones((7, 7), np.uint8)
+"""Three blocks each way, about a card."""
 _DRIFT_NS: Final = 300_000_000
 _CARD_PX: Final = 15
 _BLOCK_PX: Final = 6
@@ -177,18 +179,17 @@ class ChangeDetector:
             cv2.copyTo(small, self.grid.spread(moved), self._held)
 
     def _worth_reading(self, news: Mask, at_ns: int) -> Mask:
-        """Let what still moves in one piece with news finish for a while: one read, not two.
+        """Let what still moves beside news finish for a while: one read instead of two.
 
         A single block waits longer: no card is so small, but a hidden index may be.
         """
         if not news.any():
             return news
+        moving = cv2.dilate(_bytes(news & ~self.settled), _BESIDE) > 0
         _, pieces, stats, _ = cv2.connectedComponentsWithStats(_bytes(news), connectivity=8)
-        moving = np.unique(pieces[news & ~self.settled])
-        specks = np.flatnonzero(stats[:, cv2.CC_STAT_AREA] < _SPECK)
+        specks = (stats[:, cv2.CC_STAT_AREA] < _SPECK)[pieces]
         rested_ns = at_ns - self.since_ns
-        waits = np.isin(pieces, moving) & (rested_ns < _PATIENCE_NS)
-        waits |= np.isin(pieces, specks) & (rested_ns < _SPECK_NS)
+        waits = (moving & (rested_ns < _PATIENCE_NS)) | (specks & (rested_ns < _SPECK_NS))
         return np.asarray(news & self.settled & ~waits, np.bool_)
 
     def _drift(self, at_ns: int) -> None:
@@ -206,20 +207,14 @@ class ChangeDetector:
         self._drifted_ns = at_ns
 
 
-def regions(detector: ChangeDetector, pad_px: int) -> list[tuple[Rect, Mask]]:
-    """Gather the due blocks into padded rectangles to read, and the blocks each answers for.
-
-    Rectangles that would overlap are read as one.
-    """
-    if not detector.due.any():
+def regions(grid: Grid, blocks: Mask, pad_px: int) -> list[Rect]:
+    """Gather blocks into padded rectangles of the picture; near ones share a rectangle."""
+    if not blocks.any():
         return []
-    joined = cv2.dilate(_bytes(detector.due), np.ones((3, 3), np.uint8))
-    count, labels, stats, _ = cv2.connectedComponentsWithStats(joined, connectivity=8)
-    found = [
-        (_padded(detector.grid, detector.grid.rect(*map(int, stats[i][:4])), pad_px), labels == i)
-        for i in range(1, count)
-    ]
-    return [(rect, mask & detector.due) for rect, mask in _merged(found)]
+    joined = cv2.dilate(_bytes(blocks), np.ones((3, 3), np.uint8))
+    count, _, stats, _ = cv2.connectedComponentsWithStats(joined, connectivity=8)
+    found = [grid.rect(*map(int, stats[i][:4])) for i in range(1, count)]
+    return _merged([_padded(grid, rect, pad_px) for rect in found])
 
 
 def _padded(grid: Grid, rect: Rect, pad_px: int) -> Rect:
@@ -229,17 +224,17 @@ def _padded(grid: Grid, rect: Rect, pad_px: int) -> Rect:
     return left, top, right - left, bottom - top
 
 
-def _merged(found: list[tuple[Rect, Mask]]) -> list[tuple[Rect, Mask]]:
+def _merged(found: list[Rect]) -> list[Rect]:
     """Join rectangles where one read of both costs no more than two."""
-    waiting, done = list(found), list[tuple[Rect, Mask]]()
+    waiting, done = list(found), list[Rect]()
     while waiting:
-        rect, mask = waiting.pop(0)
-        near = next((i for i, (other, _) in enumerate(done) if _cheaper(rect, other)), None)
+        rect = waiting.pop(0)
+        near = next((other for other in done if _cheaper(rect, other)), None)
         if near is None:
-            done.append((rect, mask))
+            done.append(rect)
         else:
-            other, other_mask = done.pop(near)
-            waiting.insert(0, (_around(rect, other), mask | other_mask))
+            done.remove(near)
+            waiting.insert(0, _around(rect, near))
     return done
 
 

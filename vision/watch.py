@@ -121,8 +121,8 @@ class Watcher:
         told = () if fault is None else (self._fault(*fault, frame),)
         if not eye.check.trusted:
             return told
-        due = self._changed(eye, frame)
-        changes = self._look(eye, frame, due) if due else ()
+        self._follow(eye, frame)
+        changes = self._look(eye, frame) if eye.detector.due.any() else ()
         changes += self._tracker.advance(frame.at_ns)
         return told + eye.observer.tell(changes, frame.index)
 
@@ -150,36 +150,31 @@ class Watcher:
             source=self._source, at=frame.at_ns, kind=kind, detail=detail, frame=frame.index
         )
 
-    def _changed(self, eye: "_Eye", frame: Picture) -> list[tuple[Rect, Mask]]:
+    def _follow(self, eye: "_Eye", frame: Picture) -> None:
         started = self._stopwatch_ns()
         eye.detector.see(eye.detector.grid.reduce(frame.gray), frame.at_ns)
-        due = regions(eye.detector, eye.pad_px)
         self.spent.change_ns += self._stopwatch_ns() - started
-        return due
 
-    def _look(
-        self, eye: "_Eye", frame: Picture, due: list[tuple[Rect, Mask]]
-    ) -> tuple[Change, ...]:
-        """Read what is due and let the tracker make sense of it."""
+    def _look(self, eye: "_Eye", frame: Picture) -> tuple[Change, ...]:
+        """Read what is due and not bare felt, and let the tracker make sense of it."""
         started = self._stopwatch_ns()
-        image = frame.image
-        found = [self._read(image, rect) for rect, _ in due]
+        eye.backdrop.show(frame.image, eye.detector.settled)
+        due = eye.detector.due
+        rects = regions(eye.detector.grid, due & ~eye.backdrop.bare(), eye.pad_px)
+        begun = self._stopwatch_ns()
+        found = [self._read(frame.image, rect) for rect in rects]
         read = self._stopwatch_ns()
-        eye.backdrop.show(image, eye.detector.settled)
-        view = FeltView(
-            self.felt, eye.detector, eye.backdrop, tuple(rect for rect, _ in due), frame.at_ns
-        )
+        view = FeltView(self.felt, eye.detector, eye.backdrop, rects, frame.at_ns)
         seen = [one for sightings in found for one in self._believed(sightings, view)]
         changes = self._tracker.look(seen, view)
         cards = [*(t.pose for t in self._tracker.lying), *(s.pose for s in seen)]
         eye.backdrop.learn(cards, frame.at_ns)
-        doubtful = self._doubtful(eye, view, changes)
-        for _, blocks in due:
-            eye.detector.accept(blocks)
-            eye.detector.doubt(blocks & doubtful, frame.at_ns)
-        self.spent.reads += len(due)
-        self.spent.read_ns += read - started
-        self.spent.track_ns += self._stopwatch_ns() - read
+        doubtful = due & self._doubtful(eye, view, changes)
+        eye.detector.accept(due)
+        eye.detector.doubt(doubtful, frame.at_ns)
+        self.spent.reads += len(rects)
+        self.spent.read_ns += read - begun
+        self.spent.track_ns += self._stopwatch_ns() - read + begun - started
         return changes
 
     def _doubtful(self, eye: "_Eye", view: FeltView, changes: tuple[Change, ...]) -> Mask:

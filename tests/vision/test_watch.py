@@ -153,6 +153,12 @@ def test_only_what_changed_is_read_and_nothing_twice() -> None:
     assert all(width < 260 and height < 260 for _, _, width, height in rest)
 
 
+def test_bare_felt_is_not_read_and_still_shows_that_a_card_is_gone() -> None:
+    seen = watch([(0, Moment()), (0.5, Moment((ACE,))), (1.2, Moment())], 3)
+    assert len(seen.reader.regions) == 2
+    assert seen.short == [("new", 0.53, 1), ("gone", 1.2, 1)]
+
+
 def test_cards_in_the_rack_are_not_in_play() -> None:
     seen = watch([(0, Moment()), (0.5, Moment((Lying(Card.AS, Pose(-535, 90, 0)),)))], 1.2)
     assert seen.events == []
