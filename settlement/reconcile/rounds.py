@@ -25,7 +25,7 @@ from settlement.reconcile.happenings import (
     Taken,
     Turned,
 )
-from settlement.reconcile.sightings import Lying
+from settlement.reconcile.sightings import AGREED_P, Lying
 from settlement.reconcile.splits import Splits, evidenced
 from settlement.reconcile.table import Destination, Held, PlayedHand, Table
 from settlement.reconcile.timing import SECOND, TAKING_NS
@@ -222,6 +222,8 @@ class Rounds:
         lying = turned.lying
         if lying.face == "down":
             return
+        if _glimpsed(held, lying):
+            return
         was_down, held.face = held.face == "down", "up"
         if held.card is not None and lying.excludes(held.card):
             self._contradicted(held, turned)
@@ -364,3 +366,10 @@ class Rounds:
         if self._voice.in_play:
             self._ask_presumed()
             self._voice.doubt("the session ended before the cards were taken up", (), ())
+
+
+def _glimpsed(held: Held, lying: Lying) -> bool:
+    """Tell whether a card dealt down only may have been seen face up: no proof of its turning."""
+    if held.face == "up" or held.card is None or lying.excludes(held.card):
+        return False
+    return (lying.p(held.card) or 0.0) < AGREED_P

@@ -357,6 +357,15 @@ def test_a_hole_card_that_turns_out_another_calls_a_person() -> None:
     assert "the shoe said 8C, the camera reads 5C" in scene.reviews()
 
 
+def test_a_hole_card_only_glimpsed_face_up_was_not_exposed() -> None:
+    scene = Scene().chips(1, 0, 1000).deal_round("TS TD 9H 8C")
+    hole = dealer_card(0)
+    scene.sight(4, hole, "up", {"3D": 0.65, "3H": 0.18}, change="turned")
+    assert scene.lines("card_exposed") == []
+    scene.turn_hole("8C")
+    assert scene.lines("card_exposed") == ["card_exposed to=dealer card=8C"]
+
+
 def test_a_hole_card_that_the_shoe_missed_is_known_once_it_is_turned() -> None:
     scene = Scene().chips(1, 0, 1000).deal(1, "TS").deal("dealer", "TD").deal(1, "9H")
     scene.fault("shoe", "checksum").deal("dealer", "8C", face="down", shoe=None)
