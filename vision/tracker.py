@@ -26,7 +26,6 @@ _TURNED_HERE_MM: Final = 8.0
 _CONTRADICTED_MM: Final = 6.0
 _SHIFTED_MM: Final = 14.0
 _STEADY: Final = 6
-_NUDGED_MM: Final = 45.0
 _MOVED_MM: Final = 240.0
 _TURNED_MM: Final = 115.0
 _MOVE_NS: Final = 1_000_000_000
@@ -54,9 +53,6 @@ class View(Protocol):
 
     at_ns: int
 
-    def covers(self, pose: Pose) -> bool:
-        """Whether the whole place of the card was read, and is at rest."""
-
     def free(self, pose: Pose, under: Sequence[Pose]) -> bool:
         """Whether bare felt shows inside the outline, leaving out what ``under`` covers."""
 
@@ -67,7 +63,7 @@ class View(Protocol):
         """When what lies at ``pose`` came to rest, a hand that was still over it set aside."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Track:
     """One card on the felt. ``number`` is never used twice."""
 
@@ -128,7 +124,6 @@ class Tracker:
         changes = [change for t, s in pairs for change in self._seen_again(t, s, view.at_ns)]
         fresh = [s for s in sightings if all(s is not seen for _, seen in pairs)]
         missed = [t for t in self._lying if all(t is not track for track, _ in pairs)]
-        fresh = self._nudged(missed, fresh, [s.pose for _, s in pairs], view, changes)
         self._lift(missed, [s.pose for s in sightings], view)
         fresh = self._moved(fresh, view, changes)
         fresh = self._turned(missed, fresh, view, changes)
@@ -195,32 +190,6 @@ class Tracker:
             and other.pose.distance_mm(track.pose) <= _SWEEP_MM
         ]
         return len(together) >= _SWEEP
-
-    def _nudged(
-        self,
-        missed: list[Track],
-        fresh: list[Seen],
-        others: Sequence[Pose],
-        view: View,
-        changes: list[Change],
-    ) -> list[Seen]:
-        """Find cards pushed aside or first placed badly: their old index would be in view."""
-        left = []
-        for seen in fresh:
-            near = [
-                t
-                for t in missed
-                if seen.pose.distance_mm(t.pose) <= _NUDGED_MM
-                and _same_face(t, seen)
-                and view.covers(t.pose)
-                and _open(t.pose, [seen.pose, *others])
-            ]
-            if len(near) != 1:
-                left.append(seen)
-                continue
-            missed.remove(near[0])
-            changes.append(self._take(near[0], seen, "moved", view.at_ns))
-        return left
 
     def _moved(self, fresh: list[Seen], view: View, changes: list[Change]) -> list[Seen]:
         """Find the lifted cards that lie elsewhere now, where it is beyond doubt which."""
@@ -339,16 +308,3 @@ def _like(one: Seen, other: Seen) -> bool:
     if one.face != other.face:
         return False
     return one.face == "down" or agreement(one.card_p, other.card_p) >= _SAME_FACE
-
-
-def _open(pose: Pose, covers: Sequence[Pose]) -> bool:
-    """Whether an index of the card at ``pose`` would lie open to view beside ``covers``."""
-    corners = pose.outline_mm(-9.0)[[0, 2]]
-    return any(all(not _within(corner, cover) for cover in covers) for corner in corners)
-
-
-def _within(point: NDArray[np.float64], card: Pose) -> bool:
-    outline = card.outline_mm(3.0)
-    sides = np.roll(outline, -1, axis=0) - outline
-    off = point - outline
-    return bool((sides[:, 0] * off[:, 1] - sides[:, 1] * off[:, 0] >= 0).all())

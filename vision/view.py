@@ -41,10 +41,6 @@ class FeltView:
         self._felt, self._detector, self._backdrop = felt, detector, backdrop
         self._rects = rects
 
-    def covers(self, pose: Pose) -> bool:
-        """Whether the whole place of the card was read, and is mostly at rest."""
-        return self._uncut(pose.corners_mm) and self._at_rest(pose)
-
     def supports(self, pose: Pose, face: Face) -> bool:
         """Whether no edge of a read part cuts what a sighting rests on, and the card rests.
 

@@ -157,12 +157,12 @@ class Watcher:
 
     def _look(self, eye: "_Eye", frame: Picture) -> tuple[Change, ...]:
         """Read what is due and not bare felt, and let the tracker make sense of it."""
-        started = self._stopwatch_ns()
-        eye.backdrop.show(frame.image, eye.detector.settled)
+        image, started = frame.image, self._stopwatch_ns()
+        eye.backdrop.show(image, eye.detector.settled)
         due = eye.detector.due
         rects = regions(eye.detector.grid, due & ~eye.backdrop.bare(), eye.pad_px)
         begun = self._stopwatch_ns()
-        found = [self._read(frame.image, rect) for rect in rects]
+        found = [self._read(image, rect) for rect in rects]
         read = self._stopwatch_ns()
         view = FeltView(self.felt, eye.detector, eye.backdrop, rects, frame.at_ns)
         seen = [one for sightings in found for one in self._believed(sightings, view)]
