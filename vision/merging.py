@@ -38,7 +38,9 @@ def group(indices: Indices) -> list[list[int]]:
     """Sort indices into cards: lists of their numbers, the surest first in each."""
     maps = indices.maps.astype(np.float64)
     views = [_view(*told) for told in zip(maps, indices.right_hand, strict=True)]
-    far = np.array([[_distance(a, b) for b in views] for a in views]).reshape(len(views), len(views))
+    far = np.array([[_distance(a, b) for b in views] for a in views]).reshape(
+        len(views), len(views)
+    )
     pairs = [(far[a, b], a, b) for a in range(len(views)) for b in range(a)]
     card_of = list(range(len(views)))
     for distance, a, b in sorted(pairs):

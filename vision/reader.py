@@ -24,7 +24,7 @@ SURE_HEAT: Final = 0.7
 """What is found with this chance is reported however badly it reads."""
 FAINT: Final = 0.25
 """Else, when the chances that it is there and that it is one certain card multiply to this."""
-BACK_HEAT: Final = 0.4
+BACK_HEAT: Final = 0.3
 FACE_NOT_BACK: Final = 0.25
 """A back whose middle lies this near that of a face, in card widths, is that face."""
 SEARCH_SIDES_PX: Final = (160, 320, 640, 1280)
@@ -73,10 +73,11 @@ class Reader:
         part = image_bgr[y : y + height, x : x + width]
         if min(part.shape[:2]) < 2:
             return nothing()
-        found = self._find(part, card_width_px).moved(1.0, np.array([x, y], np.float32))
+        found = self.find(part, card_width_px).moved(1.0, np.array([x, y], np.float32))
         return self._read_found(image_bgr, found)
 
-    def _find(self, part: NDArray[np.uint8], card_width_px: float | None) -> Found:
+    def find(self, part: NDArray[np.uint8], card_width_px: float | None) -> Found:
+        """Find indices and backs in a picture without reading them."""
         if card_width_px is not None:
             return self._find_at(part, NOMINAL_PX / card_width_px)
         longer = max(part.shape[:2])

@@ -26,13 +26,13 @@ def test_a_few_steps_end_in_networks_with_measured_manifests(tmp_path: Path) -> 
     if not art_is_installed():
         pytest.skip("gnome-cards-data or the typefaces are not installed")
     command = [sys.executable, "-W", "ignore", "-m", "vision.training", "--quick", "--steps", "3"]
-    places = ["--out", str(tmp_path), "--checkpoint", str(tmp_path / "state.pt")]
+    places = ["--out", str(tmp_path), "--checkpoints", str(tmp_path / "state")]
     subprocess.run([*command, *places], check=True, timeout=300, env=os.environ)
     for name in ("finder", "reader"):
         manifest = tomllib.loads((tmp_path / f"{name}.toml").read_text("utf-8"))
         assert manifest["licence"] == "AGPL-3.0-or-later"
         assert len(manifest["sha256"]) == 64
-        assert manifest["recipe"]["steps"] == 3
+        assert manifest["recipe"][f"{name}_steps"] == 3
         assert set(manifest["scores"]) >= {"unseen_typefaces", "deck_casino_jumbo"}
 
 

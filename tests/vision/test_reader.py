@@ -44,7 +44,8 @@ def lay(picture: NDArray[np.float32], card: Placed, deck: str, fine: int) -> Non
     onto = cv2.getRotationMatrix2D(
         (art.shape[1] / 2, art.shape[0] / 2), -turn, PX_A_MM * fine / PX_PER_MM
     )
-    onto[:, 2] += np.array([x * fine, y * fine]) - np.array(art.shape[1::-1]) / 2
+    shift = np.array([x * fine - art.shape[1] / 2, y * fine - art.shape[0] / 2])
+    onto = np.column_stack([onto[:, :2], onto[:, 2] + shift])
     laid = cv2.warpAffine(art, onto, picture.shape[1::-1])
     laid = np.asarray(laid, np.float32)
     share = laid[..., 3:] / np.float32(255)

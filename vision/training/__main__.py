@@ -11,45 +11,76 @@ from pathlib import Path
 os.environ.setdefault("YOLO_OFFLINE", "true")
 os.environ.setdefault("YOLO_AUTOINSTALL", "false")
 
-from vision.training.export import export
-from vision.training.loop import Recipe, train
-from vision.training.manifests import finish
+from vision.training.export import export_finder, export_reader
+from vision.training.loop import Recipe, Say, finder_lesson, reader_lesson, train
+from vision.training.manifests import Course, finish, uncalibrated
+from vision.training.photographed import CREDITS, Photographed, harvest
 
 SCENES = 250
-QUICK = Recipe(steps=3, batch=2, tile_px=128, drawn_decks=2, workers=0)
+QUICK = Recipe(
+    finder_steps=3,
+    reader_steps=3,
+    finder_decks=2,
+    reader_decks=2,
+    finder_batch=2,
+    reader_batch=2,
+    tile_px=128,
+    workers=0,
+)
 
 
 def main() -> None:
     """Run the whole recipe."""
     options = _options()
     recipe = QUICK if options.quick else Recipe()
-    chosen = {"steps": options.steps, "seed": options.seed, "threads": options.threads}
+    chosen = {"seed": options.seed, "threads": options.threads}
+    chosen |= {"finder_steps": options.steps, "reader_steps": options.steps}
     recipe = replace(recipe, **{key: value for key, value in chosen.items() if value is not None})
     began = time.monotonic()
 
     def say(line: str) -> None:
         print(f"{time.monotonic() - began:7.1f} s  {line}", file=sys.stderr, flush=True)
 
-    pair = train(recipe, options.checkpoint, say)
-    export(pair, options.out)
-    finish(options.out, recipe, 4 if options.quick else SCENES, say)
+    finder = train(finder_lesson(recipe), recipe, options.checkpoints, say)
+    export_finder(finder.kept, options.out)
+    photos = None if options.photos is None else _photographed(recipe, options, say)
+    reader = train(reader_lesson(recipe, photos), recipe, options.checkpoints, say)
+    export_reader(reader.kept, options.out)
+    course = Course(recipe, photos is not None, finder.history, reader.history)
+    finish(options.out, course, 4 if options.quick else SCENES, say)
     say(f"networks and manifests written to {options.out}")
+
+
+def _photographed(recipe: Recipe, options: argparse.Namespace, say: Say) -> Photographed:
+    """Harvest photographs with a classifier that has learnt from rendered cards alone."""
+    first = replace(recipe, reader_steps=recipe.reader_steps // 3)
+    folder = options.checkpoints / "first"
+    export_finder(train(finder_lesson(recipe), recipe, options.checkpoints, say).kept, folder)
+    export_reader(train(reader_lesson(first, None), first, folder, say).kept, folder)
+    photos = harvest(options.photos, uncalibrated(folder))
+    say(f"{len(photos.patches)} patches out of photographs")
+    return photos
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m vision.training",
         description="Train the networks that find and read cards, on rendered scenes. Takes "
-        "about 45 minutes on two CPU cores, less on a GPU; resumes where it was stopped.",
+        "about an hour on two CPU cores, less on a GPU; resumes where it was stopped.",
     )
     parser.add_argument("--out", type=Path, default=Path("models/networks"), help="folder to write")
     parser.add_argument(
-        "--checkpoint",
+        "--checkpoints",
         type=Path,
-        default=Path(".cache/training/pair.pt"),
-        help="where the state of the training is kept, every minute",
+        default=Path(".cache/training"),
+        help="folder where the state of the training is kept, every minute",
     )
-    parser.add_argument("--steps", type=int, help="batches to learn from")
+    parser.add_argument(
+        "--photos",
+        type=Path,
+        help="folder of labelled photographs to learn from as well: " + ", ".join(CREDITS),
+    )
+    parser.add_argument("--steps", type=int, help="batches for each network to learn from")
     parser.add_argument("--seed", type=int, help="seed of the scenes and the weights")
     parser.add_argument("--threads", type=int, help="threads to compute with")
     parser.add_argument("--quick", action="store_true", help="tiny batches, to try everything out")

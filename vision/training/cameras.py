@@ -7,9 +7,11 @@ from numpy.typing import NDArray
 from vision.training.backdrops import Picture
 
 
-def photograph(rng: np.random.Generator, scene: Picture) -> NDArray[np.uint8]:
+def photograph(
+    rng: np.random.Generator, scene: Picture, severity: float = 1.0
+) -> NDArray[np.uint8]:
     """Light a scene, blur it, add noise and compress it as a camera would."""
-    harsh = rng.random() ** 1.5
+    harsh = severity * rng.random() ** 1.5
     picture = _light(rng, scene, harsh)
     if rng.random() < 0.25:
         picture = _glare(rng, picture)

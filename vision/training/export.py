@@ -7,7 +7,6 @@ import torch
 from torch import Tensor, nn
 
 from vision.corners import PATCH_PX
-from vision.training.loop import Pair
 
 OPSET = 18
 
@@ -37,18 +36,21 @@ class PatchReader(nn.Module):
         return self.classifier(patch.permute(0, 3, 1, 2).float())
 
 
-def export(pair: Pair, folder: Path) -> tuple[Path, Path]:
-    """Write both networks; return their files."""
-    folder.mkdir(parents=True, exist_ok=True)
-    finder, reader = folder / "finder.onnx", folder / "reader.onnx"
+def export_finder(detector: nn.Module, folder: Path) -> None:
+    """Write ``finder.onnx``."""
     tile = torch.zeros((1, 320, 320, 3), dtype=torch.uint8)
+    free = {0: "batch", 1: "height", 2: "width"}
+    _write(TileFinder(detector), tile, folder / "finder.onnx", free)
+
+
+def export_reader(classifier: nn.Module, folder: Path) -> None:
+    """Write ``reader.onnx``."""
     patch = torch.zeros((2, PATCH_PX[1], PATCH_PX[0], 3), dtype=torch.uint8)
-    _write(TileFinder(pair.detector), tile, finder, {0: "batch", 1: "height", 2: "width"})
-    _write(PatchReader(pair.classifier), patch, reader, {0: "batch"})
-    return finder, reader
+    _write(PatchReader(classifier), patch, folder / "reader.onnx", {0: "batch"})
 
 
 def _write(network: nn.Module, example: Tensor, path: Path, free: dict[int, str]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
     network = network.to("cpu").eval()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

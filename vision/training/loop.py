@@ -1,78 +1,109 @@
-"""The training loop: both networks learn from the same scenes, side by side."""
+"""The training loop: first the detector learns, then the classifier."""
 
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, IterableDataset
 
 from vision.training.decks import train_deck_ids
 from vision.training.networks import Classifier, Detector
-from vision.training.samples import NOT_AN_INDEX, Sample, Scenes
+from vision.training.photographed import Photographed
+from vision.training.samples import NOT_AN_INDEX, Glimpses, Looks, Sample, Scenes
+
+Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Recipe:
     """Everything that decides a training run."""
 
-    steps: int = 3000
-    batch: int = 16
+    finder_steps: int = 3000
+    finder_decks: int = 150
+    reader_steps: int = 1400
+    reader_decks: int = 320
+    finder_batch: int = 16
+    reader_batch: int = 8
+    """Scenes a step; a scene gives the classifier twenty patches."""
     tile_px: int = 256
-    drawn_decks: int = 150
     seed: int = 1
-    peak_rate: float = 2.5e-3
+    finder_rate: float = 2.5e-3
+    reader_rate: float = 1.5e-3
     weight_decay: float = 1e-2
     workers: int = 1
     threads: int = 1
     average: float = 0.998
 
 
-@dataclass
-class Pair:
-    """The two networks, and their running averages, which are what is exported."""
+@dataclass(frozen=True)
+class Lesson:
+    """What one network learns from, and how its answer is judged."""
 
-    detector: nn.Module
-    classifier: nn.Module
-
-    def parts(self) -> tuple[nn.Module, nn.Module]:
-        """Both networks."""
-        return self.detector, self.classifier
-
-    def state(self) -> dict[str, dict[str, Tensor]]:
-        """Both networks' weights."""
-        return {"detector": self.detector.state_dict(), "classifier": self.classifier.state_dict()}
-
-    def load(self, state: dict[str, dict[str, Tensor]]) -> None:
-        """Take up saved weights."""
-        self.detector.load_state_dict(state["detector"])
-        self.classifier.load_state_dict(state["classifier"])
+    name: str
+    steps: int
+    rate: float
+    """Peak learning rate."""
+    batches: Callable[[int], Iterator[Any]]
+    """Batches from a step on."""
+    loss: Callable[[nn.Module, Any], Tensor]
 
 
-def fresh_pair(device: torch.device) -> Pair:
-    """Two untrained networks."""
-    detector, classifier = Detector().to(device), Classifier().to(device)
-    layout = torch.channels_last
-    return Pair(detector.to(memory_format=layout), classifier.to(memory_format=layout))
+def finder_lesson(recipe: Recipe) -> Lesson:
+    """Teach the detector to find indices and backs in scenes."""
+
+    def batches(first: int) -> Iterator[Sample]:
+        decks = train_deck_ids(recipe.finder_decks)
+        scenes = Scenes(decks, recipe.tile_px, recipe.seed, first * recipe.finder_batch)
+        return _loader(scenes, recipe.finder_batch, torch.stack, recipe)
+
+    return Lesson("finder", recipe.finder_steps, recipe.finder_rate, batches, detector_loss)
 
 
-def collate(samples: list[Sample]) -> Sample:
-    """Stack samples into a batch; patches run through as one list."""
-    stack = {f: torch.stack([getattr(s, f) for s in samples]) for f in ("tile", "heat", "values")}
-    cells = {
-        f: torch.stack([getattr(s, f) for s in samples]) for f in ("index_cells", "back_cells")
-    }
-    flat = {f: torch.cat([getattr(s, f) for s in samples]) for f in ("patches", "ranks", "suits")}
-    return Sample(**stack, **cells, **flat)
+def reader_lesson(recipe: Recipe, photos: Photographed | None) -> Lesson:
+    """Teach the classifier to read index patches, rendered and, where given, photographed."""
+
+    def batches(first: int) -> Iterator[Glimpses]:
+        decks = train_deck_ids(recipe.reader_decks)
+        start = first * recipe.reader_batch
+        looks = Looks(decks, recipe.tile_px, recipe.seed, start, photos)
+        return _loader(looks, recipe.reader_batch, torch.cat, recipe)
+
+    return Lesson("reader", recipe.reader_steps, recipe.reader_rate, batches, classifier_loss)
 
 
-def detector_loss(out: Tensor, batch: Sample) -> Tensor:
+def _loader(
+    source: IterableDataset[Any],
+    count: int,
+    join: Callable[[list[Tensor]], Tensor],
+    recipe: Recipe,
+) -> Iterator[Any]:
+    def collate(parts: list[Any]) -> Any:
+        names = vars(parts[0])
+        return type(parts[0])(**{n: join([getattr(part, n) for part in parts]) for n in names})
+
+    ahead = 6 if recipe.workers else None
+    return iter(
+        DataLoader(
+            source,
+            batch_size=count,
+            collate_fn=collate,
+            num_workers=recipe.workers,
+            prefetch_factor=ahead,
+        )
+    )
+
+
+def detector_loss(network: nn.Module, batch: Sample) -> Tensor:
     """Focal loss on the heats, absolute error on the values where there is something."""
-    logits, values = out[:, :3], out[:, 3:]
+    with torch.autocast(batch.tile.device.type, dtype=torch.bfloat16):
+        out = network(_laid_out(batch.tile) / 255)
+    logits, values = out[:, :3].float(), out[:, 3:].float()
     target, excused = batch.heat.clamp(min=0), batch.heat < 0
     p = logits.sigmoid().clamp(1e-5, 1 - 1e-5)
     hit = target > 0.999
@@ -87,107 +118,116 @@ def detector_loss(out: Tensor, batch: Sample) -> Tensor:
     return heat + 0.5 * point + 2.0 * ways + 0.7 * lies
 
 
-def classifier_loss(out: Tensor, batch: Sample) -> Tensor:
+def classifier_loss(network: nn.Module, batch: Glimpses) -> Tensor:
     """Cross entropy of rank and, where there is an index, of suit."""
-    rank = functional.cross_entropy(out[:, :14], batch.ranks)
+    with torch.autocast(batch.patches.device.type, dtype=torch.bfloat16):
+        out = network(_laid_out(batch.patches))
+    out = out.float()
     index = batch.ranks != NOT_AN_INDEX
+    rank = functional.cross_entropy(out[:, :14], batch.ranks)
     return rank + functional.cross_entropy(out[index, 14:], batch.suits[index])
-
-
-def train(recipe: Recipe, checkpoint: Path, say: Callable[[str], None]) -> Pair:
-    """Train, resuming from ``checkpoint`` where it exists; return the averaged networks."""
-    torch.set_num_threads(recipe.threads)
-    torch.manual_seed(recipe.seed)
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    pair, kept = fresh_pair(device), fresh_pair(device)
-    kept.load(pair.state())
-    weights = [weight for part in pair.parts() for weight in part.parameters()]
-    optimiser = torch.optim.AdamW(weights, lr=recipe.peak_rate, weight_decay=recipe.weight_decay)
-    first = _resume(checkpoint, pair, kept, optimiser)
-    saved = began = time.monotonic()
-    for step, batch in zip(range(first, recipe.steps), _batches(recipe, first), strict=False):
-        losses = _step(pair, optimiser, _to(batch, device), rate_at(step, recipe))
-        _follow(kept, pair, min(recipe.average, (step + 1) / (step + 20)))
-        if step % 20 == 0:
-            pace = (time.monotonic() - began) / (step - first + 1)
-            say(f"step {step}: find {losses[0]:.3f} read {losses[1]:.3f} {pace:.2f} s/step")
-        if time.monotonic() - saved > 60 or step + 1 == recipe.steps:
-            _save(checkpoint, step + 1, pair, kept, optimiser)
-            saved = time.monotonic()
-    return kept
-
-
-def rate_at(step: int, recipe: Recipe) -> float:
-    """Learning rate: a short rise, then half a cosine down."""
-    rise = max(1, min(200, recipe.steps // 10))
-    if step < rise:
-        return recipe.peak_rate * (step + 1) / rise
-    share = (step - rise) / max(1, recipe.steps - rise)
-    return recipe.peak_rate * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * share)))
-
-
-def _batches(recipe: Recipe, first: int) -> Iterator[Sample]:
-    decks = train_deck_ids(recipe.drawn_decks)
-    scenes = Scenes(decks, recipe.tile_px, recipe.seed, first * recipe.batch)
-    return iter(
-        DataLoader(
-            scenes,
-            batch_size=recipe.batch,
-            collate_fn=collate,
-            num_workers=recipe.workers,
-            prefetch_factor=6 if recipe.workers else None,
-        )
-    )
-
-
-def _to(batch: Sample, device: torch.device) -> Sample:
-    return Sample(**{name: value.to(device) for name, value in vars(batch).items()})
-
-
-def _step(
-    pair: Pair, optimiser: torch.optim.Optimizer, batch: Sample, rate: float
-) -> tuple[float, float]:
-    for group in optimiser.param_groups:
-        group["lr"] = rate
-    with torch.autocast(batch.tile.device.type, dtype=torch.bfloat16):
-        found = pair.detector(_laid_out(batch.tile) / 255)
-        read = pair.classifier(_laid_out(batch.patches))
-    find, tell = detector_loss(found.float(), batch), classifier_loss(read.float(), batch)
-    optimiser.zero_grad(set_to_none=True)
-    (find + tell).backward()
-    for part in pair.parts():
-        nn.utils.clip_grad_norm_(part.parameters(), 5.0)
-    optimiser.step()
-    return float(find), float(tell)
 
 
 def _laid_out(pictures: Tensor) -> Tensor:
     return pictures.float().contiguous(memory_format=torch.channels_last)
 
 
+@dataclass
+class Pupil:
+    """A network as it learns, and its running average, which is what is exported."""
+
+    live: nn.Module
+    kept: nn.Module
+    optimiser: torch.optim.Optimizer
+    step: int = 0
+    history: list[str] = field(default_factory=list)
+    """Where the training did not go straight from its first step to its last."""
+
+    def save(self, path: Path) -> None:
+        """Write everything that the training goes on from."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        state = {"step": self.step, "history": self.history}
+        state |= {"optimiser": self.optimiser.state_dict()}
+        state |= {"live": self.live.state_dict(), "kept": self.kept.state_dict()}
+        torch.save(state, path.with_suffix(".part"))
+        path.with_suffix(".part").replace(path)
+
+    def resume(self, path: Path) -> None:
+        """Take up where a training was left, if one was."""
+        if not path.exists():
+            return
+        state = torch.load(path, weights_only=True)
+        self.live.load_state_dict(state["live"])
+        self.kept.load_state_dict(state["kept"])
+        if "optimiser" in state:
+            self.optimiser.load_state_dict(state["optimiser"])
+        self.step, self.history = int(state["step"]), list(state["history"])
+
+
+def new_pupil(name: str, recipe: Recipe, device: torch.device) -> Pupil:
+    """Start a network from the recipe's seed."""
+    torch.manual_seed(recipe.seed)
+    make = {"finder": Detector, "reader": Classifier}[name]
+    live, kept = (make().to(device).to(memory_format=torch.channels_last) for _ in range(2))
+    kept.load_state_dict(live.state_dict())
+    optimiser = torch.optim.AdamW(live.parameters(), weight_decay=recipe.weight_decay)
+    return Pupil(live, kept, optimiser)
+
+
+def train(lesson: Lesson, recipe: Recipe, folder: Path, say: Say) -> Pupil:
+    """Train one network, resuming from ``folder`` where it was left."""
+    torch.set_num_threads(recipe.threads)
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    pupil, checkpoint = new_pupil(lesson.name, recipe, device), folder / f"{lesson.name}.pt"
+    pupil.resume(checkpoint)
+    if pupil.step >= lesson.steps:
+        return pupil
+    saved = began = time.monotonic()
+    first = pupil.step
+    for batch in lesson.batches(first):
+        loss = _step(pupil, lesson, _to(batch, device), recipe)
+        if pupil.step % 20 == 0:
+            pace = (time.monotonic() - began) / (pupil.step - first)
+            say(f"{lesson.name} step {pupil.step}: loss {loss:.3f}, {pace:.2f} s a step")
+        if time.monotonic() - saved > 60 or pupil.step >= lesson.steps:
+            pupil.save(checkpoint)
+            saved = time.monotonic()
+        if pupil.step >= lesson.steps:
+            break
+    return pupil
+
+
+def rate_at(step: int, steps: int, peak: float) -> float:
+    """Learning rate: a short rise, then half a cosine down."""
+    rise = max(1, min(200, steps // 10))
+    if step < rise:
+        return peak * (step + 1) / rise
+    share = (step - rise) / max(1, steps - rise)
+    return peak * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * share)))
+
+
+def _to(batch: Any, device: torch.device) -> Any:
+    return type(batch)(**{name: value.to(device) for name, value in vars(batch).items()})
+
+
+def _step(pupil: Pupil, lesson: Lesson, batch: Any, recipe: Recipe) -> float:
+    for group in pupil.optimiser.param_groups:
+        group["lr"] = rate_at(pupil.step, lesson.steps, lesson.rate)
+    loss = lesson.loss(pupil.live, batch)
+    pupil.optimiser.zero_grad(set_to_none=True)
+    loss.backward()
+    nn.utils.clip_grad_norm_(pupil.live.parameters(), 5.0)
+    pupil.optimiser.step()
+    _follow(pupil.kept, pupil.live, min(recipe.average, (pupil.step + 1) / (pupil.step + 20)))
+    pupil.step += 1
+    return float(loss.detach())
+
+
 @torch.no_grad()
-def _follow(kept: Pair, pair: Pair, share: float) -> None:
-    for average, live in zip(kept.parts(), pair.parts(), strict=True):
-        for name, value in live.state_dict().items():
-            mine = average.state_dict()[name]
-            if value.is_floating_point():
-                mine.mul_(share).add_(value, alpha=1 - share)
-            else:
-                mine.copy_(value)
-
-
-def _save(path: Path, step: int, pair: Pair, kept: Pair, optimiser: torch.optim.Optimizer) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    state = {"step": step, "pair": pair.state(), "kept": kept.state()}
-    torch.save(state | {"optimiser": optimiser.state_dict()}, path.with_suffix(".part"))
-    path.with_suffix(".part").replace(path)
-
-
-def _resume(path: Path, pair: Pair, kept: Pair, optimiser: torch.optim.Optimizer) -> int:
-    if not path.exists():
-        return 0
-    state = torch.load(path, weights_only=True)
-    pair.load(state["pair"])
-    kept.load(state["kept"])
-    optimiser.load_state_dict(state["optimiser"])
-    return int(state["step"])
+def _follow(kept: nn.Module, live: nn.Module, share: float) -> None:
+    averages = kept.state_dict()
+    for name, value in live.state_dict().items():
+        if value.is_floating_point():
+            averages[name].mul_(share).add_(value, alpha=1 - share)
+        else:
+            averages[name].copy_(value)

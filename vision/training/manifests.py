@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from vision.patches import log_softmax
 from vision.reader import Reader
 from vision.training.decks import TRAIN_SHEETS, test_deck_ids, train_deck_ids
 from vision.training.loop import Recipe
+from vision.training.photographed import CREDITS
 from vision.training.scores import Read, Readings, measure, readings
 
 LICENCE = "AGPL-3.0-or-later"
@@ -22,11 +23,25 @@ CALIBRATION_DECKS = tuple(f"unseen:{n}" for n in range(100, 112))
 LEAST_CONFIDENT, MOST_CONFIDENT = 0.9, 0.9995
 
 
-def finish(folder: Path, recipe: Recipe, scene_count: int, say: Callable[[str], None]) -> Reader:
+@dataclass(frozen=True)
+class Course:
+    """How the networks came about: the recipe, and where a training left it.
+
+    Attributes:
+        photos: photographs were learnt from as well.
+        finder_history, reader_history: empty where a network went straight through.
+    """
+
+    recipe: Recipe
+    photos: bool
+    finder_history: list[str]
+    reader_history: list[str]
+
+
+def finish(folder: Path, course: Course, scene_count: int, say: Callable[[str], None]) -> Reader:
     """Calibrate, measure and describe the networks in ``folder``; return them as a reader."""
     say("calibrating on unseen typefaces")
-    plain = {"calibration": {"rank_temperature": 1.0, "suit_temperature": 1.0}}
-    reader = Reader(_open(folder, "finder", {}), _open(folder, "reader", plain), LEAST_CONFIDENT)
+    reader = uncalibrated(folder)
     told = readings(reader, CALIBRATION_DECKS, scene_count, seed=71)
     calibration = temperatures(told)
     reader = replace(reader, classifier=_open(folder, "reader", {"calibration": calibration}))
@@ -38,8 +53,15 @@ def finish(folder: Path, recipe: Recipe, scene_count: int, say: Callable[[str], 
         score, _ = measure(reader, decks, scene_count, seed=73)
         scores[name] = score.table()
         say(f"{name}: {scores[name]}")
-    _describe(folder, recipe, calibration, reader.confident_p, scores)
+    _describe(folder, course, reader, scores)
     return reader
+
+
+def uncalibrated(folder: Path) -> Reader:
+    """Open exported networks that have no manifest yet."""
+    plain = {"calibration": {"rank_temperature": 1.0, "suit_temperature": 1.0}}
+    finder, reader = _open(folder, "finder", {}), _open(folder, "reader", plain)
+    return Reader(finder, reader, LEAST_CONFIDENT)
 
 
 def test_sets() -> dict[str, tuple[str, ...]]:
@@ -81,13 +103,9 @@ def _open(folder: Path, name: str, manifest: dict[str, Any]) -> Network:
 
 
 def _describe(
-    folder: Path,
-    recipe: Recipe,
-    calibration: dict[str, float],
-    confident_p: float,
-    scores: dict[str, dict[str, float]],
+    folder: Path, course: Course, read: Reader, scores: dict[str, dict[str, float]]
 ) -> None:
-    shared = {"recipe": asdict(recipe) | _sources(recipe), "scores": scores}
+    recipe = asdict(course.recipe) | _sources(course)
     finder = {
         "labels": ["index", "index in a right-hand corner", "back"],
         "input": "uint8 BGR, (B, H, W, 3), sides multiples of 16, a card about 64 px wide",
@@ -97,19 +115,24 @@ def _describe(
         "labels": [*RANKS, "not an index", *SUITS],
         "input": "uint8 BGR, (B, 64, 40, 3), an index patch at 2 px a millimetre",
         "output": "float32 (B, 18), logits",
-        "confident_p": confident_p,
-        "calibration": calibration,
+        "confident_p": read.confident_p,
+        "calibration": read.classifier.manifest["calibration"],
     }
     for name, about in (("finder", finder), ("reader", reader)):
         sha256 = hashlib.sha256((folder / f"{name}.onnx").read_bytes()).hexdigest()
-        head = {"name": name, "licence": LICENCE, "sha256": sha256, "seed": recipe.seed}
-        (folder / f"{name}.toml").write_text(toml(head | about | shared), "utf-8")
+        head = {"name": name, "licence": LICENCE, "sha256": sha256, "seed": course.recipe.seed}
+        history = course.finder_history if name == "finder" else course.reader_history
+        measured = {"recipe": recipe | {"history": history}, "scores": scores}
+        (folder / f"{name}.toml").write_text(toml(head | about | measured), "utf-8")
 
 
-def _sources(recipe: Recipe) -> dict[str, Any]:
+def _sources(course: Course) -> dict[str, Any]:
+    recipe, photos = course.recipe, course.photos
+    mixed_in = [f"{name}: {credit}" for name, credit in CREDITS.items()] if photos else []
     return {
-        "command": "python -m vision.training",
-        "decks": len(train_deck_ids(recipe.drawn_decks)),
+        "command": "python -m vision.training" + (" --photos FOLDER" if photos else ""),
+        "decks_seen": len(train_deck_ids(max(recipe.finder_decks, recipe.reader_decks))),
+        "photographs": mixed_in,
         "art": "Debian package gnome-cards-data, GPL-3.0-or-later: " + ", ".join(TRAIN_SHEETS),
         "drawn": "vision.training.drawn, ranks in Debian's typefaces",
         "calibration_decks": list(CALIBRATION_DECKS),

@@ -13,13 +13,14 @@ from torch.utils.data import IterableDataset, get_worker_info
 from models.cards import RANKS, SUITS, Card
 from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM, PATCH_PX, patch_map
 from vision.training.networks import DETECTOR_CHANNELS
+from vision.training.photographed import Photographed
 from vision.training.scenes import Lain, Scene, anchor_at, anchors, render
 
 CELL_PX = 4
 NOMINAL_PX = 64.0
 """The card width that lengths are given in."""
 NOT_AN_INDEX = 13
-PATCHES_A_SCENE = 6
+PATCHES_A_SCENE = 20
 SEEN, HIDDEN = 0.75, 0.3
 """An index of which more is shown is to be found; less, not; between them, either will do."""
 BACK_SEEN, BACK_HIDDEN = 0.16, 0.06
@@ -34,7 +35,6 @@ class Sample:
         heat: ``(3, S/4, S/4)`` float32, 1 at a point; negative where either answer will do.
         values: ``(11, S/4, S/4)`` float32, the channels after the heats.
         index_cells, back_cells: ``(S/4, S/4)`` float32, where the values of each kind count.
-        patches: ``(P, 3, 64, 40)`` uint8; ranks and suits: ``(P,)`` int64, suit -1 for none.
     """
 
     tile: Tensor
@@ -42,6 +42,12 @@ class Sample:
     values: Tensor
     index_cells: Tensor
     back_cells: Tensor
+
+
+@dataclass(frozen=True)
+class Glimpses:
+    """Index patches ``(P, 3, 64, 40)`` uint8 with ranks and suits ``(P,)`` int64, -1 for none."""
+
     patches: Tensor
     ranks: Tensor
     suits: Tensor
@@ -62,12 +68,68 @@ class Scenes(IterableDataset[Sample]):
         number = self.start + worker
         while True:
             rng = np.random.default_rng([self.seed, number])
-            yield sample(rng, render(rng, self.decks, self.size))
+            yield sample(render(rng, self.decks, self.size))
             number += step
 
 
-def sample(rng: np.random.Generator, scene: Scene) -> Sample:
-    """Turn a scene into targets and patches."""
+class Looks(IterableDataset[Glimpses]):
+    """An endless stream of index patches, a scene's at a time, some of them photographed."""
+
+    def __init__(
+        self, decks: Sequence[str], size: int, seed: int, start: int, photos: Photographed | None
+    ) -> None:
+        super().__init__()
+        self.decks, self.size, self.seed, self.start = tuple(decks), size, seed, start
+        self.photos = photos
+
+    def __iter__(self) -> Iterator[Glimpses]:
+        """Render on and on."""
+        cv2.setNumThreads(1)
+        info = get_worker_info()
+        worker, step = (0, 1) if info is None else (info.id, info.num_workers)
+        number = self.start + worker
+        while True:
+            rng = np.random.default_rng([self.seed, 2, number])
+            severity = 1.0 if rng.random() < 0.4 else 0.45
+            scene = render(rng, self.decks, self.size, severity)
+            patches, ranks, suits = cut_patches(rng, scene, PATCHES_A_SCENE)
+            if self.photos is not None:
+                self.photos.mix_in(rng, patches, ranks, suits)
+            yield glimpses(distort(rng, patches), ranks, suits)
+            number += step
+
+
+def glimpses(
+    patches: NDArray[np.uint8], ranks: NDArray[np.int64], suits: NDArray[np.int64]
+) -> Glimpses:
+    """Hand patches ``(P, 64, 40, 3)`` over to torch."""
+    turned = np.ascontiguousarray(patches.transpose(0, 3, 1, 2))
+    return Glimpses(torch.from_numpy(turned), torch.from_numpy(ranks), torch.from_numpy(suits))
+
+
+def distort(rng: np.random.Generator, patches: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Thicken or thin the ink of some patches, and stretch some: more typefaces for the price."""
+    for at in range(len(patches)):
+        kind = rng.random()
+        if kind < 0.1:
+            patches[at] = cv2.erode(patches[at], np.ones((2, 2), np.uint8))
+        elif kind < 0.2:
+            patches[at] = cv2.dilate(patches[at], np.ones((2, 2), np.uint8))
+        if rng.random() < 0.3:
+            patches[at] = _stretched(rng, patches[at])
+    return patches
+
+
+def _stretched(rng: np.random.Generator, patch: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    middle = np.array(PATCH_PX) / 2 - [8, 10]  # the index itself, not the patch
+    grow = np.diag(np.exp(rng.normal(0, 0.09, 2)))
+    onto = np.column_stack([grow, middle - grow @ middle])
+    stretched = cv2.warpAffine(patch, onto, PATCH_PX, borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(stretched, np.uint8)
+
+
+def sample(scene: Scene) -> Sample:
+    """Turn a scene into targets."""
     cells = len(scene.picture) // CELL_PX
     targets = Targets(cells)
     for card in scene.cards:
@@ -75,16 +137,12 @@ def sample(rng: np.random.Generator, scene: Scene) -> Sample:
             targets.add_back(card)
         else:
             targets.add_indices(card)
-    patches, ranks, suits = cut_patches(rng, scene, PATCHES_A_SCENE)
     return Sample(
         torch.from_numpy(np.ascontiguousarray(scene.picture.transpose(2, 0, 1))),
         torch.from_numpy(targets.heat),
         torch.from_numpy(targets.values),
         torch.from_numpy(targets.index_cells),
         torch.from_numpy(targets.back_cells),
-        torch.from_numpy(np.ascontiguousarray(patches.transpose(0, 3, 1, 2))),
-        torch.from_numpy(ranks),
-        torch.from_numpy(suits),
     )
 
 
@@ -170,9 +228,9 @@ def cut_patches(rng: np.random.Generator, scene: Scene, count: int) -> Patches:
     patches = np.zeros((count, PATCH_PX[1], PATCH_PX[0], 3), np.uint8)
     ranks = np.full(count, NOT_AN_INDEX, np.int64)
     suits = np.full(count, -1, np.int64)
-    wanted = rng.permutation(len(seen))[:count]
+    wanted = np.concatenate([rng.permutation(len(seen)) for _ in range(3)])[:count]
     for at in range(count):
-        real = at < len(wanted) and (at < 2 or rng.random() < 0.85)
+        real = at < len(wanted) and (at < 2 or rng.random() < 0.9)
         if real:
             onto, right_hand, face = seen[wanted[at]]
             ranks[at], suits[at] = RANKS.index(face.rank), SUITS.index(face.suit)

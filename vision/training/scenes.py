@@ -122,8 +122,13 @@ class Felt:
         return low, high
 
 
-def render(rng: np.random.Generator, decks: Sequence[str], size: int) -> Scene:
-    """Render one scene of ``size`` pixels square with cards of ``decks``."""
+def render(
+    rng: np.random.Generator, decks: Sequence[str], size: int, severity: float = 1.0
+) -> Scene:
+    """Render one scene of ``size`` pixels square with cards of ``decks``.
+
+    ``severity`` says how badly it may be photographed: 0 for a fine camera in good light.
+    """
     card_px = _card_width(rng)
     picture = backdrop(rng, size)
     owner = np.full((size, size), -1, np.int16)
@@ -142,7 +147,7 @@ def render(rng: np.random.Generator, decks: Sequence[str], size: int) -> Scene:
     if rng.random() < 0.18:
         limb(rng, picture, owner, card_px)
     cards = tuple(_lain(at, *card, owner) for at, card in enumerate(felt.laid))
-    return Scene(photograph(rng, picture), cards, card_px, owner)
+    return Scene(photograph(rng, picture, severity), cards, card_px, owner)
 
 
 def _card_width(rng: np.random.Generator) -> float:

@@ -16,6 +16,8 @@ from vision.training.samples import BACK_SEEN, SEEN, anchor_at
 from vision.training.scenes import Scene, anchors, render
 
 SCENE_PX = 384
+SEVERITY = 0.5
+"""How badly the scenes are photographed, of what is learnt from."""
 NEAR = 0.12
 """A find tells of an index within this many card widths of it."""
 SAME_CARD = 0.3
@@ -53,7 +55,7 @@ class Read:
 def scenes(decks: Sequence[str], count: int, seed: int) -> Iterator[Scene]:
     """Render scenes of the given decks, one after another."""
     for number in range(count):
-        yield render(np.random.default_rng([seed, number]), decks, SCENE_PX)
+        yield render(np.random.default_rng([seed, number]), decks, SCENE_PX, SEVERITY)
 
 
 def measure(
@@ -65,10 +67,11 @@ def measure(
     for scene in scenes(decks, count, seed):
         seen = reader.read(scene.picture, card_width_px=scene.card_px)
         plain, hidden = _cards_in_view(scene)
-        matched = _match(seen, plain, scene.card_px)
+        every = _match(seen, plain + hidden, scene.card_px)
+        matched = {sighting: card for sighting, card in every.items() if card < len(plain)}
         reads += [_read(seen, sighting, plain[card][0]) for sighting, card in matched.items()]
         cards, found = cards + len(plain), found + len(matched)
-        false_cards += _false(reader, seen, matched, plain + hidden, scene.card_px)
+        false_cards += _false(reader, seen, every, plain + hidden, scene.card_px)
         lying = [lain for lain in scene.cards if lain.face is None and lain.shown[0] > BACK_SEEN]
         backs += len(lying)
         backs_found += _backs_seen(seen, [_middle(lain.map) for lain in lying], scene.card_px)
@@ -133,7 +136,7 @@ def _match(seen: Sightings, plain: Known, card_px: float) -> dict[int, int]:
         for card, (face, place) in enumerate(plain):
             far = float(np.hypot(*(middle - place))) / card_px
             if far < SAME_CARD:
-                options.append((far + (0.0 if called is face else 0.1), int(sighting), card))
+                options.append((far + (0.0 if called is face else 0.15), int(sighting), card))
     matched: dict[int, int] = {}
     for _, sighting, card in sorted(options):
         if sighting not in matched and card not in matched.values():
@@ -197,11 +200,13 @@ def readings(reader: Reader, decks: Sequence[str], count: int, seed: int) -> Rea
 
 
 def _face_at(scene: Scene, anchor: NDArray[np.float32]) -> Card | None:
+    """Name the face whose index, in plain view, is the nearest to a find, and near enough."""
+    near: list[tuple[float, Card]] = []
     for lain in scene.cards:
         if lain.face is None:
             continue
         for at, onto in enumerate(anchors(lain)):
-            near = np.hypot(*(anchor_at(onto, at >= 2) - anchor)) < NEAR * scene.card_px
-            if near and lain.shown[at] >= SEEN:
-                return lain.face
-    return None
+            far = float(np.hypot(*(anchor_at(onto, at >= 2) - anchor))) / scene.card_px
+            if far < NEAR and lain.shown[at] >= SEEN:
+                near.append((far, lain.face))
+    return min(near, key=lambda told: told[0])[1] if near else None
