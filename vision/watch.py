@@ -22,7 +22,7 @@ from vision.tracker import Change, Seen, Tracker
 from vision.view import FeltView
 
 _PAD_MM: Final = 60.0
-_FOUND_P: Final = 0.35
+_FOUND_P: Final = 0.28
 _MISFIT_MM: Final = 14.0
 _INDEX: Final = (0.1, 0.135)
 """Where a card's index stands, in shares of its width and height."""
