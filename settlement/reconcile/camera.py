@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from statistics import mean
 
 from models.cards import Card
 from models.events import CardGone, CardSighted, Face
@@ -9,7 +10,7 @@ from settlement.reconcile.felt import Felt, apart_mm
 from settlement.reconcile.happenings import Agenda, Arrived, Moved, Taken, Turned
 from settlement.reconcile.sightings import AGREED_P, Lying, Place
 from settlement.reconcile.table import Table
-from settlement.reconcile.timing import CARRY_NS, SECOND
+from settlement.reconcile.timing import CARRY_NS, MS, SECOND
 
 _ECHO_MM = 12.0
 """Two tracks of one face this near to each other are one card seen twice."""
@@ -19,6 +20,11 @@ _MANY = 400
 
 _TWIN_MM = 36.0
 """The next card of a hand is laid within this of the last one."""
+
+_DOUBLE_MM = 60.0
+_DOUBLE_NS = 300 * MS
+"""One card leaves the shoe at a time: two like ones that came to rest together, and nearer than
+this, are one card seen twice."""
 
 _TURN_MM = 130.0
 """A card is turned over within this of where it lay."""
@@ -56,9 +62,24 @@ class Camera:
         if known is None and self._alone:
             self._agenda.add(Arrived(lying.at, None, lying, lying.seqs))
         elif known is None:
-            self.pending.append(lying)
+            self._came(lying)
         elif not self._better_read(known, lying):
             self._changed(known, lying, seen)
+
+    def _came(self, lying: Lying) -> None:
+        """A new track is pending, unless it is the double of another: the surer face stays."""
+        for other in self._lying.values():
+            if not _doubles(other, lying):
+                continue
+            if lying.face == "down":
+                self.join(lying, other.track)
+            elif other in self.pending and _surety(other) < _surety(lying):
+                self.ignore(other)
+                break
+            else:
+                self.ignore(lying)
+            return
+        self.pending.append(lying)
 
     def twin(self, card: Card, at: int) -> Lying | None:
         """Return the track that seems to have moved where a second ``card`` was laid upon it."""
@@ -140,18 +161,41 @@ class Camera:
 
     def _relocated(self, lying: Lying, strictly: bool) -> bool:
         """A card gone from its place and come to another of the same spot: the nearest such."""
-        gone = [
-            (apart_mm(self._table.places[found.track], lying.place), found)
+        gone = {
+            found.track: found
             for found in self._agenda
             if isinstance(found, Taken) and self._may_have_come(found.track, lying, strictly)
-        ]
+        }
         if not gone:
             return False
-        _, taken = min(gone, key=lambda found: found[0])
+        nearest = min(gone, key=lambda track: apart_mm(self._table.places[track], lying.place))
+        taken = gone.get(self._of_twins(nearest, lying))
+        if taken is None:
+            return False
         self._agenda.drop(taken)
         self.join(lying, taken.track)
         self._moved(lying.at, taken.track, lying.seqs)
         return True
+
+    def _of_twins(self, track: int, lying: Lying) -> int:
+        """Choose between two like cards of a hand laid apart: the left one stays the left one.
+
+        No picture tells them apart once they have moved; the boxes of their wagers stand in
+        the same order as the hands.
+        """
+        found = self._table.owner(track)
+        if found is None or found[0] is None or found[1].card is None:
+            return track
+        hand, held = found[0], found[1]
+        across = {
+            twin.track: self._felt.rightward_mm(self._table.places[twin.track], hand.spot)
+            for twin in hand.cards
+            if twin.card is held.card
+            and twin.track is not None
+            and twin.track in self._table.places
+        }
+        went_right = self._felt.rightward_mm(lying.place, hand.spot) > mean(across.values())
+        return (max if went_right else min)(across, key=lambda twin: across[twin])
 
     def _may_have_come(self, track: int, lying: Lying, strictly: bool) -> bool:
         place = self._table.places.get(track)
@@ -273,6 +317,18 @@ class Camera:
             self._moved(at, after.track, seqs)
         if after.face != before.face or seen.change in ("turned", "read"):
             self._agenda.add(Turned(at, after.track, after, seqs))
+
+
+def _doubles(one: Lying, other: Lying) -> bool:
+    alike = one.face == other.face and one.card is other.card
+    if one.track == other.track or not alike or (one.face == "up" and one.card is None):
+        return False
+    together = abs(one.at - other.at) < _DOUBLE_NS
+    return together and apart_mm(one.place, other.place) < _DOUBLE_MM
+
+
+def _surety(lying: Lying) -> float:
+    return 0.0 if lying.card is None else lying.p(lying.card) or 0.0
 
 
 def _seqs(event: CardSighted | CardGone) -> tuple[int, ...]:

@@ -97,6 +97,11 @@ class Felt:
         turned = (place.angle_deg - degrees(atan2(x, -y))) % 180
         return 45 < turned < 135
 
+    def rightward_mm(self, place: Place, spot: int) -> float:
+        """Return how far to the right ``place`` is, as the cards of ``spot`` face the dealer."""
+        x, y = self._towards_top[spot]
+        return place.y_mm * x - place.x_mm * y
+
     def off_mm(self, place: Place, hand: Sequence[Place], spot: int) -> float:
         """Return how far ``place`` is from where the next card of ``hand`` is due."""
         last = hand[-1]
