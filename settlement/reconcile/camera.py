@@ -181,10 +181,10 @@ class Camera:
         """Choose between two like cards of a hand laid apart: the left one stays the left one.
 
         No picture tells them apart once they have moved; the boxes of their wagers stand in
-        the same order as the hands.
+        the same order as the hands. Of a hand split already only the second card moves.
         """
         found = self._table.owner(track)
-        if found is None or found[0] is None or found[1].card is None:
+        if found is None or found[0] is None or found[0].of_split or found[1].card is None:
             return track
         hand, held = found[0], found[1]
         across = {

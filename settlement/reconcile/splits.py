@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from models.events import AnyFact, Dealt, PlayerActed, Spot
 from settlement.reconcile.happenings import Agenda, Entered, Moved
-from settlement.reconcile.table import PlayedHand, Table
+from settlement.reconcile.table import Table
 from settlement.reconcile.timing import ENTRY_NS, TAKING_NS
 from settlement.reconcile.voice import Voice
 
@@ -80,7 +80,6 @@ class Splits:
     def entered(self, fact: PlayerActed) -> None:
         """Take in that a person entered a split: once, also where the cards showed it before."""
         hand = self._table.hand(fact.spot, fact.hand)
-        self._doubt_twins(hand, fact)
         shown_at = self._inferred.pop((fact.spot, fact.hand), None)
         if shown_at is not None and abs((fact.at or 0) - shown_at) < ENTRY_NS:
             return
@@ -92,12 +91,3 @@ class Splits:
             )
             self._voice.doubt(what, (), fact.evidence)
         self._voice.say(fact)
-
-    def _doubt_twins(self, hand: PlayedHand | None, fact: PlayerActed) -> None:
-        """Of two like cards split off a split hand, nothing tells which starts the new one."""
-        if hand is None or not hand.of_split or len(hand.cards) != 2:
-            return
-        first, second = (held.card for held in hand.cards)
-        if first is not None and first is second:
-            what = f"two cards {first} of spot {fact.spot} hand {fact.hand} were split once more"
-            self._voice.doubt(f"{what}: which lies where cannot be told", (), fact.evidence)
