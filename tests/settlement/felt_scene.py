@@ -163,17 +163,26 @@ class Scene:
         self.sight(track, where, "up", faces, change="turned", rest_ms=500, seen_ms=700)
         return self.wait(900)
 
-    def split(self, spot: int, hand: int = 0) -> "Scene":
-        """The dealer moves the two cards of a hand apart."""
+    def split(self, spot: int, hand: int = 0, *, lost: str | None = None) -> "Scene":
+        """The dealer moves the two cards of a hand apart.
+
+        ``lost`` is what both cards are where the camera loses their tracks, and tells of the
+        new hand's card first.
+        """
         own = self._lying[spot, hand]
         new = 1 + max(number for owner, number in self._lying if owner == spot)
         self._split.add(spot)
         self._lying[spot, new] = [own.pop()]
-        for number in (hand, new):
+        for number in (new, hand):
             track, _ = self._lying[spot, number][0]
             where = spot_places(FELT, spot).card(number, 0)
+            if lost is None:
+                self.sight(track, where, "up", UNREAD, change="moved", rest_ms=500, seen_ms=700)
+            else:
+                self._say(CardGone(source="camera:overhead", track=track, frame=0), after_ms=900)
+                self._tracks = track = self._tracks + 1
+                self.sight(track, where, "up", {lost: 0.9995}, rest_ms=500, seen_ms=700)
             self._lying[spot, number] = [(track, where)]
-            self.sight(track, where, "up", UNREAD, change="moved", rest_ms=500, seen_ms=700)
         return self.wait(900)
 
     def take(self, to: Dealt, hand: int = 0) -> "Scene":

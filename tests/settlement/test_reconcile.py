@@ -192,6 +192,29 @@ def test_a_split_nobody_entered_shows_by_the_cards_apart_and_the_chips() -> None
     assert "player_acted spot=1 action=split" in scene.lines()
 
 
+def test_like_cards_split_keep_their_sides_though_the_camera_lost_them() -> None:
+    scene = Scene().chips(1, 0, 1000).deal_round("8C 6D 8C TC").chips(1, 1, 1000)
+    scene.enter(SPLIT).split(1, lost="8C").deal(1, "3C").deal(1, "JH", hand=1)
+    assert scene.lines("card_dealt")[-2:] == [
+        "card_dealt to=1 card=3C",
+        "card_dealt to=1 hand=1 card=JH",
+    ]
+    assert scene.reviews() == ["the session ended before the cards were taken up"]
+
+
+def test_a_card_seen_twice_at_once_is_one_card() -> None:
+    scene = Scene().chips(1, 0, 1000).deal(1, "QS")
+    lies = spot_places(FELT, 1).card(None, 0)
+    double = Place(lies.x_mm + 20, lies.y_mm - 40, lies.angle_deg)
+    scene.sight(9, double, "up", {"QS": 0.998}, rest_ms=-360, seen_ms=-140)
+    scene.deal("dealer", "TD").wait(12_000)
+    assert scene.lines("card_dealt") == [
+        "card_dealt to=1 card=QS",
+        "card_dealt to=dealer card=TD",
+    ]
+    assert scene.reviews() == ["the session ended before the cards were taken up"]
+
+
 def test_cards_apart_without_chips_or_entry_are_for_a_person() -> None:
     scene = Scene().chips(1, 0, 1000).deal_round("8S 6D 8H TC").split(1).deal(1, "3C")
     assert any("lie apart" in what for what in scene.reviews())
