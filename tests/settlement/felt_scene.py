@@ -179,7 +179,8 @@ class Scene:
             if lost is None:
                 self.sight(track, where, "up", UNREAD, change="moved", rest_ms=500, seen_ms=700)
             else:
-                self._say(CardGone(source="camera:overhead", track=track, frame=0), after_ms=900)
+                gone = CardGone(source="camera:overhead", track=track, frame=0)
+                self._say(gone, after_ms=900 if number == hand else 905)
                 self._tracks = track = self._tracks + 1
                 self.sight(track, where, "up", {lost: 0.9995}, rest_ms=500, seen_ms=700)
             self._lying[spot, number] = [(track, where)]
