@@ -20,11 +20,15 @@ from vision.training.samples import NOT_AN_INDEX, Glimpses, Looks, Sample, Scene
 Say = Callable[[str], None]
 
 
+HEAT_SHARES = torch.tensor([1.0, 1.0, 2.5])
+"""Backs are rarer than indices and harder to find: they weigh more."""
+
+
 @dataclass(frozen=True)
 class Recipe:
     """Everything that decides a training run."""
 
-    finder_steps: int = 3000
+    finder_steps: int = 5900
     finder_decks: int = 150
     reader_steps: int = 1400
     reader_decks: int = 320
@@ -108,7 +112,8 @@ def detector_loss(network: nn.Module, batch: Sample) -> Tensor:
     p = logits.sigmoid().clamp(1e-5, 1 - 1e-5)
     hit = target > 0.999
     gain = torch.where(hit, (1 - p) ** 2 * p.log(), (1 - target) ** 4 * p**2 * (1 - p).log())
-    heat = -(gain * ~excused).sum() / hit.sum().clamp(min=1)
+    weighed = gain * ~excused * HEAT_SHARES.to(out).view(1, 3, 1, 1)
+    heat = -weighed.sum() / hit.sum().clamp(min=1)
     error = functional.smooth_l1_loss(values, batch.values, beta=0.05, reduction="none")
     index, back = batch.index_cells[:, None], batch.back_cells[:, None]
     total_index, total_back = index.sum().clamp(min=1), back.sum().clamp(min=1)

@@ -238,7 +238,7 @@ def _spread(rng: np.random.Generator) -> Local:
 
 
 _ARRANGEMENTS: Final = (_cascade, _row, _hole_card, _backs, _fan, _heap, _spread)
-_SHARES: Final = (0.36, 0.14, 0.12, 0.08, 0.1, 0.14, 0.06)
+_SHARES: Final = (0.34, 0.12, 0.18, 0.1, 0.09, 0.13, 0.04)
 
 
 def _cast_shadow(rng: np.random.Generator, under: Picture, alpha: NDArray[np.uint8]) -> None:
