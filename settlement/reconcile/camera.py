@@ -26,6 +26,9 @@ _DOUBLE_NS = 300 * MS
 """One card leaves the shoe at a time: two like ones that came to rest together, and nearer than
 this, are one card seen twice."""
 
+_STRIP_MM = 30.0
+"""A back of which only a strip shows is placed no better than this."""
+
 _TURN_MM = 130.0
 """A card is turned over within this of where it lay."""
 
@@ -67,9 +70,15 @@ class Camera:
             self._changed(known, lying, seen)
 
     def _came(self, lying: Lying) -> None:
-        """A new track is pending, unless it is the double of another: the surer face stays."""
+        """A new track is pending, unless it is the double of another: the surer face stays.
+
+        Where a shoe deals, no card lies face down by a betting circle: chips only look so.
+        """
+        if lying.face == "down" and self._felt.tucked(lying.place):
+            self.ignore(lying)
+            return
         for other in self._lying.values():
-            if not _doubles(other, lying):
+            if not (_doubles(other, lying) or self._same_back(other, lying)):
                 continue
             if lying.face == "down":
                 self.join(lying, other.track)
@@ -80,6 +89,24 @@ class Camera:
                 self.ignore(lying)
             return
         self.pending.append(lying)
+
+    def only_a_glimpse(self, lying: Lying) -> bool:
+        """Tell whether what no draw explains was never read, and lies upon a known card.
+
+        It is that card seen askew. One that lies by itself, or was read, is a person's matter.
+        """
+        return lying.card is None and any(
+            apart_mm(place, lying.place) < _TURN_MM / 2
+            for track, place in self._table.places.items()
+            if track != lying.track and self._table.owner(track) is not None
+        )
+
+    def _same_back(self, one: Lying, other: Lying) -> bool:
+        """The dealer's one face-down card, of which a strip shows, is seen here and there."""
+        if one.track == other.track or "up" in (one.face, other.face):
+            return False
+        near = apart_mm(one.place, other.place) < _STRIP_MM
+        return near and self._felt.zone(other.place).owner == "dealer"
 
     def twin(self, card: Card, at: int) -> Lying | None:
         """Return the track that seems to have moved where a second ``card`` was laid upon it."""
@@ -320,8 +347,8 @@ class Camera:
 
 
 def _doubles(one: Lying, other: Lying) -> bool:
-    alike = one.face == other.face and one.card is other.card
-    if one.track == other.track or not alike or (one.face == "up" and one.card is None):
+    alike = one.face == other.face and one.names()[:1] == other.names()[:1]
+    if one.track == other.track or not alike or (one.face == "up" and not one.names()):
         return False
     together = abs(one.at - other.at) < _DOUBLE_NS
     return together and apart_mm(one.place, other.place) < _DOUBLE_MM

@@ -297,7 +297,7 @@ class Reconciler:
         for lying in list(self._camera.pending):
             if not self._forsaken(lying):
                 continue
-            if self._table.felt.aside(lying.place):
+            if self._table.felt.aside(lying.place) or self._camera.only_a_glimpse(lying):
                 self._camera.ignore(lying)
                 continue
             self._camera.explained(lying)
