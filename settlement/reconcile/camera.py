@@ -59,6 +59,9 @@ class Camera:
             self._lying.pop(track, None)
             return
         known = self._lying.get(track)
+        if known is not None and _another(known, Lying.of(seen)):
+            self._alias[seen.track] = track = -seen.track
+            known = None
         lying = replace(Lying.of(seen), track=track) if known is None else known.after(seen)
         lying = replace(lying, track=track)
         self._keep(lying)
@@ -72,9 +75,11 @@ class Camera:
     def _came(self, lying: Lying) -> None:
         """A new track is pending, unless it is the double of another: the surer face stays.
 
-        Where a shoe deals, no card lies face down by a betting circle: chips only look so.
+        Where a shoe deals, no card lies face down by a betting circle or outside the zones of
+        cards: chips and furniture only look so.
         """
-        if lying.face == "down" and self._felt.tucked(lying.place):
+        nowhere = self._felt.tucked(lying.place) or not self._felt.zone(lying.place).owners
+        if lying.face == "down" and nowhere:
             self.ignore(lying)
             return
         for other in self._lying.values():
@@ -344,6 +349,13 @@ class Camera:
             self._moved(at, after.track, seqs)
         if after.face != before.face or seen.change in ("turned", "read"):
             self._agenda.add(Turned(at, after.track, after, seqs))
+
+
+def _another(known: Lying, seen: Lying) -> bool:
+    """Tell whether a track went over from a card that lies there, read, to another elsewhere."""
+    read = known.face == seen.face == "up" and known.card is not None and seen.card is not None
+    apart = apart_mm(known.place, seen.place) > _ECHO_MM
+    return read and apart and known.card is not seen.card
 
 
 def _doubles(one: Lying, other: Lying) -> bool:
