@@ -48,6 +48,7 @@ class Camera:
         self._alone = alone
         self.pending: list[Lying] = []
         self._lying: dict[int, Lying] = {}
+        self._rested: dict[int, int] = {}
         self._alias: dict[int, int] = {}
         self._ignored: set[int] = set()
         self._steps: list[tuple[Place, Lying]] = []
@@ -64,6 +65,7 @@ class Camera:
             known = None
         lying = replace(Lying.of(seen), track=track) if known is None else known.after(seen)
         lying = replace(lying, track=track)
+        self._rested[track] = seen.at or 0
         self._keep(lying)
         if known is None and self._alone:
             self._agenda.add(Arrived(lying.at, None, lying, lying.seqs))
@@ -83,7 +85,7 @@ class Camera:
             self.ignore(lying)
             return
         for other in self._lying.values():
-            if not (_doubles(other, lying) or self._same_back(other, lying)):
+            if not (self._doubles(other, lying) or self._same_back(other, lying)):
                 continue
             if lying.face == "down":
                 self.join(lying, other.track)
@@ -105,6 +107,13 @@ class Camera:
             for track, place in self._table.places.items()
             if track != lying.track and self._table.owner(track) is not None
         )
+
+    def _doubles(self, one: Lying, other: Lying) -> bool:
+        alike = one.face == other.face and one.names()[:1] == other.names()[:1]
+        if one.track == other.track or not alike or (one.face == "up" and not one.names()):
+            return False
+        apart_ns = abs(self._rested.get(one.track, one.at) - other.at)
+        return apart_ns < _DOUBLE_NS and apart_mm(one.place, other.place) < _DOUBLE_MM
 
     def _same_back(self, one: Lying, other: Lying) -> bool:
         """The dealer's one face-down card, of which a strip shows, is seen here and there."""
@@ -330,6 +339,7 @@ class Camera:
         if len(self._lying) > _MANY:
             past = self._table.left.intersection(self._lying)
             self._lying = {t: known for t, known in self._lying.items() if t not in past}
+            self._rested = {t: at for t, at in self._rested.items() if t in self._lying}
         self._lying[lying.track] = lying
         self._table.places[lying.track] = lying.place
 
@@ -353,17 +363,9 @@ class Camera:
 
 def _another(known: Lying, seen: Lying) -> bool:
     """Tell whether a track went over from a card that lies there, read, to another elsewhere."""
-    read = known.face == seen.face == "up" and known.card is not None and seen.card is not None
-    apart = apart_mm(known.place, seen.place) > _ECHO_MM
-    return read and apart and known.card is not seen.card
-
-
-def _doubles(one: Lying, other: Lying) -> bool:
-    alike = one.face == other.face and one.names()[:1] == other.names()[:1]
-    if one.track == other.track or not alike or (one.face == "up" and not one.names()):
+    if known.face == "down" or seen.face == "down" or known.card is None:
         return False
-    together = abs(one.at - other.at) < _DOUBLE_NS
-    return together and apart_mm(one.place, other.place) < _DOUBLE_MM
+    return apart_mm(known.place, seen.place) > _STRIP_MM and seen.excludes(known.card)
 
 
 def _surety(lying: Lying) -> float:

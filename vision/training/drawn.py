@@ -325,7 +325,8 @@ def draw_back(style: Style) -> NDArray[np.uint8]:
 def usable(font: Path) -> bool:
     """Tell whether a typeface has every letter and figure of a rank."""
     try:
-        letters = TTFont(font, fontNumber=0, lazy=True).getBestCmap() or {}
+        with TTFont(font, fontNumber=0, lazy=True) as face:
+            letters = face.getBestCmap() or {}
     except (TTLibError, OSError):
         return False
     return all(ord(sign) in letters for sign in "A234567890JQK1")
