@@ -138,7 +138,6 @@ def annotate(image_bgr: NDArray[np.uint8], reading: PhotoReading) -> NDArray[np.
     """Draw what was read over a copy of the picture: read green, doubtful amber, backs blue."""
     drawn = image_bgr.copy()
     seen = reading.sightings
-    weight = max(1, round(max(image_bgr.shape[:2]) / 500))
     for at, corners in enumerate(seen.corners_px):
         row = seen.card_p[at]
         if not seen.face_up[at]:
@@ -150,22 +149,24 @@ def annotate(image_bgr: NDArray[np.uint8], reading: PhotoReading) -> NDArray[np.
                 (20, 150, 240),
                 " ".join(f"{card}?" for card in list(candidates(row))[:2]),
             )
-        cv2.polylines(
-            drawn, [np.round(corners).astype(np.int32)], True, colour, weight, cv2.LINE_AA
-        )
-        _label(drawn, label, corners.mean(0), colour, weight)
+        across = float(np.linalg.norm(corners[1] - corners[0]))
+        outline = np.round(corners).astype(np.int32)
+        cv2.polylines(drawn, [outline], True, colour, max(1, round(across / 60)), cv2.LINE_AA)
+        _label(drawn, label, corners[:2].mean(0), colour, across)
     return drawn
 
 
 def _label(
     drawn: NDArray[np.uint8],
     label: str,
-    middle: NDArray[np.float32],
+    above: NDArray[np.float32],
     colour: tuple[int, int, int],
-    weight: int,
+    card_px: float,
 ) -> None:
-    font, scale = cv2.FONT_HERSHEY_SIMPLEX, 0.45 * weight + 0.15
+    """Write over a card's top edge, a quarter of the card wide, so that its face stays seen."""
+    scale = max(0.38, card_px / 130)
+    font, weight = cv2.FONT_HERSHEY_SIMPLEX, max(1, round(scale * 1.6))
     (width, height), _ = cv2.getTextSize(label, font, scale, weight)
-    x, y = round(float(middle[0]) - width / 2), round(float(middle[1]) + height / 2)
-    cv2.rectangle(drawn, (x - 3, y - height - 3), (x + width + 3, y + 4), colour, -1)
+    x, y = round(float(above[0]) - width / 2), round(float(above[1]) + height / 2)
+    cv2.rectangle(drawn, (x - 2, y - height - 2), (x + width + 2, y + 3), colour, -1)
     cv2.putText(drawn, label, (x, y), font, scale, (255, 255, 255), weight, cv2.LINE_AA)
