@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
-from settlement.engine import settle
 
 from models.decode import decode_events
 from models.errors import OperatorError
@@ -14,6 +13,7 @@ from models.judgements import AnyEvent, RoundResult
 from models.rulebook import Rulebook
 from server.exits import Exit
 from server.wording import is_clean
+from settlement.engine import settle
 
 STDIN = "-"
 
