@@ -21,7 +21,7 @@ _MANY = 400
 _TWIN_MM = 36.0
 """The next card of a hand is laid within this of the last one."""
 
-_DOUBLE_MM = 60.0
+_DOUBLE_MM = 66.0
 _DOUBLE_NS = 300 * MS
 """One card leaves the shoe at a time: two like ones that came to rest together, and nearer than
 this, are one card seen twice."""
@@ -98,14 +98,19 @@ class Camera:
         self.pending.append(lying)
 
     def only_a_glimpse(self, lying: Lying) -> bool:
-        """Tell whether what no draw explains was never read, and lies upon a known card.
+        """Tell whether what no draw explains lies upon a known card, and was read as no other.
 
-        It is that card seen askew. One that lies by itself, or was read, is a person's matter.
+        It is that card seen askew. One that lies by itself, or was read as another, is a
+        person's matter.
         """
-        return lying.card is None and any(
-            apart_mm(place, lying.place) < _TURN_MM / 2
+        near = (
+            self._table.owner(track)
             for track, place in self._table.places.items()
-            if track != lying.track and self._table.owner(track) is not None
+            if track != lying.track and apart_mm(place, lying.place) < _DOUBLE_MM
+        )
+        return any(
+            found is not None and (lying.card is None or lying.card is found[1].card)
+            for found in near
         )
 
     def _doubles(self, one: Lying, other: Lying) -> bool:
