@@ -52,6 +52,7 @@ class Splits:
                 f"the cards of spot {spot} hand {hand.number} lie apart, and nobody entered a split"
             )
             self._voice.doubt(what, ("split", "one hand"), seqs)
+        self._inferred[spot, hand.number] = at
         self._table.split(hand)
         self._voice.say(
             PlayerActed(at=at, spot=spot, hand=hand.number, action="split", evidence=seqs)

@@ -202,6 +202,14 @@ def test_like_cards_split_keep_their_sides_though_the_camera_lost_them() -> None
     assert scene.reviews() == ["the session ended before the cards were taken up"]
 
 
+def test_a_split_entered_after_the_cards_showed_it_is_not_a_second_split() -> None:
+    scene = split_eights().split(1).wait(4_500).read_again(1, 0, {"8S": 0.9995}).wait(500)
+    scene.enter(SPLIT).deal(1, "3C").deal(1, "2D", hand=1).wait(4_000)
+    splits = [line for line in scene.lines("player_acted") if "split" in line]
+    assert splits == ["player_acted spot=1 action=split"]
+    assert scene.reviews() == ["the session ended before the cards were taken up"]
+
+
 def test_cards_apart_without_chips_or_entry_are_for_a_person() -> None:
     scene = Scene().chips(1, 0, 1000).deal_round("8S 6D 8H TC").split(1).deal(1, "3C")
     assert any("lie apart" in what for what in scene.reviews())
