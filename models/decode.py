@@ -6,7 +6,9 @@ Every refusal names the source, the line, the field, what was expected and what 
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count, islice
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -17,6 +19,12 @@ from models.judgements import AnyEvent
 T = TypeVar("T")
 
 _EVENT: Final[msgspec.json.Decoder[AnyEvent]] = msgspec.json.Decoder(AnyEvent)
+_KEYS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+LONGEST_LINE: Final = 1 << 20
+"""Bytes of the longest line that is read: a file of one endless line is refused, not loaded."""
+
+_AT_ONCE: Final = 128
+"""Lines decoded together: many, as that is fast; few, as an event should not wait for long."""
 _PLACE: Final = re.compile(r"^(?P<what>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
 _EXPECTED: Final = re.compile(r"^Expected (?P<expected>.+?)(?:, got (?P<found>.+))?$", re.DOTALL)
 _MISSING: Final = re.compile(r"^Object missing required field `(?P<name>[^`]+)`$")
@@ -31,44 +39,123 @@ _WORDS: Final = {
 
 
 def decode_events(lines: Iterable[bytes], source: str) -> Iterator[tuple[int, AnyEvent]]:
+    """Yield each event of JSON Lines with its line number; as :func:`decode_batches`.
+
+    Lines are taken from ``lines`` a few at a time.
+    """
+    stripped = (line.rstrip(b"\r\n") for line in lines)
+    return decode_batches(iter(lambda: list(islice(stripped, _AT_ONCE)), []), source)
+
+
+def decode_batches(
+    batches: Iterable[Sequence[bytes]], source: str
+) -> Iterator[tuple[int, AnyEvent]]:
     """Yield each event of a JSON Lines stream with its line number, from 1.
 
-    Blank lines are passed over. ``seq`` may be left out, but where it stands it must grow.
+    Blank lines are passed over, and so is a byte order mark before the first. ``seq`` may be
+    left out, but where it stands it must grow with each event of its table.
+
+    Args:
+        batches: lines without their ends, as many together as there are at hand.
+        source: the file's name, for messages.
 
     Raises:
         InputRefused: at the first line that is no event; the events before it were yielded.
     """
-    last_seq = 0
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        event = decode_event(line, source, number)
-        if event.seq is not None:
-            if event.seq <= last_seq:
-                raise InputRefused(
-                    source=source,
-                    line=number,
-                    field="seq",
-                    expected=f"a number above {last_seq}, the line before",
-                    found=str(event.seq),
-                )
-            last_seq = event.seq
-        yield number, event
+    last_seq: dict[str | None, int] = {}
+    start = 1
+    for batch in batches:
+        for number, event in _decoded(_unmarked(batch) if start == 1 else batch, source, start):
+            seq = event.seq
+            if seq is not None:
+                if seq <= last_seq.get(event.table, 0):
+                    raise _seq_refused(source, number, last_seq[event.table], seq)
+                last_seq[event.table] = seq
+            yield number, event
+        start += len(batch)
 
 
 def decode_event(line: bytes, source: str, number: int) -> AnyEvent:
-    """Decode one line; raises :class:`InputRefused` where it is no event."""
+    """Decode one line; raises :class:`InputRefused` where it is no event.
+
+    A field that stands twice is refused as well: which of the two is meant, nobody can tell.
+    """
+    if len(line) > LONGEST_LINE:
+        raise _refusal(
+            source, number, "line", f"at most {LONGEST_LINE:,} bytes", f"{len(line):,} or more"
+        )
     try:
-        return _EVENT.decode(line)
+        text = line.decode()
+        event = _EVENT.decode(line)
+        twice = None if _each_key_once(line) else _repeated(text)
     except UnicodeDecodeError as fault:
-        raise _refusal(source, number, "line", "UTF-8 text", f"byte {fault.start}") from fault
+        raise _refusal(source, number, "line", "UTF-8 text", _bytes_found(fault)) from fault
     except msgspec.ValidationError as fault:
         raise _invalid(fault, _parsed(line), source, number) from fault
     except msgspec.DecodeError as fault:
-        shown = _shown(line.strip().decode("utf-8", "replace"))
-        raise _refusal(source, number, "line", "one JSON object", shown) from fault
+        raise _refusal(
+            source, number, "line", "one JSON object", _shown(_text_found(line))
+        ) from fault
     except RecursionError as fault:
         raise _refusal(source, number, "line", "a flat object", "endless nesting") from fault
+    if twice is not None:
+        raise _refusal(source, number, twice, "the field once", "it more than once")
+    return event
+
+
+def _unmarked(batch: Sequence[bytes]) -> Sequence[bytes]:
+    return [batch[0].removeprefix(BOM_UTF8), *batch[1:]] if batch else batch
+
+
+def _decoded(batch: Sequence[bytes], source: str, start: int) -> Iterable[tuple[int, AnyEvent]]:
+    """Decode lines all at once where nothing is odd about them, else one after the other."""
+    block = b"\n".join(batch)
+    if _line_by_line(block, len(batch)):
+        try:
+            events = _EVENT.decode_lines(block)
+            if len(events) == len(batch) and _each_key_once(block):
+                return zip(count(start), events, strict=False)
+        except (msgspec.DecodeError, RecursionError):
+            """The lines one by one will tell which it is."""
+    return _one_by_one(batch, source, start)
+
+
+def _line_by_line(block: bytes, lines: int) -> bool:
+    """Tell whether every line is plain text from a ``{`` to a ``}``.
+
+    No object spans such lines: after a ``}`` it could not go on with ``{``.
+    """
+    framed = block.startswith(b"{") and block.endswith(b"}")
+    apart = block.count(b"}\n{") == lines - 1
+    return framed and apart and block.isascii() and len(block) <= LONGEST_LINE
+
+
+def _one_by_one(batch: Sequence[bytes], source: str, start: int) -> Iterator[tuple[int, AnyEvent]]:
+    for number, line in enumerate(batch, start):
+        if not line.isspace() and line:
+            yield number, decode_event(line, source, number)
+
+
+def _each_key_once(block: bytes) -> bool:
+    """Tell whether no line can hold a key twice: there are no more colons than keys."""
+    return sum(map(len, _KEYS.decode_lines(block))) == block.count(b":")
+
+
+def _repeated(text: str) -> str | None:
+    """Return the first key that an object of the line holds twice, ``None`` where none is."""
+    found: list[str] = []
+
+    def keys(pairs: list[tuple[str, Any]]) -> None:
+        names = [name for name, _ in pairs]
+        found.extend(name for name in names if names.count(name) > 1)
+
+    json.loads(text, object_pairs_hook=keys, parse_int=str)
+    return found[0] if found else None
+
+
+def _seq_refused(source: str, line: int, last: int, found: int) -> InputRefused:
+    expected = f"a number above {last}, the one before it at this table"
+    return _refusal(source, line, "seq", expected, str(found))
 
 
 def from_toml(text: str, kind: type[T], source: str) -> T:
@@ -121,11 +208,18 @@ def _invalid(
     if unknown := _UNKNOWN.match(what):
         name = _joined(field, unknown.group("name"))
         return _refusal(source, line, name, "no such field", "it")
-    found = _shown(_value_at(tree, path))
-    expected = _EXPECTED.match(what)
-    name = field.rpartition(".")[2]
-    wanted = expected.group("expected") if expected else _WORDS.get(name, "a word the format knows")
-    return _refusal(source, line, field or "line", wanted.replace("`", ""), found)
+    return _refusal(
+        source, line, field or "line", _wanted(what, field), _shown(_value_at(tree, path))
+    )
+
+
+def _wanted(what: str, field: str) -> str:
+    """Say what the decoder expected, in the words of the format where it knows only types."""
+    if expected := _EXPECTED.match(what):
+        return expected.group("expected").replace("`", "")
+    if what == "Integer value out of range":
+        return "a number of at most 19 digits"
+    return _WORDS.get(field.rpartition(".")[2], "a word the format knows")
 
 
 def _refusal(source: str, line: int | None, field: str, expected: str, found: str) -> InputRefused:
@@ -137,10 +231,26 @@ def _joined(field: str, name: str) -> str:
 
 
 def _parsed(line: bytes) -> object:
+    """Return the line's value as far as needed to say what was found in it."""
     try:
-        return json.loads(line)
+        return json.loads(line, parse_int=_number)
     except (ValueError, RecursionError):
-        return line.decode("utf-8", "replace")
+        return _text_found(line)
+
+
+def _number(digits: str) -> int | str:
+    return int(digits) if len(digits) < _LONGEST_SHOWN else digits
+
+
+def _text_found(line: bytes) -> str:
+    return line[: 4 * _LONGEST_SHOWN].decode("utf-8", "replace").strip()
+
+
+def _bytes_found(fault: UnicodeDecodeError) -> str:
+    at, seen = fault.start, fault.object[fault.start : fault.start + 1]
+    if fault.object[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
+        return "UTF-16"
+    return f"byte 0x{seen.hex()} at position {at + 1}"
 
 
 def _value_at(tree: object, path: str) -> object:

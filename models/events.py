@@ -21,6 +21,9 @@ HandNo: TypeAlias = Annotated[int, Meta(ge=0, le=15)]
 Chips: TypeAlias = Annotated[Cents, Meta(ge=0, le=10**12)]
 """An amount of chips on the table."""
 
+Number: TypeAlias = Annotated[int, Meta(ge=1, le=2**63 - 1)]
+"""A count from 1, as 64 bits hold it."""
+
 Dealt: TypeAlias = Spot | Literal["dealer"]
 Face: TypeAlias = Literal["up", "down"]
 WagerKind: TypeAlias = Literal["main", "double", "split", "insurance", "side"]
@@ -32,9 +35,9 @@ Probability: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
     """Anything in the stream. A hand-written file may leave these three out."""
 
-    seq: Annotated[int, Meta(ge=1)] | None = None
+    seq: Number | None = None
     """Place in the table's journal, 1, 2, 3 … without gaps: the only order."""
-    at: Annotated[int, Meta(ge=0)] | None = None
+    at: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
     """When it happened at the table, nanoseconds since the Unix epoch, UTC."""
     table: str | None = None
 
@@ -206,7 +209,7 @@ class PlayerLeft(Fact, frozen=True, kw_only=True, tag="player_left"):
 class RoundOpened(Fact, frozen=True, kw_only=True, tag="round_opened"):
     """Wagers are open."""
 
-    round: Annotated[int, Meta(ge=1)]
+    round: Number
 
 
 class WagerPlaced(Fact, frozen=True, kw_only=True, tag="wager_placed"):
