@@ -43,6 +43,14 @@ class Driver(ABC, Generic[F]):
                 readings.extend(self._read(found, at_ns))
         return tuple(readings)
 
+    def greeting(self) -> bytes:
+        """Return what is sent to the device whenever the link to it is made, often nothing."""
+        return b""
+
+    def returned(self, at_ns: int) -> tuple[Reading, ...]:
+        """Take note that the link was lost and is back; return what may have been missed."""
+        return self.finish(at_ns)
+
     def finish(self, at_ns: int) -> tuple[Reading, ...]:
         """Return what the end of the stream leaves unfinished, as faults."""
         return tuple(fault.observed(self._source, at_ns) for fault in self._framer.finish())

@@ -49,16 +49,22 @@ class SerialTransport:
     Args:
         url: ``/dev/ttyUSB0``, ``socket://host:4001``, ``rfc2217://…``, ``loop://``.
         baud: bits a second.
+        stop_bits: 1 or 2.
 
     Raises:
         TechnicianError: the port cannot be opened.
     """
 
-    def __init__(self, url: str, baud: int) -> None:
+    def __init__(self, url: str, baud: int, stop_bits: int = 1) -> None:
         self._url = url
         try:
             self._port = serial.serial_for_url(
-                url, baudrate=baud, timeout=_POLL_S, write_timeout=1, exclusive=True
+                url,
+                baudrate=baud,
+                stopbits=stop_bits,
+                timeout=_POLL_S,
+                write_timeout=1,
+                exclusive=True,
             )
         except (serial.SerialException, OSError, ValueError) as fault:
             raise TechnicianError(

@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-import msgspec
-
 from devices.driver import Driver, Reading
 from devices.framing import CAP_BYTES, FrameFault, exclusive_or
+from devices.port import Baud, PortConfig
 from devices.shoes.state import ShoeState
 from models.cards import RANKS, Card
 from models.errors import InstallerError
@@ -49,10 +48,10 @@ _REFUSALS: Final = {
 }
 
 
-class AngelEyeConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class AngelEyeConfig(PortConfig, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Settings of one shoe."""
 
-    baud: int = 4800
+    baud: Baud = 4800
     """Bits a second; one site used 9600."""
     source: str = "shoe"
     commands: bool = False
@@ -236,6 +235,10 @@ class AngelEyeShoe(Driver[Report | Reply]):
             )
         covers_start = self._config.command_check_covers_start
         return encode_command(kind, number, check_covers_start=covers_start)
+
+    def returned(self, at_ns: int) -> tuple[Reading, ...]:
+        """Say what may have gone by: this shoe counts no cards, so nobody knows how many."""
+        return (*super().returned(at_ns), *self._shoe.returned(at_ns))
 
     def _read(self, frame: Report | Reply, at_ns: int) -> Iterator[Reading]:
         if isinstance(frame, Reply):
