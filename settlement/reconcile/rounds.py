@@ -13,6 +13,7 @@ from models.events import (
     RoundOpened,
     ShoeStarted,
 )
+from settlement.hands import total
 from settlement.reconcile.draws import Composition
 from settlement.reconcile.happenings import (
     Agenda,
@@ -82,8 +83,8 @@ class Rounds:
         self._voice.in_play = True
         self._table.clear()
         self._voice.say(RoundOpened(at=self._wagers.since(at), round=self._voice.round))
-        for (spot, circle), total in self._wagers.lying():
-            self._wagers.fix(spot, circle, total, at)
+        for (spot, circle), amount in self._wagers.lying():
+            self._wagers.fix(spot, circle, amount, at)
         self._tell_cut_card()
 
     def _close_round(self, at: int, evidence: tuple[int, ...]) -> None:
@@ -114,10 +115,25 @@ class Rounds:
             self._open_round(card.at)
         if card.lying is None and self._presume_hole(card):
             return
-        for doubt in card.doubts:
-            self._voice.ask(doubt)
+        if not (card.welcome_if_due and card.lying is not None and self._is_due(card.lying)):
+            for doubt in card.doubts:
+                self._voice.ask(doubt)
         if card.lying is not None:
             self._deal(card)
+
+    def _is_due(self, lying: Lying) -> bool:
+        """Tell whether the game asks for a card just there."""
+        to = self._table.destination(lying)
+        if to.to is None or to.doubt:
+            return False
+        due = self._table.next_of_deal(self._wagers.staked())
+        if due is not None:
+            return due == to.to
+        if to.to == "dealer":
+            points, soft = total(tuple(held.card for held in self._table.dealer))
+            return self._table.revealed and (points < 17 or (points == 17 and soft))
+        hand = self._table.hand(to.to, to.hand)
+        return hand is not None and hand.taken_at is None and hand.may_draw
 
     def _presume_hole(self, card: Arrived) -> bool:
         """The last card of the initial deal, seen nowhere, lies under the dealer's up card.

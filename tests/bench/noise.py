@@ -41,6 +41,8 @@ Timed: TypeAlias = tuple[int, AnyObservation]
 
 MS: Final = 1_000_000
 SECOND: Final = 1_000 * MS
+_LOOKS_NS: Final = (1 * SECOND, 3 * SECOND, 6 * SECOND)
+"""When the camera looks again at a card that lies as it lay."""
 _TABLE: Final = "BJ-01"
 _FELT: Final = "five-spots"
 _FLEETING: Final = ("foreign_card", "impossible_card", "face_up_card_used")
@@ -71,13 +73,22 @@ class Rates:
 
 
 class Spoiler:
-    """Does to observations what the rates say, card by card, by a seed."""
+    """Does to observations what the rates say, by a seed.
 
-    def __init__(self, rates: Rates, seed: int) -> None:
-        self._rates, self._chance = rates, Random(f"{seed}:noise")
+    Args:
+        rates: how often each thing goes wrong, per card.
+        seed: decides where.
+        clinging: whether a card once missed or misread by the camera is so at every look; else
+            each look errs for itself.
+    """
+
+    def __init__(self, rates: Rates, seed: int, *, clinging: bool) -> None:
+        self._rates, self._clinging = rates, clinging
+        self._chance = Random(f"{seed}:noise")
         self._burst_until_ns = 0
         self._extra = 0
-        self._lost: set[int] = set()
+        self._seen: set[int] = set()
+        self._missed: dict[int, bool] = {}
         self._late: dict[int, int] = {}
         self._misread: dict[tuple[int, Card], Card] = {}
 
@@ -91,8 +102,11 @@ class Spoiler:
         match said:
             case ShoeCardRead():
                 yield from self._shoe(at, said)
-            case CardSighted() | CardGone():
-                yield from self._camera(at, said)
+            case CardSighted():
+                yield from self._sighted(at, said)
+            case CardGone():
+                if said.track in self._seen:
+                    yield at, said
             case _:
                 yield at, said
 
@@ -117,28 +131,34 @@ class Spoiler:
             self._extra += counted
             yield at + 60 * MS, replace(said, draw=said.draw + counted)
 
-    def _camera(self, at: int, said: CardSighted | CardGone) -> Iterator[Timed]:
-        if isinstance(said, CardSighted) and said.change == "new":
-            if self._strikes(self._rates.camera_missed, at):
-                self._lost.add(said.track)
-            if self._strikes(self._rates.camera_late, at):
-                self._late[said.track] = self._chance.randrange(5 * SECOND)
-        if said.track in self._lost:
+    def _sighted(self, at: int, said: CardSighted) -> Iterator[Timed]:
+        """Look at a card: hidden by an arm as yet, missed, misread, or seen."""
+        if said.track not in self._late:
+            late = self._strikes(self._rates.camera_late, at)
+            self._late[said.track] = at + self._chance.randrange(5 * SECOND) if late else 0
+        at = max(at, self._late[said.track])
+        if self._misses(said.track, at):
             return
-        late = self._late.get(said.track, 0)
-        if isinstance(said, CardSighted):
-            said = self._read(said, at)
-            yield at + late, replace(said, at=(said.at or 0) + late)
-            self._late.pop(said.track, None)
-        else:
-            yield at + late, said
+        if said.track not in self._seen:
+            rested = said.change == "new"
+            said = replace(
+                said, change="new", at=said.at if rested and not self._late[said.track] else at
+            )
+        self._seen.add(said.track)
+        yield at, self._read(said, at)
+
+    def _misses(self, track: int, at: int) -> bool:
+        if not self._clinging:
+            return self._strikes(self._rates.camera_missed, at)
+        if track not in self._missed:
+            self._missed[track] = self._strikes(self._rates.camera_missed, at)
+        return self._missed[track]
 
     def _read(self, said: CardSighted, at: int) -> CardSighted:
-        """Misread a card, as surely as it was read, whenever it is looked at."""
         if said.card is None:
             return said
         key = (said.track, said.card)
-        if key not in self._misread:
+        if key not in self._misread or not self._clinging:
             wrong = self._strikes(self._rates.camera_misread, at)
             self._misread[key] = self._another(said.card) if wrong else said.card
         card = self._misread[key]
@@ -159,6 +179,7 @@ class Plan:
     rates: Rates
     rounds: int
     mistakes: bool
+    clinging: bool
     show: bool
 
 
@@ -171,9 +192,11 @@ def played(seed: int, plan: Plan) -> tuple[Counter[str], list[str]]:
     codes = [Random(seed).choice(_codes(rules, len(spots)))] if plan.mistakes else []
     steps = deal_session(Table(rules, spots, seed), plan.rounds, seed, mistakes=codes)
     staged = stage(steps, layout, seed, shoe=shoe)
-    heard = ideal_observations(staged, layout, start_ns=START_NS, table=_TABLE, seed=seed)
+    heard = ideal_observations(
+        staged, layout, start_ns=START_NS, table=_TABLE, seed=seed, looks_ns=_LOOKS_NS
+    )
     table = Reconciler(rules, layout, "shoe" if shoe else "pitch")
-    spoilt = Spoiler(plan.rates, seed).spoil(heard)
+    spoilt = Spoiler(plan.rates, seed, clinging=plan.clinging).spoil(heard)
     said = [one for at, observation in spoilt for one in table.feed(observation, at)]
     return _counted(
         _settled(rules, staged.facts), _reconciled(rules, [*said, *table.finish()]), seed, plan
@@ -288,6 +311,9 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[], help="the rates to use, one line each")
     parser.add_argument("--rulebook", default="kansas-shoe")
     parser.add_argument("--no-mistakes", action="store_true", help="a dealer who makes none")
+    parser.add_argument(
+        "--clinging", action="store_true", help="the camera errs by the card, not by the look"
+    )
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--show", action="store_true", help="name each round that is not exact")
@@ -299,7 +325,9 @@ def main() -> None:
     for times in asked.times:
         for names in [[name] for name in asked.only] or [[f.name for f in fields(Rates)]]:
             rates = Rates().times(times).only(names)
-            plan = Plan(asked.rulebook, rates, each, not asked.no_mistakes, asked.show)
+            plan = Plan(
+                asked.rulebook, rates, each, not asked.no_mistakes, asked.clinging, asked.show
+            )
             began = time.monotonic()
             counts = run(plan, seeds, asked.jobs)
             name = f"{times:g} x {names[0] if asked.only else 'all at once'}"
