@@ -213,7 +213,7 @@ def _readable(name: str) -> Iterator[None]:
 
 def _lines(name: str, opened: Open, told: Callable[[Any], None] | None = None) -> Events:
     with _readable(name), opened() as file:
-        lines = gzip.GzipFile(fileobj=file) if name.endswith(".gz") else file
+        lines = gzip.GzipFile(fileobj=file, mode="rb") if name.endswith(".gz") else file
         yield from decode_batches(_batches(lines, told and partial(told, file)), name)
 
 
