@@ -95,6 +95,50 @@ def settle(
 
 
 @app.command(
+    epilog="[dim]pitwatch resettle BJ-07.journal --rulebook kansas-shoe[/dim]\n\n"
+    "[dim]pitwatch resettle facts/ -r kansas-shoe --was home --summary --json[/dim]"
+)
+def resettle(
+    archive: Facts,
+    *,
+    rulebook: Annotated[str, typer.Option("--rulebook", "-r", help=RULEBOOK_HELP)],
+    knobs: Knobs = None,
+    was: Annotated[
+        str | None,
+        typer.Option("--was", help="Rules of then. Default: the settlements in the archive."),
+    ] = None,
+    summary: Annotated[bool, typer.Option("--summary", help="Print the totals alone.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="PLACE", help="Write Parquet: F.parquet, or a new folder."),
+    ] = None,
+    jobs: Jobs = None,
+    as_json: Json = False,
+) -> None:
+    """Settle an archive again under other rules, and say what changes against what was settled.
+
+    Takes what settle takes. What was settled then stands in journals and session truths; for
+    files of facts alone, say with --was which rules they were settled under. Hands that the new
+    rules leave open (a card was due that was not drawn) are for a person to decide. Exit 0 if
+    nothing changes.
+    """
+    from server.crew import cores
+    from server.resettle_command import run_resettle
+    from server.rulebook_shelf import rules_for
+
+    resettled = run_resettle(
+        archive,
+        rules_for(rulebook, knobs or ()),
+        None if was is None else rules_for(was),
+        summary=summary,
+        jobs=jobs or cores(),
+        out=out,
+        as_json=as_json,
+    )
+    raise typer.Exit(resettled)
+
+
+@app.command(
     epilog="[dim]pitwatch simulate out/evening --rounds 5 --seed 7[/dim]\n\n"
     "[dim]pitwatch simulate out/errs --mistake dealer_hit_hard_17 --include split,double[/dim]"
 )

@@ -17,6 +17,7 @@ from pyarrow import parquet as pq
 from models.cards import Card
 from models.errors import OperatorError
 from models.judgements import HandResult, SpotResult
+from server.resettling import Resettled, fates
 from server.settling import Settled
 from server.wholefile import check_place
 
@@ -50,8 +51,8 @@ SETTLED: Final[Schemas] = {
             ("insurance_paid", pa.int64()),
             ("dealer", pa.string()),
             ("dealer_outcome", CODE),
-            ("clauses", pa.list_(CODE)),
-            ("violations", pa.list_(CODE)),
+            ("clauses", pa.list_(pa.string())),
+            ("violations", pa.list_(pa.string())),
         ]
     ),
     "violations": pa.schema(
@@ -86,6 +87,64 @@ SETTLED: Final[Schemas] = {
 ``insurance_*`` stand with the first hand of a spot that was insured. ``paid`` is what changed
 hands, null where no payment was observed. ``violations`` of a hand are those that name it.
 """
+
+CHANGES: Final[Schemas] = {
+    "changes": pa.schema(
+        [
+            *_ROUND,
+            ("changed", pa.bool_()),
+            ("spot", pa.int16()),
+            ("hand", pa.int16()),
+            ("kind", CODE),
+            ("then_outcome", CODE),
+            ("then_net", pa.int64()),
+            ("now_outcome", CODE),
+            ("now_net", pa.int64()),
+            ("paid", pa.int64()),
+        ]
+    ),
+    "violations": pa.schema(
+        [
+            *_ROUND,
+            ("change", CODE),
+            ("seq", pa.int64()),
+            ("code", CODE),
+            ("clause", CODE),
+            ("spot", pa.int16()),
+            ("hand", pa.int16()),
+            ("detail", pa.string()),
+        ]
+    ),
+}
+"""What ``resettle --out`` writes: a row a hand or insurance, changed or not; and in a folder,
+beside it, the violations that ``appeared`` or are ``gone``. Nets are the player's gain."""
+
+
+def rows_of_change(name: str, one: Resettled) -> Rows:
+    """Return the rows of one round settled again for each table of ``CHANGES``."""
+    place = (name, one.table, one.round)
+    then, now = fates(one.then), fates(None if one.now is None else one.now.result)
+    paid = {} if one.now is None else one.now.paid()
+    changed = one.fates_changed()
+    nothing = (None, None)
+    return {
+        "changes": [
+            (
+                *place,
+                account in changed,
+                *account,
+                *then.get(account, nothing),
+                *now.get(account, nothing),
+                paid.get(account),
+            )
+            for account in sorted(then | now)
+        ],
+        "violations": [
+            (*place, change, v.seq, v.code, v.clause, v.spot, v.hand, v.detail)
+            for change, found in (("appeared", one.appeared()), ("gone", one.gone()))
+            for v in found
+        ],
+    }
 
 
 def rows_of(name: str, settled: Settled) -> Rows:

@@ -1,12 +1,12 @@
 """Facts in, settled rounds out: each file a table or several, checked before it is settled."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, TypeAlias, get_args
 
 from models.events import AnyFact, PaymentMade
-from models.judgements import AnyEvent, RoundResult
+from models.judgements import AnyEvent, RoundResult, RoundSettled
 from models.money import Cents
 from models.rulebook import Rulebook
 from server.archives import Feed, feeds, sources
@@ -15,7 +15,7 @@ from settlement.engine import Engine
 Account: TypeAlias = tuple[int, int, str]
 """Spot, hand and kind of what is paid: ``main`` or ``insurance``."""
 
-_FACTS: Final = frozenset(get_args(AnyFact))
+FACTS: Final = frozenset(get_args(AnyFact))
 _HELD: Final = 100_000
 """Events that are kept while a file is checked; a longer file is read twice."""
 
@@ -79,24 +79,33 @@ def settled_rounds(events: Iterable[tuple[int, AnyEvent]], rules: Rulebook) -> I
     """
     engines: dict[str | None, TableEngine] = {}
     for line, event in events:
-        if type(event) not in _FACTS:
+        if type(event) not in FACTS:
             continue
         engine = engines.get(event.table)
         if engine is None:
             engine = engines[event.table] = TableEngine(event.table, rules)
-        settled = engine.feed(event, line)  # type: ignore[arg-type]  # one of _FACTS
+        settled = engine.feed(event, line)  # type: ignore[arg-type]  # one of FACTS
         if settled:
             yield from settled
     for engine in engines.values():
         yield from engine.finish()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Checked:
-    """A file's events, ready to settle, and the tables that they are of as far as known."""
+    """A file's events, ready to settle, and what was seen of them as far as they were read."""
 
     events: Iterable[tuple[int, AnyEvent]]
-    tables: set[str | None]
+    tables: set[str | None] = field(default_factory=set)
+    settled_then: bool = False
+    """Whether settlements made at the time stand among them."""
+
+    def look(self, events: Iterable[tuple[int, AnyEvent]]) -> None:
+        """Note what there is to see in some of the events."""
+        for _, event in events:
+            self.tables.add(event.table)
+            if type(event) is RoundSettled:
+                self.settled_then = True
 
 
 def checked(feed: Feed) -> Checked:
@@ -110,14 +119,15 @@ def checked(feed: Feed) -> Checked:
     """
     events = feed.read()
     if feed.once:
-        return Checked(events, set())
+        return Checked(events)
     held = list(islice(events, _HELD))
-    tables = {event.table for _, event in held}
-    if len(held) < _HELD:
-        return Checked(held, tables)
-    held.clear()
-    tables.update(event.table for _, event in events)
-    return Checked(feed.read(), tables)
+    found = Checked(held)
+    found.look(held)
+    if len(held) == _HELD:
+        held.clear()
+        found.look(events)
+        found.events = feed.read()
+    return found
 
 
 def settle_file(name: str, rules: Rulebook) -> tuple[RoundResult, ...]:

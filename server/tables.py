@@ -106,7 +106,7 @@ def totals_view(totals: Tally, files: int) -> RenderableType:
     lines.add_column(overflow="fold")
     for name, said in _totals(totals, files):
         lines.add_row(name, said)
-    return Group(lines, *(_counted_violation(*one) for one in totals.violations.most_common()))
+    return Group(lines, *(counted_violation(*one) for one in totals.violations.most_common()))
 
 
 def _totals(totals: Tally, files: int) -> Iterator[tuple[str, Text]]:
@@ -144,7 +144,8 @@ def _paid_wrongly(totals: Tally) -> str:
     return f"{dollars(totals.overpaid)} to the players, {dollars(totals.underpaid)} to the house"
 
 
-def _counted_violation(code: str, many: int) -> Text:
+def counted_violation(code: str, many: int) -> Text:
+    """Say how often a code was found, and the clause that it breaks."""
     clause = CLAUSES[BREAKS[code]]
     line = Text(f"  {many:>6,}  ", style="bold red").append(f"{code:<32}", style="red")
     return line.append(clause.says, style="dim")
@@ -168,15 +169,20 @@ def _heading(result: RoundResult, table: str | None) -> Text:
     return line
 
 
-def _hands_table(result: RoundResult) -> Table:
+def plain_table(*columns: str) -> Table:
+    """Return a table without rules, amounts to the right."""
     table = Table(show_edge=False, pad_edge=False, box=None, header_style="dim")
-    table.add_column("spot")
-    table.add_column("hand")
-    table.add_column("cards", min_width=18)
-    table.add_column("stake", justify="right")
-    table.add_column("outcome")
-    table.add_column("net", justify="right")
-    table.add_column("decided by", style="dim", overflow="fold")
+    for column in columns:
+        words = column in ("table", "spot", "hand", "cards", "outcome", "decided by")
+        table.add_column(column, justify="left" if words else "right", overflow="fold")
+    return table
+
+
+def _hands_table(result: RoundResult) -> Table:
+    table = plain_table("spot", "hand", "cards", "stake", "outcome", "net", "decided by")
+    for column, width in zip(table.columns, (6, 9, 24, 10, 12, 10, 0), strict=True):
+        column.min_width = width
+    table.columns[-1].style = "dim"
     _add_dealer(table, result)
     for spot in result.spots:
         _add_spot(table, spot)
