@@ -16,6 +16,7 @@ from tests.oracle.player import WAGER, DeckRanOut, Table
 from tests.oracle.rule_sets import ROWS, RuleSet, read, rulebook
 
 SETS = {rule_set.name: rule_set for rule_set in read(command.SHIPPED)}
+BLIND = {rule_set.name: rule_set for rule_set in read(Path("tests/oracle/no_hole_card.jsonl"))}
 
 
 def asked(rule_set: RuleSet, rounds: int, spots: int = 1) -> Asked:
@@ -32,9 +33,10 @@ def changed(rule_set: RuleSet, rows: Mapping[str, tuple[str, ...]]) -> RuleSet:
     return msgspec.structs.replace(rule_set, td={**rule_set.td, **rows})
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", [*SETS, *BLIND])
 def test_every_strategy_is_played_without_a_violation(name: str) -> None:
-    block = play(SETS[name], asked(SETS[name], rounds=300, spots=5))
+    rule_set = {**SETS, **BLIND}[name]
+    block = play(rule_set, asked(rule_set, rounds=300, spots=5))
     assert block.squares > 0
 
 
