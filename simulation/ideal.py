@@ -142,11 +142,8 @@ def _watched(
             track = move.card_id * 10 + number
         seen = _sighting(move, move.end, track, last, seen_ns)
         yield seen_ns, seen
-        if seen.face == "up":
-            free = (
-                (_first_sight(move.end, seen_ns + later - _REST_NS, arms)) for later in looks_ns
-            )
-            yield from _looks(seen, [at for at in free if until_ns is None or at < until_ns])
+        free = [_first_sight(move.end, seen_ns + ns - _REST_NS, arms) for ns in looks_ns]
+        yield from _looks(seen, [at for at in free if until_ns is None or at < until_ns])
         last = move
 
 

@@ -88,7 +88,7 @@ class Reconciler:
 
     def _watched_rounds(self, decks: int) -> Rounds:
         if self._dealing == "shoe":
-            return Rounds(self._table, self._agenda, self._composition, decks)
+            return Rounds(self._table, self._agenda, self._composition, decks, self._camera)
         return PitchRounds(self._table, self._agenda, self._composition, decks, self._camera)
 
     def feed(self, observation: AnyObservation, through_ns: int) -> tuple[Said, ...]:
@@ -329,7 +329,16 @@ class Reconciler:
         """Tell whether no draw will come to explain a card; a gap shows at the next reading."""
         age = self._now - lying.at
         told = age > DEADLINE_NS or self._count.last_ns > lying.at
-        return age > ORPHAN_NS and told and not self._awaited(lying)
+        return age > ORPHAN_NS and told and not self._awaited(lying) and not self._claimed(lying)
+
+    def _claimed(self, lying: Lying) -> bool:
+        """Tell whether a card that left the shoe is likelier this one, misread, than unseen."""
+        return any(
+            draw.certain
+            and fits(draw, lying)
+            and judge(self._draws[at:], self._camera.pending).lying is lying
+            for at, draw in enumerate(self._draws)
+        )
 
     def _used_although_boxed(self, lying: Lying) -> bool:
         """Deal a card that was found face up in the shoe and is dealt all the same."""
