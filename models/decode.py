@@ -7,13 +7,14 @@ import json
 import re
 import tomllib
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count, islice
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, get_args
 
 import msgspec
 
 from models.errors import InputRefused
+from models.events import Action
 from models.judgements import AnyEvent
 
 T = TypeVar("T")
@@ -27,6 +28,7 @@ _AT_ONCE: Final = 128
 """Lines decoded together: many, as that is fast; few, as an event should not wait for long."""
 _PLACE: Final = re.compile(r"^(?P<what>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
 _EXPECTED: Final = re.compile(r"^Expected (?P<expected>.+?)(?:, got (?P<found>.+))?$", re.DOTALL)
+_BOUND: Final = re.compile(r"^`(\w+)` (<=|>=) (-?\d+)$")
 _MISSING: Final = re.compile(r"^Object missing required field `(?P<name>[^`]+)`$")
 _UNKNOWN: Final = re.compile(r"^Object contains unknown field `(?P<name>[^`]+)`$")
 _LONGEST_SHOWN: Final = 60
@@ -34,8 +36,22 @@ _WORDS: Final = {
     "card": "a card such as AS, a rank alone such as A?, or null",
     "to": 'a spot number or "dealer"',
     "type": "an event type of the format",
+    "face": "up or down",
+    "action": "one of " + ", ".join(get_args(Action)),
+    "manner": "a manner of the format",
+    "kind": "one of the format's kinds for this event",
 }
-"""What to ask for where the decoder only says that a word is not in its list."""
+"""What a field of an event may be, where the decoder only knows that it is none of a list."""
+
+_KINDS: Final = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "one JSON object",
+}
+"""The decoder's names of kinds, in words."""
 
 
 def decode_events(lines: Iterable[bytes], source: str) -> Iterator[tuple[int, AnyEvent]]:
@@ -91,7 +107,7 @@ def decode_event(line: bytes, source: str, number: int) -> AnyEvent:
     except UnicodeDecodeError as fault:
         raise _refusal(source, number, "line", "UTF-8 text", _bytes_found(fault)) from fault
     except msgspec.ValidationError as fault:
-        raise _invalid(fault, _parsed(line), source, number) from fault
+        raise _invalid(fault, _parsed(line), source, number, _WORDS) from fault
     except msgspec.DecodeError as fault:
         raise _refusal(
             source, number, "line", "one JSON object", _shown(_text_found(line))
@@ -168,7 +184,7 @@ def from_toml(text: str, kind: type[T], source: str) -> T:
     try:
         return msgspec.convert(tree, kind)
     except msgspec.ValidationError as fault:
-        refused = _invalid(fault, tree, source, None)
+        refused = _invalid(fault, tree, source, None, {})
         name = refused.field.rpartition(".")[2].partition("[")[0]
         raise InputRefused(
             source=source,
@@ -197,29 +213,43 @@ def toml_line(text: str, key: str) -> int | None:
 
 
 def _invalid(
-    fault: msgspec.ValidationError, tree: object, source: str, line: int | None
+    fault: msgspec.ValidationError,
+    tree: object,
+    source: str,
+    line: int | None,
+    words: Mapping[str, str],
 ) -> InputRefused:
     parts = _PLACE.match(str(fault))
     what = parts.group("what") if parts else str(fault)
     path = (parts.group("path") or "$") if parts else "$"
     field = path.removeprefix("$").removeprefix(".")
     if missing := _MISSING.match(what):
-        return _refusal(source, line, _joined(field, missing.group("name")), "a value", "nothing")
+        name = missing.group("name")
+        return _refusal(source, line, _joined(field, name), words.get(name, "a value"), "nothing")
     if unknown := _UNKNOWN.match(what):
         name = _joined(field, unknown.group("name"))
         return _refusal(source, line, name, "no such field", "it")
     return _refusal(
-        source, line, field or "line", _wanted(what, field), _shown(_value_at(tree, path))
+        source, line, field or "line", _wanted(what, field, words), _shown(_value_at(tree, path))
     )
 
 
-def _wanted(what: str, field: str) -> str:
-    """Say what the decoder expected, in the words of the format where it knows only types."""
-    if expected := _EXPECTED.match(what):
-        return expected.group("expected").replace("`", "")
-    if what == "Integer value out of range":
+def _wanted(what: str, field: str, words: Mapping[str, str]) -> str:
+    """Say what was expected: in the format's words for the field, else by kind and bounds."""
+    expected = _EXPECTED.match(what)
+    bound = expected and _BOUND.match(expected.group("expected"))
+    if bound:
+        kind, sign, limit = bound.groups()
+        return f"{_KINDS.get(kind, kind)}, {'at most' if sign == '<=' else 'at least'} {limit}"
+    if what.endswith("out of range"):
         return "a number of at most 19 digits"
-    return _WORDS.get(field.rpartition(".")[2], "a word the format knows")
+    name = re.sub(r"\[.*?\]$", "", field).rpartition(".")[2]
+    if name in words:
+        return words[name]
+    if expected is None:
+        return "a word the format knows"
+    kinds = expected.group("expected").replace("`", "").split(" | ")
+    return " or ".join(_KINDS.get(kind, kind) for kind in kinds)
 
 
 def _refusal(source: str, line: int | None, field: str, expected: str, found: str) -> InputRefused:
@@ -266,5 +296,5 @@ def _value_at(tree: object, path: str) -> object:
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
+    text = json.dumps(value) if value is None or isinstance(value, bool) else repr(value)
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
