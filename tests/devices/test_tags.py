@@ -55,7 +55,7 @@ def kinds(readings: list[Reading]) -> list[str]:
 )
 def test_the_frame_of_the_docstring_is_read(driver: str, frame: str, tag: str) -> None:
     encoders = {"id12": id12, "rdm6300": rdm6300, "idteck": idteck}
-    assert encoders[driver].encode_tag(tag) == bytes.fromhex(frame)  # type: ignore[attr-defined]
+    assert encoders[driver].encode_tag(tag) == bytes.fromhex(frame)
     (found,) = make_driver(driver).feed(bytes.fromhex(frame), AT_NS)
     assert isinstance(found, ReaderFault)
     assert (found.kind, found.detail) == ("unknown_tag", f"tag {tag} is not in the register")
