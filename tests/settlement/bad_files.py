@@ -136,11 +136,11 @@ def _begins_unwagered(facts: Sequence[tuple[int, Fact]]) -> bool:
 
 
 def _breaks_off_early(facts: Sequence[tuple[int, Fact]]) -> bool:
-    """Tell whether nothing of the dealer's turn, nor of paying, is left of the last round."""
+    """Tell whether nothing of the dealer's turn is left of the last round."""
     for _, fact in reversed(facts):
-        if fact["type"] in ("round_closed", "payment_made"):
-            return False
-        if fact["type"] == "card_exposed" and fact["to"] == "dealer":
+        if fact["type"] == "round_closed" or (
+            fact["type"] == "card_exposed" and fact["to"] == "dealer"
+        ):
             return False
         if fact["type"] == "round_opened":
             return True
