@@ -322,7 +322,7 @@ class Game:
         self.dealt_at = self.tell(fact)
         hand.cards.append(card)
         if face == "down":
-            hand.down.append(card)
+            hand.down.append(len(hand.cards) - 1)
         return card
 
     def to_dealer(self, face: ev.Face = "up") -> Card:
@@ -335,8 +335,8 @@ class Game:
 
     def turn_up(self, hand: Hand) -> None:
         """Turn up what of a hand lies face down."""
-        for card in hand.down:
-            self.tell(ev.CardExposed(to=hand.spot, hand=hand.number, card=card))
+        for at in hand.down:
+            self.tell(ev.CardExposed(to=hand.spot, hand=hand.number, card=hand.cards[at]))
         hand.down = []
 
     def turn_hole(self) -> None:
@@ -385,7 +385,7 @@ class Game:
     def offer_insurance(self) -> None:
         """Let each spot insure, or take even money for a blackjack."""
         for spot, (hand,) in list(self.hands.items()):
-            if self.rules.even_money and blackjack(hand) and self.chance(0.5):
+            if self.rules.even_money and blackjack(hand) and not hand.done and self.chance(0.5):
                 self.take_even_money(hand)
             elif self.rules.insurance != "none" and hand.stake > 1 and self.chance(0.35):
                 self.insure(spot, self.insurance_laid(hand.stake))
@@ -593,11 +593,9 @@ class Game:
 
     def part(self, hand: Hand, new: Hand) -> None:
         """Move the second card to its new hand."""
-        card = hand.cards.pop(1)
-        new.cards = [card]
-        if card in hand.down and not (len(hand.down) == 1 and hand.cards[0] is card):
-            hand.down.remove(card)
-            new.down = [card]
+        new.cards = [hand.cards.pop(1)]
+        new.down = [0] if 1 in hand.down else []
+        hand.down = [0] if 0 in hand.down else []
         for one in (hand, new):
             one.split = True
             one.of_aces = one.cards[0].points == 1

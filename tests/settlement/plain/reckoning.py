@@ -21,8 +21,8 @@ class Hand:
     number: int
     stake: int
     cards: list[Card] = field(default_factory=list)
-    down: list[Card] = field(default_factory=list)
-    """Those of its cards that nobody has turned up yet."""
+    down: list[int] = field(default_factory=list)
+    """Which of its cards nobody has turned up yet."""
     added: int = 0
     split: bool = False
     of_aces: bool = False

@@ -115,7 +115,14 @@ class DealsTheWrongFace(Clumsy):
 
 @commits("player_turn_order")
 class ServesTheSecondFirst(Clumsy):
-    """A spot is played before its neighbour, whose turn it is."""
+    """A spot is played before its neighbour, whose turn it is.
+
+    Early surrender is no matter of turns.
+    """
+
+    @classmethod
+    def possible(cls, rules: Rulebook, code: str) -> bool:
+        return rules.surrender != "early"
 
     def styled(self, style: Style) -> Style:
         return replace(super().styled(style), said=1.0)

@@ -117,3 +117,8 @@ class PaysABlackjackTooSoon(Pays):
                 self.commit(self.since(mark, ev.PaymentMade)[0], hand.spot, 0)
                 hand.done = True
         super().before_play()
+
+    def play_dealer(self) -> None:
+        """The hole card is still to be feared for."""
+        self.turn_hole()
+        super().play_dealer()
