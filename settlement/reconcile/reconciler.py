@@ -49,6 +49,7 @@ from settlement.reconcile.timing import (
     PATIENCE_NS,
     PLATE_DWELL_NS,
     SECOND,
+    SECOND_LOOK_NS,
 )
 from settlement.reconcile.voice import Said
 
@@ -263,7 +264,8 @@ class Reconciler:
         if lying is None or margin < MARGIN:
             return False
         if draw.card is None:
-            return self._now - draw.at > PATIENCE_NS
+            once = lying.reading is not None and lying.reading.looks == 1
+            return self._now - draw.at > (SECOND_LOOK_NS if once else PATIENCE_NS)
         p = lying.p(draw.card)
         if p is None:
             return self._now - draw.at > PATIENCE_NS
@@ -318,6 +320,8 @@ class Reconciler:
         for lying in list(self._camera.pending):
             if not self._forsaken(lying):
                 continue
+            if self._unannounced_hole(lying):
+                continue
             if self._table.felt.aside(lying.place) or self._camera.only_a_glimpse(lying):
                 self._camera.ignore(lying)
                 continue
@@ -330,6 +334,15 @@ class Reconciler:
             at = lying.at - CARRY_NS
             seen_well = lying.reading is not None and lying.reading.looks > 1 and card is not None
             self._arrive(Arrived(at, card, lying, lying.seqs, (doubt,), welcome_if_due=seen_well))
+
+    def _unannounced_hole(self, lying: Lying) -> bool:
+        """Deal the dealer's face-down card, in its turn, though the shoe did not tell of it."""
+        dealers = self._table.felt.zone(lying.place).owner == "dealer"
+        if not (dealers and lying.face == "down" and self._rounds.due_at(lying.at) == "dealer"):
+            return False
+        self._camera.explained(lying)
+        self._arrive(Arrived(lying.at - CARRY_NS, None, lying, lying.seqs))
+        return True
 
     def _forsaken(self, lying: Lying) -> bool:
         """Tell whether no draw will come to explain a card; a gap shows at the next reading."""

@@ -31,7 +31,7 @@ from settlement.reconcile.identity import identity
 from settlement.reconcile.sightings import AGREED_P, Lying
 from settlement.reconcile.splits import Splits, evidenced
 from settlement.reconcile.table import Destination, Held, PlayedHand, Table
-from settlement.reconcile.timing import DEADLINE_NS, SECOND, TAKING_NS
+from settlement.reconcile.timing import DEADLINE_NS, SECOND, SECOND_LOOK_NS, TAKING_NS
 from settlement.reconcile.voice import Said, Voice
 from settlement.reconcile.wagers import Wagers
 
@@ -283,9 +283,12 @@ class Rounds:
     def _awaits_another_look(self, turned: Turned) -> bool:
         """Tell whether the next looks may settle which of two sensors misread a card."""
         found = self._table.owner(turned.track)
-        if found is None or found[1].card is None or turned.lying.face == "down":
+        if found is None or turned.lying.face == "down":
             return False
         lying = self._camera.latest(turned.lying)
+        if found[1].card is None:
+            once = lying.reading is not None and lying.reading.looks == 1
+            return once and self._now - turned.at < SECOND_LOOK_NS
         if not lying.excludes(found[1].card) or lying.reading is None:
             return False
         settled = identity(found[1].card, lying.reading).settled

@@ -11,6 +11,9 @@ HOLD_NS: Final = 2_500 * MS
 PATIENCE_NS: Final = 2_500 * MS
 """A draw waits this long before a card without a readable face is taken to be it."""
 
+SECOND_LOOK_NS: Final = 2 * PATIENCE_NS
+"""A face that only the camera tells, and told once, is looked at again within this time."""
+
 DEADLINE_NS: Final = 10 * SECOND
 """A card that left the shoe and was not seen on the felt by then is a matter for a person."""
 
