@@ -25,12 +25,13 @@ from dataclasses import dataclass
 from functools import partial
 from glob import glob, has_magic
 from itertools import groupby
+from lzma import LZMAError
 from pathlib import Path, PurePosixPath
 from tempfile import NamedTemporaryFile, SpooledTemporaryFile
 from typing import Any, Final, TypeAlias
 
 from models.decode import LONGEST_LINE, decode_batches
-from models.errors import InputRefused, OperatorError
+from models.errors import InputRefused, OperatorError, TechnicianError
 from models.judgements import AnyEvent
 from stream.journal import UnknownEvent, read_journal
 from stream.recording import SESSION_FILE
@@ -48,7 +49,14 @@ _ARCHIVES: Final = (*_TAR, ".zip")
 _BLOCK: Final = 1 << 17
 _KEPT: Final = 8 << 20
 """Bytes of an archive's member that are kept in memory; a longer one goes through the disk."""
-_DAMAGED: Final = (EOFError, gzip.BadGzipFile, zlib.error, zipfile.BadZipFile, tarfile.TarError)
+_DAMAGED: Final = (
+    LZMAError,
+    EOFError,
+    gzip.BadGzipFile,
+    zlib.error,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +265,10 @@ def _copied_entries(name: str, opened: Open) -> Events:
         with _readable(name), opened() as file:
             shutil.copyfileobj(file, copy)
             copy.flush()
-        yield from _entries(Path(copy.name))
+        try:
+            yield from _entries(Path(copy.name))
+        except TechnicianError as fault:
+            raise TechnicianError(fault.what, where=name, way_out=fault.way_out) from fault
 
 
 def _zipped(path: Path, told: Told) -> Iterator[tuple[str, Open]]:

@@ -167,7 +167,10 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def one_line(where: str) -> Iterator[None]:
-    """Turn the database's own errors into one line for the technician."""
+    """Turn the database's own errors into one line for the technician.
+
+    A schema that is no UTF-8 makes its message one that cannot be decoded.
+    """
     try:
         yield
     except sqlite3.OperationalError as fault:
@@ -177,7 +180,7 @@ def one_line(where: str) -> Iterator[None]:
     except OSError as fault:
         what, way_out = _BY_ERRNO.get(fault.errno or 0, (fault.strerror or str(fault), _CHECK))
         raise unusable(where, what, way_out) from fault
-    except sqlite3.Error as fault:
+    except (sqlite3.Error, UnicodeDecodeError) as fault:
         raise damaged(where, fault) from fault
 
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -196,6 +197,39 @@ def test_a_damaged_archive_is_refused_by_name(
     printed = capsys.readouterr().err
     assert str(file) in printed
     assert "Traceback" not in printed
+
+
+@pytest.mark.parametrize("ending", [".zip", ".tar", ".tar.gz", ".tar.xz", ".jsonl.gz", ".journal"])
+def test_whatever_happened_to_an_archive_it_is_refused_or_read(
+    ending: str, archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Bytes turned, zeroed and cut by the hundred: each file is refused by name, or sound."""
+    as_journal(archive / "table.journal", evening(1, 5))
+    whole = {".jsonl.gz": archive / "BJ-07/tuesday.jsonl.gz", ".journal": archive / "table.journal"}
+    data = (whole.get(ending) or packed(archive, tmp_path / f"whole{ending}")).read_bytes()
+    file = tmp_path / f"damaged{ending}"
+    for case in range(60):
+        chance = Random(case)
+        at, many = chance.randrange(len(data)), chance.choice([1, 1, 40, 512, len(data)])
+        put = bytes(chance.randrange(256) for _ in range(many)) if case % 2 else b""
+        file.write_bytes(data[:at] + put + data[at + many :])
+        code = run(["settle", str(file), *RULES, "--summary", "--json"])
+        printed = capsys.readouterr().err
+        assert code in (0, 2, 3)
+        assert (str(file) in printed) is (code == 2)
+
+
+def test_a_journal_whose_schema_is_no_text_is_damaged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal = as_journal(tmp_path / "BJ-07.journal", evening(1))
+    journal.write_bytes(
+        journal.read_bytes().replace(
+            b"CREATE TABLE entries", b"CREATE \xe5\xe5ABLE entries"[:20], 1
+        )
+    )
+    assert run(["settle", str(journal), *RULES]) == 2
+    assert "damaged" in capsys.readouterr().err
 
 
 def test_an_empty_place_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
