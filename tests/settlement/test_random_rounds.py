@@ -4,7 +4,9 @@
 ``python -m tests.bench.random_rounds``.
 """
 
+import ast
 import os
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +37,17 @@ def test_legal_rounds_in_a_house_of_any_knobs_settle_as_reckoned() -> None:
         house = any_house(number)
         game = Game(house, number)
         assert list(disagreements(house, game.rounds(20))) == [], house.id
+
+
+def test_the_reckoning_shares_nothing_with_what_it_checks() -> None:
+    plain = Path(__file__).parent / "plain"
+    sources = [path for path in plain.rglob("*.py") if path.name != "checking.py"]
+    assert len(sources) > 5
+    for path in sources:
+        for line in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(line, ast.Import | ast.ImportFrom):
+                named = getattr(line, "module", None) or line.names[0].name
+                assert not named.startswith(("settlement", "simulation")), path
 
 
 def test_every_code_can_be_committed() -> None:
