@@ -1,16 +1,25 @@
-"""What every driver of a byte device is, and how one runs over a live link."""
+"""What every driver of a byte device is."""
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from devices.framing import FrameFault
-from devices.transport import Transport
 from models.events import PlateRead, ReaderFault, ShoeCardRead, ShoeCutCard, ShoeLoaded
-from stream.clock import Clock
 
 Reading: TypeAlias = ShoeCardRead | ShoeCutCard | ShoeLoaded | PlateRead | ReaderFault
 """What a byte device observes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a device answered to a command."""
+
+    taken: bool
+    detail: str = ""
+    """Why it was refused."""
+
 
 F = TypeVar("F")
 F_co = TypeVar("F_co", covariant=True)
@@ -43,6 +52,18 @@ class Driver(ABC, Generic[F]):
                 readings.extend(self._read(found, at_ns))
         return tuple(readings)
 
+    def greeting(self) -> bytes:
+        """Return what is sent to the device whenever the link to it is made, often nothing."""
+        return b""
+
+    def answers(self) -> tuple[Answer, ...]:
+        """Return the last answer to a command since this was asked, if there was one."""
+        return ()
+
+    def returned(self, at_ns: int) -> tuple[Reading, ...]:
+        """Take note that the link was lost and is back; return what may have been missed."""
+        return self.finish(at_ns)
+
     def finish(self, at_ns: int) -> tuple[Reading, ...]:
         """Return what the end of the stream leaves unfinished, as faults."""
         return tuple(fault.observed(self._source, at_ns) for fault in self._framer.finish())
@@ -50,18 +71,3 @@ class Driver(ABC, Generic[F]):
     @abstractmethod
     def _read(self, frame: F, at_ns: int) -> Iterator[Reading]:
         """Yield what one sound frame says."""
-
-
-async def observations(
-    driver: Driver[F], transport: Transport, clock: Clock
-) -> AsyncIterator[Reading]:
-    """Yield until the source ends or the link is lost; reconnecting is the supervisor's work.
-
-    Raises:
-        LinkLost: the port is gone.
-    """
-    while chunk := await transport.read():
-        for reading in driver.feed(chunk, clock.now_ns()):
-            yield reading
-    for reading in driver.finish(clock.now_ns()):
-        yield reading

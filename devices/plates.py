@@ -14,10 +14,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-import msgspec
-
 from devices.driver import Driver, Reading
 from devices.framing import FrameFault, Line, LineFramer, checked_line
+from devices.port import PortConfig
 from models.events import PlateRead, ReaderFault
 from models.money import Cents
 
@@ -30,10 +29,9 @@ _PLATE: Final = re.compile(
 )
 
 
-class PlateConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PlateConfig(PortConfig, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Settings of one line of plates."""
 
-    baud: int = 9600
     source: str = "plate"
     """Prefix of an observation's source; the spot follows after a colon."""
 
@@ -43,6 +41,10 @@ class Plates(Driver[Line]):
 
     def __init__(self, config: PlateConfig | None = None) -> None:
         super().__init__(LineFramer(), (config or PlateConfig()).source)
+
+    def greeting(self) -> bytes:
+        """Ask for every circle: what lies there may have changed unheard."""
+        return REQUEST
 
     def _read(self, frame: Line, at_ns: int) -> Iterator[Reading]:
         parts = _PLATE.fullmatch(frame.text)

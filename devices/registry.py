@@ -1,23 +1,35 @@
-"""The drivers there are. A new device is one file and one line here."""
+"""The drivers there are: our own, a line each, and those that a site has installed.
+
+A site's driver is a Python package that names a :class:`Registration` under the entry point
+``pitwatch.drivers``; ``docs/drivers.md`` shows one whole.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
 
 import msgspec
 
 from devices.driver import Driver
 from devices.plates import PlateConfig, Plates
+from devices.port import PortConfig
 from devices.shoes.angel_eye import AngelEyeConfig, AngelEyeShoe
 from devices.shoes.line import LineConfig, LineShoe
+from devices.tags.id12 import Id12, Id12Config
+from devices.tags.idteck import Idteck, IdteckConfig
+from devices.tags.rdm6300 import Rdm6300, Rdm6300Config
 from models.errors import InstallerError
+
+ENTRY_POINTS: Final = "pitwatch.drivers"
+"""The group of entry points under which a site's package names its drivers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Registration:
     """A driver's settings and the driver itself."""
 
-    config: type[msgspec.Struct]
+    config: type[PortConfig]
     driver: Callable[[Any], Driver[Any]]
 
 
@@ -25,28 +37,91 @@ DRIVERS: Final[Mapping[str, Registration]] = {
     "angel-eye": Registration(AngelEyeConfig, AngelEyeShoe),
     "line": Registration(LineConfig, LineShoe),
     "plate": Registration(PlateConfig, Plates),
+    "id12": Registration(Id12Config, Id12),
+    "rdm6300": Registration(Rdm6300Config, Rdm6300),
+    "idteck": Registration(IdteckConfig, Idteck),
 }
+"""Our own drivers."""
 
 
-def make_driver(name: str, settings: Mapping[str, object] | None = None) -> Driver[Any]:
-    """Build the driver ``name`` with ``settings``, defaults for the rest.
+def driver_names() -> tuple[str, ...]:
+    """Return every name that a port may give as its driver, a site's after our own."""
+    return (*DRIVERS, *sorted({entry.name for entry in _of_the_site()} - DRIVERS.keys()))
+
+
+def registered(name: str) -> Registration:
+    """Return the driver ``name``, our own or a site's.
+
+    Raises:
+        InstallerError: there is none, there is more than one, or a site's cannot be loaded.
+    """
+    entries = [entry for entry in _of_the_site() if entry.name == name]
+    own = DRIVERS.get(name)
+    if len(entries) + (own is not None) > 1:
+        packages = ", ".join(map(_package, entries))
+        raise InstallerError(
+            f"the driver {name!r} is there more than once: in {packages}"
+            + (" and in Pitwatch itself" if own else ""),
+            where="driver",
+            way_out="Give the site's driver a name of its own, or uninstall its package",
+        )
+    if own is not None:
+        return own
+    if entries:
+        return _loaded(entries[0])
+    raise InstallerError(
+        f"no driver is called {name!r}",
+        where="driver",
+        way_out=f"Choose one of {', '.join(driver_names())}, or install the package that has it",
+    )
+
+
+def driver_config(name: str, settings: Mapping[str, object] | None = None) -> PortConfig:
+    """Return the checked settings of the driver ``name``, defaults for what is not said.
 
     Raises:
         InstallerError: there is no such driver, or a setting is not one of its own.
     """
-    registration = DRIVERS.get(name)
-    if registration is None:
-        raise InstallerError(
-            f"no driver is called {name!r}",
-            where="driver",
-            way_out=f"Choose one of {', '.join(DRIVERS)}",
-        )
+    kind = registered(name).config
     try:
-        config = msgspec.convert(settings or {}, registration.config)
+        return msgspec.convert(settings or {}, kind)
     except msgspec.ValidationError as fault:
         raise InstallerError(
             f"a setting is wrong: {fault}",
             where=f"driver {name}",
-            way_out=f"Its settings are {', '.join(registration.config.__struct_fields__)}",
+            way_out=f"Its settings are {', '.join(kind.__struct_fields__)}",
         ) from fault
-    return registration.driver(config)
+
+
+def make_driver(name: str, settings: Mapping[str, object] | None = None) -> Driver[Any]:
+    """Build the driver ``name`` with ``settings``; raises as :func:`driver_config`."""
+    config = driver_config(name, settings)
+    return registered(name).driver(config)
+
+
+def _of_the_site() -> tuple[EntryPoint, ...]:
+    return tuple(entry_points(group=ENTRY_POINTS))
+
+
+def _loaded(entry: EntryPoint) -> Registration:
+    try:
+        found = entry.load()
+    except Exception as fault:  # a site's code may fail in any way; the table must say which
+        raise _refused(entry, f"cannot be loaded: {type(fault).__name__}: {fault}") from fault
+    if not isinstance(found, Registration):
+        raise _refused(entry, f"is no Registration but {type(found).__name__}")
+    if not (isinstance(found.config, type) and issubclass(found.config, PortConfig)):
+        raise _refused(entry, "has settings that are no PortConfig")
+    return found
+
+
+def _refused(entry: EntryPoint, why: str) -> InstallerError:
+    return InstallerError(
+        f"the driver {entry.name!r} ({entry.value}) {why}",
+        where=f"package {_package(entry)}",
+        way_out="Correct or uninstall that package; docs/drivers.md says what a driver needs",
+    )
+
+
+def _package(entry: EntryPoint) -> str:
+    return "of unknown name" if entry.dist is None else f"{entry.dist.name} {entry.dist.version}"

@@ -1,14 +1,18 @@
 """Byte links: a serial port by any pyserial URL, and a recording in its place."""
 
 import asyncio
-from collections.abc import Iterable
-from typing import Final, Protocol
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Final, Protocol, TypeVar
 
 import serial
 
 from models.errors import TechnicianError
 from stream.clock import Clock
 from stream.recording import Chunk
+
+T = TypeVar("T")
 
 _POLL_S: Final = 0.1
 """How long a read holds its thread: a closed port is noticed within that time."""
@@ -49,18 +53,27 @@ class SerialTransport:
     Args:
         url: ``/dev/ttyUSB0``, ``socket://host:4001``, ``rfc2217://…``, ``loop://``.
         baud: bits a second.
+        stop_bits: 1 or 2.
 
     Raises:
         TechnicianError: the port cannot be opened.
     """
 
-    def __init__(self, url: str, baud: int) -> None:
+    def __init__(self, url: str, baud: int, stop_bits: int = 1) -> None:
         self._url = url
+        # Threads of its own: a table has more ports than the common pool has threads.
+        self._threads = ThreadPoolExecutor(2, thread_name_prefix=url)
         try:
             self._port = serial.serial_for_url(
-                url, baudrate=baud, timeout=_POLL_S, write_timeout=1, exclusive=True
+                url,
+                baudrate=baud,
+                stopbits=stop_bits,
+                timeout=_POLL_S,
+                write_timeout=1,
+                exclusive=True,
             )
         except (serial.SerialException, OSError, ValueError) as fault:
+            self._threads.shutdown(wait=False)
             raise TechnicianError(
                 f"the port cannot be opened: {fault}",
                 where=url,
@@ -69,17 +82,21 @@ class SerialTransport:
 
     async def read(self) -> bytes:
         """Return the next bytes; raises :class:`LinkLost` when the port is gone."""
-        while not (chunk := await asyncio.to_thread(self._read_some)):
+        while not (chunk := await self._in_thread(self._read_some)):
             pass
         return chunk
 
     async def write(self, payload: bytes) -> None:
         """Send all of ``payload``; raises :class:`LinkLost` when the port is gone."""
-        await asyncio.to_thread(self._write_all, payload)
+        await self._in_thread(partial(self._write_all, payload))
 
     def close(self) -> None:
         """Give the port up."""
         self._port.close()
+        self._threads.shutdown(wait=False)
+
+    async def _in_thread(self, call: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, call)
 
     def _read_some(self) -> bytes:
         try:
@@ -91,8 +108,7 @@ class SerialTransport:
     def _write_all(self, payload: bytes) -> None:
         try:
             self._port.write(payload)
-            self._port.flush()
-        except (serial.SerialException, OSError) as fault:
+        except (serial.SerialException, OSError, TypeError) as fault:
             raise LinkLost(self._url, str(fault)) from fault
 
 

@@ -6,19 +6,29 @@ Every refusal names the source, the line, the field, what was expected and what 
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
-from typing import Any, Final, TypeVar
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count, islice
+from typing import Any, Final, TypeVar, get_args
 
 import msgspec
 
 from models.errors import InputRefused
+from models.events import Action
 from models.judgements import AnyEvent
 
 T = TypeVar("T")
 
 _EVENT: Final[msgspec.json.Decoder[AnyEvent]] = msgspec.json.Decoder(AnyEvent)
+_KEYS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+LONGEST_LINE: Final = 1 << 20
+"""Bytes of the longest line that is read: a file of one endless line is refused, not loaded."""
+
+_AT_ONCE: Final = 128
+"""Lines decoded together: many, as that is fast; few, as an event should not wait for long."""
 _PLACE: Final = re.compile(r"^(?P<what>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
 _EXPECTED: Final = re.compile(r"^Expected (?P<expected>.+?)(?:, got (?P<found>.+))?$", re.DOTALL)
+_BOUND: Final = re.compile(r"^`(\w+)` (<=|>=) (-?\d+)$")
 _MISSING: Final = re.compile(r"^Object missing required field `(?P<name>[^`]+)`$")
 _UNKNOWN: Final = re.compile(r"^Object contains unknown field `(?P<name>[^`]+)`$")
 _LONGEST_SHOWN: Final = 60
@@ -26,49 +36,142 @@ _WORDS: Final = {
     "card": "a card such as AS, a rank alone such as A?, or null",
     "to": 'a spot number or "dealer"',
     "type": "an event type of the format",
+    "face": "up or down",
+    "action": "one of " + ", ".join(get_args(Action)),
+    "manner": "a manner of the format",
+    "kind": "one of the format's kinds for this event",
 }
-"""What to ask for where the decoder only says that a word is not in its list."""
+"""What a field of an event may be, where the decoder only knows that it is none of a list."""
+
+_KINDS: Final = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "one JSON object",
+}
+"""The decoder's names of kinds, in words."""
 
 
 def decode_events(lines: Iterable[bytes], source: str) -> Iterator[tuple[int, AnyEvent]]:
+    """Yield each event of JSON Lines with its line number; as :func:`decode_batches`.
+
+    Lines are taken from ``lines`` a few at a time.
+    """
+    stripped = (line.rstrip(b"\r\n") for line in lines)
+    return decode_batches(iter(lambda: list(islice(stripped, _AT_ONCE)), []), source)
+
+
+def decode_batches(
+    batches: Iterable[Sequence[bytes]], source: str
+) -> Iterator[tuple[int, AnyEvent]]:
     """Yield each event of a JSON Lines stream with its line number, from 1.
 
-    Blank lines are passed over. ``seq`` may be left out, but where it stands it must grow.
+    Blank lines are passed over, and so is a byte order mark before the first. ``seq`` may be
+    left out, but where it stands it must grow with each event of its table.
+
+    Args:
+        batches: lines without their ends, as many together as there are at hand.
+        source: the file's name, for messages.
 
     Raises:
         InputRefused: at the first line that is no event; the events before it were yielded.
     """
-    last_seq = 0
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        event = decode_event(line, source, number)
-        if event.seq is not None:
-            if event.seq <= last_seq:
-                raise InputRefused(
-                    source=source,
-                    line=number,
-                    field="seq",
-                    expected=f"a number above {last_seq}, the line before",
-                    found=str(event.seq),
-                )
-            last_seq = event.seq
-        yield number, event
+    last_seq: dict[str | None, int] = {}
+    start = 1
+    for batch in batches:
+        for number, event in _decoded(_unmarked(batch) if start == 1 else batch, source, start):
+            seq = event.seq
+            if seq is not None:
+                if seq <= last_seq.get(event.table, 0):
+                    raise _seq_refused(source, number, last_seq[event.table], seq)
+                last_seq[event.table] = seq
+            yield number, event
+        start += len(batch)
 
 
 def decode_event(line: bytes, source: str, number: int) -> AnyEvent:
-    """Decode one line; raises :class:`InputRefused` where it is no event."""
+    """Decode one line; raises :class:`InputRefused` where it is no event.
+
+    A field that stands twice is refused as well: which of the two is meant, nobody can tell.
+    """
+    if len(line) > LONGEST_LINE:
+        raise _refusal(
+            source, number, "line", f"at most {LONGEST_LINE:,} bytes", f"{len(line):,} or more"
+        )
     try:
-        return _EVENT.decode(line)
+        text = line.decode()
+        event = _EVENT.decode(line)
+        twice = None if _each_key_once(line) else _repeated(text)
     except UnicodeDecodeError as fault:
-        raise _refusal(source, number, "line", "UTF-8 text", f"byte {fault.start}") from fault
+        raise _refusal(source, number, "line", "UTF-8 text", _bytes_found(fault)) from fault
     except msgspec.ValidationError as fault:
-        raise _invalid(fault, _parsed(line), source, number) from fault
+        raise _invalid(fault, _parsed(line), source, number, _WORDS) from fault
     except msgspec.DecodeError as fault:
-        shown = _shown(line.strip().decode("utf-8", "replace"))
-        raise _refusal(source, number, "line", "one JSON object", shown) from fault
+        raise _refusal(
+            source, number, "line", "one JSON object", _shown(_text_found(line))
+        ) from fault
     except RecursionError as fault:
         raise _refusal(source, number, "line", "a flat object", "endless nesting") from fault
+    if twice is not None:
+        raise _refusal(source, number, twice, "the field once", "it more than once")
+    return event
+
+
+def _unmarked(batch: Sequence[bytes]) -> Sequence[bytes]:
+    return [batch[0].removeprefix(BOM_UTF8), *batch[1:]] if batch else batch
+
+
+def _decoded(batch: Sequence[bytes], source: str, start: int) -> Iterable[tuple[int, AnyEvent]]:
+    """Decode lines all at once where nothing is odd about them, else one after the other."""
+    block = b"\n".join(batch)
+    if _line_by_line(block, len(batch)):
+        try:
+            events = _EVENT.decode_lines(block)
+            if len(events) == len(batch) and _each_key_once(block):
+                return zip(count(start), events, strict=False)
+        except (msgspec.DecodeError, RecursionError):
+            """The lines one by one will tell which it is."""
+    return _one_by_one(batch, source, start)
+
+
+def _line_by_line(block: bytes, lines: int) -> bool:
+    """Tell whether every line is plain text from a ``{`` to a ``}``.
+
+    No object spans such lines: after a ``}`` it could not go on with ``{``.
+    """
+    framed = block.startswith(b"{") and block.endswith(b"}")
+    apart = block.count(b"}\n{") == lines - 1
+    return framed and apart and block.isascii() and len(block) <= LONGEST_LINE
+
+
+def _one_by_one(batch: Sequence[bytes], source: str, start: int) -> Iterator[tuple[int, AnyEvent]]:
+    for number, line in enumerate(batch, start):
+        if not line.isspace() and line:
+            yield number, decode_event(line, source, number)
+
+
+def _each_key_once(block: bytes) -> bool:
+    """Tell whether no line can hold a key twice: there are no more colons than keys."""
+    return sum(map(len, _KEYS.decode_lines(block))) == block.count(b":")
+
+
+def _repeated(text: str) -> str | None:
+    """Return the first key that an object of the line holds twice, ``None`` where none is."""
+    found: list[str] = []
+
+    def keys(pairs: list[tuple[str, Any]]) -> None:
+        names = [name for name, _ in pairs]
+        found.extend(name for name in names if names.count(name) > 1)
+
+    json.loads(text, object_pairs_hook=keys, parse_int=str)
+    return found[0] if found else None
+
+
+def _seq_refused(source: str, line: int, last: int, found: int) -> InputRefused:
+    expected = f"a number above {last}, the one before it at this table"
+    return _refusal(source, line, "seq", expected, str(found))
 
 
 def from_toml(text: str, kind: type[T], source: str) -> T:
@@ -81,7 +184,7 @@ def from_toml(text: str, kind: type[T], source: str) -> T:
     try:
         return msgspec.convert(tree, kind)
     except msgspec.ValidationError as fault:
-        refused = _invalid(fault, tree, source, None)
+        refused = _invalid(fault, tree, source, None, {})
         name = refused.field.rpartition(".")[2].partition("[")[0]
         raise InputRefused(
             source=source,
@@ -110,22 +213,43 @@ def toml_line(text: str, key: str) -> int | None:
 
 
 def _invalid(
-    fault: msgspec.ValidationError, tree: object, source: str, line: int | None
+    fault: msgspec.ValidationError,
+    tree: object,
+    source: str,
+    line: int | None,
+    words: Mapping[str, str],
 ) -> InputRefused:
     parts = _PLACE.match(str(fault))
     what = parts.group("what") if parts else str(fault)
     path = (parts.group("path") or "$") if parts else "$"
     field = path.removeprefix("$").removeprefix(".")
     if missing := _MISSING.match(what):
-        return _refusal(source, line, _joined(field, missing.group("name")), "a value", "nothing")
+        name = missing.group("name")
+        return _refusal(source, line, _joined(field, name), words.get(name, "a value"), "nothing")
     if unknown := _UNKNOWN.match(what):
         name = _joined(field, unknown.group("name"))
         return _refusal(source, line, name, "no such field", "it")
-    found = _shown(_value_at(tree, path))
+    return _refusal(
+        source, line, field or "line", _wanted(what, field, words), _shown(_value_at(tree, path))
+    )
+
+
+def _wanted(what: str, field: str, words: Mapping[str, str]) -> str:
+    """Say what was expected: in the format's words for the field, else by kind and bounds."""
     expected = _EXPECTED.match(what)
-    name = field.rpartition(".")[2]
-    wanted = expected.group("expected") if expected else _WORDS.get(name, "a word the format knows")
-    return _refusal(source, line, field or "line", wanted.replace("`", ""), found)
+    bound = expected and _BOUND.match(expected.group("expected"))
+    if bound:
+        kind, sign, limit = bound.groups()
+        return f"{_KINDS.get(kind, kind)}, {'at most' if sign == '<=' else 'at least'} {limit}"
+    if what.endswith("out of range"):
+        return "a number of at most 19 digits"
+    name = re.sub(r"\[.*?\]$", "", field).rpartition(".")[2]
+    if name in words:
+        return words[name]
+    if expected is None:
+        return "a word the format knows"
+    kinds = expected.group("expected").replace("`", "").split(" | ")
+    return " or ".join(_KINDS.get(kind, kind) for kind in kinds)
 
 
 def _refusal(source: str, line: int | None, field: str, expected: str, found: str) -> InputRefused:
@@ -137,10 +261,26 @@ def _joined(field: str, name: str) -> str:
 
 
 def _parsed(line: bytes) -> object:
+    """Return the line's value as far as needed to say what was found in it."""
     try:
-        return json.loads(line)
+        return json.loads(line, parse_int=_number)
     except (ValueError, RecursionError):
-        return line.decode("utf-8", "replace")
+        return _text_found(line)
+
+
+def _number(digits: str) -> int | str:
+    return int(digits) if len(digits) < _LONGEST_SHOWN else digits
+
+
+def _text_found(line: bytes) -> str:
+    return line[: 4 * _LONGEST_SHOWN].decode("utf-8", "replace").strip()
+
+
+def _bytes_found(fault: UnicodeDecodeError) -> str:
+    at, seen = fault.start, fault.object[fault.start : fault.start + 1]
+    if fault.object[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
+        return "UTF-16"
+    return f"byte 0x{seen.hex()} at position {at + 1}"
 
 
 def _value_at(tree: object, path: str) -> object:
@@ -156,5 +296,5 @@ def _value_at(tree: object, path: str) -> object:
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
+    text = json.dumps(value) if value is None or isinstance(value, bool) else repr(value)
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"

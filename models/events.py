@@ -21,6 +21,9 @@ HandNo: TypeAlias = Annotated[int, Meta(ge=0, le=15)]
 Chips: TypeAlias = Annotated[Cents, Meta(ge=0, le=10**12)]
 """An amount of chips on the table."""
 
+Number: TypeAlias = Annotated[int, Meta(ge=1, le=2**63 - 1)]
+"""A count from 1, as 64 bits hold it."""
+
 Dealt: TypeAlias = Spot | Literal["dealer"]
 Face: TypeAlias = Literal["up", "down"]
 WagerKind: TypeAlias = Literal["main", "double", "split", "insurance", "side"]
@@ -32,9 +35,9 @@ Probability: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
     """Anything in the stream. A hand-written file may leave these three out."""
 
-    seq: Annotated[int, Meta(ge=1)] | None = None
+    seq: Number | None = None
     """Place in the table's journal, 1, 2, 3 … without gaps: the only order."""
-    at: Annotated[int, Meta(ge=0)] | None = None
+    at: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
     """When it happened at the table, nanoseconds since the Unix epoch, UTC."""
     table: str | None = None
 
@@ -93,6 +96,19 @@ class ReaderFault(Observation, frozen=True, kw_only=True, tag="reader_fault"):
     """``checksum``, ``framing``, ``gap``, ``overflow``, ``device_error``, ``link_lost`` …"""
     detail: str
     raw: str = ""
+    missing_from: int | None = None
+    """The first draw number that was missed, where the fault tells of missed draws."""
+    missing_to: int | None = None
+    """The last of them; ``None`` beside ``missing_from`` where nobody knows how many."""
+
+
+class DeviceReturned(Observation, frozen=True, kw_only=True, tag="device_returned"):
+    """A device, or a camera, whose loss was told is heard again."""
+
+    away_ns: int
+    """How long nothing of it could be heard."""
+    tries: int
+    """How often it was tried to reach it, the successful try included."""
 
 
 # --- observations: the camera -------------------------------------------------------------
@@ -156,12 +172,23 @@ class ConsoleEntry(Observation, frozen=True, kw_only=True, tag="console_entry"):
 
 
 class ClockAnchored(Observation, frozen=True, kw_only=True, tag="clock_anchored"):
-    """The table's clock was set to the host's wall clock anew."""
+    """A clock was set anew: the table's to the host's wall clock, or a camera's to the table's."""
+
+    wall_ns: int
+    """The time it was set to, nanoseconds since the Unix epoch, UTC."""
+    step_ns: int
+    """How far that moved the time; after a negative step the time stood still meanwhile."""
+
+
+class ClockCompared(Observation, frozen=True, kw_only=True, tag="clock_compared"):
+    """The host's wall clock has parted from the table's, which goes on undisturbed."""
 
     wall_ns: int
     """The wall clock's time, nanoseconds since the Unix epoch, UTC."""
+    apart_ns: int
+    """How far the wall clock is ahead of the table's."""
     step_ns: int
-    """How far that moved the time; after a negative step the time stood still meanwhile."""
+    """How far it jumped since it was last compared; 0 where it only drifted."""
 
 
 # --- facts --------------------------------------------------------------------------------
@@ -206,7 +233,7 @@ class PlayerLeft(Fact, frozen=True, kw_only=True, tag="player_left"):
 class RoundOpened(Fact, frozen=True, kw_only=True, tag="round_opened"):
     """Wagers are open."""
 
-    round: Annotated[int, Meta(ge=1)]
+    round: Number
 
 
 class WagerPlaced(Fact, frozen=True, kw_only=True, tag="wager_placed"):
@@ -310,10 +337,12 @@ AnyObservation: TypeAlias = (
     | ShoeCutCard
     | ShoeLoaded
     | ReaderFault
+    | DeviceReturned
     | CardSighted
     | CardGone
     | CameraFault
     | PlateRead
     | ConsoleEntry
     | ClockAnchored
+    | ClockCompared
 )

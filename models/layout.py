@@ -5,7 +5,7 @@ y towards the players. Seen from above with the dealer at the top of the picture
 the right and y down: the same handedness as pixels.
 """
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -17,6 +17,9 @@ Point: TypeAlias = tuple[float, float]
 """``(x_mm, y_mm)`` on the felt."""
 
 Polygon: TypeAlias = Annotated[tuple[Point, ...], Meta(min_length=3)]
+
+MarkerFamily: TypeAlias = Literal["aruco-4x4", "apriltag-36h11"]
+"""Which set of square patterns a felt's markers are of: ArUco's 50 of 4 by 4, or AprilTag's 587."""
 
 
 class Circle(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -35,6 +38,20 @@ class SpotLayout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cards: Polygon
 
 
+class Marker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A square pattern printed on the felt, or stuck to it, that a camera finds by itself."""
+
+    id: Annotated[int, Meta(ge=0, le=586)]
+    """Which of its family's patterns it is."""
+    x_mm: float
+    y_mm: float
+    """Its middle."""
+    side_mm: Annotated[float, Meta(ge=15, le=200)]
+    """Of the black square, the white rim left out."""
+    angle_deg: float = 0.0
+    """Direction of its top edge from its middle, clockwise from the felt's -y."""
+
+
 class TableLayout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The printed felt of one table."""
 
@@ -47,6 +64,9 @@ class TableLayout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     shoe_mouth: Point
     discard_rack: Polygon
     tray: Polygon
+    marker_family: MarkerFamily = "aruco-4x4"
+    markers: tuple[Marker, ...] = ()
+    """Where markers lie; none of them where cards are dealt. At least four fix a camera's pose."""
 
     def spot(self, number: int) -> SpotLayout:
         """Return spot ``number``; raises ``KeyError`` where the felt has none."""
@@ -74,6 +94,23 @@ def middle(polygon: Polygon) -> Point:
     )
 
 
+def landmarks(layout: TableLayout) -> dict[str, Point]:
+    """Name the points of a felt that a person can click in a picture.
+
+    ``circle-1`` …, the middles of the betting circles; ``line-left``, ``line-middle``,
+    ``line-right`` of the insurance line, from the dealer; ``tray-1`` … and ``rack-1`` …, their
+    corners in the layout's order; ``marker-0`` …, the markers' middles.
+    """
+    line = sorted(layout.insurance_line, reverse=True)
+    named = {f"circle-{s.spot}": (s.circle.x_mm, s.circle.y_mm) for s in layout.spots}
+    named |= {"line-left": line[0], "line-right": line[-1]}
+    if len(line) % 2:
+        named["line-middle"] = line[len(line) // 2]
+    named |= {f"tray-{at}": corner for at, corner in enumerate(layout.tray, 1)}
+    named |= {f"rack-{at}": corner for at, corner in enumerate(layout.discard_rack, 1)}
+    return named | {f"marker-{m.id}": (m.x_mm, m.y_mm) for m in layout.markers}
+
+
 def faults(layout: TableLayout) -> tuple[str, ...]:
     """Say what makes a layout impossible: empty when it can be a real felt."""
     numbers = [spot.spot for spot in layout.spots]
@@ -91,7 +128,22 @@ def faults(layout: TableLayout) -> tuple[str, ...]:
     for one, other in zip(layout.spots, layout.spots[1:], strict=False):
         if inside(middle(one.cards), other.cards) or inside(middle(other.cards), one.cards):
             found.append(f"the card zones of spots {one.spot} and {other.spot} overlap")
-    return tuple(found)
+    return (*found, *_marker_faults(layout))
+
+
+def _marker_faults(layout: TableLayout) -> list[str]:
+    numbers = [marker.id for marker in layout.markers]
+    found = [f"marker {n} lies at two places" for n in sorted(set(numbers)) if numbers.count(n) > 1]
+    most = {"aruco-4x4": 49, "apriltag-36h11": 586}[layout.marker_family]
+    found += [f"{layout.marker_family} has no marker {n}" for n in numbers if n > most]
+    zones = [("the dealer's cards", layout.dealer_cards)]
+    zones += [(f"the cards of spot {spot.spot}", spot.cards) for spot in layout.spots]
+    for marker in layout.markers:
+        place = (marker.x_mm, marker.y_mm)
+        found += [
+            f"marker {marker.id} lies under {name}" for name, zone in zones if inside(place, zone)
+        ]
+    return found
 
 
 def _named_points(layout: TableLayout) -> list[tuple[str, tuple[Point, ...]]]:
@@ -106,4 +158,5 @@ def _named_points(layout: TableLayout) -> list[tuple[str, tuple[Point, ...]]]:
         ("discard_rack", layout.discard_rack),
         ("tray", layout.tray),
     ]
+    named += [(f"marker {m.id}", ((m.x_mm, m.y_mm),)) for m in layout.markers]
     return named

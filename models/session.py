@@ -19,15 +19,54 @@ class ReferencePoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     y_mm: float
 
 
+class CameraPose(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a camera hangs over the felt and how its lens bends the picture.
+
+    The camera's own frame is OpenCV's: x to the picture's right, y down, z into the scene. A
+    place of the felt is turned, shifted, divided by its depth, bent by the lens and spread by
+    the focal length. Written by ``pitwatch calibrate``.
+    """
+
+    width_px: Annotated[int, Meta(ge=16)]
+    height_px: Annotated[int, Meta(ge=16)]
+    """The picture that all of it holds for."""
+    focal_px: Annotated[float, Meta(gt=0)]
+    centre_px: tuple[float, float]
+    """Where the lens looks straight ahead."""
+    distortion: tuple[float, float] = (0.0, 0.0)
+    """The lens's first two radial coefficients (Brown's model); below 0 it bulges."""
+    turn_rad: tuple[float, float, float]
+    """From the felt's frame to the camera's: an axis as long as the angle about it."""
+    shift_mm: tuple[float, float, float]
+    """The felt's origin in the camera's frame."""
+    error_mm: Annotated[float, Meta(ge=0)]
+    """Rms distance, on the felt, of what it was found from."""
+
+
 class CameraRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One camera's video, and how the felt lies in it: at least four reference points."""
+    """One camera's video, and how the felt lies in it: its pose, or else points clicked.
+
+    Raises:
+        ValueError: neither a pose nor at least four reference points are given.
+    """
 
     name: Name
     file: str
     fps: Annotated[float, Meta(gt=0, le=240)]
-    reference_points: Annotated[tuple[ReferencePoint, ...], Meta(min_length=4)]
+    reference_points: tuple[ReferencePoint, ...] = ()
+    """For a lens that bends nothing; passed over where there is a pose."""
+    pose: CameraPose | None = None
     deck: str | None = None
     """The deck's id where it is known."""
+
+    def __post_init__(self) -> None:
+        if self.pose is None and len(self.reference_points) < 4:
+            raise ValueError("Expected a pose or at least 4 reference_points")
+
+    @property
+    def view(self) -> CameraPose | tuple[ReferencePoint, ...]:
+        """How the felt lies in the picture, the best that is known."""
+        return self.pose or self.reference_points
 
 
 class SerialRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

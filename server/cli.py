@@ -35,37 +35,107 @@ Knobs = Annotated[
         "--set", metavar="KNOB=VALUE", help="Change one knob of the rulebook; repeatable."
     ),
 ]
+Facts = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FACTS…",
+        help="Event files, journals, folders, archives; - is stdin.",
+        show_default=False,
+    ),
+]
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", min=1, help="Processes for many files; default: all cores.")
+]
+OUT_HELP = "Write Parquet: F.parquet has a row a hand; a new folder, violations and rounds too."
 PICTURE = "How it is filmed"
 RULEBOOK_HELP = "A shipped rulebook's id (see `pitwatch rulebooks list`) or a TOML file."
 
 
 @app.command(
     epilog="[dim]pitwatch settle evening.jsonl --rulebook kansas-shoe[/dim]\n\n"
-    "[dim]cat facts.jsonl | pitwatch settle - --rulebook home --set dealer_soft17=hit --json[/dim]"
+    "[dim]cat facts.jsonl | pitwatch settle - -r home --set dealer_soft17=hit --json[/dim]\n\n"
+    "[dim]pitwatch settle november/ BJ-07.journal -r kansas-shoe --summary[/dim]"
 )
 def settle(
-    facts: Annotated[
-        list[str], typer.Argument(metavar="FACTS.jsonl", help="Facts, a line each; - is stdin.")
-    ],
+    facts: Facts,
+    *,
     rulebook: Annotated[str, typer.Option("--rulebook", "-r", help=RULEBOOK_HELP)],
     knobs: Knobs = None,
+    summary: Annotated[bool, typer.Option("--summary", help="Print the totals alone.")] = False,
+    findings: Annotated[
+        bool, typer.Option("--findings", help="Print only rounds that a person should look at.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option("--out", metavar="PLACE", help=OUT_HELP)] = None,
+    jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
     """Settle rounds from facts: who wins what, by which clause, and what went wrong.
 
-    Every file is a table of its own and is checked in full before anything is settled.
+    Takes event files (.jsonl, .jsonl.gz), journals, .zip and .tar archives of them, and folders
+    that hold any of these; of a session's folder its journal, else its facts, else its truth.
+    Every file is checked in full before its first round is settled; one that is not sound is
+    refused whole, by line and field, and the others are settled. Facts on stdin settle as they
+    come, up to the first line that is not sound. A card_dealt that does not say its face lies
+    face up.
     """
-    from server import settling
+    from server.crew import cores
+    from server.rulebook_shelf import rules_for
+    from server.settle_command import run_settle
+
+    rules = rules_for(rulebook, knobs or ())
+    settled = run_settle(
+        facts,
+        rules,
+        show="totals" if summary else "findings" if findings else "rounds",
+        jobs=jobs or cores(),
+        out=out,
+        as_json=as_json,
+    )
+    raise typer.Exit(settled)
+
+
+@app.command(
+    epilog="[dim]pitwatch resettle BJ-07.journal --rulebook kansas-shoe[/dim]\n\n"
+    "[dim]pitwatch resettle facts/ -r kansas-shoe --was home --summary --json[/dim]"
+)
+def resettle(
+    archive: Facts,
+    *,
+    rulebook: Annotated[str, typer.Option("--rulebook", "-r", help=RULEBOOK_HELP)],
+    knobs: Knobs = None,
+    was: Annotated[
+        str | None,
+        typer.Option("--was", help="Rules of then. Default: the settlements in the archive."),
+    ] = None,
+    summary: Annotated[bool, typer.Option("--summary", help="Print the totals alone.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="PLACE", help="Write Parquet: F.parquet, or a new folder."),
+    ] = None,
+    jobs: Jobs = None,
+    as_json: Json = False,
+) -> None:
+    """Settle an archive again under other rules, and say what changes against what was settled.
+
+    Takes what settle takes. What was settled then stands in journals and session truths; for
+    files of facts alone, say with --was which rules they were settled under. Hands that the new
+    rules leave open (a card was due that was not drawn) are for a person to decide. Exit 0 if
+    nothing changes.
+    """
+    from server.crew import cores
+    from server.resettle_command import run_resettle
     from server.rulebook_shelf import rules_for
 
-    settled = settling.settle_files(facts, rules_for(rulebook, knobs or ()))
-    if as_json:
-        settling.print_lines(settled)
-    else:
-        from server import tables
-
-        tables.print_files(settled)
-    raise typer.Exit(settling.exit_for(settled))
+    resettled = run_resettle(
+        archive,
+        rules_for(rulebook, knobs or ()),
+        None if was is None else rules_for(was),
+        summary=summary,
+        jobs=jobs or cores(),
+        out=out,
+        as_json=as_json,
+    )
+    raise typer.Exit(resettled)
 
 
 @app.command(
@@ -128,6 +198,10 @@ def simulate(
     distortion: Annotated[
         float | None, typer.Option(help="Radial.", rich_help_panel=PICTURE)
     ] = None,
+    markers: Annotated[
+        bool,
+        typer.Option(help="Stick the layout's markers to the felt.", rich_help_panel=PICTURE),
+    ] = False,
     noise: Annotated[
         float | None, typer.Option(min=0, max=60, help="Grey levels.", rich_help_panel=PICTURE)
     ] = None,
@@ -160,6 +234,7 @@ def simulate(
             "rotation_deg": rotation,
             "shift_px": simulating.pair(shift, "--shift", ",", float),
             "distortion": distortion,
+            "markers": markers,
             "noise_sigma": noise,
             "blur_px": blur,
             "glare": glare,
@@ -248,6 +323,71 @@ def read(
     from server.read_command import run_read
 
     run_read(images, annotate, as_json=as_json)
+
+
+@app.command(
+    epilog="[dim]pitwatch calibrate frame.png layout.toml --out pose.toml --picture o.png[/dim]\n\n"
+    "[dim]pitwatch calibrate evening/overhead.mp4 evening/layout.toml --session evening[/dim]\n\n"
+    "[dim]pitwatch calibrate frame.png five-spots --point 1800,385=circle-1 …[/dim]\n\n"
+    "[dim]pitwatch calibrate --print-markers layout.toml markers.pdf[/dim]"
+)
+def calibrate(
+    picture: Annotated[
+        str, typer.Argument(metavar="PICTURE", help="A frame of the camera, or its video.")
+    ],
+    layout: Annotated[str, typer.Argument(metavar="LAYOUT", help="A TOML file, or a shipped id.")],
+    *,
+    points: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--point", metavar="X,Y=NAME", help="Instead of markers: where a named point is seen."
+        ),
+    ] = None,
+    point_file: Annotated[
+        Path | None, typer.Option("--points", help="The same, a line each, in a file.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="POSE.toml", help="Write the pose here.")
+    ] = None,
+    drawn: Annotated[
+        Path | None,
+        typer.Option("--picture", metavar="PNG", help="Draw the layout over the picture."),
+    ] = None,
+    session: Annotated[
+        Path | None, typer.Option(help="Put the pose into this session's description.")
+    ] = None,
+    camera: Annotated[
+        str | None, typer.Option(help="Which of the session's cameras, where it has several.")
+    ] = None,
+    at_s: Annotated[
+        float, typer.Option("--at", min=0, help="Second of the video to take the frame from.")
+    ] = 0.0,
+    print_markers: Annotated[
+        bool,
+        typer.Option("--print-markers", help="Give LAYOUT OUT.pdf: write its markers to print."),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Find the camera's pose and lens from the felt's markers, or from points clicked."""
+    from server import calibrate_command as calibrating
+
+    if print_markers:
+        calibrating.print_markers(picture, Path(layout))
+        return
+    calibrating.run_calibrate(
+        calibrating.Asked(
+            Path(picture),
+            layout,
+            tuple(points or ()),
+            point_file,
+            at_s,
+            out,
+            drawn,
+            session,
+            camera,
+        ),
+        as_json=as_json,
+    )
 
 
 @rulebooks.command("list")

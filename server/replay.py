@@ -210,4 +210,4 @@ class TimedReader:
 
 
 def _watcher(reader: CardReader, recording: Recording, camera: CameraRecord) -> Watcher:
-    return Watcher(reader, recording.layout, camera.reference_points, camera.name)
+    return Watcher(reader, recording.layout, camera.view, camera.name)

@@ -1,70 +1,145 @@
-"""``pitwatch settle``: facts in, settled rounds out."""
+"""Facts in, settled rounds out: each file a table or several, checked before it is settled."""
 
-import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final, TypeAlias, get_args
 
-import msgspec
-
-from models.decode import decode_events
-from models.errors import OperatorError
-from models.judgements import AnyEvent, RoundResult
+from models.events import AnyFact, PaymentMade
+from models.judgements import AnyEvent, RoundResult, RoundSettled
+from models.money import Cents
 from models.rulebook import Rulebook
-from server.exits import Exit
-from server.wording import is_clean
-from settlement.engine import settle
+from server.archives import Feed, feeds, sources
+from settlement.engine import Engine
 
-STDIN = "-"
+Account: TypeAlias = tuple[int, int, str]
+"""Spot, hand and kind of what is paid: ``main`` or ``insurance``."""
+
+FACTS: Final = frozenset(get_args(AnyFact))
+_HELD: Final = 100_000
+"""Events that are kept while a file is checked; a longer file is read twice."""
 
 
 @dataclass(frozen=True, slots=True)
-class SettledFile:
-    """The rounds of one file."""
+class Settled:
+    """A round as it settles, and the chips that changed hands in it."""
 
-    name: str
-    rounds: tuple[RoundResult, ...]
+    table: str | None
+    result: RoundResult
+    payments: tuple[PaymentMade, ...]
+
+    def paid(self) -> dict[Account, Cents]:
+        """Return what each account was paid in all (taken, where negative)."""
+        sums: dict[Account, Cents] = {}
+        for payment in self.payments:
+            account = (payment.spot, payment.hand, payment.kind)
+            sums[account] = sums.get(account, 0) + payment.amount
+        return sums
+
+    def due(self) -> dict[Account, Cents | None]:
+        """Return what each account is due; ``None`` where it is not settled."""
+        dues: dict[Account, Cents | None] = {}
+        for spot in self.result.spots:
+            for hand in spot.hands:
+                dues[spot.spot, hand.hand, "main"] = hand.net
+            if spot.insurance is not None:
+                dues[spot.spot, 0, "insurance"] = spot.insurance.net
+        return dues
 
 
-def settle_files(names: Sequence[str], rules: Rulebook) -> tuple[SettledFile, ...]:
-    """Settle each file as a table of its own; every file is read in full before any settles.
+class TableEngine:
+    """One table's engine, which keeps the payments of the round in play beside it."""
+
+    def __init__(self, table: str | None, rules: Rulebook) -> None:
+        self._table, self._engine = table, Engine(rules)
+        self._payments: list[PaymentMade] = []
+
+    def feed(self, fact: AnyFact, line: int) -> Sequence[Settled]:
+        """Take the next fact and return the rounds that it closes."""
+        results = self._engine.feed(fact, line)
+        settled = [self._settled(result) for result in results] if results else ()
+        if type(fact) is PaymentMade:
+            self._payments.append(fact)
+        return settled
+
+    def finish(self) -> Sequence[Settled]:
+        """Return what is still open when no more facts come."""
+        return [self._settled(result) for result in self._engine.finish()]
+
+    def _settled(self, result: RoundResult) -> Settled:
+        payments, self._payments = tuple(self._payments), []
+        return Settled(self._table, result, payments)
+
+
+def settled_rounds(events: Iterable[tuple[int, AnyEvent]], rules: Rulebook) -> Iterator[Settled]:
+    """Settle numbered events, yielding each round as it closes, each table for itself.
+
+    Only facts settle: observations and judgements are passed over. Memory grows with the number
+    of tables, not of rounds.
+    """
+    engines: dict[str | None, TableEngine] = {}
+    for line, event in events:
+        if type(event) not in FACTS:
+            continue
+        engine = engines.get(event.table)
+        if engine is None:
+            engine = engines[event.table] = TableEngine(event.table, rules)
+        settled = engine.feed(event, line)  # type: ignore[arg-type]  # one of FACTS
+        if settled:
+            yield from settled
+    for engine in engines.values():
+        yield from engine.finish()
+
+
+@dataclass(slots=True)
+class Checked:
+    """A file's events, ready to settle, and what was seen of them as far as they were read."""
+
+    events: Iterable[tuple[int, AnyEvent]]
+    tables: set[str | None] = field(default_factory=set)
+    settled_then: bool = False
+    """Whether settlements made at the time stand among them."""
+
+    def look(self, events: Iterable[tuple[int, AnyEvent]]) -> None:
+        """Note what there is to see in some of the events."""
+        for _, event in events:
+            self.tables.add(event.table)
+            if type(event) is RoundSettled:
+                self.settled_then = True
+
+
+def checked(feed: Feed) -> Checked:
+    """Return a file's events once every line of it has been found good.
+
+    What can be read but once is not checked ahead: its rounds settle as they come.
+
+    Raises:
+        InputRefused: a line is not an event of the format.
+        TechnicianError: a journal is damaged.
+    """
+    events = feed.read()
+    if feed.once:
+        return Checked(events)
+    held = list(islice(events, _HELD))
+    found = Checked(held)
+    found.look(held)
+    if len(held) == _HELD:
+        held.clear()
+        found.look(events)
+        found.events = feed.read()
+    return found
+
+
+def settle_file(name: str, rules: Rulebook) -> tuple[RoundResult, ...]:
+    """Settle all that ``name`` names and return its rounds in order.
 
     Raises:
         OperatorError: a file is missing or unreadable.
         InputRefused: a line is not an event of the format.
     """
-    events = [(name, read_events(name)) for name in names]
-    return tuple(SettledFile(name, tuple(settle(found, rules))) for name, found in events)
-
-
-def read_events(name: str) -> list[tuple[int, AnyEvent]]:
-    """Return every event of a JSON Lines file (``-`` is stdin) with its line number."""
-    if name == STDIN:
-        return list(decode_events(sys.stdin.buffer, "stdin"))
-    try:
-        with Path(name).open("rb") as lines:
-            return list(decode_events(lines, name))
-    except OSError as fault:
-        raise OperatorError(
-            f"the facts cannot be read ({fault.strerror})",
-            where=name,
-            way_out="Name a readable JSON Lines file, or - for stdin",
-        ) from fault
-
-
-def exit_for(files: Sequence[SettledFile]) -> Exit:
-    """Return the exit status that the rounds ask for."""
-    clean = all(is_clean(result) for settled in files for result in settled.rounds)
-    return Exit.CLEAN if clean else Exit.FINDINGS
-
-
-def print_lines(files: Sequence[SettledFile]) -> None:
-    """Print a JSON line a round; with several files each line says which it is from."""
-    encode = msgspec.json.Encoder().encode
-    for settled in files:
-        mark = b'{"file":' + encode(settled.name) + b"," if len(files) > 1 else b"{"
-        _write(mark + encode(result)[1:] for result in settled.rounds)
-
-
-def _write(lines: Iterable[bytes]) -> None:
-    sys.stdout.write("".join(f"{line.decode()}\n" for line in lines))
+    return tuple(
+        settled.result
+        for source in sources([name])
+        for feed in feeds(source)
+        for settled in settled_rounds(checked(feed).events, rules)
+    )

@@ -1,6 +1,8 @@
 """Rounds as a pit supervisor reads them in a terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TextIO
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
@@ -11,8 +13,10 @@ from models.judgements import HandResult, Review, RoundResult, SpotResult, Statu
 from models.money import dollars
 from server.comparison import Comparison
 from server.console import screen
-from server.settling import SettledFile
+from server.settling import Settled
+from server.tally import Tally
 from server.wording import candidates_text, card_text, certain, counted, is_red, settled_net, signed
+from settlement.clauses import BREAKS, CLAUSES
 
 STATUS_STYLE = {"final": "bold green", "pending": "bold yellow", "review": "bold yellow"}
 OUTCOME_STYLE = {
@@ -26,13 +30,42 @@ OUTCOME_STYLE = {
 VERDICT_STYLE = {"exact": "bold green", "review": "bold yellow", "wrong": "bold red"}
 
 
-def print_files(files: Sequence[SettledFile]) -> None:
-    """Print every file's rounds, under its name where there are several."""
-    console = screen()
-    for settled in files:
-        if len(files) > 1:
-            console.rule(settled.name)
-        print_rounds(console, settled.rounds)
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What the results are printed on: how wide, and whether in colour."""
+
+    width: int
+    terminal: bool
+
+    @classmethod
+    def of_stdout(cls) -> "Page":
+        """Return what stdout is."""
+        console = screen()
+        return cls(console.width, console.is_terminal)
+
+    def console(self, text: TextIO) -> Console:
+        """Return a console that lays out for this page, whatever it writes to."""
+        return Console(file=text, width=self.width, force_terminal=self.terminal, highlight=False)
+
+
+class RoundPages:
+    """Prints the rounds of one file, under its name where there are several."""
+
+    def __init__(self, page: Page, text: TextIO, name: str | None) -> None:
+        self._console, self._name = page.console(text), name
+
+    def show(self, settled: Settled) -> None:
+        """Print one round."""
+        if self._name is not None:
+            self._console.rule(self._name)
+            self._name = None
+        self._console.print(round_view(settled.result, settled.table))
+        self._console.print()
+
+
+def print_totals(totals: Tally, files: int) -> None:
+    """Print what many rounds come to."""
+    screen().print(totals_view(totals, files))
 
 
 def print_rounds(console: Console, rounds: Sequence[RoundResult]) -> None:
@@ -43,11 +76,11 @@ def print_rounds(console: Console, rounds: Sequence[RoundResult]) -> None:
     console.print(totals_line(rounds))
 
 
-def round_view(result: RoundResult) -> RenderableType:
+def round_view(result: RoundResult, table: str | None = None) -> RenderableType:
     """Lay out one round: heading, hands, then what went wrong and what is still open."""
     reviews = result.reviews or ()
     return Group(
-        _heading(result),
+        _heading(result, table),
         _hands_table(result),
         *(_review_line(review) for review in reviews),
         *(_violation_line(violation, result.status) for violation in result.violations),
@@ -66,6 +99,58 @@ def totals_line(rounds: Sequence[RoundResult]) -> Text:
     return line
 
 
+def totals_view(totals: Tally, files: int) -> RenderableType:
+    """Lay out totals: how much was played, won and held; what is open; what went wrong."""
+    lines = Table(show_edge=False, pad_edge=False, box=None, show_header=False)
+    lines.add_column(style="dim")
+    lines.add_column(overflow="fold")
+    for name, said in _totals(totals, files):
+        lines.add_row(name, said)
+    return Group(lines, *(counted_violation(*one) for one in totals.violations.most_common()))
+
+
+def _totals(totals: Tally, files: int) -> Iterator[tuple[str, Text]]:
+    played = [counted(totals.rounds, "round"), counted(totals.hands, "hand")]
+    if files > 1:
+        played.append(counted(files, "file"))
+    yield "played", Text("   ".join(played), style="bold")
+    yield "money", _money(totals)
+    if totals.not_final:
+        yield "open", Text(_open(totals), style="yellow")
+    if totals.overpaid or totals.underpaid:
+        yield "paid wrongly", Text(_paid_wrongly(totals), style="red")
+    if totals.odd_cents:
+        yield "odd cents", Text(dollars(totals.odd_cents))
+    many = totals.violations.total()
+    yield "went wrong", Text(counted(many, "violation"), style="bold red" if many else "bold green")
+
+
+def _money(totals: Tally) -> Text:
+    line = Text(f"wagered {dollars(totals.wagered)}   paid {dollars(totals.paid)}")
+    line.append(f"   taken {dollars(totals.taken)}   ")
+    line.append(f"house {signed(totals.house)}", style="green" if totals.house >= 0 else "red")
+    if totals.hold is not None:
+        line.append(f"   hold {totals.hold:.2%}")
+    return line
+
+
+def _open(totals: Tally) -> str:
+    hands = f"{totals.pending:,} pending, {totals.unknown:,} unknown"
+    stakes = dollars(totals.open_stakes)
+    return f"{counted(totals.not_final, 'round')} not final: hands {hands}; {stakes} staked on them"
+
+
+def _paid_wrongly(totals: Tally) -> str:
+    return f"{dollars(totals.overpaid)} to the players, {dollars(totals.underpaid)} to the house"
+
+
+def counted_violation(code: str, many: int) -> Text:
+    """Say how often a code was found, and the clause that it breaks."""
+    clause = CLAUSES[BREAKS[code]]
+    line = Text(f"  {many:>6,}  ", style="bold red").append(f"{code:<32}", style="red")
+    return line.append(clause.says, style="dim")
+
+
 def truth_line(comparison: Comparison) -> Text:
     """Say how one round compares with what really happened."""
     line = Text(f"round {comparison.round}: ")
@@ -75,23 +160,29 @@ def truth_line(comparison: Comparison) -> Text:
     return line
 
 
-def _heading(result: RoundResult) -> Text:
-    line = Text(f"Round {result.round}", style="bold")
+def _heading(result: RoundResult, table: str | None) -> Text:
+    line = Text(f"{table}  " if table else "", style="bold")
+    line.append(f"Round {result.round}")
     line.append(f"   {result.rulebook}   ", style="dim")
     line.append(result.status, style=STATUS_STYLE[result.status])
     line.append(f"   house {signed(result.net)}")
     return line
 
 
-def _hands_table(result: RoundResult) -> Table:
+def plain_table(*columns: str) -> Table:
+    """Return a table without rules, amounts to the right."""
     table = Table(show_edge=False, pad_edge=False, box=None, header_style="dim")
-    table.add_column("spot")
-    table.add_column("hand")
-    table.add_column("cards", min_width=18)
-    table.add_column("stake", justify="right")
-    table.add_column("outcome")
-    table.add_column("net", justify="right")
-    table.add_column("decided by", style="dim", overflow="fold")
+    for column in columns:
+        words = column in ("table", "spot", "hand", "cards", "outcome", "decided by")
+        table.add_column(column, justify="left" if words else "right", overflow="fold")
+    return table
+
+
+def _hands_table(result: RoundResult) -> Table:
+    table = plain_table("spot", "hand", "cards", "stake", "outcome", "net", "decided by")
+    for column, width in zip(table.columns, (6, 9, 24, 10, 12, 10, 0), strict=True):
+        column.min_width = width
+    table.columns[-1].style = "dim"
     _add_dealer(table, result)
     for spot in result.spots:
         _add_spot(table, spot)

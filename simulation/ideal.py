@@ -4,7 +4,7 @@ For measuring what follows the sensors without pixels in the way, and, noise add
 of it is borne.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import hypot
 from typing import Final, TypeAlias
@@ -41,15 +41,17 @@ def ideal_observations(
     table: str,
     seed: int = 0,
     keeps_tracks: bool = True,
+    looks_ns: tuple[int, ...] = (),
 ) -> tuple[Timed, ...]:
     """Return what perfect sensors say of a session, numbered in the order of its arrival.
 
     ``at`` of a sighting is when the card came to rest; it arrives once the card has lain
     still and no arm hides it. Without ``keeps_tracks`` a card that moved or was turned counts
-    as gone and a new one, as it does for a camera that cannot be sure.
+    as gone and a new one, as it does for a camera that cannot be sure. ``looks_ns`` after a
+    card was first seen the camera looks at it again, where it still lies there in view.
     """
     said = [
-        *_camera(staged, layout, keeps_tracks=keeps_tracks),
+        *_camera(staged, layout, keeps_tracks=keeps_tracks, looks_ns=looks_ns),
         *_port(AngelEyeShoe(), shoe_reads(staged.shoe, "angel-eye", seed)),
         *_port(Plates(), plate_reads(staged.plates, seed)),
         *_console(staged),
@@ -103,17 +105,24 @@ class _Arm:
         )
 
 
-def _camera(staged: Staged, layout: TableLayout, *, keeps_tracks: bool) -> Iterator[Timed]:
+def _camera(
+    staged: Staged, layout: TableLayout, *, keeps_tracks: bool, looks_ns: tuple[int, ...]
+) -> Iterator[Timed]:
     arms = sorted(_arms(staged, layout), key=lambda arm: arm.from_ns)
     histories: dict[int, list[CardMove]] = {}
     for move in staged.performance.cards:
         histories.setdefault(move.card_id, []).append(move)
     for moves in histories.values():
-        yield from _watched(moves, arms, layout, keeps_tracks=keeps_tracks)
+        yield from _watched(moves, arms, layout, keeps_tracks=keeps_tracks, looks_ns=looks_ns)
 
 
 def _watched(
-    moves: list[CardMove], arms: list[_Arm], layout: TableLayout, *, keeps_tracks: bool
+    moves: list[CardMove],
+    arms: list[_Arm],
+    layout: TableLayout,
+    *,
+    keeps_tracks: bool,
+    looks_ns: tuple[int, ...],
 ) -> Iterator[Timed]:
     """Follow one card from place to place, as far as it lies in view."""
     track, last = 0, None
@@ -131,8 +140,18 @@ def _watched(
             continue
         if last is None:
             track = move.card_id * 10 + number
-        yield seen_ns, _sighting(move, move.end, track, last, seen_ns)
+        seen = _sighting(move, move.end, track, last, seen_ns)
+        yield seen_ns, seen
+        free = [_first_sight(move.end, seen_ns + ns - _REST_NS, arms) for ns in looks_ns]
+        yield from _looks(seen, [at for at in free if until_ns is None or at < until_ns])
         last = move
+
+
+def _looks(seen: CardSighted, at_ns: Sequence[int]) -> Iterator[Timed]:
+    """Look again at a card that lies as it lay."""
+    for at in at_ns:
+        again = msgspec.structs.replace(seen, at=at, change="read", frame=at * _FPS // 10**9)
+        yield at, again
 
 
 def _sighting(

@@ -30,6 +30,7 @@ from simulation.wire import ShoeDriver
 from stream.recording import write_events, write_session
 from stream.toml import to_toml
 from vision.scenes.film import film, reference_points
+from vision.scenes.lens import Lens
 from vision.scenes.look import Look
 
 Progress = Callable[[int, int], None]
@@ -106,6 +107,8 @@ def prepare(settings: Settings) -> Scene:
         include=settings.include,
     )
     look = _dressed(settings.look, played.rules, settings.seed)
+    if not look.markers:
+        layout = msgspec.structs.replace(layout, markers=())
     return Scene(played, layout, look, stage(steps, layout, settings.seed, shoe=shoe))
 
 
@@ -265,12 +268,15 @@ def _described(settings: Settings, scene: Scene) -> Session:
 
 
 def _camera(scene: Scene) -> CameraRecord:
+    """A lens that bends the picture is told by its pose, any other as an installer's clicks."""
+    layout, look = scene.layout, scene.look
     return CameraRecord(
         name=_CAMERA,
         file=f"{_CAMERA}.mp4",
-        fps=scene.look.fps,
-        reference_points=reference_points(scene.layout, scene.look),
-        deck=scene.look.deck,
+        fps=look.fps,
+        reference_points=() if look.distortion else reference_points(layout, look),
+        pose=Lens(layout, look).pose() if look.distortion else None,
+        deck=look.deck,
     )
 
 

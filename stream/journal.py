@@ -144,15 +144,7 @@ class Journal:
             InputRefused: an entry of a known type is not what the format says.
             TechnicianError: the file is damaged.
         """
-        query = "SELECT seq, body FROM entries WHERE seq > ? ORDER BY seq LIMIT ?"
-        while True:
-            with _one_line(self._where):
-                rows = self._connection.execute(query, (after_seq, _READ_AT_ONCE)).fetchall()
-            for seq, body in rows:
-                yield _event(body, self._where, seq)
-            if len(rows) < _READ_AT_ONCE:
-                return
-            after_seq = rows[-1][0]
+        return _read(self._connection, self._where, after_seq)
 
     def verify(self) -> Verified:
         """Check every entry, and the pages they lie on.
@@ -199,8 +191,7 @@ def verify_journal(path: Path) -> Verified:
     if not path.is_file():
         raise TechnicianError("there is no journal", where=where, way_out="Check the file's name")
     seal, broken = _seal(path)
-    mode = "mode=ro" if _waiting(path) else "immutable=1"
-    with _one_line(where), closing(_read_only(path, mode)) as connection:
+    with _one_line(where), closing(_at_rest(path)) as connection:
         found = _verified(connection, where)
     if broken is not None:
         raise _damaged(where, broken) from broken
@@ -209,6 +200,18 @@ def verify_journal(path: Path) -> Verified:
     if (seal.entries, seal.head.hex()) != (found.entries, found.head):
         raise _damaged(where, "the seal is another journal's")
     return Verified(found.entries, found.head, sealed=True)
+
+
+def read_journal(path: Path) -> Iterator[AnyEvent | UnknownEvent]:
+    """Verify a journal's file and yield its events in order; nothing is written.
+
+    Raises:
+        TechnicianError: it is missing or damaged; no event was yielded.
+        InputRefused: an entry of a known type is not what the format says.
+    """
+    verify_journal(path)
+    with closing(_at_rest(path)) as connection:
+        yield from _read(connection, str(path), 0)
 
 
 def _seal(path: Path) -> tuple[Seal | None, SealBroken | None]:
@@ -228,7 +231,9 @@ def _waiting(path: Path) -> bool:
     return log.exists() and log.stat().st_size > 0
 
 
-def _read_only(path: Path, mode: str) -> sqlite3.Connection:
+def _at_rest(path: Path) -> sqlite3.Connection:
+    """Open a journal to be read alone, whether or not it is being written."""
+    mode = "mode=ro" if _waiting(path) else "immutable=1"
     return _connected(f"{path.resolve().as_uri()}?{mode}", uri=True)
 
 
@@ -277,6 +282,20 @@ def _one_line(where: str) -> Iterator[None]:
         ) from fault
     except sqlite3.Error as fault:
         raise _damaged(where, fault) from fault
+
+
+def _read(
+    connection: sqlite3.Connection, where: str, after_seq: int
+) -> Iterator[AnyEvent | UnknownEvent]:
+    query = "SELECT seq, body FROM entries WHERE seq > ? ORDER BY seq LIMIT ?"
+    while True:
+        with _one_line(where):
+            rows = connection.execute(query, (after_seq, _READ_AT_ONCE)).fetchall()
+        for seq, body in rows:
+            yield _event(body, where, seq)
+        if len(rows) < _READ_AT_ONCE:
+            return
+        after_seq = rows[-1][0]
 
 
 def _last(connection: sqlite3.Connection) -> tuple[int, bytes]:

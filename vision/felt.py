@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from models.errors import InstallerError
 from models.layout import CARD_HEIGHT_MM, CARD_WIDTH_MM
-from models.session import ReferencePoint
+from models.session import CameraPose, ReferencePoint
+from vision.optics import Optics
 
 Points: TypeAlias = NDArray[np.float64]
 """``(N, 2)`` float64, x then y."""
@@ -29,6 +30,8 @@ CARD_MM: Final[Points] = np.array(
 _OUTLIER_MM: Final = 8.0
 _WORST_MM: Final = 12.0
 _LEAST_SPREAD: Final = 0.02
+_EDGE_MM: Final = 40.0
+"""A lens bends a straight edge no more than a pixel off a chord of this length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,20 +109,31 @@ class Felt:
     """The felt as one camera sees it.
 
     Attributes:
-        px_from_mm: ``(3, 3)`` homography.
-        error_mm: rms distance of the reference points from where the fit puts them.
+        flat_from_mm: ``(3, 3)`` homography to the pixels of a lens that bends nothing.
+        error_mm: rms distance of what the felt was located by from where the fit puts it.
+        optics: the lens; ``None`` where it bends nothing.
     """
 
-    px_from_mm: NDArray[np.float64]
+    flat_from_mm: NDArray[np.float64]
     error_mm: float
+    optics: Optics | None = None
 
     def to_px(self, points_mm: Points) -> Points:
         """Put ``(N, 2)`` felt points into the picture."""
-        return _project(self.px_from_mm, points_mm)
+        flat = _project(self.flat_from_mm, points_mm)
+        return flat if self.optics is None else self.optics.bend(flat)
 
     def to_mm(self, points_px: Points) -> Points:
         """Put ``(N, 2)`` picture points onto the felt."""
-        return _project(_inverse(self.px_from_mm), points_px)
+        flat = points_px if self.optics is None else self.optics.straighten(points_px)
+        return _project(_inverse(self.flat_from_mm), flat)
+
+    def outline_px(self, polygon_mm: Points) -> Points:
+        """Put a polygon into the picture, its edges bent as the lens bends them."""
+        if self.optics is None:
+            return self.to_px(polygon_mm)
+        edges = zip(polygon_mm, np.roll(polygon_mm, -1, axis=0), strict=True)
+        return self.to_px(np.concatenate([_chords(start, end) for start, end in edges]))
 
     def px_per_mm(self, x_mm: float, y_mm: float) -> float:
         """Scale of the picture at a place: the square root of how it magnifies area there."""
@@ -136,6 +150,35 @@ class Felt:
     ) -> tuple[Pose, float]:
         """Return the pose of the card with these ``(4, 2)`` corners and its misfit in mm."""
         return fit_card(self.to_mm(corners_px), held_at)
+
+
+def locate(view: CameraPose | Sequence[ReferencePoint], *, where: str) -> Felt:
+    """Tell how the felt lies in the picture from a camera's pose, or from points clicked.
+
+    Args:
+        view: the pose or the points, as ``session.toml`` has them.
+        where: the camera, for the error message.
+
+    Raises:
+        InstallerError: if it fixes no felt seen from above.
+    """
+    if not isinstance(view, CameraPose):
+        return locate_felt(view, where=where)
+    felt = felt_of(view)
+    reach = np.array([(0.0, 0.0), (100.0, 0.0), (0.0, 100.0)])
+    if not (np.isfinite(felt.flat_from_mm).all() and _seen_from_above(felt, reach)):
+        raise _refused("the pose shows the felt from below or not at all", where)
+    return felt
+
+
+def felt_of(pose: CameraPose) -> Felt:
+    """Return the felt as a camera of this pose sees it."""
+    focal, (x, y) = pose.focal_px, pose.centre_px
+    camera = np.array([(focal, 0.0, x), (0.0, focal, y), (0.0, 0.0, 1.0)])
+    turn = cv2.Rodrigues(np.array(pose.turn_rad))[0]
+    plane = np.column_stack([turn[:, 0], turn[:, 1], pose.shift_mm])
+    optics = Optics(camera, pose.distortion) if any(pose.distortion) else None
+    return Felt(np.asarray(camera @ plane, np.float64), pose.error_mm, optics)
 
 
 def locate_felt(points: Sequence[ReferencePoint], *, where: str) -> Felt:
@@ -174,6 +217,13 @@ def _project(homography: NDArray[np.float64], points: Points) -> Points:
     flat = np.asarray(points, dtype=np.float64).reshape(-1, 2)
     mapped = np.hstack([flat, np.ones((len(flat), 1))]) @ homography.T
     return np.asarray(mapped[:, :2] / mapped[:, 2:], dtype=np.float64)
+
+
+def _chords(start: Points, end: Points) -> Points:
+    """Points from ``start`` on the way to ``end``, close enough for a bent picture."""
+    steps = max(1, math.ceil(float(np.hypot(*(end - start))) / _EDGE_MM))
+    share = np.arange(steps)[:, None] / steps
+    return np.asarray(start + share * (end - start), np.float64)
 
 
 def _inverse(homography: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -56,5 +56,5 @@ def _hull(layout: TableLayout) -> Points:
 
 def _fill(mask: NDArray[np.uint8], grid: Grid, felt: Felt, zone: Points, by: int) -> None:
     scale = (grid.columns / grid.width_px, grid.rows / grid.height_px)
-    blocks = felt.to_px(zone) * scale - 0.5
+    blocks = felt.outline_px(zone) * scale - 0.5
     cv2.fillPoly(mask, [np.round(blocks).astype(np.int32)], by)

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from models.events import CameraFault, CardGone, CardSighted, Face
 from models.layout import TableLayout
-from models.session import ReferencePoint
+from models.session import CameraPose, ReferencePoint
 from vision.backdrop import Backdrop
 from vision.change import ChangeDetector, Grid, Mask, Rect, regions
 from vision.faults import PictureCheck
-from vision.felt import locate_felt
+from vision.felt import locate
 from vision.ground import card_blocks, in_play, watched_blocks
 from vision.observer import Observer
 from vision.sightings import Sightings
@@ -84,24 +84,24 @@ class Watcher:
     Args:
         reader: reads the cards.
         layout: the felt, for the places where cards are not in play.
-        reference_points: where the felt lies in the picture.
+        view: how the felt lies in the picture: the camera's pose, or points clicked.
         camera_name: goes into ``source`` as ``camera:<name>``.
         stopwatch_ns: a running clock, where the time spent is asked for.
 
     Raises:
-        InstallerError: where the reference points fix no view of the felt.
+        InstallerError: where ``view`` fixes no felt.
     """
 
     def __init__(
         self,
         reader: CardReader,
         layout: TableLayout,
-        reference_points: Sequence[ReferencePoint],
+        view: CameraPose | Sequence[ReferencePoint],
         camera_name: str,
         *,
         stopwatch_ns: Callable[[], int] = lambda: 0,
     ) -> None:
-        self.felt = locate_felt(reference_points, where=f"camera {camera_name}")
+        self.felt = locate(view, where=f"camera {camera_name}")
         self.spent = Spent()
         self._reader, self._layout = reader, layout
         self._source, self._stopwatch_ns = f"camera:{camera_name}", stopwatch_ns

@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-import msgspec
-
-from devices.driver import Driver, Reading
+from devices.driver import Answer, Driver, Reading
 from devices.framing import CAP_BYTES, FrameFault, exclusive_or
+from devices.port import Baud, PortConfig
 from devices.shoes.state import ShoeState
 from models.cards import RANKS, Card
 from models.errors import InstallerError
@@ -49,10 +48,10 @@ _REFUSALS: Final = {
 }
 
 
-class AngelEyeConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class AngelEyeConfig(PortConfig, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Settings of one shoe."""
 
-    baud: int = 4800
+    baud: Baud = 4800
     """Bits a second; one site used 9600."""
     source: str = "shoe"
     commands: bool = False
@@ -220,6 +219,7 @@ class AngelEyeShoe(Driver[Report | Reply]):
         super().__init__(AngelEyeFramer(), self._config.source)
         self._shoe = ShoeState(self._config.source)
         self._last: tuple[str, str, bytes] | None = None
+        self._answer: Answer | None = None
         self._last_card = b""
 
     def command(self, kind: str, number: int) -> bytes:
@@ -237,8 +237,18 @@ class AngelEyeShoe(Driver[Report | Reply]):
         covers_start = self._config.command_check_covers_start
         return encode_command(kind, number, check_covers_start=covers_start)
 
+    def answers(self) -> tuple[Answer, ...]:
+        """Return the last answer to a command since this was asked."""
+        answer, self._answer = self._answer, None
+        return () if answer is None else (answer,)
+
+    def returned(self, at_ns: int) -> tuple[Reading, ...]:
+        """Say what may have gone by: this shoe counts no cards, so nobody knows how many."""
+        return (*super().returned(at_ns), *self._shoe.returned(at_ns))
+
     def _read(self, frame: Report | Reply, at_ns: int) -> Iterator[Reading]:
         if isinstance(frame, Reply):
+            self._answer = _answer(frame)
             yield from self._refusal(frame, at_ns)
             return
         key = (frame.seq, frame.code, frame.data)
@@ -285,12 +295,19 @@ class AngelEyeShoe(Driver[Report | Reply]):
 
     def _refusal(self, reply: Reply, at_ns: int) -> Iterator[ReaderFault]:
         if reply.refusal is not None:
-            meaning = _REFUSALS.get(reply.refusal, "other")
-            detail = f"the shoe refused a command: {reply.refusal}, {meaning}"
+            detail = f"the shoe refused a command: {_meaning(reply.refusal)}"
             yield self._fault("refusal", detail, reply.raw, at_ns)
 
     def _fault(self, kind: str, detail: str, raw: bytes, at_ns: int) -> ReaderFault:
         return FrameFault(kind, detail, raw).observed(self._source, at_ns)
+
+
+def _answer(reply: Reply) -> Answer:
+    return Answer(reply.refusal is None, "" if reply.refusal is None else _meaning(reply.refusal))
+
+
+def _meaning(refusal: str) -> str:
+    return f"{refusal}, {_REFUSALS.get(refusal, 'other')}"
 
 
 def _card(data: bytes) -> Card | None:
@@ -325,6 +342,11 @@ def encode_card(card: Card, index: int, seq: int) -> bytes:
     )
 
 
+def encode_card_outside_game(card: Card, mode: int, seq: int) -> bytes:
+    """Encode the report of a card drawn while locked (``mode`` 0), in error (1), in setting (2)."""
+    return _encode("d", bytes((0x80 | mode, encode_card(card, 0, seq)[4])), seq)
+
+
 def encode_retransmission(card: Card, index: int, seq: int) -> bytes:
     """Encode the repetition of a card already reported; arguments as :func:`encode_card`."""
     return _encode("R", encode_card(card, index, seq)[3:5], seq)
@@ -343,6 +365,19 @@ def encode_start(seq: int) -> bytes:
 def encode_error(number: int, seq: int) -> bytes:
     """Encode the report that error ``number`` (1 to 7) was raised, in error mode."""
     return _encode("E", bytes((0x40 | number & 0x3F,)), seq)
+
+
+def encode_error_cleared(number: int, seq: int) -> bytes:
+    """Encode the report that error ``number`` was cleared."""
+    return _encode("e", bytes((number & 0x3F,)), seq)
+
+
+def encode_lock(locked: bool, seq: int) -> bytes:
+    """Encode the report that the shoe was locked or unlocked.
+
+    No public text gives its data; two digits as in the command are sent, and read by nobody.
+    """
+    return _encode("L", b"02" if locked else b"01", seq)
 
 
 def encode_command(kind: str, number: int, *, check_covers_start: bool = True) -> bytes:

@@ -14,10 +14,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-import msgspec
+from msgspec.structs import replace
 
 from devices.driver import Driver, Reading
 from devices.framing import FrameFault, Line, LineFramer, checked_line
+from devices.port import PortConfig
 from devices.shoes.state import ShoeState
 from models.cards import Card
 from models.events import ReaderFault
@@ -26,10 +27,9 @@ _CARD: Final = re.compile(r"(?:(?P<draw>[1-9][0-9]{0,3}) )?CARD (?P<card>\S+)")
 _CARDS: Final = {str(card.value): card for card in Card}
 
 
-class LineConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class LineConfig(PortConfig, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Settings of one shoe."""
 
-    baud: int = 9600
     source: str = "shoe"
     checksum_required: bool = False
     """Whether a line without a checksum is a fault."""
@@ -43,6 +43,10 @@ class LineShoe(Driver[Line]):
         super().__init__(LineFramer(), self._config.source)
         self._shoe = ShoeState(self._config.source)
         self._numbered = False
+
+    def returned(self, at_ns: int) -> tuple[Reading, ...]:
+        """Say what may have gone by; where cards are numbered, the next number tells it."""
+        return (*super().returned(at_ns), *self._shoe.returned(at_ns))
 
     def _read(self, frame: Line, at_ns: int) -> Iterator[Reading]:
         if self._config.checksum_required and not frame.checked:
@@ -85,7 +89,9 @@ class LineShoe(Driver[Line]):
             yield shoe.load(line.raw, at_ns)
         if draw != shoe.draws + 1 and (shoe.loaded or shoe.draws):
             detail = f"number {draw} where {shoe.draws + 1} was due"
-            yield self._fault("gap", detail, line, at_ns)
+            fault = self._fault("gap", detail, line, at_ns)
+            missing = (shoe.draws + 1, draw - 1) if draw > shoe.draws + 1 else (None, None)
+            yield replace(fault, missing_from=missing[0], missing_to=missing[1])
         self._numbered = True
         yield shoe.drawn(card, line.raw, at_ns, draw)
 

@@ -43,6 +43,14 @@ class ShoeState:
         elif self.cut_card_seen or not self.loaded:
             yield self.load(raw, at_ns)
 
+    def returned(self, at_ns: int) -> Iterator[ReaderFault]:
+        """Say which draws may have been missed while the reader could not be heard."""
+        due = self.draws + 1
+        detail = f"cards from {due} on may have left the shoe while it could not be heard"
+        yield ReaderFault(
+            source=self._source, at=at_ns, kind="uncounted", detail=detail, missing_from=due
+        )
+
     def load(self, raw: bytes, at_ns: int) -> ShoeLoaded:
         """Report a new shoe."""
         self.draws, self.last_card = 0, None

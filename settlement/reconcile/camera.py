@@ -65,7 +65,8 @@ class Camera:
             known = None
         lying = replace(Lying.of(seen), track=track) if known is None else known.after(seen)
         lying = replace(lying, track=track)
-        self._rested[track] = seen.at or 0
+        if seen.change != "read":
+            self._rested[track] = seen.at or 0
         self._keep(lying)
         if known is None and self._alone:
             self._agenda.add(Arrived(lying.at, None, lying, lying.seqs))

@@ -1,16 +1,23 @@
 """Cards leaving the shoe, as its reader counts them: gaps, repetitions and faults."""
 
+import dataclasses
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
+
+from msgspec.structs import replace
 
 from models.cards import Card
 from models.events import ReaderFault, ShoeCardRead
+from settlement.reconcile.timing import MS
 
 _NO_CARD_LOST: Final = frozenset({"gap", "repeat", "retransmission", "refusal", "unknown_report"})
 """Faults that say nothing of a further card: a gap shows in the numbers that follow."""
 
 _LARGEST_GAP: Final = 12
+
+_BETWEEN_CARDS_NS: Final = 300 * MS
+"""No hand draws two cards faster than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +56,8 @@ class ShoeCount:
     def read(self, read: ShoeCardRead) -> tuple[Draw, ...]:
         """Return the draws that a reading tells of: those it missed, then its own."""
         last, self._last = self._last, read
-        if last is not None and last.draw == read.draw and last.card is read.card:
-            self._last = last
+        if last is not None and last.card is read.card and _again(last, read):
+            self._last = replace(read, at=last.at)
             return ()
         at, seqs = read.at or 0, _seqs(read)
         missed = 0 if last is None else read.draw - last.draw - 1
@@ -62,6 +69,12 @@ class ShoeCount:
             for n in range(missed)
         )
         return (*gap, Draw(at, at, read.card, seqs))
+
+
+def _again(last: ShoeCardRead, read: ShoeCardRead) -> bool:
+    """Tell whether one card was read twice: by its number, or sooner than another can come."""
+    soon = (read.at or 0) - (last.at or 0) < _BETWEEN_CARDS_NS
+    return last.draw == read.draw or soon
 
 
 def possible_draw(fault: ReaderFault) -> Draw | None:
@@ -83,7 +96,7 @@ def merged(pending: list[Draw], new: tuple[Draw, ...]) -> list[Draw]:
             draws.append(draw)
         else:
             draws.remove(fault)
-            draws.append(replace(fault, certain=True, seqs=fault.seqs + draw.seqs))
+            draws.append(dataclasses.replace(fault, certain=True, seqs=fault.seqs + draw.seqs))
     return sorted(draws, key=lambda d: d.at)
 
 

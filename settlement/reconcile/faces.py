@@ -1,20 +1,23 @@
 """A card's face by what the camera read and what the shoe can still hold."""
 
+from typing import Final
+
 from models.cards import Card
 from settlement.reconcile.draws import Composition
-from settlement.reconcile.sightings import EXCLUDED_P, Lying
+from settlement.reconcile.sightings import Lying
+
+_KNOWN_P: Final = 0.98
+"""From this on a face is known without any other sensor's word."""
 
 
 def read_face(lying: Lying, composition: Composition) -> Card | None:
     """Return the face beyond doubt, or ``None``."""
-    if lying.face == "down":
+    if lying.reading is None:
         return None
-    if not lying.candidates:
-        return lying.card if lying.card and composition.holds(lying.card) else None
-    left = {name: p for name, p in lying.candidates if composition.holds(Card(name))}
-    mass = sum(left.values()) + max(0.0, 1.0 - sum(p for _, p in lying.candidates))
-    name, p = max(left.items(), key=lambda named: named[1], default=("", 0.0))
-    return Card(name) if mass and p / mass >= 1 - EXCLUDED_P else None
+    held = [(face, p) for face, p in lying.reading.listed if composition.holds(face)]
+    mass = sum(p for _, p in held) + lying.reading.other
+    face, p = max(held, key=lambda named: named[1], default=(None, 0.0))
+    return face if p / mass >= _KNOWN_P else None
 
 
 def card_name(card: Card | None) -> str:

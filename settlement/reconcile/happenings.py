@@ -20,6 +20,8 @@ class Arrived:
     lying: Lying | None
     seqs: tuple[int, ...]
     doubts: tuple[Review, ...] = ()
+    welcome_if_due: bool = False
+    """The doubts fall away where just this card was to come: one sensor missed it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,15 +34,9 @@ class PitchRounds(Rounds):
     """Rounds of a game dealt from the hand."""
 
     def __init__(
-        self,
-        table: Table,
-        agenda: Agenda,
-        composition: Composition,
-        decks: int,
-        camera: Camera,
+        self, table: Table, agenda: Agenda, composition: Composition, decks: int, camera: Camera
     ) -> None:
-        super().__init__(table, agenda, composition, decks)
-        self._camera = camera
+        super().__init__(table, agenda, composition, decks, camera)
         self._strayed, self._dealt = False, 0
 
     def _arrived(self, card: Arrived) -> None:

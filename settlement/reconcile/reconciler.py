@@ -9,6 +9,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from models.cards import Card
 from models.events import (
     AnyObservation,
     CameraFault,
@@ -33,6 +34,7 @@ from settlement.reconcile.draws import Composition, Draw, ShoeCount, merged, pos
 from settlement.reconcile.faces import card_name, read_face
 from settlement.reconcile.felt import Felt
 from settlement.reconcile.happenings import Agenda, Arrived, ChipsChanged, Doubted, Entered
+from settlement.reconcile.identity import identity
 from settlement.reconcile.matching import MARGIN, fits, judge
 from settlement.reconcile.pitch import PitchRounds
 from settlement.reconcile.rounds import Rounds
@@ -86,7 +88,7 @@ class Reconciler:
 
     def _watched_rounds(self, decks: int) -> Rounds:
         if self._dealing == "shoe":
-            return Rounds(self._table, self._agenda, self._composition, decks)
+            return Rounds(self._table, self._agenda, self._composition, decks, self._camera)
         return PitchRounds(self._table, self._agenda, self._composition, decks, self._camera)
 
     def feed(self, observation: AnyObservation, through_ns: int) -> tuple[Said, ...]:
@@ -239,8 +241,8 @@ class Reconciler:
             if not self._twin(draw):
                 self._unseen(draw)
             return True
+        card = self._face(draw, verdict.lying)
         doubts = self._doubts(draw, verdict.lying, verdict.margin)
-        card = draw.card if draw.card is not None else read_face(verdict.lying, self._composition)
         seqs = tuple(sorted(draw.seqs + verdict.lying.seqs))
         self._camera.explained(verdict.lying)
         at = draw.at if draw.timed else verdict.lying.at - CARRY_NS
@@ -259,7 +261,18 @@ class Reconciler:
         p = lying.p(draw.card)
         if p is None:
             return self._now - draw.at > PATIENCE_NS
-        return p >= AGREED_P or (p >= EXCLUDED_P and self._now - draw.at > PATIENCE_NS)
+        if p < EXCLUDED_P:
+            return lying.reading is not None and identity(draw.card, lying.reading).settled
+        return p >= AGREED_P or self._now - draw.at > PATIENCE_NS
+
+    def _face(self, draw: Draw, lying: Lying) -> Card | None:
+        """Return the card by both sensors; the shoe's, where they disagree and nothing decides."""
+        if draw.card is None:
+            return read_face(lying, self._composition)
+        if lying.reading is None or not lying.excludes(draw.card):
+            return draw.card
+        both = identity(draw.card, lying.reading)
+        return both.card if both.settled else draw.card
 
     def _twin(self, draw: Draw) -> bool:
         """A second card of one face, laid upon the first, looks as if the first had moved."""
@@ -282,6 +295,8 @@ class Reconciler:
         seqs = tuple(sorted(draw.seqs + lying.seqs))
         found = []
         if draw.card is not None and lying.excludes(draw.card):
+            if lying.reading is not None and identity(draw.card, lying.reading).settled:
+                return ()
             what = f"the shoe said {draw.card}, the camera reads {' or '.join(lying.names())}"
             found.append(Review(what, (str(draw.card), *lying.names()), seqs))
         elif margin < MARGIN:
@@ -307,13 +322,23 @@ class Reconciler:
             what = f"{card_name(card)} lies on the felt and never left the shoe"
             doubt = Review(what, lying.names(), lying.seqs)
             at = lying.at - CARRY_NS
-            self._arrive(Arrived(at, card, lying, lying.seqs, (doubt,)))
+            seen_well = lying.reading is not None and lying.reading.looks > 1 and card is not None
+            self._arrive(Arrived(at, card, lying, lying.seqs, (doubt,), welcome_if_due=seen_well))
 
     def _forsaken(self, lying: Lying) -> bool:
         """Tell whether no draw will come to explain a card; a gap shows at the next reading."""
         age = self._now - lying.at
         told = age > DEADLINE_NS or self._count.last_ns > lying.at
-        return age > ORPHAN_NS and told and not self._awaited(lying)
+        return age > ORPHAN_NS and told and not self._awaited(lying) and not self._claimed(lying)
+
+    def _claimed(self, lying: Lying) -> bool:
+        """Tell whether a card that left the shoe is likelier this one, misread, than unseen."""
+        return any(
+            draw.certain
+            and fits(draw, lying)
+            and judge(self._draws[at:], self._camera.pending).lying is lying
+            for at, draw in enumerate(self._draws)
+        )
 
     def _used_although_boxed(self, lying: Lying) -> bool:
         """Deal a card that was found face up in the shoe and is dealt all the same."""

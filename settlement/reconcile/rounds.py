@@ -13,6 +13,8 @@ from models.events import (
     RoundOpened,
     ShoeStarted,
 )
+from settlement.hands import busted, total
+from settlement.reconcile.camera import Camera
 from settlement.reconcile.draws import Composition
 from settlement.reconcile.happenings import (
     Agenda,
@@ -25,10 +27,11 @@ from settlement.reconcile.happenings import (
     Taken,
     Turned,
 )
+from settlement.reconcile.identity import identity
 from settlement.reconcile.sightings import AGREED_P, Lying
 from settlement.reconcile.splits import Splits, evidenced
 from settlement.reconcile.table import Destination, Held, PlayedHand, Table
-from settlement.reconcile.timing import SECOND, TAKING_NS
+from settlement.reconcile.timing import DEADLINE_NS, SECOND, TAKING_NS
 from settlement.reconcile.voice import Said, Voice
 from settlement.reconcile.wagers import Wagers
 
@@ -39,7 +42,10 @@ _SEEN_LATE_NS = 3 * SECOND // 2
 class Rounds:
     """Plays happenings out on the table and says what they were."""
 
-    def __init__(self, table: Table, agenda: Agenda, composition: Composition, decks: int) -> None:
+    def __init__(
+        self, table: Table, agenda: Agenda, composition: Composition, decks: int, camera: Camera
+    ) -> None:
+        self._camera = camera
         self._table, self._agenda, self._composition = table, agenda, composition
         self._decks = decks
         self._voice = Voice()
@@ -64,6 +70,8 @@ class Rounds:
             case Moved():
                 return self._splits.moved(happening, now_ns)
             case Turned():
+                if self._awaits_another_look(happening):
+                    return False
                 self._turned(happening)
             case Taken():
                 return self._taken(happening)
@@ -82,8 +90,8 @@ class Rounds:
         self._voice.in_play = True
         self._table.clear()
         self._voice.say(RoundOpened(at=self._wagers.since(at), round=self._voice.round))
-        for (spot, circle), total in self._wagers.lying():
-            self._wagers.fix(spot, circle, total, at)
+        for (spot, circle), amount in self._wagers.lying():
+            self._wagers.fix(spot, circle, amount, at)
         self._tell_cut_card()
 
     def _close_round(self, at: int, evidence: tuple[int, ...]) -> None:
@@ -112,12 +120,27 @@ class Rounds:
             self._close_round(card.at, card.seqs)
         if not self._voice.in_play and (card.lying is not None or any(self._table.plates.values())):
             self._open_round(card.at)
-        if card.lying is None and self._presume_hole(card):
+        if card.lying is None and (self._presume_hole(card) or self._broke(card)):
             return
-        for doubt in card.doubts:
-            self._voice.ask(doubt)
+        if not (card.welcome_if_due and card.lying is not None and self._is_due(card.lying)):
+            for doubt in card.doubts:
+                self._voice.ask(doubt)
         if card.lying is not None:
             self._deal(card)
+
+    def _is_due(self, lying: Lying) -> bool:
+        """Tell whether the game asks for a card just there."""
+        to = self._table.destination(lying)
+        if to.to is None or to.doubt:
+            return False
+        due = self._table.next_of_deal(self._wagers.staked())
+        if due is not None:
+            return due == to.to
+        if to.to == "dealer":
+            points, soft = total(tuple(held.card for held in self._table.dealer))
+            return self._table.revealed and (points < 17 or (points == 17 and soft))
+        hand = self._table.hand(to.to, to.hand)
+        return hand is not None and hand.taken_at is None and hand.may_draw
 
     def _presume_hole(self, card: Arrived) -> bool:
         """The last card of the initial deal, seen nowhere, lies under the dealer's up card.
@@ -132,6 +155,39 @@ class Rounds:
             CardDealt(at=card.at, to="dealer", card=card.card, face="down", evidence=card.seqs)
         )
         return True
+
+    def _broke(self, card: Arrived) -> bool:
+        """A card nobody saw broke a hand whose cards were taken up at once: there it lay."""
+        broken = [
+            hand
+            for hand in self._table.all_hands()
+            if hand.taken_at is None
+            and hand.may_draw
+            and busted((*hand.faces, card.card))
+            and self._taken_soon(hand, card.at)
+        ]
+        if card.card is None or len(broken) != 1:
+            return False
+        hand = broken[0]
+        hand.cards.append(Held(None, card.card, "up"))
+        self._voice.say(
+            CardDealt(
+                at=card.at, to=hand.spot, hand=hand.number, card=card.card, evidence=card.seqs
+            )
+        )
+        return True
+
+    def _taken_soon(self, hand: PlayedHand, after_ns: int) -> bool:
+        """Tell whether the hand's cards go next, before any other card comes."""
+        tracks = {held.track for held in hand.cards}
+        for found in self._agenda:
+            if found.at <= after_ns:
+                continue
+            if isinstance(found, Arrived) or found.at - after_ns > TAKING_NS:
+                return False
+            if isinstance(found, Taken) and found.track in tracks:
+                return True
+        return False
 
     def _left_over(self, card: Arrived) -> bool:
         """Tell whether the round in play must have ended before this card."""
@@ -214,19 +270,30 @@ class Rounds:
         what = f"{card.card or 'a card'} lies at {where}: whose it is cannot be told"
         self._voice.doubt(what, to.doubt, card.seqs)
 
+    def _awaits_another_look(self, turned: Turned) -> bool:
+        """Tell whether the next looks may settle which of two sensors misread a card."""
+        found = self._table.owner(turned.track)
+        if found is None or found[1].card is None or turned.lying.face == "down":
+            return False
+        lying = self._camera.latest(turned.lying)
+        if not lying.excludes(found[1].card) or lying.reading is None:
+            return False
+        settled = identity(found[1].card, lying.reading).settled
+        return not settled and self._now - turned.at < DEADLINE_NS
+
     def _turned(self, turned: Turned) -> None:
         found = self._table.owner(turned.track)
         if found is None:
             return
         hand, held = found
-        lying = turned.lying
+        lying = turned.lying if turned.lying.face == "down" else self._camera.latest(turned.lying)
         if lying.face == "down":
             return
         if _glimpsed(held, lying):
             return
         was_down, held.face = held.face == "down", "up"
         if held.card is not None and lying.excludes(held.card):
-            self._contradicted(held, turned)
+            self._contradicted(held, lying, turned)
         newly_known = held.card is None and lying.card is not None
         if newly_known:
             held.card = lying.card
@@ -238,14 +305,12 @@ class Rounds:
                 CardExposed(at=turned.at, to=to, hand=number, card=held.card, evidence=turned.seqs)
             )
 
-    def _contradicted(self, held: Held, turned: Turned) -> None:
+    def _contradicted(self, held: Held, lying: Lying, turned: Turned) -> None:
         key = ("face", turned.track)
         if key not in self._told:
             self._told.add(key)
-            what = (
-                f"the shoe said {held.card}, the camera reads {' or '.join(turned.lying.names())}"
-            )
-            self._voice.doubt(what, (str(held.card), *turned.lying.names()), turned.seqs)
+            what = f"the shoe said {held.card}, the camera reads {' or '.join(lying.names())}"
+            self._voice.doubt(what, (str(held.card), *lying.names()), turned.seqs)
 
     # --- cards taken up -------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from models.cards import Card
 from models.events import CardSighted, Face
+from settlement.reconcile.looks import Reading
 
 EXCLUDED_P = 0.01
 """Below this the camera says that a face is not the one."""
@@ -29,7 +30,9 @@ class Lying:
     at: int
     face: Face
     card: Card | None
-    candidates: tuple[tuple[str, float], ...]
+    """The face that the camera holds beyond doubt."""
+    reading: Reading | None
+    """What all its looks at the face say; ``None`` where it has no opinion."""
     place: Place
     seqs: tuple[int, ...]
 
@@ -41,7 +44,7 @@ class Lying:
             at=seen.at or 0,
             face=seen.face,
             card=seen.card,
-            candidates=tuple(seen.candidates.items()),
+            reading=None if seen.face == "down" else Reading.of(seen.card, seen.candidates),
             place=Place(seen.x_mm, seen.y_mm, seen.angle_deg),
             seqs=(seen.seq,) if seen.seq is not None else (),
         )
@@ -49,19 +52,23 @@ class Lying:
     def after(self, seen: CardSighted) -> "Lying":
         """Return the card as told of again: it rests since it was first seen resting."""
         later = Lying.of(seen)
-        if later.face == "up" and later.card is None and not later.candidates:
-            later = replace(later, card=self.card, candidates=self.candidates)
+        if later.face == "up":
+            later = later._with_looks_of(self)
         return replace(later, at=self.at, seqs=self.seqs + later.seqs)
 
+    def _with_looks_of(self, before: "Lying") -> "Lying":
+        if self.reading is None or before.reading is None:
+            reading = self.reading or before.reading
+        else:
+            reading = before.reading.and_look(self.reading)
+        card = self.card or before.card
+        if card is not None and reading is not None and reading.p(card) < AGREED_P:
+            card = None
+        return replace(self, card=card, reading=reading)
+
     def p(self, card: Card) -> float | None:
-        """Return the most that the camera gives ``card``; ``None`` where it has no opinion."""
-        if self.face == "down" or (self.card is None and not self.candidates):
-            return None
-        if not self.candidates:
-            return 1.0 if self.card is not None and same(self.card, card) else 0.0
-        listed = [p for name, p in self.candidates if same(Card(name), card)]
-        unlisted = max(0.0, 1.0 - sum(p for _, p in self.candidates))
-        return min(1.0, sum(listed) + (0.0 if listed and card.suited else unlisted))
+        """Return what the camera gives ``card``; ``None`` where it has no opinion."""
+        return None if self.reading is None else self.reading.p(card)
 
     def excludes(self, card: Card) -> bool:
         """Tell whether the camera says that this is not ``card``."""
@@ -70,10 +77,9 @@ class Lying:
 
     def names(self) -> tuple[str, ...]:
         """Name the faces that the camera holds possible, the likeliest first."""
-        if self.candidates:
-            likeliest = sorted(self.candidates, key=lambda named: -named[1])
-            return tuple(name for name, p in likeliest if p >= EXCLUDED_P)
-        return (str(self.card),) if self.card is not None else ()
+        if self.reading is None:
+            return ()
+        return tuple(str(face) for face, p in self.reading.listed if p >= EXCLUDED_P)
 
 
 def same(one: Card, other: Card) -> bool:

@@ -1,13 +1,13 @@
 """The table as far as it has been reconciled: hands, the dealer's cards, chips on circles."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from models.cards import Card
 from models.events import Dealt, Face, Spot
 from models.judgements import Review
 from models.money import Cents
-from settlement.hands import busted, natural
+from settlement.hands import busted, natural, total
 from settlement.reconcile.felt import APART_MM, CHAIN_MM, Felt, apart_mm, nearest_mm
 from settlement.reconcile.sightings import Lying, Place
 
@@ -58,6 +58,11 @@ class PlayedHand:
     def settles_early(self) -> bool:
         """Whether it may be settled before the dealer's hand is known."""
         return self.over or busted(self.faces) or (natural(self.faces) and not self.of_split)
+
+    @property
+    def may_draw(self) -> bool:
+        """Whether its total lets it take another card."""
+        return not self.over and total(self.faces)[0] < 21
 
     @property
     def being_taken(self) -> bool:
@@ -150,6 +155,20 @@ class Table:
         full = all(len(faces) == 2 and None not in faces for faces in dealt)
         own = [(held.face, held.gone) for held in self.dealer]
         return full and own == [("up", False)] and set(staked) == set(self.hands)
+
+    def next_of_deal(self, staked: Sequence[Spot]) -> Dealt | None:
+        """Return who gets the next card of the initial deal; ``None`` once it is over."""
+        order: tuple[Dealt, ...] = (*staked, "dealer")
+        for cards in (1, 2):
+            for to in order:
+                if self._dealt(to) < cards:
+                    return to
+        return None
+
+    def _dealt(self, to: Dealt) -> int:
+        if to == "dealer":
+            return len(self.dealer)
+        return sum(len(hand.cards) for hand in self.hands.get(to, []))
 
     def presumed_hole(self) -> Held | None:
         """Return the dealer's card that nobody has seen yet."""

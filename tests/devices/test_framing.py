@@ -72,7 +72,7 @@ def test_no_garbage_that_ends_before_a_line_loses_it(garbage: bytes, card: Card)
 def test_a_single_changed_byte_never_makes_another_reading(
     driver: str, data: st.DataObject
 ) -> None:
-    checked = FRAMES[driver].filter(lambda frame: driver == "angel-eye" or b"*" in frame)
+    checked = FRAMES[driver].filter(lambda frame: driver not in ("line", "plate") or b"*" in frame)
     frame = data.draw(checked)
     changed = bytearray(frame)
     changed[data.draw(st.integers(0, len(frame) - 1))] ^= data.draw(st.integers(1, 255))
@@ -94,7 +94,7 @@ def test_a_hundred_thousand_random_bytes_stop_no_driver(driver: str) -> None:
 
 @pytest.mark.parametrize("driver", DRIVERS)
 def test_endless_silence_between_frames_is_given_up_in_bounded_pieces(driver: str) -> None:
-    opening = {"angel-eye": b"\x051G", "line": b"CARD ", "plate": b"PLATE "}[driver]
+    opening = {"angel-eye": b"\x051G", "line": b"CARD ", "plate": b"PLATE "}.get(driver, b"\x02")
     listener = make_driver(driver)
     found = [r for _ in range(1000) for r in listener.feed(opening.ljust(100, b"1"), AT_NS)]
     assert found

@@ -78,6 +78,22 @@ def test_a_number_after_garbage_counts_only_where_it_is_the_due_one(
     assert told(readings(b"332 CARD 9C\r\n", damaged)) == due
 
 
+@pytest.mark.parametrize(
+    ("lines", "missing"),
+    [
+        pytest.param(b"7 CARD AS\r\n11 CARD TD\r\n", (8, 10), id="three-missed"),
+        pytest.param(b"7 CARD AS\r\n9 CARD TD\r\n", (8, 8), id="one-missed"),
+        pytest.param(b"START\r\n2 CARD AS\r\n", (1, 1), id="the-first"),
+        pytest.param(b"7 CARD AS\r\n5 CARD TD\r\n", (None, None), id="count-went-back"),
+    ],
+)
+def test_a_gap_names_the_draws_that_are_missing(
+    lines: bytes, missing: tuple[int | None, int | None]
+) -> None:
+    (gap,) = (each for each in readings(lines) if isinstance(each, ReaderFault))
+    assert (gap.missing_from, gap.missing_to) == missing
+
+
 def test_a_checksum_can_be_required() -> None:
     shoe = LineShoe(LineConfig(checksum_required=True))
     assert told(shoe.feed(b"CARD AS\r\n" + encode_card(Card("TD")), AT_NS)) == ["checksum", "TD 1"]

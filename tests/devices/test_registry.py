@@ -28,5 +28,5 @@ def test_settings_reach_the_driver() -> None:
 
 @pytest.mark.parametrize("settings", [{"baud": "fast"}, {"parity": "N"}], ids=str)
 def test_a_wrong_setting_is_refused_with_those_there_are(settings: dict[str, object]) -> None:
-    with pytest.raises(InstallerError, match="baud, source, checksum_required"):
+    with pytest.raises(InstallerError, match="baud, stop_bits, source, checksum_required"):
         make_driver("line", settings)

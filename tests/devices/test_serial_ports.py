@@ -8,16 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from devices.driver import Reading, observations
+from devices.link import ByteDevice
 from devices.registry import make_driver
 from devices.shoes import angel_eye, line
 from devices.simulators import SimulatedPort
+from devices.supervisor import Supervisor
 from devices.transport import LinkLost, ReplayTransport, SerialTransport
 from models.cards import Card
 from models.errors import TechnicianError
-from models.events import ReaderFault, ShoeCardRead
-from stream.clock import HostClock, ReplayClock, SimulatedClock
+from models.events import Observation, ReaderFault, ShoeCardRead
+from stream.clock import ReplayClock, SimulatedClock
 from stream.recording import Chunk
+from tests.devices.live import LiveTable
 
 SPADES = [angel_eye.encode_card(Card(code), n, n) for n, code in enumerate(("8S", "KS", "AS"), 1)]
 
@@ -28,22 +30,20 @@ def port() -> Iterator[SimulatedPort]:
         yield simulated
 
 
-def heard(port: SimulatedPort, driver: str, count: int) -> list[Reading]:
-    """Open ``port`` as pyserial does and return the first ``count`` readings."""
+def heard(port: SimulatedPort, driver: str, count: int) -> list[Observation]:
+    """Open ``port`` as pyserial does and return the first ``count`` observations."""
 
-    async def listen() -> list[Reading]:
-        found: list[Reading] = []
-        with closing(SerialTransport(port.port, 4800)) as transport:
-            source = observations(make_driver(driver), transport, HostClock())
-            while len(found) < count:
-                found.append(await asyncio.wait_for(anext(source), 30))
-            await source.aclose()  # type: ignore[attr-defined]
-        return found
+    async def listen() -> list[Observation]:
+        table = LiveTable()
+        table.keep([table.device(port.port, driver)])
+        await table.until(lambda: len(table.said) >= count)
+        await table.leave()
+        return table.said[:count]
 
     return asyncio.run(listen())
 
 
-def read_cards(found: list[Reading]) -> list[str]:
+def read_cards(found: list[Observation]) -> list[str]:
     return [str(each.card) for each in found if isinstance(each, ShoeCardRead)]
 
 
@@ -95,24 +95,21 @@ def test_lines_come_over_the_same_port(port: SimulatedPort) -> None:
 
 
 def test_times_are_those_of_arrival(port: SimulatedPort) -> None:
-    clock = HostClock()
+    async def listen() -> list[int]:
+        table = LiveTable()
+        table.keep([table.device(port.port, "angel-eye")])
+        instants = []
+        for number, card in enumerate(SPADES[:2], start=1):
+            instants.append(table.clock.now_ns())
+            port.send(card)
+            await table.until(lambda due=number: len(table.said) == due)  # type: ignore[misc]
+            instants.append(table.said[-1].at or 0)
+        await table.leave()
+        return [*instants, table.clock.now_ns()]
 
-    async def listen() -> tuple[int, int | None, int, int | None]:
-        with closing(SerialTransport(port.port, 4800)) as transport:
-            source = observations(make_driver("angel-eye"), transport, clock)
-            begun_ns = clock.now_ns()
-            port.send(SPADES[0])
-            first = await asyncio.wait_for(anext(source), 30)
-            again_ns = clock.now_ns()
-            port.send(SPADES[1])
-            second = await asyncio.wait_for(anext(source), 30)
-            await source.aclose()  # type: ignore[attr-defined]
-        return begun_ns, first.at, again_ns, second.at
-
-    begun_ns, first_ns, again_ns, second_ns = asyncio.run(listen())
-    assert first_ns is not None
-    assert second_ns is not None
-    assert begun_ns <= first_ns <= again_ns <= second_ns <= clock.now_ns()
+    instants = asyncio.run(listen())
+    assert instants == sorted(instants)
+    assert instants[1] > instants[0] > 0
 
 
 def test_a_pulled_plug_is_a_lost_link_that_names_the_port(port: SimulatedPort) -> None:
@@ -166,15 +163,18 @@ def test_any_pyserial_url_is_a_port() -> None:
 
 def test_a_recording_stands_in_for_the_port() -> None:
     recorded = [Chunk(7, SPADES[0][:4]), Chunk(9, SPADES[0][4:] + SPADES[1][:2])]
-
-    async def listen() -> list[Reading]:
-        clock = SimulatedClock()
-        transport = ReplayTransport(recorded, 1000, clock)
-        driver = make_driver("angel-eye")
-        return [each async for each in observations(driver, transport, clock)]
-
-    card, cut_short = asyncio.run(listen())
+    clock, said, taken = SimulatedClock(), list[Observation](), list[tuple[int, bytes]]()
+    device = ByteDevice(
+        "shoe",
+        make_driver("angel-eye"),
+        lambda: ReplayTransport(recorded, 1000, clock),
+        clock,
+        tap=lambda at_ns, chunk: taken.append((at_ns, chunk)),
+    )
+    asyncio.run(Supervisor(clock, said.append, lambda: 0.5).keep(device))
+    card, cut_short = said
     assert isinstance(card, ShoeCardRead)
     assert (card.card, card.at) == (Card("8S"), 1009)
     assert isinstance(cut_short, ReaderFault)
     assert cut_short.kind == "framing"
+    assert taken == [(1000 + chunk.offset_ns, chunk.data) for chunk in recorded]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from itertools import pairwise
+from pathlib import Path
 
 from hypothesis import strategies as st
 
@@ -9,6 +10,8 @@ from devices import plates
 from devices.driver import Reading
 from devices.registry import make_driver
 from devices.shoes import angel_eye, line
+from devices.tags import id12, idteck, rdm6300
+from devices.tags.register import read_register
 from models.cards import DECK, Card
 
 AT_NS = 1_700_000_000_000_000_000
@@ -35,7 +38,42 @@ PLATE_FRAMES = st.builds(
     st.just(2500),
     st.sampled_from([{}, {2500: 1}, {500: 5}, {1000: 1, 500: 3}]),
 )
-FRAMES = {"angel-eye": ANGEL_EYE_FRAMES, "line": LINE_FRAMES, "plate": PLATE_FRAMES}
+
+REGISTER = Path(__file__).with_name("register.toml")
+"""One deck of tags, those of ten hex digits and those of eight characters."""
+
+_TAGS = read_register(REGISTER)
+
+
+def tag_of(card: Card, length: int) -> str:
+    """Return the tag of ``length`` characters that the register has for ``card``."""
+    return next(tag for tag, held in _TAGS.cards.items() if held is card and len(tag) == length)
+
+
+def mark(tags: tuple[str, ...], length: int) -> str:
+    """Return the one of ``tags`` that has ``length`` characters."""
+    return next(tag for tag in tags if len(tag) == length)
+
+
+CUT_TAGS, START_TAGS = _TAGS.cut, _TAGS.start
+_LONG_TAGS = st.builds(tag_of, SUITED, st.just(10)) | st.sampled_from(
+    [mark(CUT_TAGS, 10), mark(START_TAGS, 10), "0123456789", "0202020202"]
+)
+_SHORT_TAGS = st.builds(tag_of, SUITED, st.just(8)) | st.sampled_from(
+    [mark(CUT_TAGS, 8), mark(START_TAGS, 8), "UNKNOWN!"]
+)
+FRAMES = {
+    "angel-eye": ANGEL_EYE_FRAMES,
+    "line": LINE_FRAMES,
+    "plate": PLATE_FRAMES,
+    "id12": st.builds(id12.encode_tag, _LONG_TAGS),
+    "rdm6300": st.builds(rdm6300.encode_tag, _LONG_TAGS),
+    "idteck": st.builds(idteck.encode_tag, _SHORT_TAGS),
+}
+SETTINGS: dict[str, dict[str, object]] = {
+    name: {"register": str(REGISTER)} for name in ("id12", "rdm6300", "idteck")
+}
+"""What a driver needs beside its defaults to be heard here."""
 
 MARKS = st.lists(st.sampled_from([2, 3, 5, 6, 0x15, 10, 13, 42, 48, 65, 68, 69]), max_size=140).map(
     bytes
@@ -68,6 +106,6 @@ def cut(stream: bytes, places: Iterable[int]) -> list[bytes]:
 
 def said(driver: str, chunks: Iterable[bytes]) -> list[Reading]:
     """Return all that a fresh driver says of a stream, its end included."""
-    listener = make_driver(driver)
+    listener = make_driver(driver, SETTINGS.get(driver))
     readings = [reading for chunk in chunks for reading in listener.feed(chunk, AT_NS)]
     return [*readings, *listener.finish(AT_NS)]

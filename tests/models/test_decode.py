@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.decode import decode_events, from_toml
+from models.decode import LONGEST_LINE, decode_events, from_toml
 from models.errors import InputRefused
-from models.events import CardDealt, RoundClosed
+from models.events import CardDealt, RoundClosed, RoundOpened
 from models.layout import TableLayout
 
 
@@ -43,7 +43,53 @@ def test_an_event_is_read_with_its_line_and_unknown_fields_are_passed_over() -> 
         pytest.param(b'{"type":"wager_placed","spot":1}', "kind", "nothing", id="missing"),
         pytest.param(b"[]", "line", "[]", id="not-an-object"),
         pytest.param(b'{"type":', "line", "'{\"type\":'", id="cut-off"),
-        pytest.param(b"\xff\xfe", "line", "'\ufffd\ufffd'", id="not-utf8"),
+        pytest.param(b'\xff\xfe{\x00"\x00', "line", "UTF-16", id="utf-16"),
+        pytest.param(b'{"type":"\xff"}', "line", "byte 0xff at position 10", id="not-utf8"),
+        pytest.param(
+            b'{"type":"round_closed","mood":"\xff"}',
+            "line",
+            "byte 0xff at position 32",
+            id="not-utf8-where-nobody-looks",
+        ),
+        pytest.param(
+            b'{"type":"tray_counted","amount":1,"amount":2}',
+            "amount",
+            "it more than once",
+            id="twice",
+        ),
+        pytest.param(
+            b'{"type":"tray_counted","amount" :1,"\\u0061mount":2}',
+            "amount",
+            "it more than once",
+            id="twice-in-disguise",
+        ),
+        pytest.param(
+            b'{"type":"round_closed"}{"type":"round_closed"}',
+            "line",
+            '\'{"type":"round_closed"}{"type":"round_closed"}\'',
+            id="two",
+        ),
+        pytest.param(
+            b'{"type":"round_closed"}\x00', "line", '\'{"type":"round_closed"}\\x00\'', id="nul"
+        ),
+        pytest.param(
+            b'{"type":"round_opened","round":1' + b"0" * 18 + b"0}",
+            "round",
+            "1" + "0" * 19,
+            id="huge-round",
+        ),
+        pytest.param(
+            b'{"type":"tray_counted","amount":1' + b"0" * 5000 + b"}",
+            "amount",
+            "'1" + "0" * 57 + "…",
+            id="endless-number",
+        ),
+        pytest.param(
+            b'{"type":"tray_counted","amount":NaN}',
+            "line",
+            '\'{"type":"tray_counted","amount":NaN}\'',
+            id="nan",
+        ),
     ],
 )
 def test_a_bad_line_is_refused_by_line_field_and_finding(
@@ -59,6 +105,43 @@ def test_nothing_after_a_bad_line_is_yielded() -> None:
     with pytest.raises(InputRefused):
         next(stream)
     assert list(stream) == []
+
+
+BLANK, CLOSED, HALF = b"", b'{"type":"round_closed"}', b'{"type":\n"round_closed"}'
+
+
+@pytest.mark.parametrize(
+    ("lines", "bad"),
+    [
+        pytest.param([CLOSED + CLOSED, BLANK], 1, id="two-and-none"),
+        pytest.param([CLOSED + b" " + CLOSED, *HALF.split(b"\n")], 1, id="two-and-a-half"),
+        pytest.param([*HALF.split(b"\n"), CLOSED + CLOSED], 1, id="halves-first"),
+        pytest.param([CLOSED, b"{}", CLOSED], 2, id="empty-object"),
+        pytest.param([CLOSED, b"x" * (LONGEST_LINE + 1)], 2, id="endless-line"),
+    ],
+)
+def test_what_adds_up_over_several_lines_is_refused_by_its_line(
+    lines: list[bytes], bad: int
+) -> None:
+    assert refused(*lines).line == bad
+
+
+@given(st.lists(st.sampled_from([CLOSED, BLANK, b" ", b'{"type":"round_opened","round":7}\r'])))
+def test_blank_lines_and_line_ends_change_nothing(lines: list[bytes]) -> None:
+    told = [(number, type(event)) for number, event in decode_events(lines, "f")]
+    kinds = [RoundOpened if b"opened" in line else RoundClosed for line in lines if line.strip()]
+    numbers = [number for number, line in enumerate(lines, 1) if line.strip()]
+    assert told == list(zip(numbers, kinds, strict=True))
+
+
+def test_a_byte_order_mark_is_passed_over() -> None:
+    ((number, event),) = decode_events([b"\xef\xbb\xbf" + CLOSED], "f")
+    assert (number, event) == (1, RoundClosed())
+
+
+def test_each_table_counts_its_own_seq() -> None:
+    line = b'{"type":"round_closed","seq":1,"table":"BJ-%d"}'
+    assert len(list(decode_events([line % 1, line % 2], "f"))) == 2
 
 
 @pytest.mark.parametrize("second", [1, 2], ids=["backwards", "twice"])

@@ -16,7 +16,7 @@ from server.exits import Exit
 from server.replay import Replayed, ReplayOptions, replay
 from server.replay_command import exit_for, facts_of, faults_of
 from server.rulebook_shelf import rules_for
-from server.settling import settle_files
+from server.settling import settle_file
 from server.stopwatch import Stopwatch
 from simulation.session import Scene, Settings, prepare, simulate
 from stream.clock import Clock, ReplayClock
@@ -127,5 +127,5 @@ def test_the_facts_that_it_writes_settle_to_the_same_rounds(
 ) -> None:
     file = tmp_path / "facts.jsonl"
     file.write_bytes(facts_of(replayed))
-    (settled,) = settle_files([str(file)], rules_for("kansas-shoe"))
-    assert [changed(result, reviews=()) for result in settled.rounds] == list(replayed.rounds)
+    settled = settle_file(str(file), rules_for("kansas-shoe"))
+    assert [changed(result, reviews=()) for result in settled] == list(replayed.rounds)

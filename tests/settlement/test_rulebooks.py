@@ -1,40 +1,103 @@
 """Rulebooks: seven complete sheets, every value cited; a bad one is refused by name."""
 
 import re
+from itertools import permutations
 
 import pytest
 
 from models.errors import InputRefused
 from models.money import Odds
 from settlement.clauses import BREAKS, CLAUSES
-from settlement.rulebooks import KNOBS, differences, overridden, parse, sheet, value
+from settlement.rulebooks import KNOBS, differences, overridden, parse, sheet, shown, value
 from tests.settlement.table import IDS, RULEBOOKS, rules
 
-SEVEN: dict[str, dict[str, object]] = {
-    "kansas-shoe": {"decks": 6, "dealer_soft17": "hit", "resplit_aces": True, "max_hands": 4},
-    "pitch-double-deck": {"decks": 2, "split_match": "rank", "double_on": "9-11"},
-    "kansas-double-deck": {"decks": 2, "mid_shoe_entry": False, "resplit_aces": False},
-    "casino-shoe": {"surrender": "late", "resplit_aces": True, "player_cards": "up"},
-    "casino-double-deck": {"surrender": "none", "resplit_aces": False, "player_cards": "down"},
-    "casino-single-deck": {"decks": 1, "blackjack_payout": Odds(6, 5), "surrender": "late"},
-    "home": {"dealer_first_card": "down", "dealer_soft17": "stand", "insurance": "exactly_half"},
+HOUSES = (
+    "kansas-shoe",
+    "pitch-double-deck",
+    "kansas-double-deck",
+    "casino-shoe",
+    "casino-double-deck",
+    "casino-single-deck",
+    "home",
+)
+KNOBS_OF_THE_SEVEN = """
+decks 6 2 2 6 2 1 1
+dealer_first_card up up up up up up down
+player_cards up down up up down down down
+dealer_soft17 hit hit hit hit hit hit stand
+win_payout 1:1
+blackjack_payout 3:2 3:2 3:2 3:2 3:2 6:5 3:2
+split_match value rank value value value value rank
+max_hands 4 4 4 4 4 4 2
+resplit_aces true false false true false true false
+split_aces_cards 1
+split_ace_21_is_blackjack false
+split_ten_21_is_blackjack false
+double_on any_two 9-11 any_two any_two any_two any_two any_two
+double_soft_as_low_total false
+double_for_less true false true true true true false
+double_after_split true
+double_split_aces false
+insurance up_to_half up_to_half up_to_half up_to_half up_to_half up_to_half exactly_half
+insurance_payout 2:1
+insured_blackjack_vs_dealer_blackjack push
+even_money false
+surrender none none none late none late late
+surrender_after_split false
+dealer_blackjack_collects original_only
+max_spots_per_player 3 none none none none none none
+multi_spot_min_multiple 2:2,3:5 none none none none none none
+mid_shoe_entry true false false true true true true
+side_wagers true false true true true true true
+player_touch never one_hand never never one_hand one_hand free
+signals.hit hand hand hand hand hand hand hand,verbal
+signals.stand hand tuck hand hand tuck tuck hand,verbal
+signals.split hand hand,verbal hand,verbal hand hand,verbal hand,verbal hand,verbal
+signals.double hand hand,verbal hand,verbal hand hand,verbal hand,verbal hand,verbal
+signals.surrender none none none verbal none verbal hand,verbal
+settle_order right_to_left any right_to_left right_to_left any any any
+table_min 500
+table_max none
+burn_after_shuffle 0
+payout_unit 1
+payout_rounding down
+policy.dealer_overdraw burn
+policy.dealer_underdraw pending
+policy.extra_player_card burn
+policy.insurance_over_half cap
+policy.illegal_option as_played
+"""
+"""Every knob of every sheet, in the order of ``HOUSES``; one value is that of all."""
+
+_ROWS = [row.split() for row in KNOBS_OF_THE_SEVEN.strip().splitlines()]
+SEVEN = {
+    name: {knob: (values * 7 if len(values) == 1 else values)[at] for knob, *values in _ROWS}
+    for at, name in enumerate(HOUSES)
 }
-"""What sets each sheet apart."""
 
 
 def text(name: str) -> str:
     return (RULEBOOKS / f"{name}.toml").read_text("utf-8")
 
 
-@pytest.mark.parametrize("name", SEVEN)
-def test_a_sheet_is_what_sets_it_apart(name: str) -> None:
+@pytest.mark.parametrize("name", HOUSES)
+def test_every_knob_of_a_sheet_has_its_value(name: str) -> None:
     book = rules(name)
     assert book.id == name
-    assert {knob: value(book, knob) for knob in SEVEN[name]} == SEVEN[name]
+    assert {knob: shown(value(book, knob)) for knob in KNOBS} == SEVEN[name]
+
+
+@pytest.mark.parametrize(("one", "other"), list(permutations(HOUSES, 2)))
+def test_the_difference_of_two_sheets_is_every_knob_that_differs(one: str, other: str) -> None:
+    assert differences(rules(one), rules(other)) == tuple(
+        (knob, SEVEN[one][knob], SEVEN[other][knob])
+        for knob in KNOBS
+        if SEVEN[one][knob] != SEVEN[other][knob]
+    )
 
 
 def test_there_are_seven_sheets() -> None:
-    assert set(IDS) == set(SEVEN)
+    assert set(IDS) == set(HOUSES)
 
 
 @pytest.mark.parametrize("name", IDS)
@@ -53,6 +116,33 @@ def test_a_missing_knob_is_refused_by_name(knob: str) -> None:
     with pytest.raises(InputRefused) as refused:
         parse(without, "site.toml")
     assert (refused.value.source, refused.value.field) == ("site.toml", f"knobs.{knob}")
+
+
+@pytest.mark.parametrize("knob", KNOBS)
+def test_an_unknown_knob_beside_a_known_one_is_refused_by_name(knob: str) -> None:
+    group, _, name = knob.rpartition(".")
+    misspelt = f"{group}.{name}s" if group else f"{name}s"
+    more = f'[knobs.{misspelt}]\nvalue = 1\nsource = "default"\nreason = "None."\n'
+    with pytest.raises(InputRefused) as refused:
+        parse(f"{text('home')}\n{more}", "site.toml")
+    assert refused.value.field == misspelt
+
+
+@pytest.mark.parametrize("wrong", ["1.5", '"perhaps"', "-1", "[1]", '["perhaps"]', "{ x = 1 }"])
+@pytest.mark.parametrize("knob", KNOBS)
+def test_a_value_that_a_knob_cannot_have_is_refused_by_name(knob: str, wrong: str) -> None:
+    changed = re.sub(rf"(\[knobs\.{re.escape(knob)}\]\nvalue = ).+", rf"\g<1>{wrong}", text("home"))
+    with pytest.raises(InputRefused) as refused:
+        parse(changed, "site.toml")
+    assert refused.value.field == f"knobs.{knob}"
+
+
+@pytest.mark.parametrize("knob", KNOBS)
+def test_an_uncited_value_is_refused_by_name(knob: str) -> None:
+    cited = rf"(\[knobs\.{re.escape(knob)}\]\nvalue = .+\n)(?:(?!\[).+\n)*"
+    with pytest.raises(InputRefused) as refused:
+        parse(re.sub(cited, r"\1", text("home")), "site.toml")
+    assert refused.value.field == f"knobs.{knob}"
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.layout import TableLayout
+from vision.markers import pattern
 from vision.scenes.furniture import draw_furniture
 from vision.scenes.lens import Lens
 from vision.scenes.lettering import arc_text, straight_text
 from vision.scenes.look import Felt, Look
-from vision.scenes.sprites import Image
+from vision.scenes.sprites import Image, padded, put, spread, warped
 
 HUB_MM: Final = (0.0, 40.0)
 """The point that arcs of the print and the table's edge are drawn about."""
@@ -29,6 +30,9 @@ _CLOTH: Final[dict[Felt, tuple[int, int, int]]] = {
 }
 _INKS: Final = ((226, 230, 230), (92, 190, 228))
 """White and gold, BGR."""
+_STICKER: Final = (222, 226, 228)
+_STICKER_INK: Final = (34, 32, 30)
+_CELL_PX: Final = 8
 
 
 def draw_felt(layout: TableLayout, look: Look, lens: Lens) -> Image:
@@ -41,6 +45,8 @@ def draw_felt(layout: TableLayout, look: Look, lens: Lens) -> Image:
     cloth *= _weave(rng, places)[..., None]
     _lay_rail(cloth, places, rng)
     picture = np.clip(cloth, 0, 255).astype(np.uint8)
+    if look.markers:
+        _stick_markers(picture, layout, lens)
     draw_furniture(picture, layout, look, lens)
     return picture
 
@@ -68,6 +74,31 @@ def _lay_rail(
     floor = np.array([26, 22, 30], np.float32) * rng.normal(1, 0.12, bulge.shape)[:, None]
     cloth[rail] = np.where((across[rail] < 1)[:, None], leather, floor)
     cloth *= (1 - 0.45 * np.exp(-((np.minimum(across, 0) / 0.06) ** 2)) * ~rail)[..., None]
+
+
+def _stick_markers(picture: Image, layout: TableLayout, lens: Lens) -> None:
+    """Lay the layout's markers onto the cloth, each on a white sticker a cell wider."""
+    for marker in layout.markers:
+        cells = np.pad(pattern(layout.marker_family, marker.id), 1)
+        fine = np.kron(cells, np.ones((_CELL_PX, _CELL_PX), np.bool_))
+        colour = np.where(fine[..., None], _STICKER_INK, _STICKER)
+        opaque = np.full((*fine.shape, 1), 255)
+        sprite = padded(np.concatenate([colour, opaque], axis=2).astype(np.uint8))
+        cell_mm = marker.side_mm / (len(cells) - 2)
+        middle = (sprite.shape[0] - 1) / 2
+        place = put(marker.x_mm, marker.y_mm, marker.angle_deg, cell_mm / _CELL_PX)
+        to_px = lens.flat @ place @ put(-middle, -middle)
+        left, top, right, bottom = (round(side) for side in spread(sprite, to_px))
+        box = (
+            max(0, left),
+            max(0, top),
+            min(lens.size_px[0], right + 1),
+            min(lens.size_px[1], bottom + 1),
+        )
+        if box[0] < box[2] and box[1] < box[3]:
+            drawn = warped(sprite, to_px, box, fine=4)
+            part = picture[box[1] : box[3], box[0] : box[2]]
+            part[:] = part * (1 - drawn[..., 3:] / 255) + drawn[..., :3]
 
 
 def _prints(layout: TableLayout, look: Look, lens: Lens) -> tuple[NDArray[np.float32], ...]:

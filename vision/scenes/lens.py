@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.layout import TableLayout
-from models.session import ReferencePoint
+from models.session import CameraPose, ReferencePoint
 from vision.scenes.look import Look
 from vision.scenes.sprites import Image, Matrix, Patch
 
@@ -34,10 +34,26 @@ class Lens:
         )
         self._distortion = np.array([look.distortion, 0.0, 0.0, 0.0])
         self._camera = _intrinsics(look)
-        self.flat: Matrix = self._camera @ _pose(layout, look, self.px_per_mm)
+        self._plane = _pose(layout, look, self.px_per_mm)
+        self.flat: Matrix = self._camera @ self._plane
         """Homography from millimetres on the felt to flat pixels."""
         self.height_mm = float(self._camera[0, 0] / self.px_per_mm)
         """How high the camera hangs."""
+
+    def pose(self) -> CameraPose:
+        """Return the camera's pose as a flawless calibration would find it."""
+        across, down, shift = self._plane.T
+        turn = cv2.Rodrigues(np.column_stack([across, down, np.cross(across, down)]))[0].ravel()
+        return CameraPose(
+            width_px=self.size_px[0],
+            height_px=self.size_px[1],
+            focal_px=float(self._camera[0, 0]),
+            centre_px=(float(self._camera[0, 2]), float(self._camera[1, 2])),
+            distortion=(float(self._distortion[0]), 0.0),
+            turn_rad=(float(turn[0]), float(turn[1]), float(turn[2])),
+            shift_mm=(float(shift[0]), float(shift[1]), float(shift[2])),
+            error_mm=0.0,
+        )
 
     def project(self, points_mm: NDArray[np.float64]) -> NDArray[np.float64]:
         """Map ``(N, 2)`` millimetres on the felt to ``(N, 2)`` pixels of the final picture."""

@@ -33,6 +33,7 @@ class Look:
         blur_px: the lens's softness, a Gaussian's sigma.
         exposure_ms: how long a frame is exposed: what moves is smeared by it.
         lettering: what is printed: over the dealer's rule, the rule, on the insurance line.
+        markers: whether the layout's markers are stuck to the felt.
         seed: decides everything else: weave, noise, chips' turns, who sits where.
 
     Raises:
@@ -67,6 +68,7 @@ class Look:
         "DEALER MUST DRAW TO 16 AND STAND ON ALL 17s",
         "INSURANCE PAYS 2 TO 1",
     )
+    markers: bool = False
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -1,0 +1,176 @@
+"""Devices kept heard: lost links are made again, and every loss and return is an event.
+
+All restarting is decided here: how long to wait (back-off with jitter), and how often at most
+within a sliding window, for a device and for the table (the budget). Time, chance and devices
+are passed in.
+"""
+
+import asyncio
+from bisect import insort
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeAlias
+
+from models.errors import TechnicianError
+from models.events import DeviceReturned, Observation
+from stream.clock import Clock
+
+Say: TypeAlias = Callable[[Observation], None]
+"""Takes an observation; what it raises (a journal that cannot be written) stops the table."""
+
+SECOND_NS: Final = 1_000_000_000
+
+
+class Supervised(Protocol):
+    """A device that can be heard, again and again."""
+
+    @property
+    def source(self) -> str:
+        """What its observations name as their source."""
+
+    async def run(self, heard: Callable[[], None], say: Say) -> None:
+        """Open it, call ``heard`` once it is there, and say what it observes until it ends.
+
+        Raises:
+            TechnicianError: it cannot be opened, or it was lost.
+        """
+
+    def fault(self, kind: str, detail: str, at_ns: int) -> Observation:
+        """Return the observation that says something of the device itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """How long to wait before the next try, doubling from one to the next."""
+
+    first_ns: int = SECOND_NS // 4
+    most_ns: int = 30 * SECOND_NS
+    steady_ns: int = 10 * SECOND_NS
+    """A device heard for this long is one that works: its next loss is a first one."""
+
+    def wait_ns(self, failures: int, chance: float) -> int:
+        """Return the wait after ``failures`` in a row, from 1; ``chance`` from 0 to 1 spreads it.
+
+        It lies between half of the doubled wait and all of it, so that devices lost together
+        do not come back together.
+        """
+        doubled = self.first_ns << min(failures - 1, 40)
+        return round(min(doubled, self.most_ns) * (1 + chance) / 2)
+
+
+class Budget:
+    """How many restarts there may be within a sliding window.
+
+    Args:
+        per_device: of one device.
+        per_table: of all devices together.
+        window_ns: how long a restart counts.
+    """
+
+    def __init__(
+        self, per_device: int = 20, per_table: int = 60, window_ns: int = 600 * SECOND_NS
+    ) -> None:
+        self._per_device, self._per_table, self.window_ns = per_device, per_table, window_ns
+        self._granted: dict[str, list[int]] = {}
+        self._all: list[int] = []
+
+    def grant(self, source: str, at_ns: int) -> int:
+        """Grant one restart; return its instant, ``at_ns`` or when the window has room again."""
+        own = self._granted.setdefault(source, [])
+        due_ns = max(
+            at_ns, self._room(own, self._per_device), self._room(self._all, self._per_table)
+        )
+        insort(own, due_ns)
+        insort(self._all, due_ns)
+        del own[: -self._per_device], self._all[: -self._per_table]
+        return due_ns
+
+    def _room(self, granted: list[int], most: int) -> int:
+        return granted[-most] + self.window_ns if len(granted) >= most else 0
+
+
+class _Link:
+    """What is known of one device's link."""
+
+    def __init__(self) -> None:
+        self.heard_ns: int | None = None
+        self.lost_ns: int | None = None
+        self.failures = 0
+        self.tries = 0
+        self.told_spent = False
+
+
+class Supervisor:
+    """Keeps every device of a table heard.
+
+    Args:
+        clock: says the time, and is waited with.
+        say: takes every observation.
+        chance: returns a number from 0 to 1: the jitter of the back-off.
+        backoff: how long to wait before a try.
+        budget: how often may be tried.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        say: Say,
+        chance: Callable[[], float],
+        backoff: Backoff | None = None,
+        budget: Budget | None = None,
+    ) -> None:
+        self._clock, self._say, self._chance = clock, say, chance
+        self._backoff, self._budget = backoff or Backoff(), budget or Budget()
+
+    async def keep_all(self, devices: Iterable[Supervised]) -> None:
+        """Keep all devices until each has ended, or until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            for device in devices:
+                tasks.create_task(self.keep(device), name=device.source)
+
+    async def keep(self, device: Supervised) -> None:
+        """Keep one device until its source ends, or until cancelled."""
+        link = _Link()
+        while (fault := await self._run(device, link)) is not None:
+            self._lost(device, link, fault)
+            await self._wait(device, link)
+
+    async def _run(self, device: Supervised, link: _Link) -> TechnicianError | None:
+        link.tries += 1
+        try:
+            await device.run(lambda: self._heard(device, link), self._say)
+        except TechnicianError as fault:
+            return fault
+        return None
+
+    def _heard(self, device: Supervised, link: _Link) -> None:
+        now_ns = link.heard_ns = self._clock.now_ns()
+        if link.lost_ns is not None:
+            away_ns, link.lost_ns = now_ns - link.lost_ns, None
+            self._say(
+                DeviceReturned(source=device.source, at=now_ns, away_ns=away_ns, tries=link.tries)
+            )
+        link.tries = 0
+
+    def _lost(self, device: Supervised, link: _Link, fault: TechnicianError) -> None:
+        now_ns, heard_ns = self._clock.now_ns(), link.heard_ns
+        if heard_ns is not None and now_ns - heard_ns >= self._backoff.steady_ns:
+            link.failures, link.told_spent = 0, False
+        link.heard_ns = None
+        link.failures += 1
+        if link.lost_ns is None:
+            link.lost_ns = now_ns
+            self._say(device.fault("link_lost", f"{fault.where}: {fault.what}", now_ns))
+
+    async def _wait(self, device: Supervised, link: _Link) -> None:
+        wait_ns = self._backoff.wait_ns(link.failures, self._chance())
+        asked_ns = self._clock.now_ns() + wait_ns
+        granted_ns = self._budget.grant(device.source, asked_ns)
+        if granted_ns > asked_ns and not link.told_spent:
+            link.told_spent = True
+            detail = (
+                f"lost {link.failures} times in a row; the restarts of this window are spent, "
+                f"the next try is in {(granted_ns - self._clock.now_ns()) / SECOND_NS:.0f} s"
+            )
+            self._say(device.fault("restarts_spent", detail, self._clock.now_ns()))
+        await self._clock.reached(granted_ns)

@@ -1,0 +1,134 @@
+"""The totals of many rounds: what was wagered, paid and held, what went wrong, what is open."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from models.judgements import HandResult, SpotResult
+from models.money import Cents
+from server.settling import Settled
+from server.wording import is_clean
+from settlement.clauses import BREAKS
+
+_PAYMENT = ("wrong_payout", "payment_missing")
+
+
+@dataclass(slots=True)
+class Tally:
+    """Totals over rounds. Money counts where it is settled; what is open is counted apart."""
+
+    rounds: int = 0
+    unclean: int = 0
+    """Rounds that a person should look at: a violation, or something open."""
+    not_final: int = 0
+    spots: int = 0
+    hands: int = 0
+    pending: int = 0
+    """Hands that wait for a card that was due."""
+    unknown: int = 0
+    """Hands that hang on a card nobody knows."""
+    wagered: Cents = 0
+    """Staked on settled hands and insurance, doubles and splits included."""
+    open_stakes: Cents = 0
+    """Staked on what is not settled."""
+    paid: Cents = 0
+    """Won by players on top of their stakes."""
+    taken: Cents = 0
+    """Lost by players."""
+    overpaid: Cents = 0
+    """Changed hands wrongly in the players' favour."""
+    underpaid: Cents = 0
+    """Changed hands wrongly in the house's favour."""
+    odd_cents: Cents = 0
+    """Kept back or added because the smallest chip could not pay them exactly."""
+    violations: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def house(self) -> Cents:
+        """The house's gain on what is settled."""
+        return self.taken - self.paid
+
+    @property
+    def hold(self) -> float | None:
+        """The house's gain as a share of what was wagered."""
+        return self.house / self.wagered if self.wagered else None
+
+    def add(self, settled: Settled) -> None:
+        """Count one round."""
+        result = settled.result
+        self.rounds += 1
+        self.unclean += not is_clean(result)
+        self.not_final += result.status != "final"
+        for spot in result.spots:
+            self._add_spot(spot)
+        if result.violations:
+            self.violations.update(found.code for found in result.violations)
+            self._add_differences(settled)
+
+    def merge(self, other: "Tally") -> None:
+        """Count what another has counted."""
+        for one in fields(self):
+            if one.name == "violations":
+                self.violations.update(other.violations)
+            else:
+                setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
+
+    def _add_spot(self, spot: SpotResult) -> None:
+        self.spots += 1
+        for hand in spot.hands:
+            self._add_hand(hand)
+        if spot.insurance is not None:
+            self._add_money(spot.insurance.stake, spot.insurance.net)
+
+    def _add_hand(self, hand: HandResult) -> None:
+        self.hands += 1
+        self.pending += hand.outcome == "pending"
+        self.unknown += hand.outcome == "unknown"
+        self._add_money(hand.stake, hand.net)
+
+    def _add_money(self, stake: Cents, net: Cents | None) -> None:
+        if net is None:
+            self.open_stakes += stake
+            return
+        self.wagered += stake
+        if net > 0:
+            self.paid += net
+        else:
+            self.taken -= net
+
+    def _add_differences(self, settled: Settled) -> None:
+        for _, due, paid in differences(settled):
+            if paid > due:
+                self.overpaid += paid - due
+            else:
+                self.underpaid += due - paid
+
+
+def differences(settled: Settled) -> Iterator[tuple[tuple[int, int, str], Cents, Cents]]:
+    """Yield ``(account, due, paid)`` for each account that a violation calls wrongly paid."""
+    accused: dict[tuple[int | None, int | None], set[str]] = {}
+    for found in settled.result.violations:
+        if found.code in _PAYMENT:
+            accused.setdefault((found.spot, found.hand), set()).add(found.code)
+    if not accused:
+        return
+    paid, dues = settled.paid(), settled.due()
+    for account in dues | paid:
+        codes = accused.get(account[:2], ())
+        due = dues.get(account, 0)
+        judged = account in paid or "payment_missing" in codes
+        if codes and judged and due is not None and due != paid.get(account, 0):
+            yield account, due, paid.get(account, 0)
+
+
+def as_json(tally: Tally) -> dict[str, Any]:
+    """Return the totals as ``--summary --json`` prints them; money in cents."""
+    plain = {one.name: getattr(tally, one.name) for one in fields(tally)}
+    plain["house"] = tally.house
+    plain["hold"] = None if tally.hold is None else round(tally.hold, 6)
+    plain["violations"] = {
+        code: {"count": many, "clause": BREAKS[code]}
+        for code, many in tally.violations.most_common()
+    }
+    return plain

@@ -1,0 +1,340 @@
+"""What lying sensors do to settlements: ``python -m tests.bench.noise --rounds 20000``.
+
+Deals sessions, lets perfect sensors tell of them, spoils what they say at stated rates, and
+counts what comes of it: rounds settled exactly, rounds left to a person, rounds settled wrongly
+without a flag (of which there must be next to none), the dealer's mistakes found and the false
+accusations. Every round is dealt by one seed and spoilt by another, so any line repeats.
+"""
+
+import argparse
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import astuple, dataclass, fields
+from random import Random
+from typing import Final, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
+
+from models.cards import DECK, Card
+from models.errors import OperatorError
+from models.events import AnyFact, AnyObservation, CardGone, CardSighted, ShoeCardRead
+from models.judgements import ReviewRaised, RoundResult
+from models.layout import TableLayout
+from models.rulebook import Rulebook
+from settlement.engine import Engine
+from settlement.reconcile import Reconciler, with_reviews
+from simulation.dealing import deal_session, is_shoe_game
+from simulation.house import house
+from simulation.ideal import ideal_observations
+from simulation.mistakes import known, mistake_for
+from simulation.session import START_NS
+from simulation.staging import stage
+from simulation.table import Table
+from stream.library import layout_text
+
+Timed: TypeAlias = tuple[int, AnyObservation]
+
+MS: Final = 1_000_000
+SECOND: Final = 1_000 * MS
+_LOOKS_NS: Final = (1 * SECOND, 3 * SECOND, 6 * SECOND)
+"""When the camera looks again at a card that lies as it lay."""
+_TABLE: Final = "BJ-01"
+_FELT: Final = "five-spots"
+_FLEETING: Final = ("foreign_card", "impossible_card", "face_up_card_used")
+"""Mistakes that are about what a sensor read, and cannot be told from a misreading."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """How often each thing goes wrong, per card."""
+
+    shoe_misread: float = 0.001
+    shoe_missed: float = 0.001
+    shoe_doubled: float = 0.001
+    camera_misread: float = 0.005
+    camera_missed: float = 0.01
+    camera_late: float = 0.01
+    """Share of cards that an arm hides for up to five seconds."""
+    burst: float = 0.002
+    """Share of cards at which a burst begins: two seconds at ten times the rates."""
+
+    def times(self, factor: float) -> "Rates":
+        """Return these rates, each so many times as great."""
+        return Rates(*(min(1.0, rate * factor) for rate in astuple(self)))
+
+    def only(self, names: Sequence[str]) -> "Rates":
+        """Return the rates named, the others being nought."""
+        return Rates(*(getattr(self, f.name) * (f.name in names) for f in fields(self)))
+
+
+class Spoiler:
+    """Does to observations what the rates say, by a seed.
+
+    Args:
+        rates: how often each thing goes wrong, per card.
+        seed: decides where.
+        clinging: whether a card once missed or misread by the camera is so at every look; else
+            each look errs for itself.
+    """
+
+    def __init__(self, rates: Rates, seed: int, *, clinging: bool) -> None:
+        self._rates, self._clinging = rates, clinging
+        self._chance = Random(f"{seed}:noise")
+        self._burst_until_ns = 0
+        self._extra = 0
+        self._seen: set[int] = set()
+        self._missed: dict[int, bool] = {}
+        self._late: dict[int, int] = {}
+        self._misread: dict[tuple[int, Card], Card] = {}
+
+    def spoil(self, heard: Sequence[Timed]) -> list[Timed]:
+        """Return what the spoilt sensors say, in the order of its arrival."""
+        told = [spoilt for at, said in heard for spoilt in self._one(at, said)]
+        told.sort(key=lambda timed: timed[0])
+        return [(at, replace(said, seq=seq)) for seq, (at, said) in enumerate(told, start=1)]
+
+    def _one(self, at: int, said: AnyObservation) -> Iterator[Timed]:
+        match said:
+            case ShoeCardRead():
+                yield from self._shoe(at, said)
+            case CardSighted():
+                yield from self._sighted(at, said)
+            case CardGone():
+                if said.track in self._seen:
+                    yield at, said
+            case _:
+                yield at, said
+
+    def _strikes(self, rate: float, at: int) -> bool:
+        return self._chance.random() < rate * (10 if at < self._burst_until_ns else 1)
+
+    def _shoe(self, at: int, said: ShoeCardRead) -> Iterator[Timed]:
+        if self._strikes(self._rates.burst, at):
+            self._burst_until_ns = at + 2 * SECOND
+        if said.draw == 1:
+            self._extra = 0
+        if self._strikes(self._rates.shoe_missed, at):
+            self._extra -= self._chance.random() < 0.5
+            return
+        card = said.card
+        if self._strikes(self._rates.shoe_misread, at):
+            card = self._another(card)
+        said = replace(said, card=card, draw=said.draw + self._extra)
+        yield at, said
+        if self._strikes(self._rates.shoe_doubled, at):
+            counted = self._chance.random() < 0.5
+            self._extra += counted
+            yield at + 60 * MS, replace(said, draw=said.draw + counted)
+
+    def _sighted(self, at: int, said: CardSighted) -> Iterator[Timed]:
+        """Look at a card: hidden by an arm as yet, missed, misread, or seen."""
+        if said.track not in self._late:
+            late = self._strikes(self._rates.camera_late, at)
+            self._late[said.track] = at + self._chance.randrange(5 * SECOND) if late else 0
+        at = max(at, self._late[said.track])
+        if self._misses(said.track, at):
+            return
+        if said.track not in self._seen:
+            rested = said.change == "new"
+            said = replace(
+                said, change="new", at=said.at if rested and not self._late[said.track] else at
+            )
+        self._seen.add(said.track)
+        yield at, self._read(said, at)
+
+    def _misses(self, track: int, at: int) -> bool:
+        if not self._clinging:
+            return self._strikes(self._rates.camera_missed, at)
+        if track not in self._missed:
+            self._missed[track] = self._strikes(self._rates.camera_missed, at)
+        return self._missed[track]
+
+    def _read(self, said: CardSighted, at: int) -> CardSighted:
+        if said.card is None:
+            return said
+        key = (said.track, said.card)
+        if key not in self._misread or not self._clinging:
+            wrong = self._strikes(self._rates.camera_misread, at)
+            self._misread[key] = self._another(said.card) if wrong else said.card
+        card = self._misread[key]
+        return replace(said, card=card, candidates={card.value: 0.9999})
+
+    def _another(self, card: Card | None) -> Card:
+        return self._chance.choice([other for other in DECK if other is not card])
+
+
+# --- one session --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What every session of a run has in common."""
+
+    rulebook: str
+    rates: Rates
+    rounds: int
+    mistakes: bool
+    clinging: bool
+    show: bool
+
+
+def played(seed: int, plan: Plan) -> tuple[Counter[str], list[str]]:
+    """Deal one session, spoil it, settle it, and count what became of its rounds."""
+    rules = house(plan.rulebook).rules
+    layout = msgspec.toml.decode(layout_text(_FELT), type=TableLayout)
+    spots = [spot.spot for spot in layout.spots]
+    shoe = is_shoe_game(rules)
+    codes = [Random(seed).choice(_codes(rules, len(spots)))] if plan.mistakes else []
+    steps = deal_session(Table(rules, spots, seed), plan.rounds, seed, mistakes=codes)
+    staged = stage(steps, layout, seed, shoe=shoe)
+    heard = ideal_observations(
+        staged, layout, start_ns=START_NS, table=_TABLE, seed=seed, looks_ns=_LOOKS_NS
+    )
+    table = Reconciler(rules, layout, "shoe" if shoe else "pitch")
+    spoilt = Spoiler(plan.rates, seed, clinging=plan.clinging).spoil(heard)
+    said = [one for at, observation in spoilt for one in table.feed(observation, at)]
+    return _counted(
+        _settled(rules, staged.facts), _reconciled(rules, [*said, *table.finish()]), seed, plan
+    )
+
+
+def _codes(rules: Rulebook, spots: int) -> list[str]:
+    """Return the mistakes that need no other knobs than the rulebook's."""
+    found = []
+    for code in known():
+        try:
+            mistake_for(code, rules, spots)
+        except OperatorError:
+            continue
+        found += [code] if code not in _FLEETING else []
+    return found
+
+
+def _settled(rules: Rulebook, facts: Sequence[AnyFact]) -> dict[int, RoundResult]:
+    engine = Engine(rules)
+    results = [result for seq, fact in enumerate(facts, 1) for result in engine.feed(fact, seq)]
+    return {result.round: result for result in (*results, *engine.finish())}
+
+
+def _reconciled(rules: Rulebook, said: Sequence[AnyFact | ReviewRaised]) -> dict[int, RoundResult]:
+    reviews = [item for item in said if isinstance(item, ReviewRaised)]
+    found = _settled(rules, [item for item in said if not isinstance(item, ReviewRaised)])
+    return {number: with_reviews(result, reviews) for number, result in found.items()}
+
+
+def _counted(
+    due: dict[int, RoundResult], found: dict[int, RoundResult], seed: int, plan: Plan
+) -> tuple[Counter[str], list[str]]:
+    counts: Counter[str] = Counter()
+    lines: list[str] = []
+    for number in sorted({*due, *found}):
+        real, told = due.get(number), found.get(number)
+        counts["rounds"] += 1
+        open_ = told is not None and told.status == "review"
+        moneys = real is not None and told is not None and _money(real) == _money(told)
+        kind = "review" if open_ else "exact" if moneys else "wrong"
+        counts[kind] += 1
+        mistakes = Counter() if real is None else _mistakes(real)
+        accused = Counter() if told is None or open_ else _mistakes(told)
+        counts["mistakes"] += mistakes.total()
+        counts["mistakes_found"] += mistakes.total() if open_ else (mistakes & accused).total()
+        counts["false"] += (accused - mistakes).total()
+        if plan.show and (kind != "exact" or mistakes != accused):
+            lines.append(_line(seed, number, kind, real, told))
+    return counts, lines
+
+
+def _money(result: RoundResult) -> tuple[object, ...]:
+    spots = tuple(
+        (spot.spot, spot.insurance, tuple((h.hand, h.stake, h.outcome, h.net) for h in spot.hands))
+        for spot in result.spots
+    )
+    return result.status, result.net, result.dealer.outcome, spots
+
+
+def _mistakes(result: RoundResult) -> Counter[tuple[str, int | None]]:
+    return Counter((found.code, found.spot) for found in result.violations)
+
+
+def _line(
+    seed: int, number: int, kind: str, real: RoundResult | None, told: RoundResult | None
+) -> str:
+    asked = [] if told is None or not told.reviews else [review.what for review in told.reviews]
+    mistakes = sorted(_mistakes(real), key=str) if real else []
+    accused = sorted(_mistakes(told), key=str) if told else []
+    return f"  seed {seed} round {number} {kind}: asked {asked}; due {mistakes}, told {accused}"
+
+
+# --- a run --------------------------------------------------------------------------------
+
+
+def run(plan: Plan, seeds: range, jobs: int) -> Counter[str]:
+    """Play every seed, on so many processes, and count."""
+    counts: Counter[str] = Counter()
+    with ProcessPoolExecutor(jobs) as pool:
+        for one, lines in pool.map(played, seeds, [plan] * len(seeds), chunksize=8):
+            counts += one
+            for line in lines:
+                print(line, flush=True)
+    return counts
+
+
+def table_row(name: str, counts: Counter[str], seconds: float) -> str:
+    """Return the counts of a run as a line of the table."""
+    rounds = max(1, counts["rounds"])
+    found = counts["mistakes_found"] / counts["mistakes"] if counts["mistakes"] else 1.0
+    return (
+        f"| {name} | {counts['rounds']:,} | {counts['wrong']} |"
+        f" {counts['review'] / rounds:.3%} | {found:.3%} of {counts['mistakes']:,} |"
+        f" {counts['false']} | {rounds / seconds:.0f} |"
+    )
+
+
+HEAD: Final = (
+    "| noise | rounds | wrong, no flag | to review | mistakes found | false accusations |"
+    " rounds/s |\n| --- | --- | --- | --- | --- | --- | --- |"
+)
+
+
+def main() -> None:
+    """Run the table, and leave with 1 where a round was settled wrongly without a flag."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=20_000, help="rounds of each line")
+    parser.add_argument(
+        "--times", type=float, nargs="+", default=[1.0], help="factors of the rates"
+    )
+    parser.add_argument("--only", nargs="*", default=[], help="the rates to use, one line each")
+    parser.add_argument("--rulebook", default="kansas-shoe")
+    parser.add_argument("--no-mistakes", action="store_true", help="a dealer who makes none")
+    parser.add_argument(
+        "--clinging", action="store_true", help="the camera errs by the card, not by the look"
+    )
+    parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--show", action="store_true", help="name each round that is not exact")
+    asked = parser.parse_args()
+    each = 10
+    seeds = range(asked.first, asked.first + -(-asked.rounds // each))
+    wrong = 0
+    print(HEAD, flush=True)
+    for times in asked.times:
+        for names in [[name] for name in asked.only] or [[f.name for f in fields(Rates)]]:
+            rates = Rates().times(times).only(names)
+            plan = Plan(
+                asked.rulebook, rates, each, not asked.no_mistakes, asked.clinging, asked.show
+            )
+            began = time.monotonic()
+            counts = run(plan, seeds, asked.jobs)
+            name = f"{times:g} x {names[0] if asked.only else 'all at once'}"
+            print(table_row(name, counts, time.monotonic() - began), flush=True)
+            wrong += counts["wrong"]
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

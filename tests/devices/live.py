@@ -1,0 +1,95 @@
+"""Devices kept by a real supervisor on real ports, and what it says of them."""
+
+import asyncio
+import random
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from devices.link import ByteDevice, Tap
+from devices.registry import make_driver
+from devices.supervisor import Backoff, Budget, Supervised, Supervisor
+from devices.transport import SerialTransport
+from models.events import DeviceReturned, Observation, ReaderFault, ShoeCardRead
+from stream.clock import HostClock
+from tests.devices.wires import SETTINGS
+
+MS = 1_000_000
+EAGER = Backoff(first_ns=5 * MS, most_ns=20 * MS, steady_ns=1000 * MS)
+"""Waits for tests that pull the plug a hundred times."""
+
+
+class LiveTable:
+    """A supervisor with a list in place of the journal. For one event loop."""
+
+    def __init__(self, backoff: Backoff = EAGER, budget: Budget | None = None) -> None:
+        self.said: list[Observation] = []
+        self.clock = HostClock()
+        self._news = asyncio.Event()
+        unbounded = Budget(per_device=10_000, per_table=10_000)
+        self._supervisor = Supervisor(
+            self.clock, self._hear, random.Random("jitter").random, backoff, budget or unbounded
+        )
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def _hear(self, observation: Observation) -> None:
+        self.said.append(observation)
+        self._news.set()
+
+    def keep(self, devices: Iterable[Supervised]) -> None:
+        """Begin to keep devices."""
+        self._tasks += [asyncio.create_task(self._supervisor.keep(each)) for each in devices]
+
+    async def until(self, holds: Callable[[], bool], within_s: float = 30) -> None:
+        """Return once ``holds`` of what was said; fail where that takes too long."""
+        async with asyncio.timeout(within_s):
+            while not holds():
+                self._news.clear()
+                await self._news.wait()
+
+    async def until_told(self, source: str, *kinds: str) -> None:
+        """Return once a source has said all of ``kinds`` in this order."""
+        await self.until(lambda: _in_order(kinds, told(self.of(source))))
+
+    def of(self, source: str) -> list[Observation]:
+        """What one source said."""
+        return [each for each in self.said if each.source == source]
+
+    async def leave(self) -> None:
+        """Stop keeping; a device that failed otherwise than by being lost raises here."""
+        for task in self._tasks:
+            task.cancel()
+        for found in await asyncio.gather(*self._tasks, return_exceptions=True):
+            if isinstance(found, Exception):
+                raise found
+
+    def device(
+        self, port: str | Path, driver: str, source: str = "shoe", *, tap: Tap | None = None
+    ) -> ByteDevice:
+        """A device on a port, opened as pyserial does."""
+        settings = {"source": source} | SETTINGS.get(driver, {})
+        return ByteDevice(
+            source,
+            make_driver(driver, settings),
+            lambda: SerialTransport(str(port), 9600),
+            self.clock,
+            tap=tap,
+            answer_ns=200 * MS,
+        )
+
+
+def told(said: Iterable[Observation]) -> list[str]:
+    """Say observations shortly: the card, the kind of a fault, the name of the event."""
+    return [_told(each) for each in said]
+
+
+def _told(each: Observation) -> str:
+    if isinstance(each, ShoeCardRead):
+        return str(each.card)
+    if isinstance(each, ReaderFault):
+        return each.kind
+    return "returned" if isinstance(each, DeviceReturned) else type(each).__name__
+
+
+def _in_order(wanted: Iterable[str], said: Iterable[str]) -> bool:
+    going_by = iter(said)
+    return all(kind in going_by for kind in wanted)

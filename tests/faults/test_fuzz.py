@@ -1,0 +1,19 @@
+"""Noise through every framer and decoder; ``python -m tests.faults.fuzz`` does millions."""
+
+import tracemalloc
+
+import pytest
+
+from devices.registry import DRIVERS
+from tests.faults.fuzz import fuzz
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_noise_raises_nothing_and_fills_no_memory(driver: str) -> None:
+    fuzz(driver, 20_000)
+    tracemalloc.start()
+    said = fuzz(driver, 100_000)
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert said.total() > 100
+    assert peak_bytes < 1_500_000

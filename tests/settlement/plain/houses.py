@@ -1,0 +1,82 @@
+"""Houses by chance: any value of every knob, as long as the knobs do not contradict each other."""
+
+from random import Random
+from typing import Any, Final
+
+import msgspec
+
+from models.money import Odds
+from models.rulebook import Policy, Rulebook, Signals
+
+_CHOICES: Final[dict[str, tuple[Any, ...]]] = {
+    "decks": tuple(range(1, 9)),
+    "dealer_first_card": ("up", "down"),
+    "player_cards": ("up", "down"),
+    "dealer_soft17": ("hit", "stand"),
+    "win_payout": (Odds(1, 1),),
+    "blackjack_payout": (Odds(3, 2), Odds(6, 5), Odds(1, 1), Odds(2, 1), Odds(7, 5)),
+    "split_match": ("value", "rank"),
+    "max_hands": tuple(range(1, 9)),
+    "split_aces_cards": (1, "any"),
+    "split_ace_21_is_blackjack": (True, False),
+    "split_ten_21_is_blackjack": (True, False),
+    "double_on": ("any_two", "9-11", "10-11", "none"),
+    "double_soft_as_low_total": (True, False),
+    "double_for_less": (True, False),
+    "double_after_split": (True, False),
+    "double_split_aces": (True, False),
+    "insurance": ("none", "up_to_half", "exactly_half"),
+    "insurance_payout": (Odds(2, 1), Odds(3, 2), Odds(11, 5)),
+    "insured_blackjack_vs_dealer_blackjack": ("push", "lose"),
+    "even_money": (True, False),
+    "surrender": ("none", "early", "late"),
+    "surrender_after_split": (True, False),
+    "resplit_aces": (True, False),
+    "dealer_blackjack_collects": ("original_only", "all_wagers"),
+    "max_spots_per_player": (None, 1, 2, 3),
+    "mid_shoe_entry": (True, False),
+    "side_wagers": (True, False),
+    "player_touch": ("never", "one_hand", "free"),
+    "settle_order": ("right_to_left", "any"),
+    "table_min": (0, 1, 500, 1500),
+    "table_max": (None, 1500, 20_000),
+    "burn_after_shuffle": (0, 1, 3),
+    "payout_unit": (1, 25, 100, 500),
+    "payout_rounding": ("down", "up"),
+}
+_POLICIES: Final[dict[str, tuple[str, ...]]] = {
+    "dealer_overdraw": ("burn", "keep"),
+    "dealer_underdraw": ("pending", "as_lies"),
+    "extra_player_card": ("burn", "keep"),
+    "insurance_over_half": ("cap", "as_placed"),
+    "illegal_option": ("as_played", "void"),
+}
+_MANNERS: Final = (("hand",), ("hand", "verbal"), ("verbal",), ("tuck", "hand"))
+
+
+def any_house(seed: int | str) -> Rulebook:
+    """Return a house by chance, of knobs that go together."""
+    random = Random(seed)
+    chosen = {knob: random.choice(values) for knob, values in _CHOICES.items()}
+    most = chosen["max_spots_per_player"]
+    chosen["multi_spot_min_multiple"] = {
+        spots: spots + random.randrange(3) for spots in range(2, (most or 3) + 1)
+    }
+    actions = ("hit", "stand", "split", "double", "surrender")
+    signals = Signals(**{action: random.choice(_MANNERS) for action in actions})
+    policy: Any = {knob: random.choice(values) for knob, values in _POLICIES.items()}
+    house = Rulebook(id=f"house-{seed}", signals=signals, policy=Policy(**policy), **chosen)
+    return _consistent(house)
+
+
+def _consistent(house: Rulebook) -> Rulebook:
+    """Take back what another knob rules out."""
+    doubles = house.double_after_split and house.double_on != "none"
+    return msgspec.structs.replace(
+        house,
+        resplit_aces=house.resplit_aces and house.max_hands >= 3,
+        double_after_split=doubles,
+        double_split_aces=house.double_split_aces and doubles and house.split_aces_cards == "any",
+        surrender_after_split=house.surrender_after_split and house.surrender != "none",
+        table_max=None if (house.table_max or 0) < house.table_min else house.table_max,
+    )

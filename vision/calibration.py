@@ -1,0 +1,324 @@
+"""A camera's pose over the felt and its lens, from one picture and the layout.
+
+Markers tell four points each, a click one. The pose, the focal length and the lens's two
+radial coefficients are fitted together, least squares in pixels. A picture from straight above
+cannot tell a long lens far off from a short one near by; where the points do not say, the fit
+keeps to a usual lens, and the felt is mapped as well by either.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from models.errors import InstallerError
+from models.layout import TableLayout
+from models.session import CameraPose
+from vision.felt import Points, felt_of
+from vision.focus import blur_px
+from vision.markers import SeenMarker, corners_mm, find_markers
+
+LEAST_MARKERS: Final = 4
+LEAST_CLICKS: Final = 6
+WORST_RMS_MM: Final = 4.0
+WORST_MM: Final = 10.0
+"""A card is told from another that lies 12 mm off."""
+BLURRED_MM: Final = 2.5
+"""A card's index is a millimetre's strokes: a softer picture reads none."""
+
+_USUAL_FOCAL: Final = 1.2
+"""Of the picture's width: a lens that sees 45 degrees across."""
+_FOCAL_DOUBT: Final = 0.4
+_RADIAL_DOUBT: Final = (0.4, 0.3)
+"""How far a usual lens may be from that (a factor's logarithm), and from bending nothing."""
+_POINT_DOUBT_PX: Final = 0.3
+_STRAY: Final = 3.0
+"""A point so many times its doubt off pulls no harder than that."""
+_ROUNDS: Final = 60
+_LEAST_COVER: Final = 0.3
+"""Share of the felt that the points must span."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """Something seen in the picture whose places on the felt are known.
+
+    Attributes:
+        name: what it is, for people: ``marker 3``, ``circle-1``.
+        mm: ``(K, 2)`` on the felt.
+        px: ``(K, 2)`` in the picture.
+    """
+
+    name: str
+    mm: Points
+    px: Points
+
+
+@dataclass(frozen=True, slots=True)
+class TieError:
+    """How far off one tie is on the felt.
+
+    Attributes:
+        name: the tie's.
+        error_mm: rms distance from where the pose puts it.
+        held_out_mm: the same by a pose that was found without it: what an unknown place of
+            the felt may be off.
+    """
+
+    name: str
+    error_mm: float
+    held_out_mm: float
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What one picture told."""
+
+    pose: CameraPose
+    ties: tuple[Tie, ...]
+    errors: tuple[TieError, ...]
+    """Of each tie, in their order."""
+    blur_px: float
+    """Softness of the picture's sharpest edges, a Gaussian's sigma."""
+
+    @property
+    def worst(self) -> TieError:
+        """The tie that agrees least with the others."""
+        return max(self.errors, key=lambda error: error.held_out_mm)
+
+
+def calibrate(
+    image: NDArray[np.uint8], layout: TableLayout, clicks: Sequence[Tie] = (), *, where: str
+) -> Calibration:
+    """Find a camera's pose from the markers in its picture, or from what was clicked.
+
+    Args:
+        image: ``(H, W, 3)`` uint8 BGR.
+        layout: says where the markers lie.
+        clicks: points clicked; where there are any, markers are not looked for.
+        where: the picture, for the error message.
+
+    Raises:
+        InstallerError: the picture is blurred, too little was seen in it or too near together,
+            the markers are of another layout, or they do not lie where the layout says.
+    """
+    gray = np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), np.uint8)
+    size = gray.shape[1], gray.shape[0]
+    soft_px = blur_px(gray)
+    ties = clicks or _marker_ties(gray, layout, soft_px, where)
+    if clicks and len(clicks) < LEAST_CLICKS:
+        raise _refused(
+            f"{len(clicks)} points were clicked, at least {LEAST_CLICKS} are needed",
+            where,
+            "Click more printed points, spread over the whole felt",
+        )
+    _check_spread(ties, layout, where)
+    pose = fit_pose(ties, size)
+    found = Calibration(pose, tuple(ties), _errors(ties, pose, size), soft_px)
+    _check_sharp(found, layout, where)
+    _check_error(found, where)
+    return found
+
+
+def fit_pose(ties: Sequence[Tie], size_px: tuple[int, int]) -> CameraPose:
+    """Fit pose, focal length and lens to at least four points, no three of them on a line."""
+    mm = np.concatenate([tie.mm for tie in ties])
+    px = np.concatenate([tie.px for tie in ties])
+    fitted = _least_squares(_first_guess(mm, px, size_px), mm, px, size_px)
+    pose = _pose(fitted, size_px, 0.0)
+    off = felt_of(pose).to_mm(px) - mm
+    return _pose(fitted, size_px, float(np.sqrt((off**2).sum(axis=1).mean())))
+
+
+def marker_ties(seen: Sequence[SeenMarker], layout: TableLayout) -> list[Tie]:
+    """Pair the markers seen with where the layout has them; others are passed over."""
+    known = {marker.id: marker for marker in layout.markers}
+    return [
+        Tie(f"marker {one.id}", corners_mm(known[one.id]), one.corners_px)
+        for one in seen
+        if one.id in known
+    ]
+
+
+# --- what is refused -----------------------------------------------------------------------
+
+
+def _marker_ties(
+    gray: NDArray[np.uint8], layout: TableLayout, soft_px: float, where: str
+) -> list[Tie]:
+    if not layout.markers:
+        raise _refused(
+            f"layout {layout.name} has no markers",
+            where,
+            "Give the layout's [[markers]], or click points (--point)",
+        )
+    seen = find_markers(gray, layout.marker_family)
+    numbers = [marker.id for marker in seen]
+    if twice := sorted({n for n in numbers if numbers.count(n) > 1}):
+        raise _refused(
+            f"marker {twice[0]} is seen twice", where, "Leave one of each on the felt and in view"
+        )
+    ties = marker_ties(seen, layout)
+    strange = len(seen) - len(ties)
+    if strange > len(ties):
+        listed = ", ".join(map(str, numbers))
+        own = ", ".join(str(marker.id) for marker in layout.markers)
+        raise _refused(
+            f"the markers {listed} are of another layout; {layout.name} has {own}",
+            where,
+            "Give the layout that belongs to this felt",
+        )
+    if len(ties) < LEAST_MARKERS:
+        if soft_px > 2.0:
+            raise _blurred(soft_px, where)
+        named = ", ".join(tie.name.removeprefix("marker ") for tie in ties) or "none"
+        raise _refused(
+            f"{len(ties)} of {len(layout.markers)} markers are seen ({named}), "
+            f"at least {LEAST_MARKERS} are needed",
+            where,
+            "Clear the felt, light it, and print missing markers (--print-markers)",
+        )
+    return ties
+
+
+def _check_spread(ties: Sequence[Tie], layout: TableLayout, where: str) -> None:
+    mm = np.concatenate([tie.mm for tie in ties]).astype(np.float32)
+    share = cv2.contourArea(cv2.convexHull(mm)) / (layout.width_mm * layout.depth_mm)
+    if share < _LEAST_COVER:
+        raise _refused(
+            f"what was seen spans {share:.0%} of the felt, {_LEAST_COVER:.0%} are needed",
+            where,
+            "Uncover markers, or click points, in every part of the felt",
+        )
+
+
+def _check_error(found: Calibration, where: str) -> None:
+    error_mm, worst = found.pose.error_mm, found.worst
+    if error_mm <= WORST_RMS_MM and worst.held_out_mm <= WORST_MM:
+        return
+    raise _refused(
+        f"the points disagree by {error_mm:.1f} mm, {worst.name} most: "
+        f"{worst.held_out_mm:.1f} mm from where the others put it",
+        where,
+        f"Measure {worst.name} on the felt again and correct the layout, or the click",
+    )
+
+
+def _check_sharp(found: Calibration, layout: TableLayout, where: str) -> None:
+    scale = felt_of(found.pose).px_per_mm(0.0, layout.depth_mm / 2)
+    if found.blur_px > BLURRED_MM * scale:
+        raise _blurred(found.blur_px, where)
+
+
+def _blurred(soft_px: float, where: str) -> InstallerError:
+    return _refused(
+        f"the picture is blurred: its sharpest edges are {soft_px:.1f} pixels soft",
+        where,
+        "Focus the camera on the felt and take another picture",
+    )
+
+
+def _refused(what: str, where: str, way_out: str) -> InstallerError:
+    return InstallerError(what, where=where, way_out=way_out)
+
+
+# --- the fit -------------------------------------------------------------------------------
+
+
+def _errors(
+    ties: Sequence[Tie], pose: CameraPose, size_px: tuple[int, int]
+) -> tuple[TieError, ...]:
+    found = []
+    for at, tie in enumerate(ties):
+        others = [other for number, other in enumerate(ties) if number != at]
+        found.append(
+            TieError(tie.name, _off_mm(tie, pose), _off_mm(tie, fit_pose(others, size_px)))
+        )
+    return tuple(found)
+
+
+def _off_mm(tie: Tie, pose: CameraPose) -> float:
+    off = felt_of(pose).to_mm(tie.px) - tie.mm
+    return float(np.sqrt((off**2).sum(axis=1).mean()))
+
+
+def _first_guess(mm: Points, px: Points, size_px: tuple[int, int]) -> NDArray[np.float64]:
+    """Logarithm of the focal length, two radial coefficients, turn, shift."""
+    focal = _USUAL_FOCAL * size_px[0]
+    camera = np.array(
+        [(focal, 0, (size_px[0] - 1) / 2), (0, focal, (size_px[1] - 1) / 2), (0, 0, 1)]
+    )
+    onto, _ = cv2.findHomography(mm, px, 0)
+    plane = np.linalg.inv(camera) @ np.asarray(onto, np.float64)
+    plane /= (np.linalg.norm(plane[:, 0]) + np.linalg.norm(plane[:, 1])) / 2
+    plane *= 1.0 if plane[2, 2] > 0 else -1.0
+    left, _, right = np.linalg.svd(plane[:, :2], full_matrices=False)
+    axes = left @ right
+    turn = cv2.Rodrigues(np.column_stack([axes, np.cross(axes[:, 0], axes[:, 1])]))[0].ravel()
+    return np.concatenate([[np.log(focal), 0.0, 0.0], turn, plane[:, 2]])
+
+
+def _pose(values: NDArray[np.float64], size_px: tuple[int, int], error_mm: float) -> CameraPose:
+    one, two, *rest = (float(value) for value in values[1:])
+    return CameraPose(
+        width_px=size_px[0],
+        height_px=size_px[1],
+        focal_px=float(np.exp(values[0])),
+        centre_px=((size_px[0] - 1) / 2, (size_px[1] - 1) / 2),
+        distortion=(one, two),
+        turn_rad=(rest[0], rest[1], rest[2]),
+        shift_mm=(rest[3], rest[4], rest[5]),
+        error_mm=error_mm,
+    )
+
+
+def _least_squares(
+    values: NDArray[np.float64], mm: Points, px: Points, size_px: tuple[int, int]
+) -> NDArray[np.float64]:
+    """Levenberg and Marquardt's way to the smallest sum of squares."""
+    steps = np.array([1e-5, 1e-5, 1e-5, 1e-6, 1e-6, 1e-6, 1e-2, 1e-2, 1e-2])
+    off, damping = _residuals(values, mm, px, size_px), 1e-3
+    for _ in range(_ROUNDS):
+        slopes = np.column_stack(
+            [
+                (
+                    _residuals(values + step, mm, px, size_px)
+                    - _residuals(values - step, mm, px, size_px)
+                )
+                / (2 * step.sum())
+                for step in np.diag(steps)
+            ]
+        )
+        square = slopes.T @ slopes
+        damped = square + damping * np.diag(np.diag(square))
+        change = np.linalg.solve(damped, -slopes.T @ off)
+        tried = _residuals(values + change, mm, px, size_px)
+        if tried @ tried < off @ off:
+            gained = 1 - (tried @ tried) / (off @ off)
+            values, off, damping = values + change, tried, damping / 5
+            if gained < 1e-9:
+                break
+        elif damping > 1e8:
+            break
+        else:
+            damping *= 5
+    return values
+
+
+def _residuals(
+    values: NDArray[np.float64], mm: Points, px: Points, size_px: tuple[int, int]
+) -> NDArray[np.float64]:
+    """What does not fit, each in its own doubts: points, then the usual lens."""
+    off = (felt_of(_pose(values, size_px, 0.0)).to_px(mm) - px) / _POINT_DOUBT_PX
+    far = np.maximum(np.hypot(off[:, 0], off[:, 1]), 1e-9)
+    beyond = np.maximum(far, _STRAY)
+    pull = np.sqrt(2 * _STRAY * beyond - _STRAY**2) / beyond
+    unusual = [
+        (values[0] - np.log(_USUAL_FOCAL * size_px[0])) / _FOCAL_DOUBT,
+        values[1] / _RADIAL_DOUBT[0],
+        values[2] / _RADIAL_DOUBT[1],
+    ]
+    return np.concatenate([(off * pull[:, None]).ravel(), unusual])

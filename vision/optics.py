@@ -1,0 +1,63 @@
+"""How a lens bends the picture: from flat pixels to those of the picture, and back.
+
+*Flat* pixels are those that the same camera would give with a lens that bends nothing.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+_UNBEND: Final = (cv2.TERM_CRITERIA_MAX_ITER | cv2.TERM_CRITERIA_EPS, 60, 1e-9)
+_FARTHEST: Final = 3.0
+"""Tangent of the widest angle to the lens's axis that anything is asked about."""
+
+
+@dataclass(frozen=True)
+class Optics:
+    """One lens.
+
+    Attributes:
+        camera: ``(3, 3)``, focal length and centre in pixels.
+        radial: the two radial coefficients.
+    """
+
+    camera: NDArray[np.float64]
+    radial: tuple[float, float]
+
+    def bend(self, flat_px: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Put ``(N, 2)`` flat pixels where the picture shows them.
+
+        What lies farther aside than the lens can show is put on the rim of what it shows.
+        """
+        normal = (flat_px - self.camera[:2, 2]) / self._focal
+        away = np.hypot(normal[:, 0], normal[:, 1])
+        normal = normal * (np.minimum(away, self._rim) / np.maximum(away, 1e-12))[:, None]
+        square = (normal**2).sum(axis=1, keepdims=True)
+        one, two = self.radial
+        bent = normal * (1 + square * (one + square * two))
+        return np.asarray(bent * self._focal + self.camera[:2, 2], np.float64)
+
+    def straighten(self, picture_px: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Put ``(N, 2)`` pixels of the picture where a lens that bends nothing shows them."""
+        if not len(picture_px):
+            return picture_px
+        bent = np.array([*self.radial, 0.0, 0.0])
+        points = np.ascontiguousarray(picture_px, np.float64).reshape(-1, 1, 2)
+        flat = cv2.undistortPoints(points, self.camera, bent, P=self.camera, criteria=_UNBEND)
+        return np.asarray(flat.reshape(-1, 2), np.float64)
+
+    @property
+    def _focal(self) -> NDArray[np.float64]:
+        return np.array([self.camera[0, 0], self.camera[1, 1]])
+
+    @cached_property
+    def _rim(self) -> float:
+        """The tangent up to which a larger angle lies farther out in the picture."""
+        one, two = self.radial
+        roots = np.roots([5 * two, 3 * one, 1.0]) if two else np.roots([3 * one, 1.0])
+        turns = [root.real for root in roots if abs(root.imag) < 1e-9 and root.real > 0]
+        return min([_FARTHEST, *(float(np.sqrt(turn)) for turn in turns)])

@@ -1,0 +1,108 @@
+"""The layout drawn over a picture, for people to check that it lies where the felt does."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final, TypeAlias
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from models.layout import Circle, Point, TableLayout, middle
+from vision.calibration import Tie
+from vision.felt import Felt, Points
+from vision.markers import corners_mm
+
+_Colour: TypeAlias = tuple[int, int, int]
+
+_CARDS: Final[_Colour] = (255, 210, 60)
+_CIRCLES: Final[_Colour] = (60, 220, 255)
+_FURNITURE: Final[_Colour] = (200, 120, 255)
+_MARKERS: Final[_Colour] = (90, 90, 255)
+_DARK: Final[_Colour] = (20, 20, 20)
+_CORNERS: Final = 72
+_CHORD_MM: Final = 40.0
+_ENLARGED: Final = 20
+"""What is off is drawn so many times as long."""
+_FINE: Final = 4
+"""Binary digits behind the point of a drawn place."""
+
+
+def draw_layout(
+    image: NDArray[np.uint8], layout: TableLayout, felt: Felt, ties: Sequence[Tie] = ()
+) -> NDArray[np.uint8]:
+    """Return a BGR picture with the layout over it: zones, circles, line, furniture, markers.
+
+    Args:
+        image: ``(H, W, 3)`` uint8, left as it is.
+        layout: the felt.
+        felt: where it lies in the picture.
+        ties: what it was found from; how far each is off is drawn twenty times as long.
+    """
+    pen = _Pen(image.copy(), felt)
+    for spot in layout.spots:
+        pen.polygon(spot.cards, _CARDS)
+        pen.label(str(spot.spot), middle(spot.cards), _CARDS)
+        pen.polygon(_round(spot.circle), _CIRCLES)
+    pen.polygon(layout.dealer_cards, _CARDS)
+    pen.label("dealer", middle(layout.dealer_cards), _CARDS)
+    pen.line(layout.insurance_line, _CIRCLES)
+    for name, zone in (("tray", layout.tray), ("rack", layout.discard_rack)):
+        pen.polygon(zone, _FURNITURE)
+        pen.label(name, middle(zone), _FURNITURE)
+    pen.polygon(_round(Circle(*layout.shoe_mouth, 18.0)), _FURNITURE)
+    for marker in layout.markers:
+        pen.polygon([(float(x), float(y)) for x, y in corners_mm(marker)], _MARKERS)
+        pen.label(str(marker.id), (marker.x_mm, marker.y_mm), _MARKERS)
+    for tie in ties:
+        pen.errors(tie)
+    return pen.picture
+
+
+def png(image: NDArray[np.uint8]) -> bytes:
+    """Encode a BGR picture without loss."""
+    _, encoded = cv2.imencode(".png", image)
+    return bytes(encoded)
+
+
+class _Pen:
+    def __init__(self, picture: NDArray[np.uint8], felt: Felt) -> None:
+        self.picture, self._felt = picture, felt
+        self._thick = max(1, round(picture.shape[1] / 960))
+
+    def polygon(self, corners: Sequence[Point], colour: _Colour) -> None:
+        self.line([*corners, corners[0]], colour)
+
+    def line(self, points: Sequence[Point], colour: _Colour) -> None:
+        way = np.array(points, np.float64)
+        parts = [
+            start
+            + np.linspace(0, 1, 1 + int(np.hypot(*(end - start)) / _CHORD_MM))[:, None]
+            * (end - start)
+            for start, end in pairwise(way)
+        ]
+        self._stroke(self._felt.to_px(np.concatenate([*parts, way[-1:]])), colour)
+
+    def label(self, words: str, at: Point, colour: _Colour) -> None:
+        x, y = (round(float(v)) for v in self._felt.to_px(np.array([at]))[0])
+        size = 0.6 * self._thick
+        (wide, tall), _ = cv2.getTextSize(words, cv2.FONT_HERSHEY_SIMPLEX, size, self._thick)
+        for ink, thick in ((_DARK, 3 * self._thick), (colour, self._thick)):
+            place = x - wide // 2, y + tall // 2
+            cv2.putText(self.picture, words, place, cv2.FONT_HERSHEY_SIMPLEX, size, ink, thick)
+
+    def errors(self, tie: Tie) -> None:
+        meant = self._felt.to_px(tie.mm)
+        for from_px, to_px in zip(meant, meant + _ENLARGED * (tie.px - meant), strict=True):
+            self._stroke(np.array([from_px, to_px]), (255, 255, 255))
+
+    def _stroke(self, places_px: Points, colour: _Colour) -> None:
+        fine = np.round(places_px * (1 << _FINE)).astype(np.int32)
+        cv2.polylines(self.picture, [fine], False, colour, self._thick, cv2.LINE_AA, _FINE)
+
+
+def _round(circle: Circle) -> list[Point]:
+    turns = np.linspace(0, 2 * np.pi, _CORNERS, endpoint=False)
+    x = circle.x_mm + circle.radius_mm * np.cos(turns)
+    y = circle.y_mm + circle.radius_mm * np.sin(turns)
+    return list(zip(x.tolist(), y.tolist(), strict=True))
