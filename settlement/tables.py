@@ -40,6 +40,8 @@ def cut_card(state: State) -> None:
 def deal_begins(state: State, seq: int) -> None:
     """Judge, at the first card, the wagers that now stand and the shoe they are dealt from."""
     table, round_ = state.table, state.round
+    if not table.shoe.started:
+        table.shoe.forget()
     burn_due(state, seq)
     if table.shoe.cut:
         detail = "a round was dealt after the cut card had come; the shoe had to be shuffled"
