@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from models.cards import Card
 from models.money import Cents
+from models.session import CameraPose
 
 Spot: TypeAlias = Annotated[int, Meta(ge=1, le=99)]
 """A betting spot, counted from the dealer's left (first base), from 1."""
@@ -143,10 +144,23 @@ class CardGone(Observation, frozen=True, kw_only=True, tag="card_gone"):
 
 
 class CameraFault(Observation, frozen=True, kw_only=True, tag="camera_fault"):
-    """The picture cannot be trusted: lost, frozen, black, obstructed."""
+    """The picture cannot be trusted from here on, until a ``camera_recovered`` of that kind."""
 
     kind: str
+    """``size``, ``black``, ``overexposed``, ``frozen``, ``unfocused``, ``moved``, ``obstructed``
+    (most of the felt is hidden), ``covered`` (something lies where cards are dealt)."""
     detail: str
+    frame: int
+    proposed: CameraPose | None = None
+    """Of a camera that moved: where it hangs now, for a person to accept."""
+
+
+class CameraRecovered(Observation, frozen=True, kw_only=True, tag="camera_recovered"):
+    """A fault of the camera has passed."""
+
+    kind: str
+    """As the ``camera_fault`` named it."""
+    lasted_ns: Annotated[int, Meta(ge=0)]
     frame: int
 
 
@@ -341,6 +355,7 @@ AnyObservation: TypeAlias = (
     | CardSighted
     | CardGone
     | CameraFault
+    | CameraRecovered
     | PlateRead
     | ConsoleEntry
     | ClockAnchored

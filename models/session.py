@@ -92,6 +92,8 @@ class Session(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """Start, nanoseconds since the Unix epoch, UTC."""
     dealing: Literal["shoe", "pitch"]
     cameras: tuple[CameraRecord, ...]
+    decks: tuple[Name, ...] = ()
+    """The learnt decks in use, all of them; empty where they are not known."""
     serial: tuple[SerialRecord, ...] = ()
     console: str | None = None
     truth: str | None = None

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from models.errors import PitwatchError
+from server.decks_cli import Library, decks
 from server.exits import Exit
 
 app = typer.Typer(
@@ -27,6 +28,7 @@ rulebooks = typer.Typer(help="The shipped rulebooks, every value with its citati
 journals = typer.Typer(help="The tamper-evident record of a table.")
 app.add_typer(rulebooks, name="rulebooks", no_args_is_help=True)
 app.add_typer(journals, name="journal", no_args_is_help=True)
+app.add_typer(decks, name="decks", no_args_is_help=True)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else there.")]
 Knobs = Annotated[
@@ -317,12 +319,17 @@ def read(
     annotate: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Draw what was read into this folder.")
     ] = None,
+    deck: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A learnt deck that the cards are of; repeatable."),
+    ] = None,
+    library: Library = None,
     as_json: Json = False,
 ) -> None:
     """Find and read the cards in photographs. What cannot be read for sure is said to be so."""
     from server.read_command import run_read
 
-    run_read(images, annotate, as_json=as_json)
+    run_read(images, annotate, as_json=as_json, decks=deck or (), shelf=library)
 
 
 @app.command(

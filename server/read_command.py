@@ -9,6 +9,7 @@ from rich.text import Text
 from models.cards import Card
 from models.errors import OperatorError
 from server.console import print_json, progress_bar, screen
+from server.deck_shelf import library, taught
 from server.wholefile import write_whole
 from server.wording import card_text, is_red
 from vision.crops import jpeg
@@ -16,17 +17,32 @@ from vision.photos import PhotoReading, annotate, open_picture, read_photo
 from vision.reader import Reader
 
 
-def run_read(images: Sequence[Path], annotated: Path | None, *, as_json: bool) -> None:
+def run_read(
+    images: Sequence[Path],
+    annotated: Path | None,
+    *,
+    as_json: bool,
+    decks: Sequence[str] = (),
+    shelf: Path | None = None,
+) -> None:
     """Read each image and print what it shows; every one is read before the first is printed.
 
+    Args:
+        images: the pictures.
+        annotated: a folder to draw what was read into.
+        as_json: whether to print JSON.
+        decks: the learnt decks that the cards are of, where that is known.
+        shelf: the library that keeps them.
+
     Raises:
-        OperatorError: an image is no picture, or the drawings cannot be written.
-        TechnicianError: a network is missing or damaged.
+        OperatorError: an image is no picture, a deck is not known or lacks cards, or the
+            drawings cannot be written.
+        TechnicianError: a network or a deck's profile is missing or damaged.
     """
     _check_folder(annotated)
     for image in images:
         open_picture(image)
-    reader = Reader.load()
+    reader = taught(Reader.load(), decks, [library(shelf)])
     readings = []
     with progress_bar("reading") as progress:
         for done, image in enumerate(images, start=1):

@@ -14,6 +14,7 @@ from models.judgements import AnyEvent, RoundResult
 from models.rulebook import Cited, Rulebook
 from models.session import CameraRecord
 from server.comparison import Comparison, compare_sessions
+from server.deck_shelf import BESIDE, library, taught
 from server.pipeline import Pipeline
 from server.rulebook_shelf import cited
 from server.sources import Given, Recording, open_recording, play
@@ -43,6 +44,8 @@ class ReplayOptions:
     knobs: tuple[str, ...] = ()
     speed: float | None = None
     """Times real time; ``None`` is as fast as possible."""
+    library: Path | None = None
+    """Where the decks in use are kept, but for those that the session brings."""
     pictures: bool = False
     """Whether to keep the piece of the picture that each sighting rests on."""
 
@@ -88,7 +91,9 @@ def replay(
     pipeline = Pipeline(
         recording.session.table, journal, _reconciler(rules, recording), Engine(rules), stopwatch
     )
-    player = _Player(recording, pipeline, load_reader(), stopwatch, pictures=options.pictures)
+    shelves = [library(options.folder / BESIDE), library(options.library)]
+    reader = taught(load_reader(), recording.session.decks, shelves)
+    player = _Player(recording, pipeline, reader, stopwatch, pictures=options.pictures)
     clock = clock or ReplayClock(recording.session.at, options.speed)
     player.run(clock, progress)
     rounds = pipeline.rounds()

@@ -18,18 +18,23 @@ class Sightings:
         card_p: ``(N, 52)`` float32, calibrated probability of each face in the order of
             ``models.cards.DECK``; a row sums to at most 1, what is missing is "none of them".
             All zero for a back.
+        deck_fit: ``(N,)`` float32, how well it fits the decks in use, from 0 to 1; ``None``
+            where no deck is known.
     """
 
     corners_px: NDArray[np.float32]
     face_up: NDArray[np.bool_]
     found_p: NDArray[np.float32]
     card_p: NDArray[np.float32]
+    deck_fit: NDArray[np.float32] | None = None
 
     def __post_init__(self) -> None:
         n = len(self.corners_px)
         shapes = (self.corners_px.shape, self.face_up.shape, self.found_p.shape, self.card_p.shape)
         if shapes != ((n, 4, 2), (n,), (n,), (n, 52)):
             raise ValueError(f"sightings of {n} cards have mismatched arrays: {shapes}")
+        if self.deck_fit is not None and self.deck_fit.shape != (n,):
+            raise ValueError(f"sightings of {n} cards have fits {self.deck_fit.shape}")
 
     def __len__(self) -> int:
         return len(self.corners_px)

@@ -2,20 +2,20 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeAlias
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from models.events import CameraFault, CardGone, CardSighted, Face
-from models.layout import TableLayout
+from models.events import CameraFault, CameraRecovered, CardGone, CardSighted, Face
+from models.layout import TableLayout, inside
 from models.session import CameraPose, ReferencePoint
 from vision.backdrop import Backdrop
 from vision.change import ChangeDetector, Grid, Mask, Rect, regions
-from vision.faults import PictureCheck
-from vision.felt import locate
+from vision.felt import Pose, locate
 from vision.ground import card_blocks, in_play, watched_blocks
+from vision.health import CameraHealth, Fault
 from vision.observer import Observer
 from vision.sightings import Sightings
 from vision.tracker import Change, Seen, Tracker
@@ -28,6 +28,11 @@ _INDEX: Final = (0.1, 0.135)
 """Where a card's index stands, in shares of its width and height."""
 _MIDDLE: Final = (0.5, 0.5)
 _LEAST_STRANGE: Final = 3
+_COVERING_MM2: Final = 10_000.0
+"""What lies on a card zone and is larger than this is not a card that was overlooked."""
+
+Observed: TypeAlias = CardSighted | CardGone | CameraFault | CameraRecovered
+"""What a watcher tells."""
 
 
 class Picture(Protocol):
@@ -73,6 +78,7 @@ class Spent:
 
     frames: int = 0
     reads: int = 0
+    health_ns: int = 0
     change_ns: int = 0
     read_ns: int = 0
     track_ns: int = 0
@@ -101,15 +107,24 @@ class Watcher:
         *,
         stopwatch_ns: Callable[[], int] = lambda: 0,
     ) -> None:
-        self.felt = locate(view, where=f"camera {camera_name}")
         self.spent = Spent()
         self._reader, self._layout = reader, layout
         self._source, self._stopwatch_ns = f"camera:{camera_name}", stopwatch_ns
         self._tracker = Tracker()
-        self._eye: _Eye | None = None
         self._frame = 0
+        self.recalibrate(view)
 
-    def see(self, frame: Picture) -> tuple[CardSighted | CardGone | CameraFault, ...]:
+    def recalibrate(self, view: CameraPose | Sequence[ReferencePoint]) -> None:
+        """Go on with the camera where it hangs now; the cards on the felt keep their identity.
+
+        Raises:
+            InstallerError: where ``view`` fixes no felt.
+        """
+        self.felt = locate(view, where=self._source.replace(":", " "))
+        self._pose = view if isinstance(view, CameraPose) else None
+        self._eye: _Eye | None = None
+
+    def see(self, frame: Picture) -> tuple[Observed, ...]:
         """Take in the next frame; returns what is news, in order of time.
 
         An observation's ``at`` is when the card came to rest or was taken up. It lies before
@@ -117,16 +132,18 @@ class Watcher:
         """
         eye = self._eye = self._eye or self._open(frame.gray)
         self._frame, self.spent.frames = frame.index, self.spent.frames + 1
-        fault = eye.check.see(frame.gray, frame.at_ns)
-        told = () if fault is None else (self._fault(*fault, frame),)
-        if not eye.check.trusted:
-            return told
+        started = self._stopwatch_ns()
+        faults = eye.health.see(frame.gray, frame.at_ns)
+        self.spent.health_ns += self._stopwatch_ns() - started
+        if not eye.health.trusted:
+            return self._told(faults, frame)
         self._follow(eye, frame)
         changes = self._look(eye, frame) if eye.detector.due.any() else ()
+        faults += eye.health.covered(eye.covered, frame.at_ns)
         changes += self._tracker.advance(frame.at_ns)
-        return told + eye.observer.tell(changes, frame.index)
+        return self._told(faults, frame) + eye.observer.tell(changes, frame.index)
 
-    def finish(self) -> tuple[CardSighted | CardGone | CameraFault, ...]:
+    def finish(self) -> tuple[Observed, ...]:
         """There is no later frame; returns what was held back for one."""
         if self._eye is None:
             return ()
@@ -138,16 +155,32 @@ class Watcher:
         grid = Grid.of(*size, self.felt.card_width_px(x_mm, y_mm))
         return _Eye(
             pad_px=round(_PAD_MM * self.felt.px_per_mm(x_mm, y_mm)),
-            check=PictureCheck(size),
+            health=CameraHealth(size, self.felt, self._layout, self._pose),
             detector=ChangeDetector(grid, watched_blocks(grid, self.felt, self._layout)),
             backdrop=Backdrop(grid, self.felt),
             ground=card_blocks(grid, self.felt, self._layout),
             observer=Observer(self._source, self._reader.confident_p, self.felt, size),
         )
 
-    def _fault(self, kind: str, detail: str, frame: Picture) -> CameraFault:
+    def _told(self, faults: Sequence[Fault], frame: Picture) -> tuple[Observed, ...]:
+        return tuple(self._event(fault, frame) for fault in faults)
+
+    def _event(self, fault: Fault, frame: Picture) -> CameraFault | CameraRecovered:
+        if fault.over:
+            return CameraRecovered(
+                source=self._source,
+                at=frame.at_ns,
+                kind=fault.kind,
+                lasted_ns=fault.lasted_ns,
+                frame=frame.index,
+            )
         return CameraFault(
-            source=self._source, at=frame.at_ns, kind=kind, detail=detail, frame=frame.index
+            source=self._source,
+            at=frame.at_ns,
+            kind=fault.kind,
+            detail=fault.detail,
+            frame=frame.index,
+            proposed=fault.proposed,
         )
 
     def _follow(self, eye: "_Eye", frame: Picture) -> None:
@@ -172,6 +205,7 @@ class Watcher:
         doubtful = due & self._doubtful(eye, view, changes)
         eye.detector.accept(due)
         eye.detector.doubt(doubtful, frame.at_ns)
+        eye.covered = self._covered(eye, [track.pose for track in self._tracker.lying])
         self.spent.reads += len(rects)
         self.spent.read_ns += read - begun
         self.spent.track_ns += self._stopwatch_ns() - read + begun - started
@@ -187,6 +221,20 @@ class Watcher:
             if track.face == "up" and track.evidence.best()[1] < self._reader.confident_p:
                 where |= view.blocks(track.pose)
         return np.asarray(where, np.bool_)
+
+    def _covered(self, eye: "_Eye", cards: Sequence[Pose]) -> str | None:
+        """Say where something large lies on a card zone that is none of ``cards``."""
+        strange = (eye.ground & eye.backdrop.strange(cards)).astype(np.uint8)
+        _, _, stats, middles = cv2.connectedComponentsWithStats(strange)
+        largest = int(stats[1:, cv2.CC_STAT_AREA].argmax()) + 1 if len(stats) > 1 else 0
+        across, down = eye.detector.grid.block_px
+        middle = (np.asarray(middles[largest], np.float64) + 0.5) * (across, down)
+        x, y = self.felt.to_mm(middle.reshape(1, 2))[0]
+        block_mm2 = across * down / self.felt.px_per_mm(float(x), float(y)) ** 2
+        if not largest or stats[largest, cv2.CC_STAT_AREA] * block_mm2 < _COVERING_MM2:
+            return None
+        zones = {f"before spot {spot.spot}": spot.cards for spot in self._layout.spots}
+        return next((n for n, z in zones.items() if inside((x, y), z)), "before the dealer")
 
     def _read(self, image: NDArray[np.uint8], rect: Rect) -> Sightings:
         centre = np.array([(rect[0] + rect[2] / 2, rect[1] + rect[3] / 2)])
@@ -212,13 +260,15 @@ class Watcher:
                 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Eye:
     """What hangs on the size of the picture, known with the first frame."""
 
     pad_px: int
-    check: PictureCheck
+    health: CameraHealth
     detector: ChangeDetector
     backdrop: Backdrop
     ground: Mask
     observer: Observer
+    covered: str | None = None
+    """Where something other than cards lay on a card zone at the last look."""

@@ -116,8 +116,9 @@ class Reconciler:
                 self._entry(observation)
             case ReaderFault():
                 self._fault(observation)
-            case CameraFault():
-                pass
+            case CameraFault(kind="moved"):
+                what = f"the camera was moved: {observation.detail}; it must be calibrated again"
+                self._doubt(observation.at or 0, what, (), _seqs(observation))
         return self.advance(through_ns)
 
     def advance(self, now_ns: int) -> tuple[Said, ...]:

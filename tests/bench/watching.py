@@ -25,9 +25,9 @@ from vision.scenes.decks import deck_ids
 from vision.scenes.film import reference_points
 from vision.scenes.look import Look, varied_look
 from vision.scenes.performance import CardMove, Performance
-from vision.watch import CardReader, Spent, Watcher
+from vision.watch import CardReader, Observed, Spent, Watcher
 
-Event: TypeAlias = CardSighted | CardGone | CameraFault
+Event: TypeAlias = Observed
 
 FLAWS = ("missed", "doubted", "misread", "jitter_mm", "jitter_deg")
 _NEAR_MM = 20.0

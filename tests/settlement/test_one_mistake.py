@@ -8,7 +8,8 @@ from tests.settlement.table import codes, found, nets, one_round
 FACES_UP = ("dealer_first_card=up", "player_cards=up")
 
 
-def test_a_burn_before_an_unseen_shoe_meets_no_earlier_round() -> None:
+def test_a_burn_between_rounds_of_an_unseen_shoe_is_counted_with_neither() -> None:
+    """The decks may have been shuffled before it or after it."""
     text = "bet 1 1000; 1 TS; D TC; 1 TD; D 8S down; show D 8S; close; burn TS; "
     assert codes(text + text, "home", *FACES_UP) == []
 

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from models.cards import Card
-from models.events import CameraFault, CardGone, CardSighted
+from models.events import CameraFault, CameraRecovered, CardSighted
 from tests.vision.painted import (
     LAYOUT,
     POINTS,
@@ -23,7 +23,7 @@ from tests.vision.painted import (
 )
 from vision.felt import Pose
 from vision.sightings import Sightings
-from vision.watch import Watcher
+from vision.watch import Observed, Watcher
 
 ACE = Lying(Card.AS, Pose(-100, 300, 3))
 KING = Lying(Card.KD, Pose(-82, 292, 5))
@@ -33,7 +33,7 @@ OVER_BOTH = ((-150, 0), (-20, 0), (-20, 360), (-150, 360))
 
 @dataclass
 class Watched:
-    events: list[CardSighted | CardGone | CameraFault] = field(default_factory=list)
+    events: list[Observed] = field(default_factory=list)
     reader: TruthReader = field(default_factory=TruthReader)
 
     @property
@@ -42,7 +42,7 @@ class Watched:
         return [
             (getattr(e, "change", "gone"), round((e.at or 0) / 1e9, 2), e.track)
             for e in self.events
-            if not isinstance(e, CameraFault)
+            if not isinstance(e, CameraFault | CameraRecovered)
         ]
 
 
@@ -167,15 +167,17 @@ def test_cards_in_the_rack_are_not_in_play() -> None:
 def test_a_black_picture_is_a_fault_and_no_card_is_taken_for_gone() -> None:
     reader = TruthReader(moment=Moment((ACE,)))
     watcher = Watcher(reader, LAYOUT, POINTS, "overhead")
-    events: list[CardSighted | CardGone | CameraFault] = []
+    events: list[Observed] = []
     for i in range(60):
         picture = (
             paint(reader.moment, i) if i < 15 or i >= 40 else np.zeros((*SIZE[::-1], 3), np.uint8)
         )
         events += watcher.see(Painted(i, i * 66_666_667, picture))
-    assert [type(event) for event in events] == [CardSighted, CameraFault]
+    assert [type(event) for event in events] == [CardSighted, CameraFault, CameraRecovered]
     assert isinstance(events[1], CameraFault)
     assert (events[1].kind, events[1].frame) == ("black", 15)
+    assert isinstance(events[2], CameraRecovered)
+    assert events[2].lasted_ns == pytest.approx(25 / 15 * 1e9, abs=1e8)
 
 
 def test_the_same_film_gives_the_same_events() -> None:

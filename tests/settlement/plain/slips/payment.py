@@ -111,7 +111,7 @@ class PaysABlackjackTooSoon(Pays):
     def before_play(self) -> None:
         for (hand,) in self.hands.values():
             fears = self.up.points in (1, 10) and not natural(self.dealer)
-            if self.pending and fears and blackjack(hand):
+            if self.pending and fears and blackjack(hand) and self.due(hand):
                 mark = self.now
                 self.pay_hand(hand)
                 self.commit(self.since(mark, ev.PaymentMade)[0], hand.spot, 0)

@@ -1,0 +1,50 @@
+"""Photographs of one card of a deck at a time, as somebody takes them who shows it round."""
+
+from functools import cache
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from models.cards import Card
+from vision.scenes.decks import PX_PER_MM, Deck
+
+SIZE = (640, 480)
+
+
+@cache
+def _cloth(seed: int) -> NDArray[np.float32]:
+    rng = np.random.default_rng(seed)
+    coarse = rng.normal(0, 1, (12, 16, 1)).astype(np.float32)
+    colour = rng.uniform(25, 120, 3).astype(np.float32)
+    waves = cv2.resize(coarse, SIZE, interpolation=cv2.INTER_CUBIC)[..., None]
+    return np.asarray(colour + 8 * waves, np.float32)
+
+
+def snapshot(deck: Deck, card: Card | None, seed: int) -> NDArray[np.uint8]:
+    """Photograph a card, or the back, lying on a cloth: turned, askew, shaded and noisy."""
+    rng = np.random.default_rng([seed, 11])
+    art = deck.back if card is None else deck.faces[card]
+    picture = _cloth(seed % 5).copy()
+    warp = _view(rng, art.shape[1], art.shape[0])
+    reduced = cv2.GaussianBlur(art, (0, 0), 0.8)
+    laid = np.asarray(cv2.warpPerspective(reduced, warp, SIZE), np.float32)
+    share = laid[..., 3:] / np.float32(255)
+    picture += share * (laid[..., :3] - picture)
+    shade = np.linspace(rng.uniform(0.75, 1), rng.uniform(0.75, 1), SIZE[0])[None, :, None]
+    blurred = cv2.GaussianBlur(picture * shade, (0, 0), rng.uniform(0.4, 1.0))
+    noisy = blurred + rng.normal(0, 3, blurred.shape)
+    return np.asarray(np.clip(noisy, 0, 255), np.uint8)
+
+
+def _view(rng: np.random.Generator, width: int, height: int) -> NDArray[np.float64]:
+    scale = rng.uniform(0.55, 0.95) * 4 / PX_PER_MM
+    angle = rng.uniform(0, 2 * np.pi)
+    c, s = np.cos(angle), np.sin(angle)
+    turn = np.array([[c, s], [-s, c]])
+    outline = (np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) - 0.5) * [width, height] * scale
+    corners = outline @ turn + np.array(SIZE) / 2 + rng.uniform(-25, 25, 2)
+    corners += rng.normal(0, 3, corners.shape)
+    art = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32) - 0.5
+    warp = cv2.getPerspectiveTransform(art, corners.astype(np.float32))
+    return np.asarray(warp, np.float64)
