@@ -121,7 +121,7 @@ def totals_view(totals: Changes, rules: Rulebook, was: Rulebook | None) -> Rende
         lines.add_row(name, said)
     return Group(
         lines,
-        *([_spots(totals)] if totals.spots else ()),
+        *([_spots(totals)] if any(spot != SpotChange() for spot in totals.spots.values()) else ()),
         *_codes("appear", totals.appeared),
         *_codes("go", totals.gone),
     )
@@ -136,7 +136,10 @@ def _lines(totals: Changes, rules: Rulebook, was: Rulebook | None) -> Iterator[t
     yield "settled again", Text(changed, style="bold yellow" if totals.changed else "bold green")
     difference = totals.house_now - totals.house_then
     house = f"then {signed(totals.house_then)}   now {signed(totals.house_now)}"
-    yield "house", Text(f"{house}   difference {signed(difference)}")
+    yield (
+        "house",
+        Text(f"{house}   difference {signed(difference)}   of what is settled both times"),
+    )
     if totals.opened:
         stakes = dollars(sum(spot.open_stakes for spot in totals.spots.values()))
         gained = signed(-sum(spot.open_then for spot in totals.spots.values()))
@@ -156,7 +159,8 @@ def _spots(totals: Changes) -> Table:
         "table", "spot", "then", "now", "paid too much", "too little", "open stakes", "open, then"
     )
     for (name, number), spot in sorted(totals.spots.items(), key=by_place):
-        table.add_row(name or "", str(number), *_amounts(spot))
+        if spot != SpotChange():
+            table.add_row(name or "", str(number), *_amounts(spot))
     return table
 
 

@@ -431,12 +431,50 @@ def diff_rulebooks(
 
 @journals.command("verify", epilog="[dim]pitwatch journal verify table-07.journal[/dim]")
 def verify_journal(
-    file: Annotated[Path, typer.Argument(help="The journal of a table.")], as_json: Json = False
+    file: Annotated[Path, typer.Argument(help="The journal of a table.")],
+    keys: Annotated[
+        list[Path] | None,
+        typer.Option("--key", metavar="PUBLIC.pem", help="Who may have signed it; repeatable."),
+    ] = None,
+    as_json: Json = False,
 ) -> None:
-    """Check every entry and the chain between them; one flipped byte is found and named."""
+    """Check every entry and the chain between them; one flipped byte is found and named.
+
+    With --key its checkpoints must be signed by that key, so that it is the table's own record
+    and not another's in its place. What was written after the last checkpoint is not signed.
+    """
     from server import journal_page
 
-    journal_page.show_verified(file, as_json=as_json)
+    journal_page.show_verified(file, keys or (), as_json=as_json)
+
+
+@journals.command(
+    "backup", epilog="[dim]pitwatch journal backup table-07.journal /backup/07.journal[/dim]"
+)
+def back_up_journal(
+    file: Annotated[Path, typer.Argument(help="The journal of a table, at work or at rest.")],
+    copy: Annotated[Path, typer.Argument(help="A new file.")],
+    as_json: Json = False,
+) -> None:
+    """Copy a journal while it is being written, and verify the copy."""
+    from server import journal_page
+
+    journal_page.back_up(file, copy, as_json=as_json)
+
+
+@journals.command("keys", epilog="[dim]pitwatch journal keys table-07.key[/dim]")
+def make_journal_key(
+    file: Annotated[Path, typer.Argument(help="The private key's file; made where it is not.")],
+    public: Annotated[
+        Path | None,
+        typer.Option("--public", help="Where the public key goes; default FILE.pub.pem."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Make the key that signs a table's journal, and export its public half for auditors."""
+    from server import journal_page
+
+    journal_page.export_keys(file, public, as_json=as_json)
 
 
 def main() -> None:

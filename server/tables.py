@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from models.cards import Card
-from models.judgements import HandResult, Review, RoundResult, SpotResult, Status, Violation
+from models.judgements import HandResult, Review, RoundResult, SpotResult, Violation
 from models.money import dollars
 from server.comparison import Comparison
 from server.console import screen
@@ -82,8 +82,9 @@ def round_view(result: RoundResult, table: str | None = None) -> RenderableType:
     return Group(
         _heading(result, table),
         _hands_table(result),
+        *_unknown_lines(result),
         *(_review_line(review) for review in reviews),
-        *(_violation_line(violation, result.status) for violation in result.violations),
+        *(_violation_line(violation, result) for violation in result.violations),
     )
 
 
@@ -135,9 +136,10 @@ def _money(totals: Tally) -> Text:
 
 
 def _open(totals: Tally) -> str:
-    hands = f"{totals.pending:,} pending, {totals.unknown:,} unknown"
-    stakes = dollars(totals.open_stakes)
-    return f"{counted(totals.not_final, 'round')} not final: hands {hands}; {stakes} staked on them"
+    rounds, stakes = counted(totals.not_final, "round"), dollars(totals.open_stakes)
+    waiting = f"{counted(totals.pending, 'hand')} waiting for a card that was due"
+    unknown = f"{totals.unknown:,} hanging on a card that nobody knows"
+    return f"{rounds} not final: {waiting}, {unknown}; {stakes} staked on them"
 
 
 def _paid_wrongly(totals: Tally) -> str:
@@ -206,11 +208,12 @@ def _add_spot(table: Table, spot: SpotResult) -> None:
 
 
 def _hand_cells(hand: HandResult) -> tuple[RenderableType, ...]:
-    style = OUTCOME_STYLE.get(hand.outcome, "bold yellow")
+    style = _outcome_style(hand.outcome)
     clauses = ", ".join(hand.clauses)
-    if hand.possible:
-        ways = (f"{way.outcome} {signed(way.net)} if {way.condition}" for way in hand.possible)
-        clauses = "; ".join(ways)
+    if hand.outcome == "pending":
+        clauses = f"a card is due: {clauses}"
+    elif hand.outcome == "unknown":
+        clauses = "a card that nobody knows, see below"
     return (
         _cards(hand.cards, hand.burned),
         dollars(hand.stake),
@@ -218,6 +221,10 @@ def _hand_cells(hand: HandResult) -> tuple[RenderableType, ...]:
         Text(signed(hand.net), style=style),
         Text(clauses),
     )
+
+
+def _outcome_style(outcome: str) -> str:
+    return OUTCOME_STYLE.get(outcome, "bold yellow")
 
 
 def _cards(cards: Sequence[Card | None], burned: Sequence[Card | None]) -> Text:
@@ -229,11 +236,28 @@ def _cards(cards: Sequence[Card | None], burned: Sequence[Card | None]) -> Text:
     return line
 
 
-def _violation_line(violation: Violation, status: Status) -> Text:
-    place = "dealer" if violation.spot is None else f"spot {violation.spot}"
-    if violation.hand is not None:
-        place += f" hand {violation.hand}"
-    style = "dim red" if status == "review" else "bold red"
+def _unknown_lines(result: RoundResult) -> Iterator[Text]:
+    """Say of each hand that hangs on a card what it may come to, and what would decide it."""
+    for spot in result.spots:
+        for hand in spot.hands:
+            for way in hand.possible or ():
+                line = Text("  ? ", style="bold yellow")
+                line.append(f"{_place(spot.spot, hand.hand, result)}: ", style="yellow")
+                line.append(f"{way.outcome} {signed(way.net)}", style=_outcome_style(way.outcome))
+                yield line.append(f" if {way.condition}", style="not bold default")
+
+
+def _place(spot: int | None, hand: int | None, result: RoundResult) -> str:
+    """Name a place at the table; a hand only where its spot has several."""
+    if spot is None:
+        return "dealer"
+    several = any(one.spot == spot and len(one.hands) > 1 for one in result.spots)
+    return f"spot {spot} hand {hand}" if several and hand is not None else f"spot {spot}"
+
+
+def _violation_line(violation: Violation, result: RoundResult) -> Text:
+    place = _place(violation.spot, violation.hand, result)
+    style = "dim red" if result.status == "review" else "bold red"
     line = Text("  ✗ ", style=style).append(violation.code, style=style)
     line.append(f" ({place}) {violation.detail} ")
     line.append(f"[{violation.clause}, event {violation.seq}]", style="dim")

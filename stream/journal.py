@@ -1,13 +1,15 @@
 """The table's journal: append-only, hash-chained, durable before anything acts on an entry.
 
 One SQLite file in WAL mode. An entry is an event's JSON exactly as it was hashed; its hash is
-SHA-256 over the hash before it, its ``seq`` (eight bytes, big-endian) and those bytes.
+SHA-256 over the hash before it, its ``seq`` (eight bytes, big-endian) and those bytes. From
+time to time a checkpoint signs the last hash, and with it every entry before.
 """
 
 import hashlib
+import os
 import sqlite3
-from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -19,24 +21,28 @@ from models.decode import decode_event
 from models.errors import InputRefused, OperatorError, TechnicianError
 from models.events import Event
 from models.judgements import AnyEvent
-from stream.seal import PAGE_BYTES, Seal, SealBroken, read_seal, write_seal
-
-APPLICATION_ID: Final = 0x50495457
-SCHEMA_VERSION: Final = 1
+from stream.clock import Clock
+from stream.seal import Seal, SealBroken, read_seal, write_seal
+from stream.signing import Signer, is_signed
+from stream.store import (
+    SCHEMA_VERSION,
+    at_rest,
+    check_kind,
+    check_pages,
+    connected,
+    damaged,
+    founded,
+    one_line,
+    transaction,
+    upgraded,
+    version_of,
+    waiting,
+    written_in,
+)
+from stream.upcasting import upcast
 
 _GENESIS: Final = bytes(32)
 _READ_AT_ONCE: Final = 500
-_RESTORE: Final = "Keep this file as it is and restore the journal from its last good copy"
-_SCHEMA: Final = (
-    "CREATE TABLE entries (seq INTEGER PRIMARY KEY, hash BLOB NOT NULL, body BLOB NOT NULL)",
-    "CREATE TRIGGER entries_follow_on BEFORE INSERT ON entries"
-    " WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM entries)"
-    " BEGIN SELECT raise(ABORT, 'an entry follows the last one'); END",
-    "CREATE TRIGGER entries_never_change BEFORE UPDATE ON entries"
-    " BEGIN SELECT raise(ABORT, 'an entry never changes'); END",
-    "CREATE TRIGGER entries_never_go BEFORE DELETE ON entries"
-    " BEGIN SELECT raise(ABORT, 'an entry never goes'); END",
-)
 
 
 class UnknownEvent(msgspec.Struct, frozen=True):
@@ -56,6 +62,19 @@ E = TypeVar("E", bound=Event | UnknownEvent)
 
 
 @dataclass(frozen=True, slots=True)
+class Checkpoints:
+    """When a journal is signed, and by which key."""
+
+    signer: Signer
+    clock: Clock
+    """Says when a checkpoint is due, and when it was made."""
+    entries: int = 1000
+    """At the latest after so many entries …"""
+    period_ns: int = 60_000_000_000
+    """… or with the first entry after so long."""
+
+
+@dataclass(frozen=True, slots=True)
 class Verified:
     """A journal that is as it was written."""
 
@@ -64,19 +83,30 @@ class Verified:
     """The last entry's hash in hex; it stands for every entry before it."""
     sealed: bool
     """Whether the file was closed in order, so that every byte of it is proved."""
+    signed: int = 0
+    """The last entry that a checkpoint signs, with all before it; 0 where none does."""
+    keys: tuple[str, ...] = ()
+    """The public keys, in hex, whose checkpoints it holds."""
 
 
 class Journal:
     """The one writer of a journal. Use :meth:`create`, :meth:`open` or :meth:`in_memory`."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path | None) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        path: Path | None,
+        checkpoints: Checkpoints | None = None,
+    ) -> None:
         self._connection = connection
         self._path = path
+        self._checkpoints = checkpoints
         self._seq, self._head = _last(connection)
+        self._signed_seq, self._signed_ns = _last_checkpoint(connection)
 
     @classmethod
-    def create(cls, path: Path) -> Self:
-        """Start a new journal.
+    def create(cls, path: Path, checkpoints: Checkpoints | None = None) -> Self:
+        """Start a new journal, signed as ``checkpoints`` says.
 
         Raises:
             OperatorError: there is a file at ``path`` already.
@@ -86,26 +116,28 @@ class Journal:
             raise OperatorError(
                 "the journal exists already", where=str(path), way_out="Name a new file"
             )
-        with _one_line(str(path)):
-            return cls(_founded(_connected(str(path))), path)
+        with one_line(str(path)):
+            return cls(founded(connected(str(path))), path, checkpoints)
 
     @classmethod
-    def open(cls, path: Path) -> Self:
-        """Go on with a journal, once it is verified.
+    def open(cls, path: Path, checkpoints: Checkpoints | None = None) -> Self:
+        """Go on with a journal, once it is verified; one of an older version is upgraded.
 
         Raises:
-            TechnicianError: it is missing or damaged.
+            TechnicianError: it is missing or damaged, or the disk refuses it.
         """
         verify_journal(path)
-        with _one_line(str(path)):
-            connection = _connected(str(path))
+        with one_line(str(path)):
+            connection = connected(str(path))
             connection.execute("PRAGMA synchronous=FULL")
-            return cls(connection, path)
+            if version_of(connection) < SCHEMA_VERSION:
+                upgraded(connection)
+            return cls(connection, path, checkpoints)
 
     @classmethod
     def in_memory(cls) -> Self:
         """Start a journal that ends with the process: for replays and tests."""
-        return cls(_founded(_connected(":memory:")), None)
+        return cls(founded(connected(":memory:")), None)
 
     @property
     def last_seq(self) -> int:
@@ -116,7 +148,8 @@ class Journal:
         """Append one event and return it with its ``seq``; durable on return.
 
         Raises:
-            TechnicianError: the disk refuses it; nothing was appended.
+            TechnicianError: the disk refuses it; nothing was appended, and once the disk is
+                well again appending goes on.
         """
         (appended,) = self.append_all((event,))
         return appended
@@ -132,10 +165,24 @@ class Journal:
             head = _link(head, seq, body)
             appended.append(numbered)
             rows.append((seq, head, body))
-        with _one_line(self._where), _transaction(self._connection):
+        with one_line(self._where), transaction(self._connection):
             self._connection.executemany("INSERT INTO entries VALUES (?, ?, ?)", rows)
+            signed_ns = self._sign(seq, head) if self._is_due(seq) else None
         self._seq, self._head = seq, head
+        self._note(signed_ns)
         return tuple(appended)
+
+    def checkpoint(self) -> None:
+        """Sign what was not signed yet; without a key, or with nothing new, do nothing.
+
+        Raises:
+            TechnicianError: the disk refuses it; what is in the journal stays in it.
+        """
+        if self._checkpoints is None or self._seq == self._signed_seq:
+            return
+        with one_line(self._where), transaction(self._connection):
+            signed_ns = self._sign(self._seq, self._head)
+        self._note(signed_ns)
 
     def read(self, after_seq: int = 0) -> Iterator[AnyEvent | UnknownEvent]:
         """Yield the events after ``after_seq`` in order.
@@ -152,15 +199,22 @@ class Journal:
         Raises:
             TechnicianError: naming the first bad entry and what differs.
         """
-        with _one_line(self._where):
+        with one_line(self._where):
             return _verified(self._connection, self._where)
 
     def close(self) -> None:
-        """Close in order; a file is sealed, so that any change to it shows."""
-        with _one_line(self._where):
-            self._connection.close()
-        if self._path is not None and not _waiting(self._path):
-            with _one_line(self._where):
+        """Close in order; a file is signed and sealed, so that any change to it shows.
+
+        Raises:
+            TechnicianError: the disk refuses it; every entry is in the file all the same.
+        """
+        try:
+            self.checkpoint()
+        finally:
+            with one_line(self._where):
+                self._connection.close()
+        if self._path is not None and not waiting(self._path):
+            with one_line(self._where):
                 write_seal(self._path, Seal(self._seq, self._head))
 
     def __enter__(self) -> Self:
@@ -174,32 +228,57 @@ class Journal:
     ) -> None:
         self.close()
 
+    def _is_due(self, seq: int) -> bool:
+        due = self._checkpoints
+        return due is not None and (
+            seq - self._signed_seq >= due.entries
+            or due.clock.now_ns() - self._signed_ns >= due.period_ns
+        )
+
+    def _sign(self, seq: int, head: bytes) -> int:
+        assert self._checkpoints is not None
+        signer, at_ns = self._checkpoints.signer, self._checkpoints.clock.now_ns()
+        row = (seq, at_ns, signer.public, signer.sign(seq, at_ns, head))
+        self._connection.execute("INSERT INTO checkpoints VALUES (?, ?, ?, ?)", row)
+        return at_ns
+
+    def _note(self, signed_ns: int | None) -> None:
+        if signed_ns is not None:
+            self._signed_seq, self._signed_ns = self._seq, signed_ns
+
     @property
     def _where(self) -> str:
         return "journal in memory" if self._path is None else str(self._path)
 
 
-def verify_journal(path: Path) -> Verified:
-    """Check a journal's file: its seal if it was closed, its entries, its pages.
+def verify_journal(path: Path, keys: Collection[bytes] = ()) -> Verified:
+    """Check a journal's file: its seal if it was closed, its entries, signatures and pages.
 
     Nothing is written. A journal that is being written can be verified as well.
 
+    Args:
+        path: the journal.
+        keys: the public keys, 32 bytes each, that may have signed it; with none, a signature
+            must fit the key it names, whoever's that is.
+
     Raises:
-        TechnicianError: naming the first bad entry and what differs.
+        TechnicianError: naming the first bad entry and what differs; with ``keys``, also where
+            nothing is signed, or by another key.
     """
     where = str(path)
     if not path.is_file():
         raise TechnicianError("there is no journal", where=where, way_out="Check the file's name")
     seal, broken = _seal(path)
-    with _one_line(where), closing(_at_rest(path)) as connection:
+    with one_line(where), closing(at_rest(path)) as connection:
         found = _verified(connection, where)
     if broken is not None:
-        raise _damaged(where, broken) from broken
+        raise damaged(where, broken) from broken
+    _check_keys(found, keys, where)
     if seal is None:
         return found
     if (seal.entries, seal.head.hex()) != (found.entries, found.head):
-        raise _damaged(where, "the seal is another journal's")
-    return Verified(found.entries, found.head, sealed=True)
+        raise damaged(where, "the seal is another journal's")
+    return Verified(found.entries, found.head, True, found.signed, found.keys)
 
 
 def read_journal(path: Path) -> Iterator[AnyEvent | UnknownEvent]:
@@ -210,89 +289,80 @@ def read_journal(path: Path) -> Iterator[AnyEvent | UnknownEvent]:
         InputRefused: an entry of a known type is not what the format says.
     """
     verify_journal(path)
-    with closing(_at_rest(path)) as connection:
+    with closing(at_rest(path)) as connection:
         yield from _read(connection, str(path), 0)
+
+
+def backup_journal(source: Path, target: Path) -> Verified:
+    """Copy a journal, also while it is being written, verify the copy and seal it.
+
+    The copy holds every entry that was acknowledged before this was called. It appears under
+    its name only when it is whole.
+
+    Raises:
+        OperatorError: there is a file at ``target`` already.
+        TechnicianError: the journal is missing or damaged, or a disk refuses it.
+    """
+    if target.exists():
+        raise OperatorError(
+            "the backup exists already", where=str(target), way_out="Name a new file"
+        )
+    if not source.is_file():
+        raise TechnicianError(
+            "there is no journal", where=str(source), way_out="Check the file's name"
+        )
+    part = target.with_name(target.name + ".part")
+    try:
+        with one_line(str(part)):
+            part.unlink(missing_ok=True)
+            _copy(source, part)
+        found = verify_journal(part)
+        with one_line(str(part)):
+            write_seal(part, Seal(found.entries, bytes.fromhex(found.head)))
+            part.replace(target)
+            _sync_folder(target.parent)
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+    return verify_journal(target)
+
+
+def _copy(source: Path, target: Path) -> None:
+    with closing(at_rest(source)) as reading, closing(connected(str(target))) as copy:
+        reading.backup(copy)
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _seal(path: Path) -> tuple[Seal | None, SealBroken | None]:
     """Return the seal, or why it is broken: the entries may say it more exactly."""
-    if _waiting(path):
+    if waiting(path):
         return None, None
     try:
-        with _one_line(str(path)):
+        with one_line(str(path)):
             return read_seal(path), None
     except SealBroken as broken:
         return None, broken
-
-
-def _waiting(path: Path) -> bool:
-    """Tell whether entries still lie in the write-ahead log beside the file."""
-    log = path.with_name(path.name + "-wal")
-    return log.exists() and log.stat().st_size > 0
-
-
-def _at_rest(path: Path) -> sqlite3.Connection:
-    """Open a journal to be read alone, whether or not it is being written."""
-    mode = "mode=ro" if _waiting(path) else "immutable=1"
-    return _connected(f"{path.resolve().as_uri()}?{mode}", uri=True)
-
-
-def _connected(address: str, *, uri: bool = False) -> sqlite3.Connection:
-    connection = sqlite3.connect(address, uri=uri, isolation_level=None)
-    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
-    return connection
-
-
-def _founded(connection: sqlite3.Connection) -> sqlite3.Connection:
-    for setting in (
-        f"page_size={PAGE_BYTES}",
-        "journal_mode=WAL",
-        "synchronous=FULL",
-        f"application_id={APPLICATION_ID}",
-        f"user_version={SCHEMA_VERSION}",
-    ):
-        connection.execute(f"PRAGMA {setting}")
-    with _transaction(connection):
-        for statement in _SCHEMA:
-            connection.execute(statement)
-    return connection
-
-
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
-
-
-@contextmanager
-def _one_line(where: str) -> Iterator[None]:
-    """Turn the database's own errors into one line for the technician."""
-    try:
-        yield
-    except (sqlite3.OperationalError, OSError) as fault:
-        raise TechnicianError(
-            f"the journal cannot be read or written: {fault}",
-            where=where,
-            way_out="Check the disk, and that no other program writes this journal",
-        ) from fault
-    except sqlite3.Error as fault:
-        raise _damaged(where, fault) from fault
 
 
 def _read(
     connection: sqlite3.Connection, where: str, after_seq: int
 ) -> Iterator[AnyEvent | UnknownEvent]:
     query = "SELECT seq, body FROM entries WHERE seq > ? ORDER BY seq LIMIT ?"
+    with one_line(where):
+        written = written_in(connection)
     while True:
-        with _one_line(where):
+        with one_line(where):
             rows = connection.execute(query, (after_seq, _READ_AT_ONCE)).fetchall()
         for seq, body in rows:
-            yield _event(body, where, seq)
+            version = max(version for from_seq, version in written if from_seq <= seq)
+            yield _event(upcast(body, version), where, seq)
         if len(rows) < _READ_AT_ONCE:
             return
         after_seq = rows[-1][0]
@@ -302,6 +372,12 @@ def _last(connection: sqlite3.Connection) -> tuple[int, bytes]:
     query = "SELECT seq, hash FROM entries ORDER BY seq DESC LIMIT 1"
     row: tuple[int, bytes] | None = connection.execute(query).fetchone()
     return row or (0, _GENESIS)
+
+
+def _last_checkpoint(connection: sqlite3.Connection) -> tuple[int, int]:
+    query = "SELECT seq, at FROM checkpoints ORDER BY seq DESC LIMIT 1"
+    row: tuple[int, int] | None = connection.execute(query).fetchone()
+    return row or (0, 0)
 
 
 def _numbered(event: E, seq: int) -> E:
@@ -329,42 +405,49 @@ def _link(head: bytes, seq: int, body: bytes) -> bytes:
 
 
 def _verified(connection: sqlite3.Connection, where: str) -> Verified:
-    _check_kind(connection, where)
-    seq, head = 0, _GENESIS
+    check_kind(connection, where)
+    signatures = _signatures(connection)
+    seq, head, signed = 0, _GENESIS, 0
     rows = connection.execute("SELECT seq, hash, body FROM entries ORDER BY seq")
     for found, stored, body in rows:
         seq += 1
         if found != seq:
-            raise _damaged(where, f"entry {seq} is missing, entry {found} stands in its place")
+            raise damaged(where, f"entry {seq} is missing, entry {found} stands in its place")
         if not (isinstance(stored, bytes) and isinstance(body, bytes)):
-            raise _damaged(where, f"entry {seq} is not stored as bytes")
+            raise damaged(where, f"entry {seq} is not stored as bytes")
         head = _link(head, seq, body)
         if stored != head:
-            raise _damaged(where, f"entry {seq} does not match its hash: {_shown(body)}")
-    _check_pages(connection, where)
-    return Verified(seq, head.hex(), sealed=False)
+            raise damaged(where, f"entry {seq} does not match its hash: {_shown(body)}")
+        if seq in signatures:
+            at_ns, key, signature = signatures[seq]
+            if not is_signed(key, signature, seq, at_ns, head):
+                raise damaged(where, f"the checkpoint at entry {seq} does not fit its signature")
+            signed = seq
+    if signatures and max(signatures) > seq:
+        last = max(signatures)
+        raise damaged(where, f"entries up to {last} were signed, but it ends with entry {seq}")
+    check_pages(connection, where)
+    keys = tuple(sorted({key.hex() for _, key, _ in signatures.values()}))
+    return Verified(seq, head.hex(), False, signed, keys)
 
 
-def _check_kind(connection: sqlite3.Connection, where: str) -> None:
-    kind = connection.execute("PRAGMA application_id").fetchone()[0]
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    schema = connection.execute("SELECT sql FROM sqlite_master ORDER BY rowid").fetchall()
-    if (kind, version) != (APPLICATION_ID, SCHEMA_VERSION):
-        raise _damaged(where, f"not a journal of version {SCHEMA_VERSION}")
-    if tuple(sql for (sql,) in schema) != _SCHEMA:
-        raise _damaged(where, "its tables or the triggers that guard them were changed")
+def _signatures(connection: sqlite3.Connection) -> dict[int, tuple[int, bytes, bytes]]:
+    if version_of(connection) == 1:
+        return {}
+    rows = connection.execute("SELECT seq, at, key, signature FROM checkpoints")
+    return {seq: (at_ns, bytes(key), bytes(signature)) for seq, at_ns, key, signature in rows}
 
 
-def _check_pages(connection: sqlite3.Connection, where: str) -> None:
-    found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
-    if found != "ok":
-        raise _damaged(where, f"its pages are damaged: {' '.join(str(found).split())}")
+def _check_keys(found: Verified, keys: Collection[bytes], where: str) -> None:
+    if not keys:
+        return
+    strangers = set(found.keys) - {key.hex() for key in keys}
+    if strangers:
+        raise damaged(where, f"it is signed by another key, {min(strangers)}")
+    if not found.signed and found.entries:
+        raise damaged(where, "nothing of it is signed")
 
 
 def _shown(body: bytes) -> str:
     text = body.decode("utf-8", "backslashreplace")
     return text if len(text) <= 60 else text[:59] + "…"
-
-
-def _damaged(where: str, what: object) -> TechnicianError:
-    return TechnicianError(f"the journal is damaged: {what}", where=where, way_out=_RESTORE)

@@ -5,7 +5,7 @@ all that is pending is found, and a draw's own part of it is believed once no ot
 comes near.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import log
@@ -17,6 +17,9 @@ from settlement.reconcile.timing import CARRY_NS, DEADLINE_NS, SECOND, SHORTEST_
 
 MARGIN: Final = 1.5
 """By how much (log-likelihood) an assignment must beat every other to be believed."""
+
+_DUE: Final = 4.0
+"""How much more likely a card goes where the initial deal has it go than elsewhere."""
 
 _LEAST_P: Final = 1e-3
 _NO_OPINION: Final = log(0.2)
@@ -36,8 +39,16 @@ class Verdict:
     margin: float
 
 
-def judge(draws: Sequence[Draw], tracks: Sequence[Lying]) -> Verdict:
-    """Weigh every way of joining ``draws`` to ``tracks``; tell of the first draw."""
+def judge(
+    draws: Sequence[Draw], tracks: Sequence[Lying], due: Callable[[Lying], bool] = lambda _: False
+) -> Verdict:
+    """Weigh every way of joining ``draws`` to ``tracks``; tell of the first draw.
+
+    Args:
+        draws: cards that left the shoe, in order.
+        tracks: cards on the felt that no draw explains yet.
+        due: tells whether a card lies where the first draw was due in the initial deal.
+    """
     first, *others = draws[:_MOST]
     pool = [track for track in tracks if any(fits(draw, track) for draw in draws[:_MOST])][:_MOST]
     unseen: tuple[float, int, Lying | None] = (_pair(first, None) + _best(others, pool), 0, None)
@@ -45,7 +56,8 @@ def judge(draws: Sequence[Draw], tracks: Sequence[Lying]) -> Verdict:
     for at, track in enumerate(pool):
         if fits(first, track):
             left = pool[:at] + pool[at + 1 :]
-            stories.append((_pair(first, track) + _best(others, left), at + 1, track))
+            likelihood = _pair(first, track) + _best(others, left) + (_DUE if due(track) else 0.0)
+            stories.append((likelihood, at + 1, track))
     stories.sort(key=lambda story: (-story[0], story[1]))
     ahead = stories[0][0] - stories[1][0] if len(stories) > 1 else float("inf")
     return Verdict(stories[0][2], ahead)

@@ -233,7 +233,12 @@ class Reconciler:
 
     def _decide(self, draw: Draw) -> bool:
         """Settle what became of a draw, where that can be told by now."""
-        verdict = judge(self._draws[self._draws.index(draw) :], self._camera.pending)
+        due = self._rounds.due_at(draw.at) if draw.certain else None
+        verdict = judge(
+            self._draws[self._draws.index(draw) :],
+            self._camera.pending,
+            lambda lying: due is not None and self._table.felt.zone(lying.place).owner == due,
+        )
         expired = self._now - draw.at > (DEADLINE_NS if draw.certain else ORPHAN_NS)
         if not expired and not self._ripe(draw, verdict.lying, verdict.margin):
             return False

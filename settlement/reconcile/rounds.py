@@ -61,6 +61,16 @@ class Rounds:
         """Return what was said since the last call."""
         return self._voice.spoken()
 
+    def due_at(self, at: int) -> Dealt | None:
+        """Return who was to get the card of the initial deal that left the shoe then."""
+        earlier = [
+            self._table.felt.zone(found.lying.place).owner
+            for found in self._agenda
+            if isinstance(found, Arrived) and found.lying is not None and found.at < at
+        ]
+        coming = [owner for owner in earlier if owner is not None]
+        return self._table.next_of_deal(self._wagers.staked(), coming)
+
     def apply(self, happening: Happening, now_ns: int) -> bool:
         """Play one happening out; ``False`` where something later must tell its meaning."""
         self._now = now_ns

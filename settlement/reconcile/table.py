@@ -156,12 +156,18 @@ class Table:
         own = [(held.face, held.gone) for held in self.dealer]
         return full and own == [("up", False)] and set(staked) == set(self.hands)
 
-    def next_of_deal(self, staked: Sequence[Spot]) -> Dealt | None:
-        """Return who gets the next card of the initial deal; ``None`` once it is over."""
+    def next_of_deal(self, staked: Sequence[Spot], coming: Sequence[Dealt] = ()) -> Dealt | None:
+        """Return who gets the next card of the initial deal; ``None`` once it is over.
+
+        Args:
+            staked: the spots that play.
+            coming: who gets the cards that are known to come and were not played out yet.
+        """
         order: tuple[Dealt, ...] = (*staked, "dealer")
+        has = {to: self._dealt(to) + sum(other == to for other in coming) for to in order}
         for cards in (1, 2):
             for to in order:
-                if self._dealt(to) < cards:
+                if has[to] < cards:
                     return to
         return None
 

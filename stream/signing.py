@@ -1,0 +1,134 @@
+"""Keys that sign journals: Ed25519, one private file for the table, one public for everybody.
+
+What a checkpoint signs::
+
+    'pitwatch checkpoint 1' LF  |  seq (8)  |  at (8)  |  hash of entry seq (32)
+
+both numbers big-endian, ``at`` in nanoseconds since the Unix epoch.
+"""
+
+import os
+import stat
+from pathlib import Path
+from typing import Final, Self
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+    load_pem_public_key,
+)
+
+from models.errors import InstallerError, OperatorError
+
+_PURPOSE: Final = b"pitwatch checkpoint 1\n"
+_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+
+
+class Signer:
+    """A table's private key. Use :meth:`create` or :meth:`read`."""
+
+    def __init__(self, key: Ed25519PrivateKey) -> None:
+        self._key = key
+        self.public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+        """The public key, 32 bytes."""
+
+    @classmethod
+    def create(cls, path: Path) -> Self:
+        """Make a new key in a new file that only this user can read (PKCS #8 PEM, mode 0600).
+
+        Raises:
+            OperatorError: there is a file at ``path`` already, or it cannot be written.
+        """
+        key = Ed25519PrivateKey.generate()
+        text = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        try:
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(handle, "wb") as file:
+                os.fchmod(file.fileno(), 0o600)
+                file.write(text)
+                os.fsync(file.fileno())
+        except OSError as fault:
+            raise OperatorError(
+                f"the key cannot be written: {fault.strerror}",
+                where=str(path),
+                way_out="Name a new file in a folder that exists; a key is never written over",
+            ) from fault
+        return cls(key)
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read a table's key.
+
+        Raises:
+            InstallerError: it is missing, no such key, or others than its owner can read it.
+        """
+        text = _text(path)
+        if path.stat().st_mode & _OTHERS:
+            raise InstallerError(
+                "the key can be read by others, so its signatures prove nothing",
+                where=str(path),
+                way_out=f"chmod 600 {path}, and make a new key if others may have copied it",
+            )
+        try:
+            key = load_pem_private_key(text, password=None)
+        except (ValueError, TypeError) as fault:
+            raise _no_key(path) from fault
+        if not isinstance(key, Ed25519PrivateKey):
+            raise _no_key(path)
+        return cls(key)
+
+    def sign(self, seq: int, at_ns: int, head: bytes) -> bytes:
+        """Return the signature, 64 bytes, of a journal up to entry ``seq``."""
+        return self._key.sign(_signed(seq, at_ns, head))
+
+    def public_pem(self) -> bytes:
+        """Return the public key as PEM, to be given to whoever verifies."""
+        return self._key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+
+
+def read_public_key(path: Path) -> bytes:
+    """Return the 32 bytes of a public key in PEM; raises ``InstallerError`` where it is none."""
+    try:
+        key = load_pem_public_key(_text(path))
+    except (ValueError, TypeError) as fault:
+        raise _no_key(path) from fault
+    if not isinstance(key, Ed25519PublicKey):
+        raise _no_key(path)
+    return key.public_bytes(Encoding.Raw, PublicFormat.Raw)
+
+
+def is_signed(public: bytes, signature: bytes, seq: int, at_ns: int, head: bytes) -> bool:
+    """Tell whether ``signature`` is that of ``public`` under the journal up to ``seq``."""
+    try:
+        Ed25519PublicKey.from_public_bytes(public).verify(signature, _signed(seq, at_ns, head))
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def _signed(seq: int, at_ns: int, head: bytes) -> bytes:
+    return _PURPOSE + seq.to_bytes(8, "big") + at_ns.to_bytes(8, "big") + head
+
+
+def _text(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as fault:
+        raise InstallerError(
+            f"the key cannot be read: {fault.strerror}",
+            where=str(path),
+            way_out="Name the key's file; `pitwatch journal keys` makes one",
+        ) from fault
+
+
+def _no_key(path: Path) -> InstallerError:
+    return InstallerError(
+        "this is no Ed25519 key in PEM",
+        where=str(path),
+        way_out="Sign with the private key's file, verify with the public key's",
+    )

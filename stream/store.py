@@ -1,0 +1,193 @@
+"""The file under a journal: its tables in every version, opened, upgraded, and its errors named.
+
+Version 1 had the entries alone. Version 2 adds signed checkpoints, and says which entries an
+older version wrote. Going from one to the next is a step of its own in ``_UPGRADES``; entries
+are never rewritten, they are lifted when they are read (:mod:`stream.upcasting`).
+"""
+
+import errno
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from models.errors import TechnicianError
+from stream.seal import PAGE_BYTES
+
+APPLICATION_ID: Final = 0x50495457
+SCHEMA_VERSION: Final = 2
+
+_RESTORE: Final = "Keep this file as it is and restore the journal from its last good copy"
+_CHECK: Final = "Check the disk, and that no other program writes this journal"
+_FULL: Final = ("the disk is full", "Make room; nothing of this was kept")
+_READ_ONLY: Final = (
+    "the disk or the file may only be read",
+    "Mount the disk for writing, or give this user the right to write",
+)
+_BY_ERRNO: Final = {errno.ENOSPC: _FULL, errno.EROFS: _READ_ONLY, errno.EACCES: _READ_ONLY}
+_BY_CODE: Final[Mapping[int, tuple[str, str]]] = {
+    sqlite3.SQLITE_FULL: _FULL,
+    sqlite3.SQLITE_READONLY: _READ_ONLY,
+    sqlite3.SQLITE_CANTOPEN: (
+        "the file or its folder cannot be opened",
+        "Check that the folder exists and that this user may write there",
+    ),
+    sqlite3.SQLITE_BUSY: ("another program is writing it", "Leave this journal to one writer"),
+}
+_VERSION_1: Final = (
+    "CREATE TABLE entries (seq INTEGER PRIMARY KEY, hash BLOB NOT NULL, body BLOB NOT NULL)",
+    "CREATE TRIGGER entries_follow_on BEFORE INSERT ON entries"
+    " WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM entries)"
+    " BEGIN SELECT raise(ABORT, 'an entry follows the last one'); END",
+    "CREATE TRIGGER entries_never_change BEFORE UPDATE ON entries"
+    " BEGIN SELECT raise(ABORT, 'an entry never changes'); END",
+    "CREATE TRIGGER entries_never_go BEFORE DELETE ON entries"
+    " BEGIN SELECT raise(ABORT, 'an entry never goes'); END",
+)
+_ADDED_BY_2: Final = (
+    "CREATE TABLE versions (from_seq INTEGER PRIMARY KEY, version INTEGER NOT NULL)",
+    "CREATE TABLE checkpoints (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL,"
+    " key BLOB NOT NULL, signature BLOB NOT NULL)",
+    "CREATE TRIGGER checkpoints_never_change BEFORE UPDATE ON checkpoints"
+    " BEGIN SELECT raise(ABORT, 'a checkpoint never changes'); END",
+    "CREATE TRIGGER checkpoints_never_go BEFORE DELETE ON checkpoints"
+    " BEGIN SELECT raise(ABORT, 'a checkpoint never goes'); END",
+)
+_SCHEMAS: Final = {1: _VERSION_1, 2: _VERSION_1 + _ADDED_BY_2}
+
+
+def connected(address: str, *, uri: bool = False) -> sqlite3.Connection:
+    """Open a database in autocommit; text that is no UTF-8 is shown rather than refused."""
+    connection = sqlite3.connect(address, uri=uri, isolation_level=None)
+    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    return connection
+
+
+def founded(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """Make a new journal of an empty database, durable from its first entry."""
+    for setting in (
+        f"page_size={PAGE_BYTES}",
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        f"application_id={APPLICATION_ID}",
+        f"user_version={SCHEMA_VERSION}",
+    ):
+        connection.execute(f"PRAGMA {setting}")
+    with transaction(connection):
+        for statement in _SCHEMAS[SCHEMA_VERSION]:
+            connection.execute(statement)
+        connection.execute("INSERT INTO versions VALUES (1, ?)", (SCHEMA_VERSION,))
+    return connection
+
+
+def upgraded(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """Bring a verified journal of an older version to this one, in one transaction."""
+    with transaction(connection):
+        for version in range(version_of(connection), SCHEMA_VERSION):
+            _UPGRADES[version](connection)
+            connection.execute(f"PRAGMA user_version={version + 1}")
+    return connection
+
+
+def _to_2(connection: sqlite3.Connection) -> None:
+    for statement in _ADDED_BY_2:
+        connection.execute(statement)
+    entries = connection.execute("SELECT coalesce(max(seq), 0) FROM entries").fetchone()[0]
+    if entries:
+        connection.execute("INSERT INTO versions VALUES (1, 1)")
+    connection.execute("INSERT INTO versions VALUES (?, 2)", (entries + 1,))
+
+
+_UPGRADES: Final[Mapping[int, Callable[[sqlite3.Connection], None]]] = {1: _to_2}
+
+
+def version_of(connection: sqlite3.Connection) -> int:
+    """Return the version of the file's tables."""
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version
+
+
+def written_in(connection: sqlite3.Connection) -> tuple[tuple[int, int], ...]:
+    """Return from which entry on which version wrote, ascending."""
+    if version_of(connection) == 1:
+        return ((1, 1),)
+    query = "SELECT from_seq, version FROM versions ORDER BY from_seq"
+    return tuple(connection.execute(query).fetchall())
+
+
+def check_kind(connection: sqlite3.Connection, where: str) -> None:
+    """Raise ``TechnicianError`` unless this is a journal with its tables and guards."""
+    kind = connection.execute("PRAGMA application_id").fetchone()[0]
+    version = version_of(connection)
+    if kind == APPLICATION_ID and version > SCHEMA_VERSION:
+        raise TechnicianError(
+            f"the journal is of version {version}, this program knows {SCHEMA_VERSION}",
+            where=where,
+            way_out="Read it with the Pitwatch that wrote it, or a newer one",
+        )
+    if kind != APPLICATION_ID or version not in _SCHEMAS:
+        raise damaged(where, "not a journal")
+    schema = connection.execute("SELECT sql FROM sqlite_master").fetchall()
+    if sorted(str(sql) for (sql,) in schema) != sorted(_SCHEMAS[version]):
+        raise damaged(where, "its tables or the triggers that guard them were changed")
+
+
+def check_pages(connection: sqlite3.Connection, where: str) -> None:
+    """Raise ``TechnicianError`` where SQLite finds its own pages damaged."""
+    found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+    if found != "ok":
+        raise damaged(where, f"its pages are damaged: {' '.join(str(found).split())}")
+
+
+def waiting(path: Path) -> bool:
+    """Tell whether entries still lie in the write-ahead log beside the file."""
+    log = path.with_name(path.name + "-wal")
+    return log.exists() and log.stat().st_size > 0
+
+
+def at_rest(path: Path) -> sqlite3.Connection:
+    """Open a journal to be read alone, whether or not it is being written."""
+    mode = "mode=ro" if waiting(path) else "immutable=1"
+    return connected(f"{path.resolve().as_uri()}?{mode}", uri=True)
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Do all of the block or nothing; where the disk fails, the connection stays usable."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # SQLite ends it by itself where the disk failed
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def one_line(where: str) -> Iterator[None]:
+    """Turn the database's own errors into one line for the technician."""
+    try:
+        yield
+    except sqlite3.OperationalError as fault:
+        code = getattr(fault, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+        what, way_out = _BY_CODE.get(code, (str(fault), _CHECK))
+        raise unusable(where, what, way_out) from fault
+    except OSError as fault:
+        what, way_out = _BY_ERRNO.get(fault.errno or 0, (fault.strerror or str(fault), _CHECK))
+        raise unusable(where, what, way_out) from fault
+    except sqlite3.Error as fault:
+        raise damaged(where, fault) from fault
+
+
+def unusable(where: str, what: str, way_out: str) -> TechnicianError:
+    """Say that the journal cannot be used as things are, though it may be sound."""
+    return TechnicianError(
+        f"the journal cannot be read or written: {what}", where=where, way_out=way_out
+    )
+
+
+def damaged(where: str, what: object) -> TechnicianError:
+    """Say that the journal is not as it was written."""
+    return TechnicianError(f"the journal is damaged: {what}", where=where, way_out=_RESTORE)

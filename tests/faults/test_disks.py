@@ -1,0 +1,206 @@
+"""The journal on disks that fail, and under processes that are killed."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from stream.journal import verify_journal
+
+ROOT = Path(__file__).parents[2]
+KILLS = 50
+
+
+def python(script: str, *arguments: object, prefix: tuple[str, ...] = ()) -> str:
+    """Run a script of its own process and return what it printed."""
+    done = subprocess.run(
+        [*prefix, sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def mounts_allowed() -> bool:
+    """Whether this user may mount a small disk in a namespace of his own."""
+    tried = ["unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]
+    try:
+        return subprocess.run(tried, capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
+
+
+needs_mounts = pytest.mark.skipif(
+    not mounts_allowed(), reason="mounting a small disk (unshare -rm) is not allowed here"
+)
+SMALL_DISK = (
+    "unshare",
+    "-rm",
+    "sh",
+    "-c",
+    'mount -t tmpfs -o size=600k tmpfs "$0" && exec "$@"',
+)
+
+FULL = """
+    import sys
+    from pathlib import Path
+    from models.errors import TechnicianError
+    from models.events import ReaderFault
+    from stream.journal import Journal, verify_journal
+
+    folder = Path(sys.argv[1])
+    ballast = folder / "ballast"
+    ballast.write_bytes(bytes(200_000))
+    path = folder / "table.journal"
+    journal = Journal.create(path)
+    kept = 0
+    try:
+        while True:
+            journal.append(ReaderFault(source="shoe", kind="x", detail="y" * 500))
+            kept += 1
+    except TechnicianError as refused:
+        print(refused)
+    assert journal.last_seq == kept == verify_journal(path).entries
+    ballast.unlink()
+    assert journal.append(ReaderFault(source="shoe", kind="x", detail="room again")).seq == kept + 1
+    journal.close()
+    found = verify_journal(path)
+    assert (found.entries, found.sealed) == (kept + 1, True)
+    assert kept > 50
+"""
+
+
+@needs_mounts
+def test_a_full_disk_is_said_keeps_what_was_acknowledged_and_goes_on_with_room(
+    tmp_path: Path,
+) -> None:
+    said = python(FULL, tmp_path, prefix=(*SMALL_DISK, str(tmp_path)))
+    assert f"{tmp_path}/table.journal: the journal cannot be read or written" in said
+    assert "the disk is full. Make room; nothing of this was kept" in said
+
+
+LIMITED = """
+    import resource, sys
+    from pathlib import Path
+    from models.errors import TechnicianError
+    from models.events import ReaderFault
+    from stream.journal import Journal, verify_journal
+
+    path = Path(sys.argv[1])
+    journal = Journal.create(path)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))
+    kept = 0
+    try:
+        while True:
+            journal.append(ReaderFault(source="shoe", kind="x", detail="y" * 500))
+            kept += 1
+    except TechnicianError as refused:
+        print(refused)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    assert journal.append(ReaderFault(source="shoe", kind="x", detail="more")).seq == kept + 1
+    journal.close()
+    assert verify_journal(path).entries == kept + 1
+    assert kept > 20
+"""
+
+
+def test_a_file_that_may_not_grow_is_said_and_goes_on_once_it_may(tmp_path: Path) -> None:
+    said = python(LIMITED, tmp_path / "table.journal")
+    assert "table.journal: the journal cannot be read or written" in said
+
+
+READ_ONLY = """
+    import subprocess, sys
+    from pathlib import Path
+    from models.errors import TechnicianError
+    from models.events import RoundClosed
+    from stream.journal import Journal, backup_journal, verify_journal
+
+    folder = Path(sys.argv[1])
+    path = folder / "table.journal"
+    with Journal.create(path) as journal:
+        journal.append(RoundClosed())
+    subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
+    for attempt in (
+        lambda: Journal.open(path).append(RoundClosed()),
+        lambda: Journal.create(folder / "new.journal"),
+        lambda: backup_journal(path, folder / "copy.journal"),
+    ):
+        try:
+            attempt()
+        except TechnicianError as refused:
+            print(refused)
+    found = verify_journal(path)
+    assert (found.entries, found.sealed) == (1, True)
+"""
+
+
+@needs_mounts
+def test_a_disk_that_may_only_be_read_is_said_and_what_is_on_it_verifies(tmp_path: Path) -> None:
+    lines = python(READ_ONLY, tmp_path, prefix=(*SMALL_DISK, str(tmp_path))).splitlines()
+    assert len(lines) == 3
+    assert all("the journal cannot be read or written" in line for line in lines)
+    assert all("that this user may write there" in line for line in lines[:2])
+    assert "may only be read" in lines[2]
+
+
+KILLED = """
+    import os, random, signal, sys, time
+    from pathlib import Path
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from models.events import ReaderFault
+    from stream.clock import HostClock
+    from stream.journal import Checkpoints, Journal, verify_journal
+    from stream.signing import Signer
+
+    path, kills = Path(sys.argv[1]), int(sys.argv[2])
+    checkpoints = Checkpoints(Signer(Ed25519PrivateKey.generate()), HostClock(), entries=7)
+    keys = [checkpoints.signer.public]
+    chance = random.Random("kills")
+    Journal.create(path, checkpoints).close()
+
+
+    def write(acknowledged: int) -> None:
+        journal = Journal.open(path, checkpoints)
+        while True:
+            event = ReaderFault(source="shoe", kind="x", detail="y" * chance.randint(1, 3000))
+            last = journal.append_all([event] * chance.randint(1, 5))[-1]
+            os.write(acknowledged, last.seq.to_bytes(8, "big"))
+
+
+    acknowledged = 0
+    for _ in range(kills):
+        reading, writing = os.pipe()
+        chance.random()
+        child = os.fork()
+        if not child:
+            write(writing)
+        os.close(writing)
+        os.read(reading, 8)
+        time.sleep(chance.uniform(0, 0.03))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        with os.fdopen(reading, "rb") as said:
+            told = said.read()
+        acknowledged = int.from_bytes(told[-8:], "big") if told else acknowledged
+        found = verify_journal(path, keys)
+        assert found.entries >= acknowledged, (found, acknowledged)
+    Journal.open(path, checkpoints).close()
+    found = verify_journal(path, keys)
+    assert found.sealed and found.signed == found.entries >= acknowledged > kills
+    print(found.entries)
+"""
+
+
+def test_whatever_was_acknowledged_outlives_kills_at_random_moments(tmp_path: Path) -> None:
+    path = tmp_path / "table.journal"
+    entries = int(python(KILLED, path, KILLS))
+    assert verify_journal(path).entries == entries
