@@ -18,9 +18,12 @@ class Card(Enum):
     suit: str
     points: int
     """Value at blackjack with the ace as 1; counting it 11 is the hand's business."""
+    index: int
+    """Place among the 65 faces: five to a rank, the one without a suit last."""
 
     def __init__(self, code: str) -> None:
         self.rank, self.suit = code[0], code[1]
+        self.index = 5 * RANKS.index(self.rank) + f"{SUITS}?".index(self.suit)
         self.points = 10 if self.rank in "TJQK" else RANKS.index(self.rank) + 1
 
     @property

@@ -34,6 +34,15 @@ class Violation(msgspec.Struct, frozen=True):
     detail: str
 
 
+class OddCents(msgspec.Struct, frozen=True):
+    """What posted odds give exactly, where the house's chips cannot pay it."""
+
+    exact: tuple[int, int]
+    """Cents as numerator and denominator: ``[75, 2]`` is 37½ cents."""
+    paid: Cents
+    """What is paid for it, by the rulebook's rounding."""
+
+
 class HandResult(msgspec.Struct, frozen=True, kw_only=True):
     """One hand as it settles. ``net`` is the player's gain."""
 
@@ -45,6 +54,8 @@ class HandResult(msgspec.Struct, frozen=True, kw_only=True):
     net: Cents | None
     clauses: tuple[str, ...]
     possible: tuple[Possible, ...] | msgspec.UnsetType = msgspec.UNSET
+    odd_cents: OddCents | msgspec.UnsetType = msgspec.UNSET
+    """Present where what it wins, or gets back, was rounded."""
 
 
 class InsuranceResult(msgspec.Struct, frozen=True):
@@ -52,6 +63,8 @@ class InsuranceResult(msgspec.Struct, frozen=True):
 
     stake: Cents
     net: Cents | None
+    odd_cents: OddCents | msgspec.UnsetType = msgspec.UNSET
+    """Present where what it wins was rounded."""
 
 
 class SpotResult(msgspec.Struct, frozen=True, kw_only=True):

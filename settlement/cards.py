@@ -1,99 +1,77 @@
 """Cards of play: to players in their turn, to split and doubled hands, and to the dealer."""
 
-from models.events import CardDealt, CardExposed
-from models.judgements import Violation
-from models.rulebook import Rulebook
-from settlement.clauses import violation
-from settlement.dealing import (
-    begins,
-    cut_short,
-    deals_in_late,
-    expects,
-    initial_card,
-    stray_card,
-)
-from settlement.hands import count, named
-from settlement.play import (
-    closed_to_cards,
-    finished,
-    on,
-    replace,
-    spot_of,
-    spot_unfinished,
-    unfinished,
-    with_hand,
-)
+from typing import Final
+
+from settlement.dealing import begins, cut_short, expects, initial_card, stray_card
+from settlement.facts import DEALER, FOREIGN, HOLE, Noted, card_named
+from settlement.hands import FACES, named
+from settlement.houserules import HouseRules
+from settlement.play import closed_to_cards, finished, spot_unfinished, unfinished
 from settlement.splits import split, split_source
-from settlement.state import Laid, Spot, State, Step
+from settlement.state import Hand, Round, Spot, State
 from settlement.tables import deal_begins
 
 
-def dealt(state: State, fact: CardDealt, seq: int, rules: Rulebook) -> Step:
+def dealt(state: State, noted: Noted) -> None:
     """Apply a card dealt to a spot or to the dealer: it is on the felt, due or not."""
-    opening: tuple[Violation, ...] = ()
     if not state.round.dealing:
-        state, opening = deal_begins(begins(state), seq, rules)
-    step = _placed(state, fact, seq, rules)
-    return Step(step.after, (*opening, *step.findings))
+        begins(state.round)
+        deal_begins(state, noted.seq)
+    if expects(state.round, noted):
+        initial_card(state, noted)
+    elif noted.spot == DEALER:
+        _to_dealer(state, noted)
+    else:
+        _to_spot(state, noted.at, noted)
 
 
-def _placed(state: State, fact: CardDealt, seq: int, rules: Rulebook) -> Step:
-    if expects(state.round, fact):
-        return initial_card(state, fact, seq, rules)
-    if fact.to == "dealer":
-        return _to_dealer(state, fact, seq, rules)
-    spot = spot_of(state.round, fact.to)
-    if spot is not None and spot.late and fact.hand == 0 and len(spot.hands[0].cards) < 2:
-        return Step(deals_in_late(state, fact))
-    if spot is not None and fact.hand >= len(spot.hands):
-        state, spot = _split_unsaid(state, spot, fact, seq, rules)
-    if spot is None or fact.hand >= len(spot.hands):
-        return stray_card(state, fact, seq)
-    round_, passed = cut_short(state.round, fact, seq)
-    step = _to_player(on(state, round_), spot, fact, seq, rules)
-    return Step(step.after, (*passed, *step.findings))
+def _to_spot(state: State, spot: Spot, noted: Noted) -> None:
+    if spot.late and noted.hand == 0 and len(spot.hands) == 1 and len(spot.hands[0].cards) < 2:
+        spot.hands[0].add(noted.card)
+        return
+    if spot.split_chips and noted.hand == len(spot.hands):
+        _split_unsaid(state, spot, noted.seq)
+    if not spot.in_play or noted.hand >= len(spot.hands):
+        stray_card(state, noted)
+        return
+    cut_short(state, noted)
+    _to_hand(state, spot, spot.hands[noted.hand], noted)
 
 
-def _split_unsaid(
-    state: State, spot: Spot, fact: CardDealt, seq: int, rules: Rulebook
-) -> tuple[State, Spot | None]:
+def _split_unsaid(state: State, spot: Spot, seq: int) -> None:
     """Part the hand that split chips already laid, and a card now dealt, show to be split."""
-    source = split_source(spot, rules) if spot.split_chips else None
-    if source is None or fact.hand != len(spot.hands):
-        return state, spot
-    after = split(state, spot, source, seq, rules).after
-    return after, spot_of(after.round, spot.number)
+    source = split_source(spot, state.rules)
+    if source is not None:
+        split(state, spot, source, seq)
 
 
-def _to_player(state: State, spot: Spot, fact: CardDealt, seq: int, rules: Rulebook) -> Step:
-    hand = spot.hands[fact.hand]
-    code = closed_to_cards(hand, rules)
-    card = state.round.script.cards[state.index]
-    if code is not None and hand.void_double and not hand.double_card:
-        return Step(_burned_with_double(state, spot, fact))
-    if code is not None:
-        return _not_due(state, spot, fact, seq, rules, code=code)
-    state, found = in_turn(state, spot, fact.hand, seq, rules)
-    taken = replace(
-        hand,
-        cards=(*hand.cards, card),
-        due_seq=0,
-        double_card=bool(hand.doubled_seq) and len(hand.cards) >= 2,
-    )
-    if hand.split and len(hand.cards) < 2 and hand.doubled_seq:
-        taken = replace(taken, due_seq=hand.doubled_seq)
-    round_ = replace(with_hand(state.round, spot, fact.hand, taken), acted=True)
-    return Step(on(state, round_), found)
+def _to_hand(state: State, spot: Spot, hand: Hand, noted: Noted) -> None:
+    code = closed_to_cards(hand, state.rules)
+    if not code:
+        in_turn(state, spot, hand, noted)
+        _taken(hand, noted)
+        state.round.acted = True
+    elif hand.void_double and not hand.double_card:
+        _burned_with_double(hand, noted)
+    else:
+        _not_due(state, spot, hand, noted, code)
 
 
-def _burned_with_double(state: State, spot: Spot, fact: CardDealt) -> State:
+def _taken(hand: Hand, noted: Noted) -> None:
+    complete = len(hand.cards) >= 2
+    hand.add(noted.card)
+    hand.double_card = hand.doubled_seq > 0 and complete
+    hand.due_seq = hand.doubled_seq if hand.split and not complete else 0
+
+
+def _burned_with_double(hand: Hand, noted: Noted) -> None:
     """Burn the card of a double that does not stand; its mistake has been told."""
-    hand, card = spot.hands[fact.hand], state.round.script.cards[state.index]
-    changed = replace(hand, burned=(*hand.burned, card), double_card=True, due_seq=0)
-    return on(state, with_hand(state.round, spot, fact.hand, changed))
+    hand.burned.append(FACES[noted.card])
+    hand.double_card = True
+    hand.due_seq = 0
 
 
-_WHY = {
+_WHY: Final = {
     "extra_card_after_double": "it was doubled and had its one card",
     "extra_card_on_split_ace": "a split ace gets one card",
     "card_to_blackjack": "it is a blackjack",
@@ -102,123 +80,121 @@ _WHY = {
 }
 
 
-def _not_due(
-    state: State, spot: Spot, fact: CardDealt, seq: int, rules: Rulebook, *, code: str
-) -> Step:
-    hand, card = spot.hands[fact.hand], state.round.script.cards[state.index]
-    burn = rules.policy.extra_player_card == "burn"
-    fate = "burned" if burn else "kept"
-    detail = f"{named((card,))} dealt to {named(hand.cards)} ({count(hand.cards)}); "
+def _not_due(state: State, spot: Spot, hand: Hand, noted: Noted, code: str) -> None:
+    fate = "kept" if state.rules.keeps_extra_card else "burned"
+    detail = f"{card_named(noted.card)} dealt to {named(hand.cards)} ({hand.words()}); "
     detail += f"{_WHY[code]}, so no card was due; {fate}"
-    changed = (
-        replace(hand, burned=(*hand.burned, card))
-        if burn
-        else replace(hand, cards=(*hand.cards, card))
-    )
-    after = on(state, with_hand(state.round, spot, fact.hand, changed))
-    return Step(after, (violation(code, seq, detail, spot.number, fact.hand),))
+    state.find(code, noted.seq, detail, spot.number, hand.number)
+    if state.rules.keeps_extra_card:
+        hand.add(noted.card)
+    else:
+        hand.burned.append(FACES[noted.card])
 
 
-def in_turn(
-    state: State, spot: Spot, number: int, seq: int, rules: Rulebook
-) -> tuple[State, tuple[Violation, ...]]:
+def in_turn(state: State, spot: Spot, hand: Hand, noted: Noted) -> None:
     """Judge whether it is this spot's, and this hand's, turn; each is told once."""
-    key = (spot.number, number)
-    if finished(spot.hands[number], rules) or key in state.round.out_of_turn:
-        return state, ()
-    if (spot.number, -1) in state.round.out_of_turn:
-        return state, ()
-    before = _spot_before(state, spot, rules)
-    if before is not None:
+    rules = state.rules
+    if hand.out_of_turn or spot.out_of_turn or finished(hand, rules):
+        return
+    before = _spot_before(state.round, spot, noted.index, rules)
+    if before:
+        spot.out_of_turn = True
         detail = f"spot {spot.number} played on while spot {before} was still to play"
-        found = violation("player_turn_order", seq, detail, spot.number, number)
-        return _told(state, (spot.number, -1)), (found,)
-    due = _hands_due(state, spot, rules)
-    if due and number not in due:
-        detail = f"hand {number} played on while hand {due[0]} was unfinished"
-        found = violation("split_hand_order", seq, detail, spot.number, number)
-        return _told(state, key), (found,)
-    return state, ()
+        state.find("player_turn_order", noted.seq, detail, spot.number, hand.number)
+    elif len(spot.hands) > 1:
+        _hand_in_turn(state, spot, hand, noted)
 
 
-def _told(state: State, key: tuple[int, int]) -> State:
-    return on(state, replace(state.round, out_of_turn=state.round.out_of_turn | {key}))
-
-
-def _spot_before(state: State, spot: Spot, rules: Rulebook) -> int | None:
-    for other in state.round.spots:
-        if other.number < spot.number and spot_unfinished(state, other, rules):
+def _spot_before(round_: Round, spot: Spot, index: int, rules: HouseRules) -> int:
+    """Return the first spot that has still to play before this one; 0 for none."""
+    for other in round_.spots:
+        if other.number >= spot.number:
+            return 0
+        if spot_unfinished(other, index, rules):
             return other.number
-    return None
+    return 0
 
 
-def _hands_due(state: State, spot: Spot, rules: Rulebook) -> tuple[int, ...]:
+def _hand_in_turn(state: State, spot: Spot, hand: Hand, noted: Noted) -> None:
+    due = _hands_due(spot, noted.index, state.rules)
+    if due and hand.number not in due:
+        hand.out_of_turn = True
+        detail = f"hand {hand.number} played on while hand {due[0]} was unfinished"
+        state.find("split_hand_order", noted.seq, detail, spot.number, hand.number)
+
+
+def _hands_due(spot: Spot, index: int, rules: HouseRules) -> list[int]:
     """Return the hands that may be played now: the one begun, or the first in either order."""
-    if len(spot.hands) == 1 or _aces_await_cards(spot, rules):
-        return ()
-    created = _first_unfinished(state, spot, tuple(range(len(spot.hands))), rules)
-    placed = _first_unfinished(state, spot, spot.places, rules)
-    first = tuple(dict.fromkeys(number for number in (created, placed) if number is not None))
-    begun = tuple(number for number in first if len(spot.hands[number].cards) >= 2)
-    return begun or first
+    if rules.one_card_to_split_aces and spot.hands[0].aces:
+        return []
+    created = list(range(len(spot.hands)))
+    first = _first_unfinished(spot, created, index, rules)
+    if first < 0:
+        return []
+    placed = _first_unfinished(spot, spot.places, index, rules)
+    either = [first] if placed == first else [first, placed]
+    begun = [number for number in either if _begun(spot.hands[number])]
+    return begun or either
 
 
-def _aces_await_cards(spot: Spot, rules: Rulebook) -> bool:
-    return rules.split_aces_cards == 1 and spot.hands[0].aces
+def _begun(hand: Hand) -> bool:
+    """Tell whether its turn has come; a card it got too soon does not begin it."""
+    return len(hand.cards) >= 2 and not hand.out_of_turn
 
 
-def _first_unfinished(
-    state: State, spot: Spot, order: tuple[int, ...], rules: Rulebook
-) -> int | None:
+def _first_unfinished(spot: Spot, order: list[int], index: int, rules: HouseRules) -> int:
     for number in order:
-        hand = spot.hands[number]
-        last = state.round.script.last_turn.get((spot.number, number), -1)
-        if last >= state.index and not finished(hand, rules):
+        if unfinished(spot.hands[number], index - 1, rules):
             return number
-    return None
+    return -1
 
 
-def _to_dealer(state: State, fact: CardDealt, seq: int, rules: Rulebook) -> Step:
+def _to_dealer(state: State, noted: Noted) -> None:
     """Apply a card the dealer draws; whether his total asked for it is judged at the close."""
-    round_, passed = cut_short(state.round, fact, seq)
-    state = on(state, round_)
-    early = any(spot_unfinished(state, spot, rules) for spot in round_.spots)
-    laid = Laid(round_.script.cards[state.index], fact.face, seq)
-    if early and not round_.early_draw_seq:
-        round_ = replace(round_, early_draw_seq=seq)
-    return Step(on(state, replace(round_, dealer=(*round_.dealer, laid))), passed)
-
-
-def exposed(state: State, fact: CardExposed, seq: int, rules: Rulebook) -> Step:
-    """Apply a card turned up or become known."""
-    turned = state.round.script.turned.get(state.index, "open")
-    found: tuple[Violation, ...] = ()
-    if turned == "foreign":
-        spot = None if fact.to == "dealer" else fact.to
-        detail = f"{named((fact.card,))} turned up; that is not the card that was dealt there"
-        found = (violation("foreign_card", seq, detail, spot),)
-    if fact.to != "dealer" or not _turns_hole(state, turned):
-        return Step(state, found)
-    if _too_early(state, rules):
-        detail = "the hole card was turned while players had still to act"
-        found = (*found, violation("hole_card_exposed", seq, detail))
-    return Step(on(state, replace(state.round, hole_shown=True)), found)
-
-
-def _turns_hole(state: State, turned: str) -> bool:
-    dealer = state.round.dealer[:2]
-    return turned == "hole" or (turned == "foreign" and any(laid.face == "down" for laid in dealer))
-
-
-def _too_early(state: State, rules: Rulebook) -> bool:
-    """Tell whether players still act, and the dealer does not draw before they do."""
+    cut_short(state, noted)
     round_ = state.round
-    if round_.hole_shown or round_.checked:
+    if not round_.early_draw_seq and _any_unfinished(round_, noted.index, state.rules):
+        round_.early_draw_seq = noted.seq
+    round_.dealer.append(noted)
+
+
+def _any_unfinished(round_: Round, index: int, rules: HouseRules) -> bool:
+    return any(spot_unfinished(spot, index, rules) for spot in round_.spots)
+
+
+def exposed(state: State, noted: Noted) -> None:
+    """Apply a card turned up or become known."""
+    if noted.turned == FOREIGN:
+        detail = f"{card_named(noted.read)} turned up; that is not the card that was dealt there"
+        state.find("foreign_card", noted.seq, detail, noted.spot or None)
+    if noted.spot == DEALER and _turns_hole(state.round, noted):
+        if _too_early(state.round, noted.index, state.rules):
+            detail = "the hole card was turned while players had still to act"
+            state.find("hole_card_exposed", noted.seq, detail)
+        state.round.hole_shown_seq = state.round.hole_shown_seq or noted.seq
+
+
+def _turns_hole(round_: Round, noted: Noted) -> bool:
+    if noted.turned != FOREIGN:
+        return noted.turned == HOLE
+    return any(card.down for card in round_.dealer[:2])
+
+
+def _too_early(round_: Round, index: int, rules: HouseRules) -> bool:
+    """Tell whether players still act, and the dealer does not draw before they do."""
+    if round_.hole_shown_seq or round_.saw_blackjack:
         return False
-    waiting = [
-        round_.script.last_turn[spot.number, number]
-        for spot in round_.spots
-        for number in range(len(spot.hands))
-        if unfinished(state, spot, number, rules)
-    ]
-    return bool(waiting) and not any(draw < max(waiting) for draw in round_.script.draws)
+    last = -1
+    for spot in round_.spots:
+        if spot.last_turn > index:
+            last = max(last, _last_turn(spot, index, rules))
+    return last >= 0 and not 0 <= round_.first_draw < last
+
+
+def _last_turn(spot: Spot, index: int, rules: HouseRules) -> int:
+    """Return the place of the last fact that plays on a hand of the spot."""
+    last = -1
+    for hand in spot.hands:
+        if unfinished(hand, index, rules):
+            last = max(last, hand.script.last_turn)
+    return last

@@ -1,113 +1,120 @@
 """The dealer's hand: which draws were due, which card is burned, how the hand ends."""
 
-from collections.abc import Iterator, Sequence
 from typing import Final
 
-import msgspec
-
 from models.cards import Card
-from models.judgements import DealerOutcome, Violation
-from models.rulebook import Rulebook
-from settlement.clauses import violation
-from settlement.hands import count, known, named, natural, total
-from settlement.play import live
-from settlement.state import Cards, Laid, Round
+from models.judgements import DealerOutcome
+from settlement.facts import card_named
+from settlement.hands import FACES, Counted, named
+from settlement.houserules import HouseRules
+from settlement.play import DEAD, LIVE, live
+from settlement.state import Round, State
 
 
-class Played(msgspec.Struct, frozen=True):
+class Alive:
+    """Whether any hand is surely live, and whether any may be."""
+
+    def __init__(self, *, surely: bool, maybe: bool) -> None:
+        self.surely = surely
+        self.maybe = maybe
+
+
+class Fault:
+    """A draw that was not due: which of the dealer's cards, the code, and how it lay."""
+
+    def __init__(self, index: int, code: str, detail: str) -> None:
+        self.index = index
+        self.code = code
+        self.detail = detail
+
+
+class Played:
     """The dealer's hand played out.
 
     Attributes:
-        cards: those that count.
+        counted: the cards that count.
         burned: those drawn in error.
-        faults: ``(index among the draws, code)`` of each draw that was not due.
+        faults: each draw that was not due.
         outcome: how the hand ended.
     """
 
-    cards: Cards
-    burned: Cards
-    faults: tuple[tuple[int, str], ...]
-    outcome: DealerOutcome
+    def __init__(self) -> None:
+        self.counted = Counted()
+        self.burned: list[Card | None] = []
+        self.faults: list[Fault] = []
+        self.outcome: DealerOutcome = "no_draw"
 
-    @property
     def blackjack(self) -> bool:
-        """Whether it is a blackjack."""
+        """Tell whether it is a blackjack."""
         return self.outcome == "blackjack"
 
 
-def must_draw(cards: Sequence[Card | None], rules: Rulebook) -> bool:
+def must_draw(cards: Counted, rules: HouseRules) -> bool:
     """Tell whether ``dealer.draw`` has the dealer take another card."""
-    points, soft = total(cards)
-    return points < 17 or (points == 17 and soft and rules.dealer_soft17 == "hit")
+    points = cards.total()
+    return points < 17 or (points == 17 and rules.hits_soft_17 and cards.soft())
 
 
-def hands_live(round_: Round, rules: Rulebook) -> tuple[bool, bool]:
-    """Return whether any hand is surely live, and whether any may be."""
-    each = [live(hand, rules) for spot in round_.spots for hand in spot.hands]
-    return any(each), any(alive is not False for alive in each)
+def hands_live(round_: Round, rules: HouseRules) -> Alive:
+    """Tell whether the dealer still has a hand to beat."""
+    most = DEAD
+    for spot in round_.spots:
+        for hand in spot.hands:
+            most = max(most, live(hand, rules))
+    return Alive(surely=most == LIVE, maybe=most != DEAD)
 
 
-def play(
-    cards: Sequence[Card | None],
-    alive: tuple[bool, bool],
-    rules: Rulebook,
-    checked: bool | None = None,
-) -> Played:
+def play(dealt: list[int], alive: Alive, rules: HouseRules, round_: Round) -> Played:
     """Play the dealer's cards out: the first two, then each draw as it came.
 
     Args:
-        cards: in the order dealt.
-        alive: whether a hand is surely live, and whether one may be.
+        dealt: his cards by their index, in the order dealt.
+        alive: whether he has a hand to beat.
         rules: the house's.
-        checked: what the dealer's look at the hole card said, if he looked.
+        round_: tells what his look at the hole card said.
     """
-    counted, draws = list(cards[:2]), cards[2:]
-    lying, burned, faults = list(counted), [], []
+    played = Played()
+    counted = lying = played.counted
     stopped = ""
-    for index, card in enumerate(draws):
-        due = (not stopped or _keeps(rules)) and _is_due(counted, alive, rules)
+    for index, face in enumerate(dealt):
+        due = (not stopped or rules.keeps_overdraw) and _is_due(counted, alive, rules)
         if not due and not _follows(stopped, lying, rules):
             stopped = _fault(lying, rules)
-            faults.append((index, stopped))
-        if due or _keeps(rules):
-            counted.append(card)
-        else:
-            burned.append(card)
-        lying.append(card)
-    outcome = _outcome(counted, alive, rules, checked)
-    return Played(tuple(counted), tuple(burned), tuple(faults), outcome)
+            played.faults.append(Fault(index, stopped, _drew(face, lying, stopped)))
+        if due or (rules.keeps_overdraw and not counted.natural()):
+            counted.add(face)
+            continue
+        if not played.burned:
+            lying = counted.copy()
+        lying.add(face)
+        played.burned.append(FACES[face])
+    played.outcome = _outcome(counted, alive, rules, round_)
+    return played
 
 
-def _keeps(rules: Rulebook) -> bool:
-    return rules.policy.dealer_overdraw == "keep"
-
-
-def _is_due(counted: Sequence[Card | None], alive: tuple[bool, bool], rules: Rulebook) -> bool:
-    if not known(counted) or len(counted) < 2:
+def _is_due(counted: Counted, alive: Alive, rules: HouseRules) -> bool:
+    if len(counted.cards) < 2 or not counted.known():
         return True
-    return alive[1] and must_draw(counted, rules)
+    return alive.maybe and must_draw(counted, rules)
 
 
-def _fault(lying: Sequence[Card | None], rules: Rulebook) -> str:
-    points, soft = total(lying)
-    if natural(lying):
+def _fault(lying: Counted, rules: HouseRules) -> str:
+    if lying.natural():
         return "dealer_drew_on_blackjack"
-    if points > 21:
+    if lying.busted():
         return "dealer_drew_after_breaking"
-    if points >= 18:
+    if lying.total() >= 18:
         return "dealer_hit_18_plus"
     if must_draw(lying, rules):
         return "dealer_drew_no_live_hands"
-    return "dealer_hit_soft_17" if soft else "dealer_hit_hard_17"
+    return "dealer_hit_soft_17" if lying.soft() else "dealer_hit_hard_17"
 
 
-def _follows(stopped: str, lying: Sequence[Card | None], rules: Rulebook) -> bool:
+def _follows(stopped: str, lying: Counted, rules: HouseRules) -> bool:
     """Tell whether a draw only follows from a mistake already told, and is no new one."""
     if not stopped:
         return False
-    if stopped in _HAND_IS_OVER:
-        return True
-    return must_draw(lying, rules)
+    return stopped in _HAND_IS_OVER or must_draw(lying, rules)
 
 
 _HAND_IS_OVER: Final = (
@@ -117,26 +124,27 @@ _HAND_IS_OVER: Final = (
 )
 
 
-def _outcome(
-    counted: Sequence[Card | None],
-    alive: tuple[bool, bool],
-    rules: Rulebook,
-    checked: bool | None,
-) -> DealerOutcome:
-    if len(counted) < 2:
-        return "short" if alive[1] else "no_draw"
-    if natural(counted) or (checked and not known(counted[:2])):
+def _outcome(counted: Counted, alive: Alive, rules: HouseRules, round_: Round) -> DealerOutcome:
+    if len(counted.cards) < 2:
+        return "short" if alive.maybe else "no_draw"
+    if counted.natural() or (round_.saw_blackjack and not two_known(counted)):
         return "blackjack"
-    if not known(counted):
-        return "unknown" if alive[1] else "no_draw"
-    if total(counted)[0] > 21:
+    if not counted.known():
+        return "unknown" if alive.maybe else "no_draw"
+    if counted.busted():
         return "bust"
     if not must_draw(counted, rules):
         return "stand"
-    return "short" if alive[0] else "no_draw"
+    return "short" if alive.surely else "no_draw"
 
 
-_SHOULD = {
+def two_known(counted: Counted) -> bool:
+    """Tell whether the dealer's first two cards are both known."""
+    cards = counted.cards
+    return len(cards) >= 2 and cards[0] is not None and cards[1] is not None
+
+
+_SHOULD: Final = {
     "dealer_drew_on_blackjack": "a blackjack takes no card",
     "dealer_drew_after_breaking": "the hand was over",
     "dealer_hit_18_plus": "he stands on 17 and more",
@@ -146,24 +154,31 @@ _SHOULD = {
 }
 
 
-def draw_faults(dealer: Sequence[Laid], played: Played, early_seq: int) -> Iterator[Violation]:
-    """Yield each draw that was not due, and the draw that came before the players were done."""
-    for index, code in played.faults:
-        before, laid = dealer[: 2 + index], dealer[2 + index]
-        cards = [other.card for other in before]
-        detail = f"drew {named((laid.card,))} on {named(cards)} ({count(cards)}); {_SHOULD[code]}"
-        yield violation(code, laid.seq, detail)
-    judged = {dealer[2 + index].seq for index, _ in played.faults}
-    if early_seq and early_seq not in judged:
+def _drew(face: int, lying: Counted, code: str) -> str:
+    cards = f"{named(lying.cards)} ({lying.words()})"
+    return f"drew {card_named(face)} on {cards}; {_SHOULD[code]}"
+
+
+def draw_faults(state: State, played: Played) -> None:
+    """Find each draw that was not due, and the draw that came before the players were done."""
+    round_ = state.round
+    early = round_.early_draw_seq
+    for fault in played.faults:
+        seq = round_.dealer[fault.index].seq
+        state.find(fault.code, seq, fault.detail)
+        if seq == early:
+            early = 0
+    if early:
         detail = "the dealer drew while players had still to act; he plays last"
-        yield violation("dealer_acted_before_players", early_seq, detail)
+        state.find("dealer_acted_before_players", early, detail)
 
 
-def stood_short(played: Played, seq: int) -> Iterator[Violation]:
-    """Yield that the dealer stopped with a card still due."""
-    if played.outcome != "short" or len(played.cards) < 2:
+def stood_short(state: State, played: Played, seq: int) -> None:
+    """Find that the dealer stopped with a card still due."""
+    counted = played.counted
+    if played.outcome != "short" or len(counted.cards) < 2:
         return
-    soft17 = total(played.cards) == (17, True)
+    soft17 = counted.soft() and counted.total() == 17
     code = "dealer_stood_soft_17" if soft17 else "dealer_stood_below_17"
-    detail = f"stood on {named(played.cards)} ({count(played.cards)}); a card was due"
-    yield violation(code, seq, detail)
+    detail = f"stood on {named(counted.cards)} ({counted.words()}); a card was due"
+    state.find(code, seq, detail)

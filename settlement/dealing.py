@@ -1,164 +1,170 @@
 """The initial deal: who gets a card next, which side up, and what passing over someone is."""
 
-from collections.abc import Iterator
-
-from models.events import CardDealt, Dealt
-from models.judgements import Violation
-from models.rulebook import Rulebook
-from settlement.clauses import violation
-from settlement.play import on, replace, spot_of, with_hand, with_spot
-from settlement.state import Laid, Round, Spot, State, Step
+from settlement.facts import DEALER, Noted
+from settlement.houserules import HouseRules
+from settlement.state import Round, Spot, State
 
 
-def begins(state: State) -> State:
+def begins(round_: Round) -> None:
     """Close the wagers and set out who is to be dealt in, in order, twice."""
-    round_ = state.round
     if not round_.wagered:
-        spots = sorted(to for to in round_.script.dealt_in if to != "dealer")
-        round_ = replace(round_, spots=tuple(Spot(number) for number in spots))
-    round_ = replace(round_, spots=tuple(spot for spot in round_.spots if _in_play(spot, round_)))
-    order: tuple[Dealt, ...] = (*(spot.number for spot in round_.spots), "dealer")
-    return on(state, replace(round_, dealing=True, passes=(order, order)))
+        for spot in round_.named():
+            if spot.dealt_in:
+                round_.enter(spot)
+    else:
+        for spot in [spot for spot in round_.spots if not spot.hands[0].stake]:
+            round_.leave(spot)
+    round_.dealing = True
+    order = [spot.number for spot in round_.spots]
+    order.append(DEALER)
+    round_.passes = [order, order.copy()]
 
 
-def _in_play(spot: Spot, round_: Round) -> bool:
-    return bool(spot.hands[0].stake) or not round_.wagered
-
-
-def expects(round_: Round, fact: CardDealt) -> bool:
+def expects(round_: Round, noted: Noted) -> bool:
     """Tell whether the card belongs to the initial deal, in its order or out of it."""
-    if fact.to != "dealer" and fact.hand != 0:
+    if noted.hand != 0:
         return False
-    return any(fact.to in due for due in round_.passes) or fact.to in round_.owed
+    for due in round_.passes:
+        if noted.spot in due:
+            return True
+    return noted.spot in round_.owed
 
 
-def initial_card(state: State, fact: CardDealt, seq: int, rules: Rulebook) -> Step:
+def initial_card(state: State, noted: Noted) -> None:
     """Apply a card of the initial deal; a card out of order is judged once, then followed."""
-    round_, found = _ordered(state.round, fact, seq)
-    if fact.to == "dealer":
-        return _to_dealer(on(state, round_), seq, found, fact, rules)
-    spot = spot_of(round_, fact.to)
-    assert spot is not None, "only spots in play are expected"
-    if fact.face != rules.player_cards and not spot.face_faulted:
-        spot = replace(spot, face_faulted=True)
-        detail = f"dealt face {fact.face}; players' cards are dealt face {rules.player_cards}"
-        found = (*found, violation("deal_face", seq, detail, fact.to, 0))
-    hand = spot.hands[0]
-    card = round_.script.cards[state.index]
-    hand = replace(hand, cards=(*hand.cards, card))
-    return Step(on(state, with_hand(round_, spot, 0, hand)), found)
+    _ordered(state, noted)
+    if noted.spot == DEALER:
+        _to_dealer(state, noted)
+        return
+    spot = noted.at
+    _player_face(state, spot, noted)
+    spot.hands[0].add(noted.card)
 
 
-def _to_dealer(
-    state: State, seq: int, found: tuple[Violation, ...], fact: CardDealt, rules: Rulebook
-) -> Step:
-    laid = Laid(state.round.script.cards[state.index], fact.face, seq)
-    dealer = (*state.round.dealer, laid)
+def _player_face(state: State, spot: Spot, noted: Noted) -> None:
+    if spot.face_faulted or noted.down == (state.rules.player_cards == "down"):
+        return
+    spot.face_faulted = True
+    detail = f"dealt face {_face(noted)}; players' cards are dealt face {state.rules.player_cards}"
+    state.find("deal_face", noted.seq, detail, spot.number, 0)
+
+
+def _face(card: Noted) -> str:
+    return "down" if card.down else "up"
+
+
+def _to_dealer(state: State, noted: Noted) -> None:
+    dealer = state.round.dealer
+    dealer.append(noted)
     if len(dealer) == 2:
-        found = (*found, *_dealer_faces(dealer[0], dealer[1], rules))
-    shown = state.round.hole_shown or (len(dealer) == 2 and _both_up(dealer))
-    return Step(on(state, replace(state.round, dealer=dealer, hole_shown=shown)), found)
+        _dealer_faces(state, dealer[0], noted)
+        if not dealer[0].down and not noted.down:
+            state.round.hole_shown_seq = noted.seq
 
 
-def _both_up(dealer: tuple[Laid, ...]) -> bool:
-    return all(laid.face == "up" for laid in dealer[:2])
-
-
-def _dealer_faces(first: Laid, second: Laid, rules: Rulebook) -> Iterator[Violation]:
+def _dealer_faces(state: State, first: Noted, second: Noted) -> None:
     """One mistake for the two cards: exposed, both hidden, or one for the other."""
-    up, hole = (first, second) if rules.dealer_first_card == "up" else (second, first)
-    if up.face == "up" and hole.face == "up":
-        detail = f"the hole card lies face up; the dealer's {_nth(hole, first)} is dealt face down"
-        yield violation("hole_card_exposed", hole.seq, detail)
-    elif up.face == "down" and hole.face == "down":
-        detail = f"both cards lie face down; the dealer's {_nth(up, first)} is dealt face up"
-        yield violation("deal_face", up.seq, detail)
-    elif up.face == "down":
-        detail = (
-            f"the first card lies face {first.face}; it is dealt face {rules.dealer_first_card}"
-        )
-        yield violation("deal_face", first.seq, detail)
+    up, hole, nth = _roles(first, second, state.rules)
+    if not up.down and not hole.down:
+        detail = f"the hole card lies face up; the dealer's {nth[1]} card is dealt face down"
+        state.find("hole_card_exposed", hole.seq, detail)
+    elif up.down and hole.down:
+        detail = f"both cards lie face down; the dealer's {nth[0]} card is dealt face up"
+        state.find("deal_face", up.seq, detail)
+    elif up.down:
+        due = state.rules.dealer_first_card
+        detail = f"the first card lies face {_face(first)}; it is dealt face {due}"
+        state.find("deal_face", first.seq, detail)
 
 
-def _nth(laid: Laid, first: Laid) -> str:
-    return "first card" if laid is first else "second card"
+def _roles(first: Noted, second: Noted, rules: HouseRules) -> tuple[Noted, Noted, tuple[str, str]]:
+    """Return the up card, the hole card, and which of the two each is."""
+    if rules.dealer_first_card == "up":
+        return first, second, ("first", "second")
+    return second, first, ("second", "first")
 
 
-def _ordered(round_: Round, fact: CardDealt, seq: int) -> tuple[Round, tuple[Violation, ...]]:
+def _ordered(state: State, noted: Noted) -> None:
     """Take the card's receiver off the list of those to come."""
-    passes = tuple(due for due in round_.passes if due)
-    current, *later = passes or ((),)
-    if fact.to in current:
-        at = current.index(fact.to)
-        after = replace(round_, passes=(current[at + 1 :], *later))
-        return _passed_over(after, current[:at], fact, seq)
-    if fact.to in round_.owed:
-        at = round_.owed.index(fact.to)
-        return replace(round_, owed=round_.owed[:at] + round_.owed[at + 1 :]), ()
-    rest = tuple(to for to in later[0] if to != fact.to)
-    after = replace(round_, passes=(current, rest))
-    return _wrong_order(after, fact, seq, f"{_who(current[0])} was to get the next card")
+    round_, to = state.round, noted.spot
+    if round_.passes and not round_.passes[0]:
+        round_.passes.pop(0)
+    if round_.passes and to in round_.passes[0]:
+        _next_of(state, round_.passes[0], noted)
+    elif to in round_.owed:
+        round_.owed.remove(to)
+    else:
+        round_.passes[1].remove(to)
+        _wrong_order(state, noted, round_.passes[0][0])
 
 
-def _passed_over(
-    round_: Round, skipped: tuple[Dealt, ...], fact: CardDealt, seq: int
-) -> tuple[Round, tuple[Violation, ...]]:
+def _next_of(state: State, current: list[int], noted: Noted) -> None:
+    """Take the receiver off this pass; whoever stands before him was passed over."""
+    skipped: list[int] = []
+    while current[0] != noted.spot:
+        skipped.append(current.pop(0))
+    current.pop(0)
+    if skipped:
+        _passed_over(state, skipped, noted)
+
+
+def _passed_over(state: State, skipped: list[int], noted: Noted) -> None:
+    round_ = state.round
     fresh = [to for to in skipped if to not in round_.owed]
-    round_ = replace(round_, owed=(*round_.owed, *skipped))
-    found: list[Violation] = []
+    round_.owed.extend(skipped)
+    told = 0
     for to in fresh:
-        if to != "dealer" and round_.script.dealt_in.get(to, 0) < 2:
+        if to != DEALER and round_.spot(to).dealt_in < 2:
+            told += 1
             detail = f"passed over in the deal; spot {to} was to get the card before this one"
-            found.append(violation("spot_skipped", seq, detail, to))
-    if len(found) < len(fresh):
-        detail = f"{_who(fresh[0])} was to get the next card"
-        round_, more = _wrong_order(round_, fact, seq, detail)
-        found.extend(more)
-    return round_, tuple(found)
+            state.find("spot_skipped", noted.seq, detail, to)
+    if told < len(fresh):
+        _wrong_order(state, noted, fresh[0])
 
 
-def _wrong_order(
-    round_: Round, fact: CardDealt, seq: int, should: str
-) -> tuple[Round, tuple[Violation, ...]]:
+def _wrong_order(state: State, noted: Noted, due: int) -> None:
     """Find the order wrong: once in each pass, and only once if the second is as the first."""
+    round_ = state.round
     left = len([due for due in round_.passes if due])
-    half = len(round_.script.order) // 2
-    repeated = round_.script.order[:half] == round_.script.order[half:]
+    half = len(round_.order) // 2
+    repeated = round_.order[:half] == round_.order[half:]
     if round_.order_faulted == left or (round_.order_faulted >= 0 and repeated):
-        return round_, ()
-    spot = None if fact.to == "dealer" else fact.to
-    found = violation("deal_order", seq, f"card to {_who(fact.to)}; {should}", spot)
-    return replace(round_, order_faulted=left), (found,)
+        return
+    round_.order_faulted = left
+    detail = f"card to {_who(noted.spot)}; {_who(due)} was to get the next card"
+    state.find("deal_order", noted.seq, detail, noted.spot or None)
 
 
-def _who(to: Dealt) -> str:
-    return "the dealer" if to == "dealer" else f"spot {to}"
+def _who(to: int) -> str:
+    return "the dealer" if to == DEALER else f"spot {to}"
 
 
-def cut_short(round_: Round, fact: CardDealt, seq: int) -> tuple[Round, tuple[Violation, ...]]:
+def cut_short(state: State, noted: Noted) -> None:
     """End the initial deal at a card of play; whoever had still to come was passed over."""
-    left = tuple(to for due in round_.passes for to in due)
-    if not left:
-        return round_, ()
-    round_ = replace(round_, passes=())
-    return _passed_over(round_, tuple(dict.fromkeys(left)), fact, seq)
+    round_ = state.round
+    if not round_.passes:
+        return
+    left: list[int] = []
+    for due in round_.passes:
+        left.extend([to for to in due if to not in left])
+    round_.passes.clear()
+    _passed_over(state, left, noted)
 
 
-def stray_card(state: State, fact: CardDealt, seq: int) -> Step:
+def deal_unfinished(state: State) -> None:
+    """Say who was to get the next card when the initial deal broke off."""
+    round_ = state.round
+    for due in round_.passes:
+        if due:
+            detail = f"the initial deal broke off; {_who(due[0])} was to get the next card"
+            state.find("missing_card", round_.last_seq, detail, due[0] or None)
+            return
+
+
+def stray_card(state: State, noted: Noted) -> None:
     """Apply a card to a spot, or a hand of it, that is not in play: nobody has it."""
-    spot = None if fact.to == "dealer" else fact.to
-    if fact.to in state.round.strays:
-        return Step(state)
-    detail = f"card to {_who(fact.to)}, which has no wager; it is burned"
-    after = on(state, replace(state.round, strays=state.round.strays | {fact.to}))
-    return Step(after, (violation("card_to_empty_spot", seq, detail, spot),))
-
-
-def deals_in_late(state: State, fact: CardDealt) -> State:
-    """Let a spot whose wager came late keep the cards it was dealt."""
-    spot = spot_of(state.round, fact.to) if fact.to != "dealer" else None
-    assert spot is not None, "only a late spot is dealt in late"
-    hand = spot.hands[0]
-    card = state.round.script.cards[state.index]
-    changed = replace(spot, hands=(replace(hand, cards=(*hand.cards, card)),))
-    return on(state, with_spot(state.round, changed))
+    if noted.at.stray:
+        return
+    noted.at.stray = True
+    detail = f"card to {_who(noted.spot)}, which has no wager; it is burned"
+    state.find("card_to_empty_spot", noted.seq, detail, noted.spot)

@@ -1,28 +1,31 @@
 """The rules engine: facts in, settled rounds out, one engine for live, replay and files."""
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Final, cast
 
-from models.events import (
-    AnyFact,
-    CardDealt,
-    CardExposed,
-    Fact,
-    PaymentMade,
-    RoundClosed,
-    RoundOpened,
-    TrayCounted,
-    WagerPlaced,
-)
-from models.judgements import AnyEvent, RoundResult, Violation
+from models.events import AnyFact, WagerPlaced
+from models.judgements import AnyEvent, RoundResult
 from models.rulebook import Rulebook
 from settlement.closing import close
-from settlement.judge import step
-from settlement.script import read
-from settlement.state import Noted, Round, Script, Shoe, State, Table
+from settlement.facts import (
+    CARD_DEALT,
+    CARD_EXPOSED,
+    DEALER,
+    KINDS,
+    PAYMENT_MADE,
+    ROUND_CLOSED,
+    ROUND_OPENED,
+    TRAY_COUNTED,
+    WAGER_PLACED,
+    Noted,
+)
+from settlement.houserules import HouseRules
+from settlement.judge import judge
+from settlement.reading import take
+from settlement.state import State
 
-_NOTHING: Final = Script(cards={}, turned={}, last_turn={}, dealt_in={}, order=(), draws=())
-_OPENS: Final = (RoundOpened, WagerPlaced, CardDealt, PaymentMade)
+_OPENS: Final = (ROUND_OPENED, WAGER_PLACED, CARD_DEALT, PAYMENT_MADE)
+"""What a round may begin with."""
 
 
 class Engine:
@@ -32,11 +35,8 @@ class Engine:
     """
 
     def __init__(self, rules: Rulebook) -> None:
-        self._rules = rules
-        self._table = Table(shoe=Shoe(decks=rules.decks))
-        self._record = _Record()
-        self._last_round = 0
-        self._between: list[Violation] = []
+        self._state = State(HouseRules(rules))
+        self._course = _Course()
         self._seen = 0
 
     def feed(self, fact: AnyFact, line: int | None = None) -> tuple[RoundResult, ...]:
@@ -50,52 +50,65 @@ class Engine:
             fact: what happened.
             line: its line in a file, which names it where it has no ``seq``.
         """
+        return self.take(fact, KINDS[type(fact)], line or 0)
+
+    def take(self, fact: AnyFact, kind: int, line: int) -> tuple[RoundResult, ...]:
+        """Take the next fact, its kind known: as :meth:`feed`; ``line`` is 0 where it has none."""
         self._seen += 1
-        closed = self._close() if self._record.ends_before(fact) else ()
-        noted = Noted(fact.seq or line or self._seen, fact)
-        if not self._record.facts and not isinstance(fact, _OPENS):
-            self._between_rounds(noted)
-            return closed
-        self._record.add(noted)
-        if self._record.closed and not self._awaits_count():
-            return (*closed, *self._close())
-        return closed
+        seq = fact.seq
+        place = (line or self._seen) if seq is None else seq
+        if not self._course.ends_before(fact, kind):
+            return self._add(fact, kind, place)
+        return (self._close(), *self._add(fact, kind, place))
 
     def finish(self) -> tuple[RoundResult, ...]:
         """Return what is still open when no more facts come."""
-        return self._close() if self._record.facts or self._between else ()
+        return (self._close(),) if self._state.round.record or self._state.found else ()
+
+    def _add(self, fact: AnyFact, kind: int, seq: int) -> tuple[RoundResult, ...]:
+        round_ = self._state.round
+        noted = round_.blank()
+        noted.write(fact, kind, seq)
+        if not round_.record and kind not in _OPENS:
+            self._between_rounds(noted)
+            return ()
+        take(round_, noted)
+        self._course.follow(noted)
+        if self._course.closed and not self._awaits_count():
+            return (self._close(),)
+        return ()
 
     def _awaits_count(self) -> bool:
-        counted = self._table.tray is not None or self._record.tray_counted
-        return counted and not self._record.tray_after_payments
-
-    def _fresh(self, script: Script) -> State:
-        return State(self._table, Round(number=self._last_round + 1, script=script))
+        counted = self._state.table.tray is not None or self._course.tray_counted
+        return counted and not self._course.tray_after_payments
 
     def _between_rounds(self, noted: Noted) -> None:
         """Apply a fact at once that comes while no round is in play."""
-        told = step(self._fresh(_NOTHING), noted, self._rules)
-        self._table = told.after.table
-        self._between.extend(told.findings)
+        state = self._state
+        number = state.round.number
+        noted.index, noted.at = 0, state.round.spot(noted.spot)
+        judge(state, noted)
+        state.round.begin(number)
 
-    def _close(self) -> tuple[RoundResult, ...]:
-        facts, found = self._record.facts, self._between
-        self._record, self._between = _Record(), []
-        state = self._fresh(read(facts))
-        for noted in facts:
-            told = step(state, noted, self._rules)
-            state = told.after
-            found.extend(told.findings)
-        state, result = close(state, found, self._rules)
-        self._table, self._last_round = state.table, result.round
-        return (result,)
+    def _close(self) -> RoundResult:
+        state = self._state
+        for noted in state.round.record:
+            judge(state, noted)
+        result = close(state)
+        state.round.begin(result.round + 1)
+        state.found.clear()
+        self._course.begin()
+        return result
 
 
-class _Record:
-    """The facts of the round in play, and what tells that it is over."""
+class _Course:
+    """How far the round in play has come, which tells when it is over."""
 
     def __init__(self) -> None:
-        self.facts: list[Noted] = []
+        self.begin()
+
+    def begin(self) -> None:
+        """Start a round."""
         self.closed = False
         self.tray_counted = False
         self.tray_after_payments = False
@@ -104,32 +117,32 @@ class _Record:
         self._dealer_played = False
         self._settling = False
 
-    def add(self, noted: Noted) -> None:
-        """Keep one fact."""
-        fact = noted.fact
-        self.facts.append(noted)
-        if isinstance(fact, RoundOpened):
-            self._opened = True
-        elif isinstance(fact, RoundClosed):
-            self.closed = True
-        elif isinstance(fact, CardDealt):
+    def follow(self, noted: Noted) -> None:
+        """Go on with one more fact of the round."""
+        kind = noted.kind
+        if kind == CARD_DEALT:
             self._dealt = True
-        elif isinstance(fact, CardExposed):
-            self._dealer_played = self._dealer_played or fact.to == "dealer"
-        elif isinstance(fact, PaymentMade):
+        elif kind == PAYMENT_MADE:
             self._settling = self._dealer_played
             self.tray_after_payments = False
-        elif isinstance(fact, TrayCounted):
+        elif kind == CARD_EXPOSED:
+            self._dealer_played = self._dealer_played or noted.spot == DEALER
+        elif kind == ROUND_OPENED:
+            self._opened = True
+        elif kind == ROUND_CLOSED:
+            self.closed = True
+        elif kind == TRAY_COUNTED:
             self.tray_counted = self.tray_after_payments = True
 
-    def ends_before(self, fact: AnyFact) -> bool:
-        """Tell whether ``fact`` belongs to what comes after this round."""
+    def ends_before(self, fact: AnyFact, kind: int) -> bool:
+        """Tell whether a fact belongs to what comes after this round."""
         if self.closed:
-            return not isinstance(fact, TrayCounted) or self.tray_after_payments
-        if isinstance(fact, RoundOpened):
+            return kind != TRAY_COUNTED or self.tray_after_payments
+        if kind == ROUND_OPENED:
             return self._opened or self._dealt
-        main = isinstance(fact, WagerPlaced) and fact.kind == "main"
-        return main and self._settling and not self._opened
+        if kind == WAGER_PLACED and self._settling and not self._opened:
+            return cast(WagerPlaced, fact).kind == "main"
+        return False
 
 
 def settle(facts: Iterable[tuple[int, AnyEvent]], rules: Rulebook) -> Iterator[RoundResult]:
@@ -140,10 +153,14 @@ def settle(facts: Iterable[tuple[int, AnyEvent]], rules: Rulebook) -> Iterator[R
     """
     engines: dict[str | None, Engine] = {}
     for line, event in facts:
-        if isinstance(event, Fact):
-            engine = engines.get(event.table)
+        kind = KINDS.get(type(event), 0)
+        if kind:
+            fact = cast(AnyFact, event)
+            engine = engines.get(fact.table)
             if engine is None:
-                engine = engines[event.table] = Engine(rules)
-            yield from engine.feed(event, line)
+                engine = engines[fact.table] = Engine(rules)
+            closed = engine.take(fact, kind, line)
+            if closed:
+                yield from closed
     for engine in engines.values():
         yield from engine.finish()

@@ -1,42 +1,118 @@
 """What a hand of cards is worth."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from models.cards import Card
+
+UNKNOWN: Final = 65
+"""Stands for a card nobody knows where a card's index is kept."""
+
+FACES: Final[tuple[Card | None, ...]] = (*Card, None)
+"""Every card by its index."""
+
+_POINTS: Final = tuple(0 if card is None else card.points for card in FACES)
 
 _MOST_NAMED: Final = 22
 """The longest hand of 21 that one shoe can make is 21 aces."""
 
 
-def total(cards: Sequence[Card | None]) -> tuple[int, bool]:
+class Counted:
+    """Cards counted as they come: an ace is 11 unless that passes 21.
+
+    An unknown card counts nothing; ask ``known`` first where it matters.
+    """
+
+    def __init__(self) -> None:
+        self.cards: list[Card | None] = []
+        self.low = 0
+        """Points with every ace as 1."""
+        self.ace = False
+        self.unknown = 0
+
+    def add(self, face: int) -> None:
+        """Count one more card, by its index."""
+        points = points_of(face)
+        self.cards.append(FACES[face])
+        self.low += points
+        if points == 1:
+            self.ace = True
+        elif points == 0:
+            self.unknown += 1
+
+    def recount(self, cards: list[Card | None]) -> None:
+        """Count these instead."""
+        self.cards = []
+        self.low = self.unknown = 0
+        self.ace = False
+        for card in cards:
+            self.add(face_of(card))
+
+    def copy(self) -> "Counted":
+        """Return a count of the same cards that goes its own way."""
+        return counted(self.cards)
+
+    def known(self) -> bool:
+        """Tell whether every card's value is known."""
+        return self.unknown == 0
+
+    def soft(self) -> bool:
+        """Tell whether an ace counts 11."""
+        return self.ace and self.low <= 11
+
+    def total(self) -> int:
+        """Return the best total."""
+        return self.low + 10 if self.soft() else self.low
+
+    def natural(self) -> bool:
+        """Tell whether these are an ace and a ten, and nothing else."""
+        return len(self.cards) == 2 and self.unknown == 0 and self.total() == 21
+
+    def busted(self) -> bool:
+        """Tell whether the cards known already pass 21."""
+        return self.low > 21
+
+    def words(self) -> str:
+        """Write the total for people: ``soft 17``, ``hard 17``, ``unknown``."""
+        if self.unknown:
+            return "unknown"
+        return f"{'soft' if self.soft() else 'hard'} {self.total()}"
+
+
+def counted(cards: Iterable[Card | None]) -> Counted:
+    """Count cards that lie there already."""
+    count = Counted()
+    count.recount(list(cards))
+    return count
+
+
+def points_of(face: int) -> int:
+    """Return what a card counts, by its index: an ace 1, an unknown card nothing."""
+    return _POINTS[face]
+
+
+def face_of(card: Card | None) -> int:
+    """Return a card's index."""
+    return UNKNOWN if card is None else card.index
+
+
+def total(cards: Iterable[Card | None]) -> tuple[int, bool]:
     """Return ``(points, soft)``: an ace counts 11 unless that passes 21.
 
-    An unknown card counts nothing; ask :func:`known` first where it matters.
+    An unknown card counts nothing.
     """
-    points, ace = 0, False
-    for card in cards:
-        if card is not None:
-            points += card.points
-            ace = ace or card.points == 1
-    if ace and points <= 11:
-        return points + 10, True
-    return points, False
+    count = counted(cards)
+    return count.total(), count.soft()
 
 
-def known(cards: Sequence[Card | None]) -> bool:
-    """Tell whether every card's value is known."""
-    return None not in cards
-
-
-def natural(cards: Sequence[Card | None]) -> bool:
+def natural(cards: Iterable[Card | None]) -> bool:
     """Tell whether these are an ace and a ten, and nothing else."""
-    return len(cards) == 2 and known(cards) and total(cards)[0] == 21
+    return counted(cards).natural()
 
 
-def busted(cards: Sequence[Card | None]) -> bool:
+def busted(cards: Iterable[Card | None]) -> bool:
     """Tell whether the cards known already pass 21."""
-    return total(cards)[0] > 21
+    return counted(cards).busted()
 
 
 def matched(one: Card | None, other: Card | None, by: str) -> bool | None:
@@ -54,9 +130,6 @@ def named(cards: Sequence[Card | None]) -> str:
     return " ".join(words) + (f" … {len(cards)} cards" if len(cards) > _MOST_NAMED else "")
 
 
-def count(cards: Sequence[Card | None]) -> str:
+def count(cards: Iterable[Card | None]) -> str:
     """Write a total for people: ``soft 17``, ``hard 17``, ``unknown``."""
-    if not known(cards):
-        return "unknown"
-    points, soft = total(cards)
-    return f"{'soft' if soft else 'hard'} {points}"
+    return counted(cards).words()

@@ -1,101 +1,107 @@
-"""One fact after another: ``step`` never refuses what happened, it says what was wrong with it."""
+"""One fact after another: ``judge`` never refuses what happened, it says what was wrong with it."""
 
-from collections.abc import Callable
-from typing import Any, Final, TypeAlias
+from typing import Final, cast
 
-from models.events import (
-    CardBoxed,
-    CardBurned,
-    CardDealt,
-    CardExposed,
-    CardsTouched,
-    CutCardReached,
-    Fact,
-    HoleCardChecked,
-    PaymentMade,
-    PlayerActed,
-    PlayerLeft,
-    PlayerSeated,
-    RoundClosed,
-    RoundOpened,
-    ShoeStarted,
-    TrayCounted,
-    WagerPlaced,
-    WagerRemoved,
-)
-from models.rulebook import Rulebook
+from models.events import RoundOpened
 from settlement import acting, cards, payments, shoe, tables, wagering
-from settlement.play import replace
-from settlement.state import Noted, State, Step
+from settlement.facts import (
+    CARD_BOXED,
+    CARD_BURNED,
+    CARD_DEALT,
+    CARD_EXPOSED,
+    CARDS_TOUCHED,
+    CUT_CARD_REACHED,
+    DEALER,
+    HOLE_CARD_CHECKED,
+    PAYMENT_MADE,
+    PLAYER_ACTED,
+    PLAYER_LEFT,
+    PLAYER_SEATED,
+    ROUND_CLOSED,
+    ROUND_OPENED,
+    SHOE_STARTED,
+    TRAY_COUNTED,
+    WAGER_PLACED,
+    WAGER_REMOVED,
+    Noted,
+)
+from settlement.state import State
 
-_Apply: TypeAlias = Callable[[State, Any, int, Rulebook], Step]
 
-
-def step(state: State, noted: Noted, rules: Rulebook) -> Step:
+def judge(state: State, noted: Noted) -> None:
     """Apply one fact.
 
     Total: whatever happened at the table, the state after it follows, with the mistakes that
     the fact shows.
     """
-    told = _APPLY[type(noted.fact)](state, noted.fact, noted.seq, rules)
-    after = told.after
-    settling = after.round.settling and _in_sweep(noted.fact)
-    round_ = replace(after.round, settling=settling, last_seq=noted.seq)
-    return Step(replace(after, round=round_, index=after.index + 1), told.findings)
+    if noted.kind == CARD_DEALT:
+        _dealt(state, noted)
+    elif noted.kind == PLAYER_ACTED:
+        acting.acted(state, noted)
+    elif noted.kind == WAGER_PLACED:
+        wagering.placed(state, noted)
+    elif noted.kind == PAYMENT_MADE:
+        payments.paid(state, noted)
+    elif noted.kind == CARD_EXPOSED:
+        cards.exposed(state, noted)
+    else:
+        _judge_rare(state, noted)
+    round_ = state.round
+    round_.settling = round_.settling and _in_sweep(noted)
+    round_.last_seq = noted.seq
 
 
-def _in_sweep(fact: Fact) -> bool:
+def _judge_rare(state: State, noted: Noted) -> None:
+    """Apply one of the facts of which a round has few."""
+    kind = noted.kind
+    if kind == ROUND_OPENED:
+        state.round.number = cast(RoundOpened, noted.fact).round
+        state.round.opened = True
+    elif kind == ROUND_CLOSED:
+        state.round.closed = True
+    elif kind == HOLE_CARD_CHECKED:
+        acting.checked(state, noted)
+    elif kind == WAGER_REMOVED:
+        wagering.removed(state, noted)
+    elif kind == CARDS_TOUCHED:
+        acting.touched(state, noted)
+    else:
+        _judge_table(state, noted)
+
+
+def _judge_table(state: State, noted: Noted) -> None:
+    """Apply a fact of the table, which may fall between rounds."""
+    kind = noted.kind
+    if kind == TRAY_COUNTED:
+        tables.tray(state, noted)
+    elif kind == PLAYER_SEATED:
+        tables.seated(state.table, noted)
+    elif kind == PLAYER_LEFT:
+        tables.left(state.table, noted)
+    elif kind == SHOE_STARTED:
+        shoe.started(state, noted)
+    elif kind == CARD_BURNED:
+        shoe.burned(state, noted)
+    elif kind == CARD_BOXED:
+        shoe.boxed(state, noted)
+    elif kind == CUT_CARD_REACHED:
+        tables.cut_card(state)
+
+
+def _in_sweep(noted: Noted) -> bool:
     """Tell whether a settling pass goes on: hands may be turned up one by one as it runs."""
-    if isinstance(fact, CardExposed):
-        return fact.to != "dealer"
-    return isinstance(fact, PaymentMade | TrayCounted)
-
-
-def _dealt(state: State, fact: CardDealt, seq: int, rules: Rulebook) -> Step:
-    told = cards.dealt(state, fact, seq, rules)
-    spot = None if fact.to == "dealer" else fact.to
-    left = fact.card if fact.card is not None and fact.card.suited else None
-    left = left or state.round.script.cards[state.index]
-    out = shoe.card_out(told.after, left, seq, spot)
-    findings = told.findings
-    if any(found.code == "face_up_card_used" for found in out.findings):
-        findings = tuple(found for found in findings if found.code not in _FACES)
-    return Step(out.after, (*findings, *out.findings))
+    if noted.kind == CARD_EXPOSED:
+        return noted.spot != DEALER
+    return noted.kind in (PAYMENT_MADE, TRAY_COUNTED)
 
 
 _FACES: Final = ("deal_face", "hole_card_exposed")
 """What a card that lay face up in the shoe shows as well, being the same mistake."""
 
 
-def _cut_card(state: State) -> Step:
-    round_ = state.round
-    return tables.cut_card(state, in_round=round_.opened or bool(round_.spots) or round_.dealing)
-
-
-def _opened(state: State, fact: RoundOpened) -> Step:
-    return Step(replace(state, round=replace(state.round, number=fact.round, opened=True)))
-
-
-def _closed(state: State) -> Step:
-    return Step(replace(state, round=replace(state.round, closed=True)))
-
-
-_APPLY: Final[dict[type[Fact], _Apply]] = {
-    ShoeStarted: lambda state, fact, _seq, _rules: shoe.started(state, fact),
-    CardBurned: lambda state, fact, seq, _rules: shoe.burned(state, fact, seq),
-    CardBoxed: lambda state, fact, seq, _rules: shoe.boxed(state, fact, seq),
-    CutCardReached: lambda state, _fact, _seq, _rules: _cut_card(state),
-    PlayerSeated: lambda state, fact, _seq, _rules: tables.seated(state, fact),
-    PlayerLeft: lambda state, fact, _seq, _rules: tables.left(state, fact),
-    RoundOpened: lambda state, fact, _seq, _rules: _opened(state, fact),
-    WagerPlaced: wagering.placed,
-    WagerRemoved: lambda state, fact, seq, _rules: wagering.removed(state, fact, seq),
-    CardDealt: _dealt,
-    CardExposed: cards.exposed,
-    HoleCardChecked: lambda state, fact, _seq, _rules: acting.checked(state, fact),
-    PlayerActed: acting.acted,
-    CardsTouched: acting.touched,
-    PaymentMade: payments.paid,
-    TrayCounted: lambda state, fact, seq, _rules: tables.tray(state, fact, seq),
-    RoundClosed: lambda state, _fact, _seq, _rules: _closed(state),
-}
+def _dealt(state: State, noted: Noted) -> None:
+    before = len(state.found)
+    cards.dealt(state, noted)
+    if shoe.card_out(state, noted):
+        shown = [found for found in state.found[before:] if found.code not in _FACES]
+        state.found[before:] = shown

@@ -1,105 +1,143 @@
 """What was paid and taken against what was due, in which order and when."""
 
-from collections.abc import Iterator, Mapping
-from typing import TypeAlias
-
-from models.events import PaymentMade
-from models.judgements import Violation
 from models.money import Cents, dollars
-from models.rulebook import Rulebook
-from settlement.clauses import violation
-from settlement.play import blackjack, hand_of, on, replace
-from settlement.state import Payment, Round, State, Step
-from settlement.wagering import up_points
-
-Account: TypeAlias = tuple[int, int, str]
-"""Spot, hand and kind of what is paid."""
+from settlement.facts import Noted
+from settlement.play import blackjack, hand_of, up_points
+from settlement.state import Account, Round, Spot, State
 
 
-def paid(state: State, fact: PaymentMade, seq: int, rules: Rulebook) -> Step:
+def paid(state: State, noted: Noted) -> None:
     """Apply chips that changed hands; payments without a pause make one settling pass."""
     round_ = state.round
-    sweep = round_.sweep if round_.settling else round_.sweep + 1
-    known = round_.hole_shown or round_.checked is not None
-    payment = Payment(seq, fact.spot, fact.hand, fact.kind, fact.amount, sweep, known)
-    found = tuple(_early(round_, payment, rules))
-    payments = (*round_.payments, payment)
-    after = replace(round_, payments=payments, sweep=sweep, settling=True)
-    change = state.table.tray_change - fact.amount
-    table = replace(state.table, tray_change=change)
-    return Step(replace(on(state, after), table=table), found)
+    if _settled_in_turn(round_, noted):
+        noted.sweep = 0
+    else:
+        if not round_.settling:
+            round_.sweep += 1
+        round_.settling = True
+        noted.sweep = round_.sweep
+    if noted.what == "main" and noted.amount > 0:
+        _early(state, noted)
+    round_.payments.append(noted)
+    state.table.tray_change -= noted.amount
 
 
-def _early(round_: Round, payment: Payment, rules: Rulebook) -> Iterator[Violation]:
-    hand = hand_of(round_, payment.spot, payment.hand)
-    if hand is None or payment.kind != "main" or payment.amount <= 0 or payment.hole_known:
+def _settled_in_turn(round_: Round, noted: Noted) -> bool:
+    """Tell whether the hand was over before the dealer's, and so is settled in no pass."""
+    hand = hand_of(noted.at, noted.hand)
+    if hand is None or round_.hole_shown_seq:
+        return False
+    return hand.surrendered_seq > 0 or hand.busted()
+
+
+def _early(state: State, noted: Noted) -> None:
+    round_ = state.round
+    if round_.hole_shown_seq or round_.looked:
         return
-    if blackjack(hand, rules) and not hand.even_money and up_points(round_) in (1, 10):
+    hand = hand_of(noted.at, noted.hand)
+    if hand is None or hand.even_money or not blackjack(hand, state.rules):
+        return
+    if up_points(round_) in (1, 10) and not hand.paid_early:
+        hand.paid_early = True
         detail = "blackjack paid against an ace or ten before the hole card was known"
-        yield violation("blackjack_paid_early", payment.seq, detail, payment.spot, payment.hand)
+        state.find("blackjack_paid_early", noted.seq, detail, noted.spot, noted.hand)
 
 
-def out_of_order(payments: tuple[Payment, ...], rules: Rulebook) -> Iterator[Violation]:
-    """Yield each settling pass that did not run from the dealer's right to his left."""
-    if rules.settle_order != "right_to_left":
+class _Sweep:
+    """One settling pass over one kind of wager."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.told = False
+        self.settled: set[int] = set()
+        self.last = 0
+        """The spot furthest to the dealer's left that it has come to."""
+
+
+def out_of_order(state: State) -> None:
+    """Find each settling pass that did not run from the dealer's right to his left."""
+    if not state.rules.settles_right_to_left:
         return
-    settled: dict[tuple[int, str], set[int]] = {}
-    told: set[tuple[int, str]] = set()
-    for payment in payments:
-        key = (payment.sweep, payment.kind)
-        before = settled.setdefault(key, set())
-        back = before and payment.spot > min(before) and payment.spot not in before
-        if back and key not in told:
-            told.add(key)
-            detail = f"spot {payment.spot} settled after spot {min(before)}; "
-            detail += "settling runs from the dealer's right to the left"
-            yield violation("settle_order", payment.seq, detail, payment.spot, payment.hand)
-        before.add(payment.spot)
+    main, insurance = _Sweep(), _Sweep()
+    for payment in state.round.payments:
+        if payment.sweep:
+            _swept(state, main if payment.what == "main" else insurance, payment)
 
 
-def compared(
-    payments: tuple[Payment, ...],
-    dues: Mapping[Account, Cents | None],
-    end_seq: int,
-    *,
-    over: bool,
-) -> Iterator[Violation]:
-    """Yield every hand and insurance that was paid wrongly or not at all.
+def _swept(state: State, sweep: _Sweep, payment: Noted) -> None:
+    spot = payment.spot
+    if payment.sweep != sweep.number:
+        sweep.number, sweep.told, sweep.last = payment.sweep, False, spot
+        sweep.settled.clear()
+    if spot > sweep.last and not sweep.told and spot not in sweep.settled:
+        sweep.told = True
+        detail = f"spot {spot} settled after spot {sweep.last}; "
+        detail += "settling runs from the dealer's right to the left"
+        state.find("settle_order", payment.seq, detail, spot, payment.hand)
+    sweep.settled.add(spot)
+    sweep.last = min(sweep.last, spot)
+
+
+def compare(state: State, *, over: bool) -> None:
+    """Find every hand and insurance that was paid wrongly or not at all.
 
     Args:
-        payments: all that changed hands in the round.
-        dues: what each account is due; ``None`` where it is not settled.
-        end_seq: the last fact of the round.
+        state: a round with payments, its hands settled.
         over: whether the record shows that no more payments came.
     """
-    if not payments:
+    round_ = state.round
+    for payment in round_.payments:
+        _book(payment)
+    for payment in round_.payments:
+        _compare(state, payment)
+    if over:
+        for spot in round_.spots:
+            _unpaid(state, spot)
+
+
+def _book(payment: Noted) -> None:
+    account = payment.at.account(payment.hand, payment.what)
+    account.booked = True
+    account.paid += payment.amount
+    account.seq = payment.seq
+
+
+def _compare(state: State, payment: Noted) -> None:
+    """Compare what was paid to an account with what it is due, once for all its payments."""
+    account = payment.at.account(payment.hand, payment.what)
+    if account.compared:
         return
-    sums: dict[Account, Cents] = {}
-    last: dict[Account, int] = {}
-    for payment in payments:
-        account = (payment.spot, payment.hand, payment.kind)
-        sums[account] = sums.get(account, 0) + payment.amount
-        last[account] = payment.seq
-    for account, amount in sums.items():
-        due = dues.get(account, 0)
-        if due is not None and amount != due:
-            yield _wrong(account, due, amount, last[account])
-    for account, due in dues.items():
-        if due and over and account not in sums:
-            yield _missing(account, due, end_seq)
+    account.compared = True
+    due = _due(payment.at, payment.hand, payment.what)
+    if due is not None and due != account.paid:
+        _wrong(state, payment, account, due)
 
 
-def _wrong(account: Account, due: Cents, amount: Cents, seq: int) -> Violation:
-    spot, hand, kind = account
-    what = "insurance: " if kind == "insurance" else ""
-    detail = f"{what}due {dollars(due)}, paid {dollars(amount)}, "
-    detail += f"difference {dollars(amount - due)}"
-    return violation("wrong_payout", seq, detail, spot, hand)
+def _due(spot: Spot, hand: int, kind: str) -> Cents | None:
+    """Return what an account is due; ``None`` where it is not settled."""
+    if kind == "insurance":
+        return spot.insurance_net if spot.settled and spot.insurance and hand == 0 else 0
+    if spot.settled and hand < len(spot.hands):
+        return spot.hands[hand].net
+    return 0
 
 
-def _missing(account: Account, due: Cents, seq: int) -> Violation:
-    spot, hand, kind = account
-    what = "insurance" if kind == "insurance" else "hand"
+def _wrong(state: State, payment: Noted, account: Account, due: Cents) -> None:
+    what = "insurance: " if payment.what == "insurance" else ""
+    detail = f"{what}due {dollars(due)}, paid {dollars(account.paid)}, "
+    detail += f"difference {dollars(account.paid - due)}"
+    state.find("wrong_payout", account.seq, detail, payment.spot, payment.hand)
+
+
+def _unpaid(state: State, spot: Spot) -> None:
+    for hand in spot.hands:
+        if hand.net and not hand.account.booked:
+            _missing(state, spot.number, hand.number, "hand", hand.net)
+    if spot.insurance and spot.insurance_net and not spot.insured.booked:
+        _missing(state, spot.number, 0, "insurance", spot.insurance_net)
+
+
+def _missing(state: State, spot: int, hand: int, what: str, due: int) -> None:
     verb = "paid" if due > 0 else "taken"
     detail = f"{what} not settled: {dollars(abs(due))} should have been {verb}"
-    return violation("payment_missing", seq, detail, spot, hand)
+    state.find("payment_missing", state.round.last_seq, detail, spot, hand)

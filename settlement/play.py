@@ -2,120 +2,101 @@
 
 from typing import Final
 
-import msgspec
+from models.cards import Card
+from settlement.hands import points_of
+from settlement.houserules import HouseRules
+from settlement.state import Hand, Round, Spot
 
-from models.rulebook import Rulebook
-from settlement.hands import busted, known, natural, total
-from settlement.state import Hand, Round, Spot, State, Step
-
-replace: Final = msgspec.structs.replace
+DEAD: Final = 0
+UNSURE: Final = 1
+LIVE: Final = 2
 
 
-def blackjack(hand: Hand, rules: Rulebook) -> bool:
+def blackjack(hand: Hand, rules: HouseRules) -> bool:
     """Tell whether the hand is a blackjack: its first two cards, unsplit unless the house says."""
-    if not natural(hand.cards):
+    if not hand.natural():
         return False
     if not hand.split:
         return True
     return rules.split_ace_21_is_blackjack if hand.aces else rules.split_ten_21_is_blackjack
 
 
-def closed_to_cards(hand: Hand, rules: Rulebook) -> str | None:
-    """Return the violation that a further card would be; ``None`` if the hand may take one."""
+def closed_to_cards(hand: Hand, rules: HouseRules) -> str:
+    """Return the violation that a further card would be; empty if the hand may take one."""
     if hand.double_card:
         return "extra_card_after_double"
-    awaits_double = bool(hand.doubled_seq) and not hand.void_double and len(hand.cards) >= 2
-    return None if awaits_double else _complete(hand, rules)
+    if hand.doubled_seq and not hand.void_double and len(hand.cards) >= 2:
+        return ""
+    return _complete(hand, rules)
 
 
-def _complete(hand: Hand, rules: Rulebook) -> str | None:
-    if hand.aces and rules.split_aces_cards == 1 and len(hand.cards) >= 2:
+def _complete(hand: Hand, rules: HouseRules) -> str:
+    if hand.aces and rules.one_card_to_split_aces and len(hand.cards) >= 2:
         return "extra_card_on_split_ace"
-    if not hand.split and natural(hand.cards):
+    if not hand.split and hand.natural():
         return "card_to_blackjack"
-    if busted(hand.cards):
+    if hand.busted():
         return "card_after_breaking"
     if hand.stood or hand.surrendered_seq or hand.even_money or _is_21(hand):
         return "card_after_stand"
-    return None
+    return ""
 
 
 def _is_21(hand: Hand) -> bool:
-    return known(hand.cards) and total(hand.cards)[0] == 21
+    return hand.known() and hand.total() == 21
 
 
-def finished(hand: Hand, rules: Rulebook) -> bool:
+def finished(hand: Hand, rules: HouseRules) -> bool:
     """Tell whether no decision on the hand is left to its player."""
-    if hand.aces and len(hand.cards) == 2 and rules.resplit_aces and not hand.stood:
-        first, second = hand.cards
-        if first is not None and second is not None and first.rank == second.rank:
-            return False
-    return closed_to_cards(hand, rules) is not None
-
-
-def unfinished(state: State, spot: Spot, number: int, rules: Rulebook) -> bool:
-    """Tell whether the record shows that the hand is still to be played on."""
-    last = state.round.script.last_turn.get((spot.number, number), -1)
-    return last > state.index and not finished(spot.hands[number], rules)
-
-
-def spot_unfinished(state: State, spot: Spot, rules: Rulebook) -> bool:
-    """Tell whether any hand of the spot is still to be played on."""
-    return any(unfinished(state, spot, number, rules) for number in range(len(spot.hands)))
-
-
-def live(hand: Hand, rules: Rulebook) -> bool | None:
-    """Tell whether the dealer's total matters to the hand; ``None`` where it is not known."""
-    if hand.surrendered_seq or hand.even_money or busted(hand.cards):
+    if hand.aces and rules.resplit_aces and not hand.stood and _pair(hand.cards):
         return False
+    return closed_to_cards(hand, rules) != ""
+
+
+def _pair(cards: list[Card | None]) -> bool:
+    """Tell whether these are two cards known to be of one rank."""
+    if len(cards) != 2:
+        return False
+    first, second = cards[0], cards[1]
+    return first is not None and second is not None and first.rank == second.rank
+
+
+def unfinished(hand: Hand, index: int, rules: HouseRules) -> bool:
+    """Tell whether the record shows that the hand is played on after the fact at ``index``."""
+    return hand.script.last_turn > index and not finished(hand, rules)
+
+
+def spot_unfinished(spot: Spot, index: int, rules: HouseRules) -> bool:
+    """Tell whether any hand of the spot is played on after the fact at ``index``."""
+    if spot.last_turn <= index:
+        return False
+    return any(unfinished(hand, index, rules) for hand in spot.hands)
+
+
+def live(hand: Hand, rules: HouseRules) -> int:
+    """Tell whether the dealer's total matters to the hand."""
+    if hand.surrendered_seq or hand.even_money or hand.busted():
+        return DEAD
     if len(hand.cards) < 2 and not hand.split:
-        return None
-    if not known(hand.cards):
-        return None
-    return not blackjack(hand, rules)
+        return UNSURE
+    if not hand.known():
+        return UNSURE
+    return DEAD if blackjack(hand, rules) else LIVE
 
 
-def spot_of(round_: Round, number: int) -> Spot | None:
-    """Return the spot in play with that number, if it is."""
-    for spot in round_.spots:
-        if spot.number == number:
-            return spot
+def hand_of(spot: Spot, number: int) -> Hand | None:
+    """Return one hand of a spot in play, if there is one."""
+    if spot.in_play and number < len(spot.hands):
+        return spot.hands[number]
     return None
 
 
-def hand_of(round_: Round, spot_number: int, number: int) -> Hand | None:
-    """Return one hand of a spot, if there is one."""
-    spot = spot_of(round_, spot_number)
-    if spot is None or number >= len(spot.hands):
-        return None
-    return spot.hands[number]
-
-
-def with_spot(round_: Round, changed: Spot) -> Round:
-    """Return the round with one spot put in its place by number."""
-    others = [spot for spot in round_.spots if spot.number != changed.number]
-    spots = sorted((*others, changed), key=_number)
-    return replace(round_, spots=tuple(spots))
-
-
-def _number(spot: Spot) -> int:
-    return spot.number
-
-
-def with_hand(round_: Round, spot: Spot, number: int, hand: Hand) -> Round:
-    """Return the round with one hand of ``spot`` replaced."""
-    hands = (*spot.hands[:number], hand, *spot.hands[number + 1 :])
-    return with_spot(round_, replace(spot, hands=hands))
-
-
-def unchanged(state: State) -> Step:
-    """Return the step that changes nothing and finds nothing."""
-    return Step(state)
-
-
-def on(state: State, round_: Round) -> State:
-    """Return the state with its round replaced."""
-    return replace(state, round=round_)
+def up_points(round_: Round) -> int:
+    """Return the value of the dealer's up card, ace 1; 0 if it is not known."""
+    for card in round_.dealer[:2]:
+        if not card.down:
+            return points_of(card.card)
+    return 0
 
 
 def owed_card(hand: Hand) -> int:

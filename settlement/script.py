@@ -1,123 +1,15 @@
-"""Read a whole round once before judging it: which card each was, and who was to come.
+"""What the record of a round tells before it is judged: which card each was, who was to come.
 
 A card dealt face down is judged by what it was, though it was turned up only later; and a
 card to the next hand is out of order only if the hand before it went on afterwards.
 """
 
-from collections.abc import Sequence
+from bisect import insort
 from typing import Final
 
 from models.cards import Card
-from models.events import CardDealt, CardExposed, Dealt, PlayerActed, WagerPlaced
-from settlement.state import Noted, Script
-
-_ENDS: Final = ("stand", "surrender")
-_TURNS: Final = ("hit", "stand", "double", "split", "surrender")
-
-DEALER_HAND: Final = ("dealer", 0)
-
-
-def read(facts: Sequence[Noted]) -> Script:
-    """Return what the record of one round tells of each of its facts."""
-    reader = _Reader()
-    for index, noted in enumerate(facts):
-        reader.read(index, noted.fact)
-    return Script(
-        cards=reader.cards,
-        turned=reader.turned,
-        last_turn=reader.last_turn,
-        dealt_in=reader.dealt_in,
-        order=tuple(reader.order),
-        draws=tuple(reader.dealer[2:]),
-    )
-
-
-class _Reader:
-    def __init__(self) -> None:
-        self.cards: dict[int, Card | None] = {}
-        self.turned: dict[int, str] = {}
-        self.last_turn: dict[tuple[int, int], int] = {}
-        self.dealt_in: dict[Dealt, int] = {}
-        self.order: list[Dealt] = []
-        self.dealer: list[int] = []
-        self._lying: dict[tuple[Dealt, int], list[int]] = {}
-        self._down: set[int] = set()
-        self._ended: set[tuple[int, int]] = set()
-
-    def read(self, index: int, fact: object) -> None:
-        if isinstance(fact, CardDealt):
-            self._dealt(index, fact)
-        elif isinstance(fact, CardExposed):
-            self._exposed(index, fact)
-        elif isinstance(fact, PlayerActed):
-            self._acted(index, fact)
-        elif isinstance(fact, WagerPlaced) and fact.kind == "double":
-            self._turn(index, fact.spot, fact.hand)
-
-    def _dealt(self, index: int, fact: CardDealt) -> None:
-        self.cards[index] = fact.card
-        if fact.face == "down":
-            self._down.add(index)
-        hand = 0 if fact.to == "dealer" else fact.hand
-        self._lying.setdefault((fact.to, hand), []).append(index)
-        if len(self.dealer) < 2 and hand == 0:
-            self.dealt_in[fact.to] = self.dealt_in.get(fact.to, 0) + 1
-            self.order.append(fact.to)
-        if fact.to == "dealer":
-            self.dealer.append(index)
-        else:
-            self._turn(index, fact.to, hand)
-
-    def _turn(self, index: int, spot: int, hand: int) -> None:
-        if (spot, hand) not in self._ended:
-            self.last_turn[spot, hand] = index
-
-    def _acted(self, index: int, fact: PlayerActed) -> None:
-        if fact.action in _TURNS:
-            self._turn(index, fact.spot, fact.hand)
-        if fact.action in _ENDS:
-            self._ended.add((fact.spot, fact.hand))
-        elif fact.action == "split":
-            self._split(fact.spot, fact.hand)
-
-    def _split(self, spot: int, hand: int) -> None:
-        lying = self._lying.get((spot, hand), [])
-        if len(lying) >= 2:
-            new = max(number for to, number in self._lying if to == spot) + 1
-            self._lying[spot, new] = [lying.pop(1)]
-
-    def _exposed(self, index: int, fact: CardExposed) -> None:
-        hand = 0 if fact.to == "dealer" else fact.hand
-        lying = self._lying.get((fact.to, hand), [])
-        found = self._match(lying, fact.card)
-        if found is None:
-            self.turned[index] = "foreign"
-            return
-        hole = fact.to == "dealer" and found in self._down
-        self.turned[index] = "hole" if hole else "open"
-        self._down.discard(found)
-        known = self.cards[found]
-        if fact.card is not None and not _says(known, fact.card):
-            self.cards[found] = fact.card
-            if not _may_be(known, fact.card):
-                self.turned[index] = "foreign"
-
-    def _match(self, lying: Sequence[int], card: Card | None) -> int | None:
-        """Choose the card meant: the same face lying down, else one that may be it."""
-        down = [index for index in lying if index in self._down]
-        up = [index for index in lying if index not in self._down]
-        for index in down:
-            if card is not None and self.cards[index] is card:
-                return index
-        for index in (*down, *up):
-            if _may_be(self.cards[index], card):
-                return index
-        return down[0] if down else None
-
-
-def _says(known: Card | None, seen: Card) -> bool:
-    """Tell whether ``known`` already says all that ``seen`` does."""
-    return known is seen or (known is not None and known.rank == seen.rank and not seen.suited)
+from settlement.facts import FOREIGN, HOLE, OPEN, Noted
+from settlement.hands import FACES, UNKNOWN
 
 
 def _may_be(known: Card | None, seen: Card | None) -> bool:
@@ -125,3 +17,132 @@ def _may_be(known: Card | None, seen: Card | None) -> bool:
     if known is None or seen is None or known is seen:
         return True
     return known.rank == seen.rank and not (known.suited and seen.suited)
+
+
+_ALIKE: Final = tuple(
+    tuple(known for known, one in enumerate(FACES) if _may_be(one, other)) for other in FACES
+)
+"""For each card seen, the cards that it may turn out to be, by index."""
+
+
+def _says_more(known: int, seen: int) -> bool:
+    """Tell whether the card seen says more than is known, or something else."""
+    if seen in (UNKNOWN, known):
+        return False
+    card, shown = FACES[known], FACES[seen]
+    assert shown is not None, "an unknown card says nothing"
+    return card is None or card.rank != shown.rank or shown.suited
+
+
+class Script:
+    """The record of one hand, as far as it has been read.
+
+    Attributes:
+        last_turn: place of the last fact by which it was played on, before it stood; -1 for none.
+    """
+
+    def __init__(self) -> None:
+        self._lying: list[Noted] = []
+        self.begin()
+
+    def begin(self) -> None:
+        """Start the record of a round."""
+        self.last_turn = -1
+        self._ended = False
+        self._lying.clear()
+        self._places: _Places | None = None
+
+    def turn(self, index: int) -> bool:
+        """Note that the hand is played on; tell whether it still may be."""
+        if not self._ended:
+            self.last_turn = index
+        return not self._ended
+
+    def end(self) -> None:
+        """Note that its player wants no more cards."""
+        self._ended = True
+
+    def lay(self, card: Noted) -> None:
+        """Add a card."""
+        self._lying.append(card)
+        if self._places is not None:
+            self._places.add(card)
+
+    def splits(self) -> bool:
+        """Tell whether there are cards to be parted."""
+        return len(self._lying) >= 2
+
+    def part(self) -> Noted:
+        """Take the second card off."""
+        second = self._lying.pop(1)
+        if self._places is not None:
+            self._places.remove(second)
+        return second
+
+    def turn_up(self, shown: Noted, record: list[Noted]) -> None:
+        """Find the card that ``shown`` turns up: the same face lying down, else one it may be.
+
+        Args:
+            shown: the fact; learns what it turned.
+            record: the round's facts, by their place.
+        """
+        if self._places is None:
+            self._places = _Places(self._lying)
+        place = self._places.match(shown.read)
+        if place < 0:
+            shown.turned = FOREIGN
+            return
+        card = record[place]
+        self._places.remove(card)
+        _turn(shown, card)
+        self._places.add(card)
+
+
+def _turn(shown: Noted, card: Noted) -> None:
+    """Turn a card up; what it shows is what it was from the first."""
+    known, seen = card.card, shown.read
+    shown.turned = HOLE if card.lies_down else OPEN
+    card.lies_down = False
+    if _says_more(known, seen):
+        card.card = seen
+        if known not in _ALIKE[seen]:
+            shown.turned = FOREIGN
+
+
+class _Places:
+    """Where in a round's record the cards of one hand are, by their face."""
+
+    def __init__(self, lying: list[Noted]) -> None:
+        self._down: dict[int, list[int]] = {}
+        self._up: dict[int, list[int]] = {}
+        for card in lying:
+            self.add(card)
+
+    def add(self, card: Noted) -> None:
+        """Put a card in its place."""
+        insort((self._down if card.lies_down else self._up).setdefault(card.card, []), card.index)
+
+    def remove(self, card: Noted) -> None:
+        """Take a card out."""
+        (self._down if card.lies_down else self._up)[card.card].remove(card.index)
+
+    def match(self, seen: int) -> int:
+        """Return the place of the card that a card seen must be, -1 for none."""
+        if seen != UNKNOWN:
+            same = _first(self._down, (seen,))
+            if same >= 0:
+                return same
+        alike = _first(self._down, _ALIKE[seen])
+        if alike < 0:
+            alike = _first(self._up, _ALIKE[seen])
+        return _first(self._down, _ALIKE[UNKNOWN]) if alike < 0 else alike
+
+
+def _first(places: dict[int, list[int]], faces: tuple[int, ...]) -> int:
+    """Return the first place of any of ``faces``, -1 where none lies."""
+    first = -1
+    for face in faces:
+        lying = places.get(face)
+        if lying and (first < 0 or lying[0] < first):
+            first = lying[0]
+    return first

@@ -1,122 +1,127 @@
 """What each hand comes to against the dealer's, to the cent, and the clauses that decide it."""
 
-from collections.abc import Sequence
 from typing import Final
 
-import msgspec
+from msgspec import UNSET, UnsetType
 
-from models.judgements import HandOutcome
-from models.money import Cents, Odds
-from models.rulebook import Rulebook
-from settlement.dealer import Played
-from settlement.hands import busted, total
+from models.judgements import HandOutcome, OddCents
+from models.money import Cents
+from settlement.dealer import Played, two_known
+from settlement.houserules import HouseRules, Price
 from settlement.play import blackjack, owed_card
 from settlement.state import Hand
 
-_UNPLAYED: Final = ("short", "no_draw")
-"""How a dealer's hand ends that has not met a live hand yet."""
+
+class Due:
+    """What a hand comes to.
+
+    Attributes:
+        outcome: how it ended.
+        net: the player's gain; ``None`` while it is not settled.
+        clauses: what decides it.
+        odd_cents: what the odds give exactly, where chips could not pay it.
+    """
+
+    def __init__(
+        self,
+        outcome: HandOutcome,
+        net: Cents | None,
+        clauses: tuple[str, ...],
+        odd_cents: OddCents | UnsetType = UNSET,
+    ) -> None:
+        self.outcome = outcome
+        self.net = net
+        self.clauses = clauses
+        self.odd_cents = odd_cents
 
 
-class Due(msgspec.Struct, frozen=True):
-    """What a hand comes to. ``net`` is the player's gain, ``None`` while it is not settled."""
-
-    outcome: HandOutcome
-    net: Cents | None
-    clauses: tuple[str, ...]
+_CARD_DUE: Final = Due("pending", None, ("play.card_due",))
 
 
 def staked(hand: Hand) -> Cents:
     """Return all the chips that ride on a hand."""
     stake = 0 if hand.void_split else hand.stake
-    return stake + (0 if hand.void_double else hand.added)
+    return stake if hand.void_double else stake + hand.added
 
 
-def pays(stake: Cents, odds: Odds, rules: Rulebook) -> tuple[Cents, bool]:
-    """Return ``(amount, rounded)``: what ``stake`` wins at ``odds`` in payable chips."""
-    exact, whole = stake * odds.pays, odds.per * rules.payout_unit
-    units = exact // whole if rules.payout_rounding == "down" else -(-exact // whole)
-    return units * rules.payout_unit, exact % whole != 0
-
-
-def due(hand: Hand, number: int, dealer: Played, rules: Rulebook, *, insured: bool) -> Due:
+def due(hand: Hand, dealer: Played, rules: HouseRules, *, insured: bool) -> Due:
     """Settle one hand whose cards, and the dealer's, are known."""
-    over = _over_before(hand, rules)
-    if over is not None:
-        return over
-    if dealer.outcome == "blackjack":
-        return _against_blackjack(hand, number, rules, insured=insured)
+    if _gives_up(hand, dealer, rules):
+        return _paid(hand, rules.half, staked(hand), "surrender", ("surrender.offered",))
+    if hand.even_money:
+        return _paid(hand, rules.even, 0, "win", ("even_money.offered",))
+    if hand.busted():
+        return Due("bust", -staked(hand), ("player.breaks",))
+    if not hand.split and len(hand.cards) < 2:
+        return _CARD_DUE
+    if dealer.blackjack():
+        return _against_blackjack(hand, rules, insured=insured)
+    return _against_no_blackjack(hand, dealer, rules)
+
+
+def _gives_up(hand: Hand, dealer: Played, rules: HouseRules) -> bool:
+    """Tell whether its surrender stands; a late one may be void against a blackjack."""
+    void = rules.voids_illegal_option and rules.surrender == "late" and dealer.blackjack()
+    return hand.surrendered_seq > 0 and not void
+
+
+def _against_no_blackjack(hand: Hand, dealer: Played, rules: HouseRules) -> Due:
     if owed_card(hand):
-        return Due("pending", None, ("play.card_due",))
+        return _CARD_DUE
     if blackjack(hand, rules):
-        return _paid(hand, rules.blackjack_payout, rules, "blackjack", "blackjack.pays")
-    if dealer.outcome in _UNPLAYED and rules.policy.dealer_underdraw == "pending":
+        return _paid(hand, rules.blackjack, 0, "blackjack", ("blackjack.pays",))
+    if rules.waits_for_underdraw and dealer.outcome in ("short", "no_draw"):
         return Due("pending", None, ("dealer.draw",))
     return _against_total(hand, dealer, rules)
 
 
-def _over_before(hand: Hand, rules: Rulebook) -> Due | None:
-    """Settle a hand that ended before the dealer's cards matter."""
-    if hand.surrendered_seq:
-        return _surrendered(hand, rules)
-    if hand.even_money:
-        return _paid(hand, rules.win_payout, rules, "win", "even_money.offered")
-    if busted(hand.cards):
-        return Due("bust", -staked(hand), ("player.breaks",))
-    return None
-
-
-def _surrendered(hand: Hand, rules: Rulebook) -> Due:
+def _paid(
+    hand: Hand, price: Price, taken: Cents, outcome: HandOutcome, clauses: tuple[str, ...]
+) -> Due:
+    """Pay a hand at a price, less what is taken first."""
     stake = staked(hand)
-    back, rounded = pays(stake, Odds(1, 2), rules)
-    return Due("surrender", back - stake, _rounded("surrender.offered", rounded=rounded))
+    won = price.won(stake)
+    if price.is_exact(stake, won):
+        return Due(outcome, won - taken, clauses)
+    rounded = (*clauses, "payout.rounding")
+    return Due(outcome, won - taken, rounded, odd_cents(price, stake, won))
 
 
-def _paid(hand: Hand, odds: Odds, rules: Rulebook, outcome: HandOutcome, clause: str) -> Due:
-    won, rounded = pays(staked(hand), odds, rules)
-    return Due(outcome, won, _rounded(clause, rounded=rounded))
+def odd_cents(price: Price, stake: Cents, won: Cents) -> OddCents:
+    """Say what a stake wins exactly, beside what is paid."""
+    return OddCents(exact=price.exactly(stake), paid=won)
 
 
-def _rounded(clause: str, *, rounded: bool) -> tuple[str, ...]:
-    return (clause, "payout.rounding") if rounded else (clause,)
-
-
-def _against_blackjack(hand: Hand, number: int, rules: Rulebook, *, insured: bool) -> Due:
+def _against_blackjack(hand: Hand, rules: HouseRules, *, insured: bool) -> Due:
     if blackjack(hand, rules):
-        if insured and rules.insured_blackjack_vs_dealer_blackjack == "lose":
+        if insured and rules.insured_blackjack_loses:
             return Due("lose", -staked(hand), ("insurance.both_blackjacks",))
         return Due("push", 0, ("push.returns",))
-    if rules.dealer_blackjack_collects == "all_wagers":
+    if rules.dealer_blackjack_collects_all:
         return Due("lose", -staked(hand), ("dealer.blackjack",))
-    if number:
+    if hand.number:
         return Due("push", 0, ("dealer.blackjack",))
     return Due("lose", -hand.stake, ("dealer.blackjack",))
 
 
-def _against_total(hand: Hand, dealer: Played, rules: Rulebook) -> Due:
+def _against_total(hand: Hand, dealer: Played, rules: HouseRules) -> Due:
     if dealer.outcome == "bust":
-        won = _paid(hand, rules.win_payout, rules, "win", "win.pays")
-        return Due("win", won.net, ("dealer.breaks", *won.clauses))
-    player, house = total(hand.cards)[0], total(dealer.cards)[0]
+        return _paid(hand, rules.win, 0, "win", ("dealer.breaks", "win.pays"))
+    player, house = hand.total(), dealer.counted.total()
     if player > house:
-        return _paid(hand, rules.win_payout, rules, "win", "win.pays")
+        return _paid(hand, rules.win, 0, "win", ("win.pays",))
     if player == house:
         return Due("push", 0, ("push.returns",))
     return Due("lose", -staked(hand), ("lose.takes",))
 
 
-def insurance_stake(placed: Cents, main: Cents, rules: Rulebook) -> Cents:
+def insurance_stake(placed: Cents, main: Cents, rules: HouseRules) -> Cents:
     """Return the insurance that counts: above the limit it is capped where the house says."""
-    if rules.policy.insurance_over_half == "cap":
-        return min(placed, main // 2)
-    return placed
+    return min(placed, main // 2) if rules.caps_insurance else placed
 
 
-def insurance_net(stake: Cents, dealer: Played, rules: Rulebook) -> Cents | None:
+def insurance_net(stake: Cents, dealer: Played, rules: HouseRules) -> Cents | None:
     """Return what an insurance wager gains; ``None`` while the hole card is not known."""
-    if dealer.outcome == "blackjack":
-        return pays(stake, rules.insurance_payout, rules)[0]
-    return -stake if _no_blackjack(dealer.cards) else None
-
-
-def _no_blackjack(cards: Sequence[object]) -> bool:
-    return len(cards) >= 2 and None not in cards[:2]
+    if dealer.blackjack():
+        return rules.insured.won(stake)
+    return -stake if two_known(dealer.counted) else None

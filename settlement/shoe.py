@@ -1,99 +1,101 @@
 """The cards of the shoe: what has left it, what was burned or boxed, whether it may be."""
 
-from models.cards import Card
-from models.events import CardBoxed, CardBurned, ShoeStarted
-from models.judgements import Violation
-from models.rulebook import Rulebook
-from settlement.clauses import violation
-from settlement.hands import named
-from settlement.play import replace
-from settlement.state import Shoe, State, Step
+from typing import cast
+
+from models.events import ShoeStarted
+from settlement.facts import Noted, card_named
+from settlement.hands import UNKNOWN
+from settlement.state import Shoe, State
 
 
-def started(state: State, fact: ShoeStarted) -> Step:
+def started(state: State, noted: Noted) -> None:
     """Begin a fresh shoe; whoever plays its first round has entered."""
-    table = replace(
-        state.table,
-        shoe=Shoe(decks=fact.decks, started=True),
-        entered=frozenset(),
-        newcomers=frozenset(),
-        cut_now=False,
-    )
-    return Step(replace(state, table=table))
+    table = state.table
+    table.shoe = Shoe(cast(ShoeStarted, noted.fact).decks, started=True)
+    table.entered.clear()
+    table.newcomers.clear()
+    table.cut_now = False
 
 
-def burned(state: State, fact: CardBurned, seq: int) -> Step:
+def burned(state: State, noted: Noted) -> None:
     """Count a burned card; one found boxed just before is the same card, not another."""
     shoe = state.table.shoe
     for aside in shoe.boxed:
-        if fact.card is None or aside is None or aside is fact.card:
-            return Step(_with_shoe(state, _without_boxed(shoe, aside)))
-    shoe, found = _counted(replace(shoe, burned=shoe.burned + 1), fact.card, seq, None)
-    return Step(_with_shoe(state, shoe), found)
+        if noted.read == UNKNOWN or aside in (UNKNOWN, noted.read):
+            _put_aside(shoe, aside)
+            return
+    shoe.burned += 1
+    _counted(state, noted.read, noted.seq, None)
 
 
-def boxed(state: State, fact: CardBoxed, seq: int) -> Step:
+def boxed(state: State, noted: Noted) -> None:
     """Count a card found face up in the shoe; it is to be put aside."""
-    shoe, found = _counted(state.table.shoe, fact.card, seq, None)
-    shoe = replace(shoe, boxed=(*shoe.boxed, fact.card), boxed_last=True)
-    return Step(_with_shoe(state, shoe), found)
-
-
-def card_out(state: State, card: Card | None, seq: int, spot: int | None) -> Step:
-    """Count a card dealt; one that had just been found boxed should not have been used."""
     shoe = state.table.shoe
-    if card is not None and card in shoe.boxed and (shoe.boxed_last or _all_out(shoe, card)):
-        detail = f"{card} lay face up in the shoe and was dealt; it goes to the discard rack"
-        found = violation("face_up_card_used", seq, detail, spot)
-        return Step(_with_shoe(state, _without_boxed(shoe, card)), (found,))
-    shoe, impossible = _counted(replace(shoe, boxed_last=False), card, seq, spot)
-    return Step(_with_shoe(state, shoe), impossible)
+    _counted(state, noted.read, noted.seq, None)
+    shoe.boxed[noted.read] = shoe.boxed.get(noted.read, 0) + 1
+    shoe.boxed_last = True
 
 
-def burn_due(shoe: Shoe, seq: int, rules: Rulebook) -> tuple[Shoe, tuple[Violation, ...]]:
+def card_out(state: State, noted: Noted) -> bool:
+    """Count a card dealt; tell whether it is one just found boxed, which is not to be used."""
+    shoe = state.table.shoe
+    left = noted.read if _suited(noted.read) else noted.card
+    if left != UNKNOWN and left in shoe.boxed and (shoe.boxed_last or _all_out(shoe, left)):
+        detail = f"{card_named(left)} lay face up in the shoe and was dealt; "
+        detail += "it goes to the discard rack"
+        state.find("face_up_card_used", noted.seq, detail, noted.spot or None)
+        _put_aside(shoe, left)
+        return True
+    shoe.boxed_last = False
+    _counted(state, left, noted.seq, noted.spot or None)
+    return False
+
+
+def burn_due(state: State, seq: int) -> None:
     """Judge, at the first card of a shoe, whether the house's cards were burned."""
+    shoe, due = state.table.shoe, state.rules.burn_after_shuffle
     if shoe.burn_judged or not shoe.started:
-        return shoe, ()
-    shoe = replace(shoe, burn_judged=True)
-    due = rules.burn_after_shuffle
-    if shoe.burned >= due:
-        return shoe, ()
-    detail = f"{shoe.burned} cards burned after the shuffle; {due} must be"
-    return shoe, (violation("burn_missing", seq, detail),)
+        return
+    shoe.burn_judged = True
+    if shoe.burned < due:
+        detail = f"{shoe.burned} cards burned after the shuffle; {due} must be"
+        state.find("burn_missing", seq, detail)
 
 
-def fresh_count(shoe: Shoe) -> Shoe:
-    """Forget what an earlier round showed of a shoe whose start was not observed."""
-    return shoe if shoe.started else replace(shoe, out={}, boxed=())
+def _put_aside(shoe: Shoe, face: int) -> None:
+    shoe.boxed[face] -= 1
+    if not shoe.boxed[face]:
+        del shoe.boxed[face]
+    shoe.boxed_last = False
 
 
-def _without_boxed(shoe: Shoe, card: Card | None) -> Shoe:
-    at = shoe.boxed.index(card)
-    return replace(shoe, boxed=shoe.boxed[:at] + shoe.boxed[at + 1 :], boxed_last=False)
+def _suited(face: int) -> bool:
+    """Tell whether a card's suit is known, by its index."""
+    return face % 5 != 4 and face != UNKNOWN
 
 
-def _all_out(shoe: Shoe, card: Card) -> bool:
+def _all_out(shoe: Shoe, face: int) -> bool:
     """Tell whether the shoe can hold no further card of that face."""
-    return card.suited and shoe.out.get(card.value, 0) >= shoe.decks
+    return _suited(face) and shoe.out_faces[face] >= shoe.decks
 
 
-def _with_shoe(state: State, shoe: Shoe) -> State:
-    return replace(state, table=replace(state.table, shoe=shoe))
+def _counted(state: State, face: int, seq: int, spot: int | None) -> None:
+    """Count a card that left the shoe; one that cannot be in it is told, and not counted."""
+    shoe = state.table.shoe
+    if _surplus(shoe, face):
+        detail = f"{card_named(face)} is one more than {shoe.decks} decks hold"
+        state.find("impossible_card", seq, detail, spot)
+        return
+    shoe.out += 1
+    if face != UNKNOWN:
+        shoe.out_ranks[face // 5] += 1
+        shoe.out_faces[face] += 1
 
 
-def _counted(
-    shoe: Shoe, card: Card | None, seq: int, spot: int | None
-) -> tuple[Shoe, tuple[Violation, ...]]:
-    out = dict(shoe.out)
-    keys = [("", 52)]
-    if card is not None:
-        keys.append((card.rank, 4))
-        if card.suited:
-            keys.append((card.value, 1))
-    over = ""
-    for key, each in keys:
-        out[key] = out.get(key, 0) + 1
-        if out[key] > each * shoe.decks:
-            over = f"{named((card,))} is one more than {shoe.decks} decks hold"
-    found = (violation("impossible_card", seq, over, spot),) if over else ()
-    return replace(shoe, out=out), found
+def _surplus(shoe: Shoe, face: int) -> bool:
+    """Tell whether all such cards of the shoe have been seen."""
+    if shoe.out >= 52 * shoe.decks:
+        return True
+    if face == UNKNOWN:
+        return False
+    return shoe.out_ranks[face // 5] >= 4 * shoe.decks or _all_out(shoe, face)

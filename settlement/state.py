@@ -1,197 +1,332 @@
-"""What the engine knows of a table: its shoe and seats, and the round in play. All frozen."""
+"""What the engine knows of a table: its shoe and seats, and the round in play.
 
-from typing import TypeAlias
+All of it is scratch of one engine and changes as facts come; nothing of it leaves the engine.
+"""
 
-import msgspec
+from typing import Final
 
 from models.cards import Card
-from models.events import AnyFact, Dealt, Face
 from models.judgements import Violation
 from models.money import Cents
+from settlement.clauses import violation
+from settlement.facts import DEALER, Noted
+from settlement.hands import Counted
+from settlement.houserules import HouseRules
+from settlement.script import Script
 
-Cards: TypeAlias = tuple[Card | None, ...]
+MOST_HANDS: Final = 16
+"""A spot's hands are numbered up to 15; cards that would make more stay where they lie."""
+
+_MOST_SPARED: Final = 256
+"""Notes kept for the next round; few rounds have as many facts."""
 
 
-class Laid(msgspec.Struct, frozen=True):
-    """One card of the dealer's as it lies."""
+class Account:
+    """What changed hands in a round for one hand or one insurance."""
 
-    card: Card | None
-    face: Face
-    seq: int
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Start a round's account."""
+        self.booked = False
+        """Whether anything changed hands."""
+        self.paid = 0
+        self.seq = 0
+        """The last payment."""
+        self.compared = False
 
 
-class Hand(msgspec.Struct, frozen=True):
+class Hand(Counted):
     """One hand of a spot."""
 
-    cards: Cards = ()
-    burned: Cards = ()
-    stake: Cents = 0
-    """The main or split wager."""
-    stake_seq: int = 0
-    owed_stake: Cents = 0
-    """What a split hand's wager must match; 0 for the first hand."""
-    added: Cents = 0
-    """Chips added by a double."""
-    added_seq: int = 0
-    split: bool = False
-    aces: bool = False
-    """Made by splitting aces."""
-    doubled_seq: int = 0
-    """The fact that doubled it; 0 where none did."""
-    double_card: bool = False
-    void_split: bool = False
-    """The split that made it was illegal and the rulebook returns its chips."""
-    void_double: bool = False
-    stood: bool = False
-    surrendered_seq: int = 0
-    surrender_faulted: bool = False
-    even_money: bool = False
-    due_seq: int = 0
-    """The fact since which a card is owed to it; 0 where none is."""
+    def __init__(self, number: int, script: Script) -> None:
+        super().__init__()
+        self.number = number
+        self.script = script
+        self.burned: list[Card | None] = []
+        self.account = Account()
+        self.begin()
+
+    def begin(self) -> None:
+        """Start anew: no cards, no chips, nothing decided."""
+        self.recount([])
+        self.burned = []
+        self.account.begin()
+        self.net: Cents | None = None
+        """What it came to, once it is settled."""
+        self._lay_no_chips()
+        self._decide_nothing()
+
+    def _lay_no_chips(self) -> None:
+        self.stake = 0
+        """The main or split wager."""
+        self.stake_seq = 0
+        self.owed_stake = 0
+        """What a split hand's wager must match; 0 for the first hand."""
+        self.added = 0
+        """Chips added by a double."""
+        self.added_seq = 0
+
+    def _decide_nothing(self) -> None:
+        self.split = False
+        self.aces = False
+        """Made by splitting aces."""
+        self.doubled_seq = 0
+        """The fact that doubled it; 0 where none did."""
+        self.double_card = False
+        self.void_split = False
+        """The split that made it was illegal and the rulebook returns its chips."""
+        self.void_double = False
+        self.stood = False
+        self.surrendered_seq = 0
+        self.surrender_faulted = False
+        self.even_money = False
+        self.due_seq = 0
+        """The fact since which a card is owed to it; 0 where none is."""
+        self.out_of_turn = False
+        """Whether it was told that the hand was played on out of turn."""
+        self.paid_early = False
+        """Whether it was told that its blackjack was paid before its time."""
 
 
-class Spot(msgspec.Struct, frozen=True):
-    """One betting spot in a round."""
+class SplitChips:
+    """A split wager laid before the cards were parted."""
 
-    number: int
-    hands: tuple[Hand, ...] = (Hand(),)
-    places: tuple[int, ...] = (0,)
-    """Hand numbers in the order in which they lie on the felt."""
-    split_chips: tuple[tuple[int, Cents, int], ...] = ()
-    """Split wagers laid before the cards were parted: ``(hand, amount, seq)``."""
-    insurance: Cents = 0
-    insurance_seq: int = 0
-    insurance_faulted: bool = False
-    late: bool = False
-    """Its wager came after the first card."""
-    face_faulted: bool = False
+    def __init__(self, hand: int, amount: int, seq: int) -> None:
+        self.hand = hand
+        self.amount = amount
+        self.seq = seq
 
 
-class Payment(msgspec.Struct, frozen=True):
-    """Chips that changed hands, and the settling pass they belong to."""
+class Spot:
+    """One betting spot in a round, or the dealer's place, which is never in play."""
 
-    seq: int
-    spot: int
-    hand: int
-    kind: str
-    amount: Cents
-    sweep: int
-    hole_known: bool
+    def __init__(self, number: int, serial: int) -> None:
+        self.number = number
+        self._script = Script()
+        self._more: dict[int, Script] = {}
+        self.hands = [Hand(0, self._script)]
+        self.places = [0]
+        """Hand numbers in the order in which they lie on the felt."""
+        self.split_chips: list[SplitChips] = []
+        self.insured = Account()
+        self._other: dict[tuple[int, str], Account] = {}
+        self.begin(serial)
+
+    def begin(self, serial: int) -> None:
+        """Start a round: nothing is known of it and it is not in play."""
+        self.serial = serial
+        """Which of the engine's rounds it was last named in."""
+        self.dealt_in = 0
+        """Cards it got up to the dealer's second."""
+        self.last_turn = -1
+        """Place of the last fact that played on any of its hands."""
+        self.top = -1
+        """The highest hand with a card, as far as the record has been read."""
+        self.stray = False
+        """Whether it was told that a card came to it though it is not in play."""
+        self.out_of_turn = False
+        """Whether it was told that it was played on out of turn."""
+        self.settled = False
+        self._script.begin()
+        self._more.clear()
+        self.insured.begin()
+        self._other.clear()
+        self.clear()
+
+    def clear(self) -> None:
+        """Take it out of play: no wager, no hands."""
+        self.in_play = False
+        self.late = False
+        """Its wager came after the first card."""
+        del self.hands[1:]
+        del self.places[1:]
+        self.hands[0].begin()
+        self.split_chips.clear()
+        self.insurance = 0
+        self.insurance_seq = 0
+        self.insurance_faulted = False
+        self.insurance_net: Cents | None = None
+        self.face_faulted = False
+
+    def account(self, hand: int, kind: str) -> Account:
+        """Return the account of one of its hands or of its insurance."""
+        if kind == "main" and hand < len(self.hands):
+            return self.hands[hand].account
+        if kind == "insurance" and hand == 0:
+            return self.insured
+        return self._other.setdefault((hand, kind), Account())
+
+    def script(self, hand: int) -> Script:
+        """Return the record of one of its hands."""
+        if hand == 0:
+            return self._script
+        script = self._more.get(hand)
+        if script is None:
+            script = self._more[hand] = Script()
+        return script
 
 
-class Script(msgspec.Struct, frozen=True):
-    """What the whole record of a round tells of each of its facts.
+class Round:
+    """A round: its record as it grows, and the play as it is judged."""
 
-    Attributes:
-        cards: the identity of the card dealt by each fact, as far as ever learnt.
-        turned: for each ``card_exposed``, what it turned: the ``hole`` card, an ``open``
-            card, or a ``foreign`` one that nobody dealt there.
-        last_turn: index of the last fact by which a hand was played on, before it stood.
-        dealt_in: cards each spot got up to the dealer's second.
-        order: who got the cards up to the dealer's second, in order.
-        draws: indices of the dealer's cards after the second.
-    """
+    def __init__(self) -> None:
+        self.record: list[Noted] = []
+        self._spare: list[Noted] = []
+        self._known: dict[int, Spot] = {}
+        """Every spot that any round named."""
+        self.order: list[int] = []
+        """Who got the cards up to the dealer's second, in order."""
+        self.spots: list[Spot] = []
+        """Those in play, by number."""
+        self.dealer: list[Noted] = []
+        """The dealer's cards as they lie."""
+        self.payments: list[Noted] = []
+        self.passes: list[list[int]] = []
+        """Who is still to get a card in each pass of the initial deal."""
+        self.owed: list[int] = []
+        """Who was passed over and may still get that card."""
+        self._serial = 0
+        self.begin(1)
 
-    cards: dict[int, Card | None]
-    turned: dict[int, str]
-    last_turn: dict[tuple[int, int], int]
-    dealt_in: dict[Dealt, int]
-    order: tuple[Dealt, ...]
-    draws: tuple[int, ...]
+    def begin(self, number: int) -> None:
+        """Start a round: nothing has happened in it."""
+        self.number = number
+        self._serial += 1
+        self._spare.extend(self.record)
+        del self._spare[_MOST_SPARED:]
+        self.record.clear()
+        self.order.clear()
+        self.to_dealer = 0
+        """Cards that the record shows the dealer got."""
+        self.first_draw = -1
+        """Place of the dealer's first card after his two."""
+        self._begin_deal()
+        self._begin_play()
+
+    def _begin_deal(self) -> None:
+        self.spots.clear()
+        self.dealer.clear()
+        self.passes.clear()
+        self.owed.clear()
+        self.order_faulted = -1
+        """Passes left when the deal's order was last found wrong."""
+        self.opened = False
+        """Whether its opening was observed."""
+        self.wagered = False
+        """Whether any main wager was observed."""
+        self.dealing = False
+        """Whether the first card has been dealt."""
+
+    def _begin_play(self) -> None:
+        self.acted = False
+        self.looked = False
+        """Whether the dealer looked at his hole card."""
+        self.saw_blackjack = False
+        self.hole_shown_seq = 0
+        """The fact that showed the hole card; 0 where none did."""
+        self.early_draw_seq = 0
+        self.payments.clear()
+        self.sweep = 0
+        self.settling = False
+        """Whether the fact before was a payment."""
+        self.last_seq = 0
+        self.closed = False
+        self.counted = False
+        """Whether the tray was counted after it closed."""
+
+    def blank(self) -> Noted:
+        """Return a note to write the next fact on."""
+        return self._spare.pop() if self._spare else Noted()
+
+    def spot(self, number: int) -> Spot:
+        """Return a spot by its number, in play or not; the dealer's place for ``DEALER``."""
+        spot = self._known.get(number)
+        if spot is None:
+            spot = self._known[number] = Spot(number, self._serial)
+        elif spot.serial != self._serial:
+            spot.begin(self._serial)
+        return spot
+
+    def named(self) -> list[Spot]:
+        """Return every spot that the record names, by number."""
+        numbers = sorted(self._known)
+        spots = [self._known[number] for number in numbers if number != DEALER]
+        return [spot for spot in spots if spot.serial == self._serial]
+
+    def enter(self, spot: Spot) -> None:
+        """Put a spot into play, in its place by number."""
+        spot.in_play = True
+        at = len(self.spots)
+        while at and self.spots[at - 1].number > spot.number:
+            at -= 1
+        self.spots.insert(at, spot)
+
+    def leave(self, spot: Spot) -> None:
+        """Take a spot out of play."""
+        self.spots.remove(spot)
+        spot.clear()
 
 
-class Round(msgspec.Struct, frozen=True):
-    """A round in play."""
-
-    number: int
-    script: Script
-    spots: tuple[Spot, ...] = ()
-    dealer: tuple[Laid, ...] = ()
-    opened: bool = False
-    """Whether its opening was observed."""
-    wagered: bool = False
-    """Whether any main wager was observed."""
-    dealing: bool = False
-    """Whether the first card has been dealt."""
-    passes: tuple[tuple[Dealt, ...], ...] = ()
-    """Who is still to get a card in each pass of the initial deal."""
-    owed: tuple[Dealt, ...] = ()
-    """Who was passed over and may still get that card."""
-    order_faulted: int = -1
-    """Passes left when the deal's order was last found wrong."""
-    strays: frozenset[Dealt] = frozenset()
-    """Spots not in play that were dealt a card."""
-    acted: bool = False
-    checked: bool | None = None
-    hole_shown: bool = False
-    out_of_turn: frozenset[tuple[int, int]] = frozenset()
-    early_draw_seq: int = 0
-    payments: tuple[Payment, ...] = ()
-    sweep: int = 0
-    settling: bool = False
-    """Whether the fact before was a payment."""
-    last_seq: int = 0
-    closed: bool = False
-    counted: bool = False
-    """Whether the tray was counted after it closed."""
-
-
-class Shoe(msgspec.Struct, frozen=True):
+class Shoe:
     """The cards that have left the shoe."""
 
-    decks: int
-    started: bool = False
-    """Whether its start was observed."""
-    out: dict[str, int] = {}
-    """Cards and ranks → how many have been seen; ``""`` counts every card."""
-    burned: int = 0
-    burn_judged: bool = False
-    boxed: tuple[Card | None, ...] = ()
-    """Cards found face up and not yet seen in the discard rack."""
-    boxed_last: bool = False
-    """Whether the last card out was one of them."""
-    rounds: int = 0
-    cut: bool = False
-    """The cut card came in a round that is over."""
+    def __init__(self, decks: int, *, started: bool) -> None:
+        self.decks = decks
+        self.started = started
+        """Whether its start was observed."""
+        self.burned = 0
+        self.burn_judged = False
+        self.boxed_last = False
+        """Whether the last card out was found face up."""
+        self.rounds = 0
+        self.cut = False
+        """The cut card came in a round that is over."""
+        self.forget()
+
+    def forget(self) -> None:
+        """Count its cards from here."""
+        self.out = 0
+        self.out_faces = [0] * 66
+        """How many of each card have been seen, by index."""
+        self.out_ranks = [0] * 13
+        self.boxed: dict[int, int] = {}
+        """Cards found face up and not yet seen in the discard rack, by index, how many."""
 
 
-class Table(msgspec.Struct, frozen=True):
+class Table:
     """What lasts from round to round."""
 
-    shoe: Shoe
-    seats: dict[int, str] = {}
-    """Spot → the player who holds it."""
-    entered: frozenset[str] = frozenset()
-    """Who has played every round of this shoe."""
-    newcomers: frozenset[str] = frozenset()
-    """Who sat down since the last round was dealt."""
-    seen_rounds: int = 0
-    cut_now: bool = False
-    """The cut card came in the round in play."""
-    tray: Cents | None = None
-    tray_change: Cents = 0
-    """What payments since the last count did to the tray."""
-    tray_sure: bool = True
-    """Whether every round since the last count had its payments observed."""
+    def __init__(self, decks: int) -> None:
+        self.shoe = Shoe(decks, started=False)
+        self.seats: dict[int, str] = {}
+        """Spot → the player who holds it."""
+        self.entered: set[str] = set()
+        """Who has played every round of this shoe."""
+        self.newcomers: set[str] = set()
+        """Who sat down since the last round was dealt."""
+        self.seen_rounds = 0
+        self.cut_now = False
+        """The cut card came in the round in play."""
+        self.tray: int | None = None
+        self.tray_change = 0
+        """What payments since the last count did to the tray."""
+        self.tray_sure = True
+        """Whether every round since the last count had its payments observed."""
 
 
-class State(msgspec.Struct, frozen=True):
-    """A table, the round in play, and which fact of it comes next."""
+class State:
+    """A table, the round in play, the house's rules, and the mistakes found so far."""
 
-    table: Table
-    round: Round
-    index: int = 0
+    def __init__(self, rules: HouseRules) -> None:
+        self.rules = rules
+        self.table = Table(rules.decks)
+        self.round = Round()
+        self.found: list[Violation] = []
 
-
-class Step(msgspec.Struct, frozen=True):
-    """The state after a fact, and the mistakes that the fact shows."""
-
-    after: State
-    findings: tuple[Violation, ...] = ()
-
-
-class Noted(msgspec.Struct, frozen=True):
-    """A fact with its place in the journal or its line in the file."""
-
-    seq: int
-    fact: AnyFact
+    def find(
+        self, code: str, seq: int, detail: str, spot: int | None = None, hand: int | None = None
+    ) -> None:
+        """Note a mistake: the fact it happened at, and what should have been."""
+        self.found.append(violation(code, seq, detail, spot, hand))

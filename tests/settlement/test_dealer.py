@@ -3,6 +3,8 @@
 import pytest
 
 from settlement.dealer import must_draw
+from settlement.hands import counted
+from settlement.houserules import HouseRules
 from tests.settlement.table import found, nets, one_round, rules
 from tests.settlement.test_hands import hand
 
@@ -26,7 +28,7 @@ STANDS = "bet 1 1000; 1 TS; D {}; 1 9C; D {} down; "
     ],
 )
 def test_dealer_draws_when_due(dealer: str, name: str, due: bool) -> None:
-    assert must_draw(hand(dealer), rules(name)) is due
+    assert must_draw(counted(hand(dealer)), HouseRules(rules(name))) is due
 
 
 @pytest.mark.parametrize(

@@ -3,27 +3,22 @@
 Each case was met by a random table; the rule is the sheet's.
 """
 
-import pytest
-
 from tests.settlement.table import codes, found, nets, one_round
 
 FACES_UP = ("dealer_first_card=up", "player_cards=up")
 
 
-@pytest.mark.xfail(strict=True, reason="counted with the round before")
 def test_a_burn_between_rounds_of_an_unseen_shoe_is_counted_with_neither() -> None:
     """The decks may have been shuffled before it or after it."""
     text = "bet 1 1000; 1 TS; D TC; 1 TD; D 8S down; show D 8S; close; burn TS; "
     assert codes(text + text, "home", *FACES_UP) == []
 
 
-@pytest.mark.xfail(strict=True, reason="pays the odds of a win")
 def test_even_money_is_the_wager_itself() -> None:
     text = "bet 1 1000; 1 AS; D AC; 1 TD; D 7C down; even_money 1; show D 7C; close"
     assert nets(text, "kansas-shoe", "even_money=true", "win_payout=3:2") == [1000]
 
 
-@pytest.mark.xfail(strict=True, reason="taken for play out of turn")
 def test_early_surrender_is_decided_before_the_dealer_looks() -> None:
     text = (
         "bet 1 1000; bet 2 1000; 1 TS; 2 TD; D AC; 1 2D; 2 6D; D 7C down; surrender 2; peek no; "
@@ -32,7 +27,6 @@ def test_early_surrender_is_decided_before_the_dealer_looks() -> None:
     assert found(text, "casino-shoe", "surrender=early") == []
 
 
-@pytest.mark.xfail(strict=True, reason="told again when its rank runs out")
 def test_one_surplus_card_is_impossible_once() -> None:
     text = (
         "shoe 1; bet 1 1000; 1 2S; D TC; 1 2S; D TD down; 1 2H; 1 2D; 1 2C; 1 9C; show D TD; close"
@@ -43,21 +37,18 @@ def test_one_surplus_card_is_impossible_once() -> None:
 UNLIKE = "bet 1 1000; 1 {}; D 6C; 1 {}; D TC down; say-split 1; split 1.1 1000; "
 
 
-@pytest.mark.xfail(strict=True, reason="the other card counts as an ace")
 def test_an_ace_split_from_another_card_takes_one_card_and_the_other_draws_on() -> None:
     end = "show D TC; D 9S; close"
     ace_first = UNLIKE.format("AS", "5D") + "1 TS; 1.1 2D; 1.1 KD; "
     assert found(ace_first + end) == [("split_not_pair", 6)]
 
 
-@pytest.mark.xfail(strict=True, reason="the ace counts as the other card")
 def test_an_ace_split_off_another_card_takes_one_card() -> None:
     ace_second = UNLIKE.format("5S", "AD") + "1 TS; 1 2C; 1.1 2D; 1.1 4S; show D TC; D 9S; close"
     expected = [("split_not_pair", 6), ("extra_card_on_split_ace", 11)]
     assert found(ace_second) == expected
 
 
-@pytest.mark.xfail(strict=True, reason="taken for a pass of settling")
 def test_a_broken_hands_wager_taken_in_its_turn_belongs_to_no_pass() -> None:
     text = (
         "bet 1 1000; bet 2 1000; 1 TS; 2 AS; D 9C; 1 6D; 2 KD; D 8S down; "
@@ -66,7 +57,6 @@ def test_a_broken_hands_wager_taken_in_its_turn_belongs_to_no_pass() -> None:
     assert found(text) == []
 
 
-@pytest.mark.xfail(strict=True, reason="told at a payment before the dealer's turn")
 def test_standing_short_is_told_after_the_dealers_turn_began() -> None:
     text = (
         "bet 1 1000; bet 2 1000; 1 TS; 2 TD; D TH; 1 6D; 2 9D; D 5C down; "
@@ -75,20 +65,17 @@ def test_standing_short_is_told_after_the_dealers_turn_began() -> None:
     assert found(text) == [("dealer_stood_below_17", 13)]
 
 
-@pytest.mark.xfail(strict=True, reason="a spot without cards loses to a blackjack")
 def test_a_spot_that_was_dealt_nothing_is_no_hand_to_lose() -> None:
     text = "bet 1 1000; bet 2 1000; 2 9S; D TH; 2 8C; D AC down; show D AC; close"
     assert found(text) == [("spot_skipped", 3)]
     assert nets(text) == [None, -1000]
 
 
-@pytest.mark.xfail(strict=True, reason="each part is told")
 def test_a_blackjack_paid_early_in_parts_is_one_mistake() -> None:
     text = "bet 1 1000; 1 AS; D TC; 1 KD; D 8S down; pay 1 1000; pay 1 500; show D 8S; close"
     assert found(text) == [("blackjack_paid_early", 6)]
 
 
-@pytest.mark.xfail(strict=True, reason="the hand begun in error is held to be the one due")
 def test_a_split_hand_served_too_soon_is_told_once() -> None:
     text = (
         "bet 1 1000; 1 8S; D TH; 1 8D; D 7C down; say-split 1; split 1.1 1000; 1.1 3S; "
@@ -100,21 +87,18 @@ def test_a_split_hand_served_too_soon_is_told_once() -> None:
 VOID = "policy.illegal_option=void"
 
 
-@pytest.mark.xfail(strict=True, reason="the second part counts")
 def test_void_insurance_is_void_in_all_its_parts() -> None:
     text = "bet 1 1000; 1 TS; D TC; 1 9D; D 7C down; ins 1 200; ins 1 300; show D 7C; close"
     assert found(text, "kansas-shoe", VOID) == [("insurance_not_offered", 6)]
     assert nets(text, "kansas-shoe", VOID) == [1000]
 
 
-@pytest.mark.xfail(strict=True, reason="stands although void")
 def test_a_void_late_surrender_does_not_stand_against_a_blackjack() -> None:
     text = "bet 1 1000; 1 TS; D AC; 1 6D; D TC down; surrender 1; show D TC; close"
     assert found(text, "casino-shoe", VOID) == [("surrender_vs_dealer_blackjack", 6)]
     assert nets(text, "casino-shoe", VOID) == [-1000]
 
 
-@pytest.mark.xfail(strict=True, reason="the card kept unmakes the blackjack")
 def test_a_card_drawn_on_a_blackjack_does_not_unmake_it() -> None:
     text = "bet 1 1000; 1 TS; D AC; 1 9D; D KC down; ins 1 500; show D KC; D 5S; close"
     keep = "policy.dealer_overdraw=keep"

@@ -54,27 +54,7 @@ def test_every_code_can_be_committed() -> None:
     assert set(WAYS) == set(BREAKS)
 
 
-NOT_YET = (
-    "spot_skipped",
-    "split_hand_order",
-    "dealer_drew_on_blackjack",
-    "dealer_stood_soft_17",
-    "dealer_stood_below_17",
-    "split_not_pair",
-    "insurance_not_offered",
-    "insurance_late",
-    "surrender_vs_dealer_blackjack",
-    "blackjack_paid_early",
-)
-"""Mistakes that the engine does not judge well in every house: see test_one_mistake."""
-
-
-def _marked(code: str) -> object:
-    mark = pytest.mark.xfail(strict=True, reason="see test_one_mistake")
-    return pytest.param(code, marks=mark) if code in NOT_YET else code
-
-
-@pytest.mark.parametrize("code", [_marked(code) for code in WAYS])
+@pytest.mark.parametrize("code", WAYS)
 def test_a_mistake_amid_a_random_round_is_found_once_and_alone(code: str) -> None:
     way, made = WAYS[code], 0
     for house in (*BOOKS, *HOUSES):

@@ -1,0 +1,178 @@
+"""Facts read once into plain fields, in the record of the round they belong to."""
+
+from typing import TYPE_CHECKING, Final, cast
+
+from models.cards import Card
+from models.events import (
+    AnyFact,
+    CardBoxed,
+    CardBurned,
+    CardDealt,
+    CardExposed,
+    CardsTouched,
+    CutCardReached,
+    Dealt,
+    HoleCardChecked,
+    PaymentMade,
+    PlayerActed,
+    PlayerLeft,
+    PlayerSeated,
+    RoundClosed,
+    RoundOpened,
+    ShoeStarted,
+    TrayCounted,
+    WagerPlaced,
+    WagerRemoved,
+)
+from settlement.hands import FACES, UNKNOWN, face_of
+
+if TYPE_CHECKING:
+    from settlement.state import Spot
+
+DEALER: Final = 0
+"""Stands for the dealer where a spot's number is kept."""
+
+CARD_DEALT: Final = 1
+PLAYER_ACTED: Final = 2
+WAGER_PLACED: Final = 3
+PAYMENT_MADE: Final = 4
+CARD_EXPOSED: Final = 5
+ROUND_OPENED: Final = 6
+ROUND_CLOSED: Final = 7
+HOLE_CARD_CHECKED: Final = 8
+WAGER_REMOVED: Final = 9
+CARDS_TOUCHED: Final = 10
+TRAY_COUNTED: Final = 11
+PLAYER_SEATED: Final = 12
+PLAYER_LEFT: Final = 13
+SHOE_STARTED: Final = 14
+CARD_BURNED: Final = 15
+CARD_BOXED: Final = 16
+CUT_CARD_REACHED: Final = 17
+
+KINDS: Final[dict[type, int]] = {
+    CardDealt: CARD_DEALT,
+    PlayerActed: PLAYER_ACTED,
+    WagerPlaced: WAGER_PLACED,
+    PaymentMade: PAYMENT_MADE,
+    CardExposed: CARD_EXPOSED,
+    RoundOpened: ROUND_OPENED,
+    RoundClosed: ROUND_CLOSED,
+    HoleCardChecked: HOLE_CARD_CHECKED,
+    WagerRemoved: WAGER_REMOVED,
+    CardsTouched: CARDS_TOUCHED,
+    TrayCounted: TRAY_COUNTED,
+    PlayerSeated: PLAYER_SEATED,
+    PlayerLeft: PLAYER_LEFT,
+    ShoeStarted: SHOE_STARTED,
+    CardBurned: CARD_BURNED,
+    CardBoxed: CARD_BOXED,
+    CutCardReached: CUT_CARD_REACHED,
+}
+"""Every type of fact, the frequent ones first."""
+
+OPEN: Final = 0
+"""A card turned up that lay open already, or that a player held."""
+HOLE: Final = 1
+"""The dealer's card turned up from its back."""
+FOREIGN: Final = 2
+"""A card turned up that is not the one dealt there."""
+
+
+class Noted:
+    """A fact with its place in the journal, or its line in the file.
+
+    Only the fields of its own type say anything.
+    """
+
+    fact: AnyFact
+    kind: int
+    seq: int
+    at: "Spot"
+    """The spot it names; set as it is taken into the record of a round."""
+    index: int
+    """Its place in the record of the round."""
+    sweep: int
+    """The settling pass that a payment belongs to."""
+
+    def write(self, fact: AnyFact, kind: int, seq: int) -> None:
+        """Write a fact on a blank note."""
+        self.fact = fact
+        self.kind = kind
+        self.seq = seq
+        self.spot = DEALER
+        self.hand = 0
+        self.what = ""
+        """The kind of wager or payment, or the action."""
+        self.amount = 0
+        self.manner: str | None = None
+        self.read = UNKNOWN
+        """The card's index, as this fact says it."""
+        self.card = UNKNOWN
+        """The card's index, as far as the record ever tells it."""
+        self.down = False
+        """Dealt face down."""
+        self.lies_down = False
+        """Still face down as far as the record has been read."""
+        self.turned = OPEN
+        _write(self, fact, kind)
+
+
+def _write(noted: Noted, fact: AnyFact, kind: int) -> None:
+    """Read the fields of a fact's own type."""
+    if kind == CARD_DEALT:
+        _dealt(noted, cast(CardDealt, fact))
+    elif kind == PLAYER_ACTED:
+        _acted(noted, cast(PlayerActed, fact))
+    elif kind in (WAGER_PLACED, PAYMENT_MADE, WAGER_REMOVED):
+        _chips(noted, cast(WagerPlaced, fact))
+    elif kind == CARD_EXPOSED:
+        _exposed(noted, cast(CardExposed, fact))
+    elif kind == CARDS_TOUCHED:
+        _touched(noted, cast(CardsTouched, fact))
+    elif kind in (CARD_BURNED, CARD_BOXED):
+        noted.read = face_of(cast(CardBurned, fact).card)
+    elif kind == TRAY_COUNTED:
+        noted.amount = cast(TrayCounted, fact).amount
+
+
+def _dealt(noted: Noted, fact: CardDealt) -> None:
+    _place(noted, fact.to, fact.hand)
+    noted.read = noted.card = face_of(fact.card)
+    noted.down = noted.lies_down = fact.face == "down"
+
+
+def _exposed(noted: Noted, fact: CardExposed) -> None:
+    _place(noted, fact.to, fact.hand)
+    noted.read = face_of(fact.card)
+
+
+def _place(noted: Noted, to: Dealt, hand: int) -> None:
+    if isinstance(to, int):
+        noted.spot = to
+        noted.hand = hand
+
+
+def _acted(noted: Noted, fact: PlayerActed) -> None:
+    noted.spot = fact.spot
+    noted.hand = fact.hand
+    noted.what = fact.action
+    noted.manner = fact.manner
+
+
+def _chips(noted: Noted, fact: WagerPlaced | WagerRemoved | PaymentMade) -> None:
+    noted.spot = fact.spot
+    noted.hand = fact.hand
+    noted.what = fact.kind
+    noted.amount = fact.amount
+
+
+def _touched(noted: Noted, fact: CardsTouched) -> None:
+    noted.spot = fact.spot
+    noted.manner = fact.manner
+
+
+def card_named(face: int) -> str:
+    """Write one card for people."""
+    card: Card | None = FACES[face]
+    return "??" if card is None else str(card)

@@ -1,0 +1,108 @@
+"""A rulebook's knobs as the engine reads them: plain fields, read once."""
+
+from fractions import Fraction
+
+import msgspec
+
+from models.money import Odds
+from models.rulebook import Rulebook
+
+
+class HouseRules:
+    """The knobs of one game. A field that is true says what its name says."""
+
+    def __init__(self, book: Rulebook) -> None:
+        self.id = book.id
+        self._deal(book)
+        self._hands(book)
+        self._payouts(book)
+        self._table(book)
+        self._policies(book)
+
+    def _deal(self, book: Rulebook) -> None:
+        self.decks = book.decks
+        self.burn_after_shuffle = book.burn_after_shuffle
+        self.dealer_first_card: str = book.dealer_first_card
+        self.player_cards: str = book.player_cards
+        self.hits_soft_17 = book.dealer_soft17 == "hit"
+        self.player_touch: str = book.player_touch
+        self.signals: dict[str, tuple[str, ...]] = msgspec.structs.asdict(book.signals)
+        """Accepted ways of saying each decision; empty where the option is not offered."""
+
+    def _hands(self, book: Rulebook) -> None:
+        self.split_match: str = book.split_match
+        self.max_hands = book.max_hands
+        self.resplit_aces = book.resplit_aces
+        self.one_card_to_split_aces = book.split_aces_cards == 1
+        self.split_ace_21_is_blackjack = book.split_ace_21_is_blackjack
+        self.split_ten_21_is_blackjack = book.split_ten_21_is_blackjack
+        self.double_on: str = book.double_on
+        self.double_soft_as_low_total = book.double_soft_as_low_total
+        self.double_for_less = book.double_for_less
+        self.double_after_split = book.double_after_split
+        self.double_split_aces = book.double_split_aces
+        self.surrender: str = book.surrender
+        self.surrender_after_split = book.surrender_after_split
+
+    def _payouts(self, book: Rulebook) -> None:
+        unit = book.payout_unit
+        up = book.payout_rounding == "up"
+        self.win = Price(book.win_payout, unit, up=up)
+        self.blackjack = Price(book.blackjack_payout, unit, up=up)
+        self.insured = Price(book.insurance_payout, unit, up=up)
+        self.even = Price(Odds(1, 1), unit, up=up)
+        self.half = Price(Odds(1, 2), unit, up=up)
+        self.insurance: str = book.insurance
+        self.insured_blackjack_loses = book.insured_blackjack_vs_dealer_blackjack == "lose"
+        self.even_money = book.even_money
+        self.dealer_blackjack_collects_all = book.dealer_blackjack_collects == "all_wagers"
+
+    def _table(self, book: Rulebook) -> None:
+        self.table_min = book.table_min
+        self.table_max = book.table_max
+        self.max_spots_per_player = book.max_spots_per_player
+        self._multiples = sorted(book.multi_spot_min_multiple.items())
+        self.mid_shoe_entry = book.mid_shoe_entry
+        self.side_wagers = book.side_wagers
+        self.settles_right_to_left = book.settle_order == "right_to_left"
+
+    def least(self, spots: int) -> int:
+        """Return the minimum on each spot for a player who holds so many."""
+        multiple = 1
+        for held, times in self._multiples:
+            if held <= spots:
+                multiple = times
+        return multiple * self.table_min
+
+    def _policies(self, book: Rulebook) -> None:
+        self.keeps_overdraw = book.policy.dealer_overdraw == "keep"
+        self.waits_for_underdraw = book.policy.dealer_underdraw == "pending"
+        self.keeps_extra_card = book.policy.extra_player_card == "keep"
+        self.caps_insurance = book.policy.insurance_over_half == "cap"
+        self.voids_illegal_option = book.policy.illegal_option == "void"
+
+
+class Price:
+    """What a stake wins at posted odds, in chips that the house has."""
+
+    def __init__(self, odds: Odds, unit: int, *, up: bool) -> None:
+        self.pays = odds.pays
+        self.per = odds.per
+        self.unit = unit
+        self.up = up
+
+    def won(self, stake: int) -> int:
+        """Return what ``stake`` wins; what the smallest chip cannot pay goes as the house says."""
+        exact = stake * self.pays
+        whole = self.per * self.unit
+        units = -(-exact // whole) if self.up else exact // whole
+        return units * self.unit
+
+    def exactly(self, stake: int) -> tuple[int, int]:
+        """Return what the odds give on ``stake``: cents, as numerator and denominator."""
+        exact = Fraction(stake * self.pays, self.per)
+        return exact.numerator, exact.denominator
+
+    def is_exact(self, stake: int, won: int) -> bool:
+        """Tell whether ``won`` is to the cent what the odds give on ``stake``."""
+        return won * self.per == stake * self.pays

@@ -1,0 +1,67 @@
+"""A fact taken into the record of its round, before any of the round is judged."""
+
+from settlement.facts import (
+    CARD_DEALT,
+    CARD_EXPOSED,
+    DEALER,
+    PLAYER_ACTED,
+    WAGER_PLACED,
+    Noted,
+)
+from settlement.state import MOST_HANDS, Round, Spot
+
+_DEALT_IN = 2
+"""Cards the dealer gets in the initial deal."""
+
+
+def take(round_: Round, noted: Noted) -> None:
+    """Add a fact to the record, with what it tells of the facts before it."""
+    noted.index = len(round_.record)
+    noted.at = round_.spot(noted.spot)
+    round_.record.append(noted)
+    if noted.kind == CARD_DEALT:
+        _dealt(round_, noted.at, noted)
+    elif noted.kind == PLAYER_ACTED:
+        _acted(noted.at, noted)
+    elif noted.kind == WAGER_PLACED and noted.what == "double":
+        _turn(noted.at, noted)
+    elif noted.kind == CARD_EXPOSED:
+        noted.at.script(noted.hand).turn_up(noted, round_.record)
+
+
+def _dealt(round_: Round, spot: Spot, noted: Noted) -> None:
+    spot.script(noted.hand).lay(noted)
+    if noted.hand <= spot.top + 1:
+        spot.top = max(spot.top, noted.hand)
+    if noted.hand == 0 and round_.to_dealer < _DEALT_IN:
+        spot.dealt_in += 1
+        round_.order.append(noted.spot)
+    if noted.spot != DEALER:
+        _turn(spot, noted)
+        return
+    round_.to_dealer += 1
+    if round_.to_dealer == _DEALT_IN + 1:
+        round_.first_draw = noted.index
+
+
+def _turn(spot: Spot, noted: Noted) -> None:
+    if spot.script(noted.hand).turn(noted.index):
+        spot.last_turn = noted.index
+
+
+def _acted(spot: Spot, noted: Noted) -> None:
+    action = noted.what
+    if action == "even_money":
+        return
+    _turn(spot, noted)
+    if action in ("stand", "surrender"):
+        spot.script(noted.hand).end()
+    elif action == "split":
+        _split(spot, noted.hand)
+
+
+def _split(spot: Spot, hand: int) -> None:
+    lying = spot.script(hand)
+    if lying.splits() and spot.top + 1 < MOST_HANDS:
+        spot.top += 1
+        spot.script(spot.top).lay(lying.part())

@@ -1,0 +1,146 @@
+"""The compiled engine and its source say the same of everything, byte for byte."""
+
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from models import events as ev
+from models.cards import DECK, Card
+from models.errors import OperatorError
+from models.events import AnyFact
+from settlement import COMPILED, native
+from simulation.dealing import deal_session
+from simulation.mistakes import known
+from simulation.table import Table
+from tests.settlement.table import IDS, rules
+
+GOLDEN = sorted(Path("tests/golden").glob("*.judged.jsonl"))
+CARDS = (*DECK, *map(Card, ("AS", "8H", "8C", "TD", "A?", "8?")), None)
+pytestmark = pytest.mark.skipif(
+    not os.path.isdir(native.folder()),  # noqa: PTH112
+    reason="the engine is not compiled here; scripts/compile does it where a C compiler is",
+)
+
+
+def _settled(file: Path, rulebook: str, *, compiled: bool) -> tuple[int, bytes]:
+    """Return what ``pitwatch settle`` says of a file: exit status and output."""
+    hidden = {} if compiled else {native.INTERPRETED: "1"}
+    shown = {name: value for name, value in os.environ.items() if name != native.INTERPRETED}
+    command = [sys.executable, "-m", "server", "settle", str(file)]
+    run = subprocess.run(
+        [*command, "--rulebook", rulebook, "--json"],
+        env=shown | hidden,
+        capture_output=True,
+        check=False,
+    )
+    assert run.returncode in (0, 3), run.stderr.decode()
+    return run.returncode, run.stdout
+
+
+def _agree(facts: Iterable[AnyFact], file: Path, rulebook: str) -> None:
+    file.write_bytes(b"\n".join(msgspec.json.encode(fact) for fact in facts))
+    compiled = _settled(file, rulebook, compiled=True)
+    assert compiled[1].count(b"\n") > 10
+    assert compiled == _settled(file, rulebook, compiled=False)
+
+
+def _at_random(chance: random.Random) -> AnyFact:
+    """Return any fact at all, as likely as not one that cannot be."""
+    spot, hand = chance.choice((1, 1, 2, 3, 99)), chance.choice((0, 0, 0, 1, 2, 15))
+    to: ev.Dealt = chance.choice((spot, spot, "dealer"))
+    cents = chance.choice((0, 1, 25, 500, 1000, 1025, 10**12))
+    card = chance.choice(CARDS)
+    kind: ev.WagerKind = chance.choice(("main", "main", "double", "split", "insurance", "side"))
+    actions: tuple[ev.Action, ...] = ("hit", "stand", "double", "split", "surrender", "even_money")
+    facts: tuple[AnyFact, ...] = (
+        *[ev.CardDealt(to=to, hand=hand, card=card, face=chance.choice(("up", "down")))] * 6,
+        *[ev.WagerPlaced(spot=spot, hand=hand, kind=kind, amount=cents)] * 3,
+        *[ev.PlayerActed(spot=spot, hand=hand, action=chance.choice(actions))] * 3,
+        *[ev.CardExposed(to=to, hand=hand, card=card)] * 2,
+        *[ev.PaymentMade(spot=spot, hand=hand, amount=cents - 500)] * 2,
+        ev.WagerRemoved(spot=spot, hand=hand, kind=kind, amount=cents),
+        ev.HoleCardChecked(blackjack=chance.random() < 0.5),
+        ev.PlayerSeated(player=chance.choice("AB"), spots=(spot,)),
+        ev.PlayerLeft(player=chance.choice("AB"), spots=(spot,)),
+        ev.CardsTouched(spot=spot, manner="two_hands"),
+        ev.ShoeStarted(decks=chance.randint(1, 8)),
+        ev.CardBurned(card=card),
+        ev.CardBoxed(card=card),
+        ev.TrayCounted(amount=cents),
+        ev.CutCardReached(),
+        ev.RoundOpened(round=chance.randint(1, 9)),
+        ev.RoundClosed(),
+    )
+    return chance.choice(facts)
+
+
+def _played(rulebook: str) -> Iterator[AnyFact]:
+    """Deal random rounds, and each mistake that this house can make."""
+    yield from (step.fact for step in deal_session(Table(rules(rulebook), (1, 2, 3, 5), 3), 400, 3))
+    for code in known():
+        with suppress(OperatorError):
+            table = Table(rules(rulebook), (1, 2, 3, 4, 5, 6, 7), 5)
+            yield from (step.fact for step in deal_session(table, 2, 5, mistakes=(code,)))
+
+
+@pytest.mark.parametrize("rulebook", IDS)
+def test_rounds_with_and_without_mistakes_settle_alike(rulebook: str, tmp_path: Path) -> None:
+    _agree(_played(rulebook), tmp_path / "played.jsonl", rulebook)
+
+
+@pytest.mark.parametrize("rulebook", IDS)
+def test_what_cannot_be_settles_alike(rulebook: str, tmp_path: Path) -> None:
+    chance = random.Random(rulebook)
+    _agree((_at_random(chance) for _ in range(6000)), tmp_path / "odd.jsonl", rulebook)
+
+
+@pytest.mark.parametrize("file", GOLDEN, ids=lambda file: file.name)
+def test_golden_sessions_settle_alike(file: Path) -> None:
+    assert _settled(file, "kansas-shoe", compiled=True) == _settled(
+        file, "kansas-shoe", compiled=False
+    )
+
+
+def test_a_changed_source_is_never_run_in_an_old_form(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The folder's name is a hash of the sources: changed ones have no compiled form."""
+    for name in native.sources():
+        copy = tmp_path / name
+        copy.parent.mkdir(exist_ok=True)
+        copy.write_bytes(Path(name).read_bytes())
+    current = os.path.basename(native.folder())  # noqa: PTH119
+    monkeypatch.setattr(native, "_ROOT", str(tmp_path))
+    assert os.path.basename(native.folder()) == current  # noqa: PTH119
+    (tmp_path / "build/compiled" / current).mkdir(parents=True)
+    monkeypatch.delenv(native.INTERPRETED, raising=False)
+    assert native.found() == str(tmp_path / "build/compiled" / current)
+    with (tmp_path / "settlement/dealer.py").open("a") as file:
+        file.write("\n")
+    assert native.found() is None
+
+
+def test_the_compiled_form_can_be_kept_out() -> None:
+    told = "import settlement, settlement.engine as e; print(settlement.COMPILED, e.__file__)"
+    shown = {name: value for name, value in os.environ.items() if name != native.INTERPRETED}
+    for environment, form in ((shown, "True"), (shown | {native.INTERPRETED: "1"}, "False")):
+        run = subprocess.run(
+            [sys.executable, "-c", told],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert run.stdout.split()[0] == form
+        assert run.stdout.strip().endswith(".py") is (form == "False")
+
+
+def test_these_tests_run_the_engine_that_they_say() -> None:
+    assert COMPILED is not bool(os.environ.get(native.INTERPRETED))
