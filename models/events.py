@@ -136,6 +136,24 @@ class CardSighted(Observation, frozen=True, kw_only=True, tag="card_sighted"):
     """Left, top, width, height in pixels of that frame: the picture it rests on."""
 
 
+class ForeignCardSighted(Observation, frozen=True, kw_only=True, tag="foreign_card_sighted"):
+    """A face or back on the felt fits no card of the decks in use, however often looked at."""
+
+    track: int
+    """The camera's identity of the card, as in ``card_sighted``."""
+    face: Face
+    card: Card | None
+    """What a face was read as; ``None`` for a back or in doubt."""
+    deck_fit: Probability
+    """How well it fits the decks in use at its best, from 0 to 1."""
+    x_mm: float
+    y_mm: float
+    """The card's middle on the felt."""
+    frame: int
+    crop: tuple[int, int, int, int]
+    """Left, top, width, height in pixels of that frame."""
+
+
 class CardGone(Observation, frozen=True, kw_only=True, tag="card_gone"):
     """The felt shows where the card of ``track`` lay; it was taken up."""
 
@@ -354,6 +372,7 @@ AnyObservation: TypeAlias = (
     | DeviceReturned
     | CardSighted
     | CardGone
+    | ForeignCardSighted
     | CameraFault
     | CameraRecovered
     | PlateRead

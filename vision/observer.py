@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from typing import Final, TypeAlias
 
 from models.cards import Card
-from models.events import CardGone, CardSighted
+from models.events import CardGone, CardSighted, Face, ForeignCardSighted
 from vision.change import Rect
+from vision.decks.reading import FOREIGN_BACK_FIT, FOREIGN_FIT
 from vision.felt import Felt, Pose
 from vision.tracker import Change, Track
 
@@ -16,6 +17,13 @@ _MOST: Final = 4
 _LEAST_P: Final = 0.01
 _MARGIN_MM: Final = 8.0
 _DEALER_Y_MM: Final = 40.0
+FOREIGN_LOOKS: Final = 2
+"""A card is called foreign after this many looks, none of which fitted."""
+
+
+def foreign(track: Track) -> bool:
+    """Whether a card fitted no deck in use by any look at it so far."""
+    return track.deck_fit < (FOREIGN_FIT if track.face == "up" else FOREIGN_BACK_FIT)
 
 
 class Observer:
@@ -34,10 +42,40 @@ class Observer:
         self._source, self._confident_p = source, confident_p
         self._felt, self._picture = felt, picture
         self._told: dict[int, Told] = {}
+        self._foreign: set[tuple[int, Face]] = set()
 
     def tell(self, changes: Iterable[Change], frame: int) -> tuple[CardSighted | CardGone, ...]:
         """Put changes into events; another look that says what was told before is no event."""
         return tuple(self._event(change, frame) for change in changes if self._news(change))
+
+    def tell_foreign(
+        self, tracks: Iterable[Track], at_ns: int, frame: int
+    ) -> tuple[ForeignCardSighted, ...]:
+        """Tell, once each, the cards that fit no deck in use by every look at them."""
+        strange = [
+            track
+            for track in tracks
+            if foreign(track)
+            and track.looks >= FOREIGN_LOOKS
+            and (track.number, track.face) not in self._foreign
+        ]
+        self._foreign |= {(track.number, track.face) for track in strange}
+        return tuple(self._foreign_event(track, at_ns, frame) for track in strange)
+
+    def _foreign_event(self, track: Track, at_ns: int, frame: int) -> ForeignCardSighted:
+        return ForeignCardSighted(
+            source=self._source,
+            at=at_ns,
+            confidence=round(min(track.found_p, 1.0), 4),
+            track=track.number,
+            face=track.face,
+            card=self._reading(track)[0],
+            deck_fit=round(min(max(track.deck_fit, 0.0), 1.0), 3),
+            x_mm=round(track.pose.x_mm, 1),
+            y_mm=round(track.pose.y_mm, 1),
+            frame=frame,
+            crop=self._crop(track),
+        )
 
     def _news(self, change: Change) -> bool:
         before = self._told.get(change.track.number)

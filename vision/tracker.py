@@ -39,13 +39,17 @@ _SURE: Final = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One card as one look saw it. ``at_ns`` is when its place came to rest."""
+    """One card as one look saw it.
+
+    ``at_ns`` is when its place came to rest, ``deck_fit`` how well it fits the decks in use.
+    """
 
     pose: Pose
     face: Face
     found_p: float
     card_p: NDArray[np.float64]
     at_ns: int
+    deck_fit: float = 1.0
 
 
 class View(Protocol):
@@ -78,6 +82,10 @@ class Track:
     vanished_ns: int | None = None
     released_ns: int = 0
     """When the look that found the place free was taken."""
+    looks: int = 0
+    """How often its face, or its back, was seen."""
+    deck_fit: float = 0.0
+    """How well that fitted the decks in use at its best."""
     _poses: list[Pose] = field(default_factory=list)
 
     def see(self, seen: Seen, now_ns: int) -> None:
@@ -87,6 +95,7 @@ class Track:
         self.face, self.seen_ns = seen.face, now_ns
         self.found_p = max(self.found_p, seen.found_p)
         self.vanished_ns = None
+        self.looks, self.deck_fit = self.looks + 1, max(self.deck_fit, seen.deck_fit)
         if seen.face == "up":
             self.evidence.add(seen.card_p)
 
@@ -161,7 +170,7 @@ class Tracker:
     def _take(self, track: Track, seen: Seen, kind: Kind, now_ns: int) -> Change:
         track.lay_anew()
         if kind == "turned":
-            track.evidence = Evidence()
+            track.evidence, track.looks, track.deck_fit = Evidence(), 0, 0.0
         track.see(seen, now_ns)
         track.at_ns, track.told_pose = seen.at_ns, track.pose
         if track in self._lifted:

@@ -8,7 +8,14 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from models.events import CameraFault, CameraRecovered, CardGone, CardSighted, Face
+from models.events import (
+    CameraFault,
+    CameraRecovered,
+    CardGone,
+    CardSighted,
+    Face,
+    ForeignCardSighted,
+)
 from models.layout import TableLayout, inside
 from models.session import CameraPose, ReferencePoint
 from vision.backdrop import Backdrop
@@ -16,9 +23,9 @@ from vision.change import ChangeDetector, Grid, Mask, Rect, regions
 from vision.felt import Pose, locate
 from vision.ground import card_blocks, in_play, watched_blocks
 from vision.health import CameraHealth, Fault
-from vision.observer import Observer
+from vision.observer import FOREIGN_LOOKS, Observer, foreign
 from vision.sightings import Sightings
-from vision.tracker import Change, Seen, Tracker
+from vision.tracker import Change, Seen, Track, Tracker
 from vision.view import FeltView
 
 _PAD_MM: Final = 60.0
@@ -31,7 +38,7 @@ _LEAST_STRANGE: Final = 3
 _COVERING_MM2: Final = 10_000.0
 """What lies on a card zone and is larger than this is not a card that was overlooked."""
 
-Observed: TypeAlias = CardSighted | CardGone | CameraFault | CameraRecovered
+Observed: TypeAlias = CardSighted | CardGone | ForeignCardSighted | CameraFault | CameraRecovered
 """What a watcher tells."""
 
 
@@ -141,7 +148,9 @@ class Watcher:
         changes = self._look(eye, frame) if eye.detector.due.any() else ()
         faults += eye.health.covered(eye.covered, frame.at_ns)
         changes += self._tracker.advance(frame.at_ns)
-        return self._told(faults, frame) + eye.observer.tell(changes, frame.index)
+        news = self._told(faults, frame) + eye.observer.tell(changes, frame.index)
+        lying = self._tracker.lying
+        return news + eye.observer.tell_foreign(lying, frame.at_ns, frame.index)
 
     def finish(self) -> tuple[Observed, ...]:
         """There is no later frame; returns what was held back for one."""
@@ -218,9 +227,12 @@ class Watcher:
         _, pieces, stats, _ = cv2.connectedComponentsWithStats(strange.astype(np.uint8))
         where = strange & (stats[:, cv2.CC_STAT_AREA] >= _LEAST_STRANGE)[pieces]
         for track in self._tracker.lying:
-            if track.face == "up" and track.evidence.best()[1] < self._reader.confident_p:
+            if self._read_in_doubt(track) or (foreign(track) and track.looks < FOREIGN_LOOKS):
                 where |= view.blocks(track.pose)
         return np.asarray(where, np.bool_)
+
+    def _read_in_doubt(self, track: Track) -> bool:
+        return track.face == "up" and track.evidence.best()[1] < self._reader.confident_p
 
     def _covered(self, eye: "_Eye", cards: Sequence[Pose]) -> str | None:
         """Say where something large lies on a card zone that is none of ``cards``."""
@@ -257,6 +269,7 @@ class Watcher:
                     found_p=float(sightings.found_p[i]),
                     card_p=sightings.card_p[i].astype(np.float64),
                     at_ns=view.rested_ns(pose),
+                    deck_fit=1.0 if sightings.deck_fit is None else float(sightings.deck_fit[i]),
                 )
 
 

@@ -19,6 +19,7 @@ from models.events import (
     CardSighted,
     ConsoleEntry,
     CutCardReached,
+    ForeignCardSighted,
     PlateRead,
     ReaderFault,
     ShoeCardRead,
@@ -117,9 +118,8 @@ class Reconciler:
                 self._entry(observation)
             case ReaderFault():
                 self._fault(observation)
-            case CameraFault(kind="moved"):
-                what = f"the camera was moved: {observation.detail}; it must be calibrated again"
-                self._doubt(observation.at or 0, what, (), _seqs(observation))
+            case ForeignCardSighted() | CameraFault(kind="moved"):
+                self._doubt(observation.at or 0, _amiss(observation), (), _seqs(observation))
         return self.advance(through_ns)
 
     def advance(self, now_ns: int) -> tuple[Said, ...]:
@@ -391,3 +391,10 @@ def _entered_at(entry: ConsoleEntry) -> int:
 
 def _seqs(observation: AnyObservation) -> tuple[int, ...]:
     return () if observation.seq is None else (observation.seq,)
+
+
+def _amiss(seen: ForeignCardSighted | CameraFault) -> str:
+    if isinstance(seen, CameraFault):
+        return f"the camera was moved: {seen.detail}; it must be calibrated again"
+    what = "a back" if seen.face == "down" else f"a card read as {card_name(seen.card)}"
+    return f"{what} fits no card of the decks in use: it may be a foreign card"

@@ -6,20 +6,24 @@ Films sessions by seed and holds what the watcher says against what was performe
 import argparse
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from statistics import mean, median
 from time import perf_counter_ns
+from types import MappingProxyType
 from typing import TypeAlias
 
+import numpy as np
+
 from devices.cameras.file import FileCamera
+from devices.cameras.frame import Frame
 from models.events import CameraFault, CardGone, CardSighted
 from models.layout import TableLayout, inside
 from simulation.session import Scene, Settings, prepare, simulate
 from tests.vision.truth_reader import TruthReader
-from vision.felt import locate_felt
+from vision.felt import Felt, Pose, locate_felt
 from vision.reader import Reader
 from vision.scenes.decks import deck_ids
 from vision.scenes.film import reference_points
@@ -33,6 +37,8 @@ FLAWS = ("missed", "doubted", "misread", "jitter_mm", "jitter_deg")
 _NEAR_MM = 20.0
 _NEAR_NS = 1_000_000_000
 _GLIMPSE_NS = 350_000_000
+_PLACE_MM = 3.0
+_SHOWN_NS = 5_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,8 @@ class Score:
     place_mm: list[float] = field(default_factory=list)
     time_ms: list[float] = field(default_factory=list)
     late_ms: list[float] = field(default_factory=list)
+    shown_ms: list[float] = field(default_factory=list)
+    """From the first frame that shows the card at rest to its event."""
     notes: list[str] = field(default_factory=list)
 
 
@@ -69,8 +77,43 @@ def rests(performance: Performance, layout: TableLayout) -> Iterator[Rest]:
                 yield Rest(move, move.until_ns, until_ns)
 
 
-def score(events: Sequence[tuple[int, Event]], performance: Performance, scene: Scene) -> Score:
-    """Hold the events (with the time they were told) against the performance."""
+class Shows:
+    """From which frame on each card is seen at rest: an index of it, of a back a corner, open."""
+
+    def __init__(self, performance: Performance, felt: Felt) -> None:
+        self._reader = TruthReader(performance, felt, jitter_mm=0.0, jitter_deg=0.0)
+        self._felt = felt
+        self._waiting = [m for m in performance.cards if m.end is not None]
+        self.since_ns: dict[CardMove, int] = {}
+
+    def look(self, frame: Frame) -> None:
+        """Take in the next frame."""
+        at_ns = frame.at_ns
+        ended = [m for m in self._waiting if m.until_ns <= at_ns]
+        if not ended:
+            return
+        self._reader.now_ns = at_ns
+        seen = self._reader.read(frame.image, card_width_px=None)
+        places = [self._felt.pose(quad.astype(np.float64))[0] for quad in seen.corners_px]
+        for move in ended:
+            assert move.end is not None
+            end = Pose(move.end.x_mm, move.end.y_mm, move.end.angle_deg)
+            if any(place.distance_mm(end) < _PLACE_MM for place in places):
+                self.since_ns[move] = at_ns
+            if move in self.since_ns or at_ns - move.until_ns > _SHOWN_NS:
+                self._waiting.remove(move)
+
+
+def score(
+    events: Sequence[tuple[int, Event]],
+    performance: Performance,
+    scene: Scene,
+    shown_ns: Mapping[CardMove, int] = MappingProxyType({}),
+) -> Score:
+    """Hold the events (with the time they were told) against the performance.
+
+    ``shown_ns`` says from when on each card was seen at rest, where that is known.
+    """
     found = Score()
     sighted = [(told, e) for told, e in events if isinstance(e, CardSighted)]
     placed = [(told, e) for told, e in sighted if e.change != "read"]
@@ -85,6 +128,8 @@ def score(events: Sequence[tuple[int, Event]], performance: Performance, scene: 
             continue
         placed.remove(match)
         _judge(found, match, final, rest)
+        if rest.move in shown_ns:
+            found.shown_ms.append((match[0] - shown_ns[rest.move]) / 1e6)
     for _, e in placed:
         found.counts["spurious"] += 1
         found.notes.append(

@@ -20,6 +20,9 @@ FACE_SAYS: Final = 8.077
 """What a reading's logarithms, its best index's evidence and its whole face's weigh together:
 the likeliest on rendered decks that no network learnt from (``python -m tests.bench.decks
 --weights``)."""
+FOREIGN_FIT: Final = 0.6
+FOREIGN_BACK_FIT: Final = 0.4
+"""A face, and a back, that fits the decks in use worse is not of them."""
 DISAGREED_P: Final = 0.98
 """No card is called with more than this where reading and deck prefer different ones."""
 SIZE_STEP_PX: Final = 6.0
