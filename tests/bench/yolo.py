@@ -1,0 +1,184 @@
+"""What reading a table costs beside a plain detector: ``python -m tests.bench.yolo``.
+
+Watches a 1080p session and, in the same run and on as many threads, gives every so many-th of
+its frames to YOLO26n at 640, 960 and 1280 pixels, as ``ultralytics`` exports it to ONNX. The
+detector's weights are random where none are given: what it costs hangs on its architecture, not
+on what it has learnt. Needs the ``train`` extra; without it, it says so and ends.
+"""
+
+import argparse
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter_ns
+
+import cv2
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+
+from devices.cameras.file import FileCamera
+from devices.cameras.frame import Frame
+from server.replay import ReplayOptions, replay
+from server.stopwatch import Stopwatch
+from simulation.session import Scene, Settings, prepare, simulate
+from stream.clock import elapsed_ns
+from stream.journal import Journal
+from tests.bench.watching import Event, Shows, score
+from vision.networks import THREADS
+from vision.reader import Reader
+from vision.scenes.film import reference_points
+from vision.watch import Watcher
+
+SIZES_PX = (640, 960, 1280)
+EVERY = 20
+"""Each so many-th frame goes to the detectors too; every frame costs them the same."""
+GREY = 114
+
+
+@dataclass(frozen=True)
+class Rival:
+    """YOLO26n at one size: the picture letterboxed into ``width_px`` by ``height_px``."""
+
+    name: str
+    width_px: int
+    height_px: int
+    session: onnxruntime.InferenceSession
+
+    def read(self, image: NDArray[np.uint8]) -> None:
+        """Find what there is in a picture; what is found is nobody's."""
+        scale = min(self.width_px / image.shape[1], self.height_px / image.shape[0])
+        size = (round(image.shape[1] * scale), round(image.shape[0] * scale))
+        canvas = np.full((self.height_px, self.width_px, 3), GREY, np.uint8)
+        canvas[: size[1], : size[0]] = cv2.resize(image, size, interpolation=cv2.INTER_LINEAR)
+        planes = cv2.cvtColor(canvas, cv2.COLOR_BGR2RGB).transpose(2, 0, 1)[None]
+        given = np.ascontiguousarray(planes, np.float32) / np.float32(255)
+        self.session.run(None, {self.session.get_inputs()[0].name: given})
+
+
+@dataclass
+class Costs:
+    """Nanoseconds of every frame read, by who read it, and the events with their moments."""
+
+    ours_ns: list[int] = field(default_factory=list)
+    rivals_ns: dict[str, list[int]] = field(default_factory=dict)
+    events: list[tuple[int, Event]] = field(default_factory=list)
+    shown: Shows | None = None
+
+
+def rivals(weights: Path | None) -> Iterator[Rival]:
+    """Export the detector at each size: square, as it is by default, and cut to 16:9."""
+    for size in SIZES_PX:
+        for name, height in ((f"{size} square", size), (f"{size} 16:9", -(-size * 9 // 512) * 32)):
+            yield Rival(name, size, height, _exported(weights, size, height))
+
+
+def _exported(weights: Path | None, width_px: int, height_px: int) -> onnxruntime.InferenceSession:
+    from ultralytics import YOLO  # noqa: PLC0415 - only the train extra brings it
+
+    with tempfile.TemporaryDirectory() as place, contextlib.chdir(place):
+        with contextlib.redirect_stdout(None):
+            model = YOLO(str(weights) if weights else "yolo26n.yaml")
+            file = model.export(
+                format="onnx", imgsz=(height_px, width_px), simplify=False, verbose=False
+            )
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads, options.inter_op_num_threads = THREADS, 1
+        options.log_severity_level = 3
+        return onnxruntime.InferenceSession(
+            Path(file).read_bytes(), options, providers=["CPUExecutionProvider"]
+        )
+
+
+def watch(folder: Path, scene: Scene, against: list[Rival]) -> Costs:
+    """Watch a session's film; the rivals look at some of its frames in between."""
+    points = reference_points(scene.layout, scene.look)
+    watcher = Watcher(Reader.load(), scene.layout, points, "overhead")
+    costs = Costs(rivals_ns={rival.name: [] for rival in against})
+    shown = Shows(scene.staged.performance, watcher.felt)
+    for frame in FileCamera(folder / "overhead.mp4", 0).frames():
+        began = perf_counter_ns()
+        news = watcher.see(frame)
+        spent = perf_counter_ns() - began
+        costs.ours_ns.append(spent)
+        costs.events += [(frame.at_ns + spent, event) for event in news]
+        shown.look(frame)
+        if frame.index % EVERY == 0:
+            _rivals_read(frame, against, costs)
+    costs.shown = shown
+    return costs
+
+
+def _rivals_read(frame: Frame, against: list[Rival], costs: Costs) -> None:
+    image = frame.image
+    for rival in against:
+        began = perf_counter_ns()
+        rival.read(image)
+        costs.rivals_ns[rival.name].append(perf_counter_ns() - began)
+
+
+def report(costs: Costs, scene: Scene) -> None:
+    """Print the costs a frame and how long events take."""
+    ours = np.array(costs.ours_ns) / 1e6
+    print(
+        f"{len(ours)} frames of 1080p; a frame, decoding aside: {ours.mean():.1f} ms on average, "
+        f"99th percentile {np.percentile(ours, 99):.0f} ms, worst {ours.max():.0f} ms"
+    )
+    for name, spent in costs.rivals_ns.items():
+        theirs = np.array(spent) / 1e6
+        ratio = theirs.mean() / ours.mean()
+        print(
+            f"  YOLO26n {name:<12} {theirs.mean():7.1f} ms a frame, worst {theirs.max():.0f} ms: "
+            f"{ratio:.1f} times ours"
+        )
+    assert costs.shown is not None
+    found = score(costs.events, scene.staged.performance, scene, costs.shown.since_ns)
+    late = np.array(found.shown_ms)
+    print(
+        f"{len(late)} cards: from the first frame that shows a card at rest to its event "
+        f"{np.percentile(late, 50):.0f} ms at the median, {np.percentile(late, 99):.0f} ms at the "
+        f"99th percentile, worst {late.max():.0f} ms"
+    )
+
+
+def replay_whole(folder: Path) -> None:
+    """Replay the session as a whole and print its speed and the share of decoding."""
+    stopwatch = Stopwatch(elapsed_ns)
+    began = elapsed_ns()
+    with Journal.in_memory() as journal:
+        replayed = replay(ReplayOptions(folder), journal, Reader.load, stopwatch)
+    taken = elapsed_ns() - began
+    decoding = stopwatch.spent_ns["decoding"]
+    print(
+        f"whole replay: {replayed.duration_ns / taken:.1f} times as fast as the video plays; "
+        f"decoding is {decoding / taken:.0%} of it, the rest {taken / decoding - 1:.1f} times that"
+    )
+
+
+def main() -> None:
+    """Film, watch beside the rivals, replay, print."""
+    ask = argparse.ArgumentParser(description=__doc__)
+    ask.add_argument("--seed", type=int, default=1)
+    ask.add_argument("--rounds", type=int, default=2)
+    ask.add_argument("--weights", type=Path, help="a trained YOLO26n; default: random weights")
+    asked = ask.parse_args()
+    os.environ |= {"YOLO_OFFLINE": "true", "YOLO_AUTOINSTALL": "false", "YOLO_VERBOSE": "false"}
+    try:
+        against = list(rivals(asked.weights))
+    except ModuleNotFoundError as missing:
+        print(f"{missing.name} is not installed: this bench needs the train extra. Skipped.")
+        return
+    print(f"detector's weights: {asked.weights or 'random (its architecture is what costs)'}")
+    settings = Settings(seed=asked.seed, rounds=asked.rounds)
+    with tempfile.TemporaryDirectory() as place:
+        folder = simulate(settings, Path(place) / "session")
+        scene = prepare(settings)
+        report(watch(folder, scene, against), scene)
+        replay_whole(folder)
+
+
+if __name__ == "__main__":
+    main()
