@@ -55,6 +55,10 @@ class HostClock:
             source="clock", at=self.now_ns(), wall_ns=self._wall_ns, step_ns=step_ns
         )
 
+    def apart_ns(self) -> int:
+        """Return how far the wall clock has come to be ahead of this one."""
+        return time.time_ns() - self._raw_ns()
+
     def wait_until(self, at_ns: int) -> None:
         """Return once the time is ``at_ns`` or later."""
         while (left_ns := at_ns - self.now_ns()) > 0:

@@ -22,6 +22,10 @@ class Frame:
         self.index, self.at_ns = index, at_ns
         self._decoded = decoded
 
+    def renumbered(self, index: int, at_ns: int) -> "Frame":
+        """Return the same picture under another number and moment."""
+        return Frame(index, at_ns, self._decoded)
+
     @property
     def size_px(self) -> tuple[int, int]:
         """Width and height."""

@@ -5,12 +5,17 @@ import random
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import msgspec
+
+from devices.cameras import Frame
+from devices.cameras.live import CameraConfig, LiveCamera
 from devices.link import ByteDevice, Tap
 from devices.registry import make_driver
 from devices.supervisor import Backoff, Budget, Supervised, Supervisor
 from devices.transport import SerialTransport
-from models.events import DeviceReturned, Observation, ReaderFault, ShoeCardRead
+from models.events import CameraFault, DeviceReturned, Observation, ReaderFault, ShoeCardRead
 from stream.clock import HostClock
+from stream.journal import Journal
 from tests.devices.wires import SETTINGS
 
 MS = 1_000_000
@@ -19,11 +24,18 @@ EAGER = Backoff(first_ns=5 * MS, most_ns=20 * MS, steady_ns=1000 * MS)
 
 
 class LiveTable:
-    """A supervisor with a list in place of the journal. For one event loop."""
+    """A supervisor with a list beside the journal, if there is one. For one event loop."""
 
-    def __init__(self, backoff: Backoff = EAGER, budget: Budget | None = None) -> None:
+    def __init__(
+        self,
+        backoff: Backoff = EAGER,
+        budget: Budget | None = None,
+        journal: Journal | None = None,
+    ) -> None:
         self.said: list[Observation] = []
+        self.frames: list[Frame] = []
         self.clock = HostClock()
+        self._journal = journal
         self._news = asyncio.Event()
         unbounded = Budget(per_device=10_000, per_table=10_000)
         self._supervisor = Supervisor(
@@ -32,8 +44,22 @@ class LiveTable:
         self._tasks: list[asyncio.Task[None]] = []
 
     def _hear(self, observation: Observation) -> None:
+        if self._journal is not None:
+            observation = self._journal.append(observation)
         self.said.append(observation)
         self._news.set()
+
+    def see(self, frame: Frame) -> None:
+        """Take a camera's picture."""
+        self.frames.append(frame)
+        self._news.set()
+
+    def camera(
+        self, url: object, source: str = "camera:overhead", **settings: object
+    ) -> LiveCamera:
+        """A camera whose pictures come here."""
+        config = msgspec.convert({"url": str(url), **settings}, CameraConfig)
+        return LiveCamera(source, config, self.clock, self.see)
 
     def keep(self, devices: Iterable[Supervised]) -> None:
         """Begin to keep devices."""
@@ -85,7 +111,7 @@ def told(said: Iterable[Observation]) -> list[str]:
 def _told(each: Observation) -> str:
     if isinstance(each, ShoeCardRead):
         return str(each.card)
-    if isinstance(each, ReaderFault):
+    if isinstance(each, ReaderFault | CameraFault):
         return each.kind
     return "returned" if isinstance(each, DeviceReturned) else type(each).__name__
 

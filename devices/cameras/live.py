@@ -1,0 +1,358 @@
+"""Cameras as they are plugged in: RTSP, HTTP, USB and files, through one contract.
+
+Whatever happens to the stream is an observation: lost and returned (by the supervisor), stalled,
+damaged, of another size, too fast for its reader, its clock set anew. Nothing waits for ever.
+
+::
+
+    rtsp://…           RTP time stamps        TCP unless said otherwise
+    http://… https://… MJPEG by arrival, anything else by its own time stamps
+    /dev/video0        V4L2's time stamps
+    any other path     a video file, played at its own pace, its end the end of the camera
+"""
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final, Literal, TypeAlias
+
+import av
+import msgspec
+from msgspec import Meta
+
+from devices.cameras.file import FileCamera
+from devices.cameras.frame import Frame
+from devices.supervisor import SECOND_NS, Say
+from models.errors import TechnicianError
+from models.events import CameraFault
+from stream.clock import Clock
+from stream.drift import StreamClock
+from stream.replay import Timed, paced
+
+Kind: TypeAlias = Literal["rtsp", "http", "usb", "file"]
+See: TypeAlias = Callable[[Frame], None]
+
+_NO_CLOCK: Final = frozenset({"mpjpeg", "mjpeg", "image2", "jpeg_pipe"})
+"""Formats whose time stamps are invented by the reader."""
+_WAITING_FRAMES: Final = 30
+"""How many pictures wait for a reader that is too slow; the oldest are left out."""
+_TOLD_AGAIN_NS: Final = SECOND_NS
+_LONGEST_PAUSE_S: Final = 0.2
+
+
+class CameraConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How one camera is reached."""
+
+    url: str
+    """``rtsp://…``, ``http://…``, ``/dev/video0`` or a file."""
+    open_ms: Annotated[int, Meta(ge=100, le=120_000)] = 10_000
+    """How long it may take to open, up to its first picture."""
+    stall_ms: Annotated[int, Meta(ge=100, le=60_000)] = 2_000
+    """How long after a picture the next may take before the camera counts as lost."""
+    transport: Literal["tcp", "udp"] = "tcp"
+    """How RTSP sends its pictures."""
+    stamps: Literal["auto", "stream", "arrival"] = "auto"
+    """Whether a picture's time is the stream's own or that of its arrival."""
+    size: Annotated[str, Meta(pattern=r"^[1-9][0-9]*x[1-9][0-9]*$")] | None = None
+    """What to ask of a USB camera: width x height in pixels."""
+    fps: Annotated[int, Meta(ge=1, le=240)] | None = None
+    """What to ask of a USB camera: pictures a second."""
+
+    @property
+    def kind(self) -> Kind:
+        """What it is, by its address."""
+        scheme = self.url.partition("://")[0].lower() if "://" in self.url else ""
+        if scheme in ("rtsp", "rtsps"):
+            return "rtsp"
+        if scheme in ("http", "https"):
+            return "http"
+        return "usb" if self.url.startswith("/dev/video") else "file"
+
+
+class CameraLost(TechnicianError):
+    """A camera cannot be opened, or gives no pictures any more."""
+
+    def __init__(self, url: str, cause: str) -> None:
+        super().__init__(
+            cause,
+            where=url,
+            way_out="Check the camera, its address and the network; it is tried again",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Picture:
+    decoded: av.VideoFrame
+    stamp_ns: int | None
+    arrived_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Damage:
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    cause: str | None
+    """Why the camera is lost; ``None`` where a file has come to its end."""
+
+
+_Item: TypeAlias = _Picture | Frame | _Damage | _End
+
+
+class LiveCamera:
+    """A camera for the supervisor to keep.
+
+    Args:
+        source: what its observations name, ``camera:overhead``.
+        config: how it is reached.
+        clock: the table's time.
+        see: takes every picture, numbered from 0 over all of the camera's sessions.
+    """
+
+    def __init__(self, source: str, config: CameraConfig, clock: Clock, see: See) -> None:
+        self.source = source
+        self._config, self._clock, self._see = config, clock, see
+        self._frame = 0
+        self._size_px: tuple[int, int] | None = None
+        self._latest_ns = 0
+
+    def fault(self, kind: str, detail: str, at_ns: int) -> CameraFault:
+        """Return the observation that says something of the camera itself."""
+        return CameraFault(
+            source=self.source, at=at_ns, kind=kind, detail=detail, frame=max(0, self._frame - 1)
+        )
+
+    async def run(self, heard: Callable[[], None], say: Say) -> None:
+        """Show every picture until a file ends.
+
+        Raises:
+            CameraLost: it cannot be opened, stalls, ends, or fails.
+        """
+        session = _Session(self._config, self._clock, asyncio.get_running_loop())
+        stamps = StreamClock(self.source)
+        damage = _Damages()
+        patience_ms, seen = self._config.open_ms, False
+        try:
+            while True:
+                item = await self._next(session, patience_ms)
+                if isinstance(item, _End):
+                    if item.cause is None:
+                        return
+                    raise CameraLost(self._config.url, item.cause)
+                if not seen:
+                    seen, patience_ms = True, self._config.stall_ms
+                    heard()
+                self._tell(damage.noted(item, session.left_out(), self._clock.now_ns()), say)
+                if not isinstance(item, _Damage):
+                    self._show(item, stamps, say)
+        finally:
+            session.stop()
+
+    async def _next(self, session: "_Session", patience_ms: int) -> _Item:
+        try:
+            async with asyncio.timeout(patience_ms / 1000):
+                return await session.next()
+        except TimeoutError as late:
+            raise CameraLost(self._config.url, f"no picture for {patience_ms} ms") from late
+
+    def _show(self, item: _Picture | Frame, stamps: StreamClock, say: Say) -> None:
+        frame = item if isinstance(item, Frame) else self._timed(item, stamps)
+        # A camera that comes back must not step behind the pictures it gave before.
+        self._latest_ns = at_ns = max(self._latest_ns, frame.at_ns)
+        for anchored in stamps.events():
+            say(anchored)
+        if self._size_px not in (None, frame.size_px):
+            detail = f"{self._size_px} pixels became {frame.size_px}: it must be calibrated anew"
+            say(self.fault("size_changed", detail, at_ns))
+        self._size_px = frame.size_px
+        shown = frame.renumbered(self._frame, at_ns)
+        self._frame += 1
+        self._see(shown)
+
+    def _timed(self, picture: _Picture, stamps: StreamClock) -> Frame:
+        at_ns = picture.arrived_ns
+        if picture.stamp_ns is not None:
+            at_ns = stamps.at_ns(picture.stamp_ns, picture.arrived_ns)
+        return Frame(self._frame, at_ns, picture.decoded)
+
+    def _tell(self, told: Iterator[tuple[str, str]], say: Say) -> None:
+        for kind, detail in told:
+            say(self.fault(kind, detail, self._clock.now_ns()))
+
+
+class _Damages:
+    """Counts what was damaged or left out, and says so once a second at most."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, tuple[int, str]] = {}
+        self._told_ns: dict[str, int] = {}
+
+    def noted(self, item: _Item, left_out: int, now_ns: int) -> Iterator[tuple[str, str]]:
+        """Yield the kind and detail of what is to be told now."""
+        if isinstance(item, _Damage):
+            self._count("damaged", 1, item.detail)
+        if left_out:
+            self._count("left_out", left_out, "pictures came faster than they were looked at")
+        for kind, (number, detail) in [*self._waiting.items()]:
+            if now_ns - self._told_ns.get(kind, -_TOLD_AGAIN_NS) >= _TOLD_AGAIN_NS:
+                del self._waiting[kind]
+                self._told_ns[kind] = now_ns
+                yield kind, f"{number} x {detail}"
+
+    def _count(self, kind: str, number: int, detail: str) -> None:
+        self._waiting[kind] = (self._waiting.get(kind, (0, ""))[0] + number, detail)
+
+
+class _Session:
+    """One opening of a camera: a thread that decodes, and a queue that never fills up."""
+
+    def __init__(self, config: CameraConfig, clock: Clock, loop: asyncio.AbstractEventLoop) -> None:
+        self._config, self._clock, self._loop = config, clock, loop
+        self._items: deque[_Item] = deque()
+        self._left_out = 0
+        self._lock = threading.Lock()
+        self._news = asyncio.Event()
+        self._stopped = threading.Event()
+        self._begun_ns: int | None = None
+        # A driver may hang in the kernel for ever: such a thread must not hold up the exit.
+        threading.Thread(target=self._read, name=config.url, daemon=True).start()
+
+    async def next(self) -> _Item:
+        """Return the next item."""
+        while True:
+            with self._lock:
+                if self._items:
+                    return self._items.popleft()
+                self._news.clear()
+            await self._news.wait()
+
+    def left_out(self) -> int:
+        """Return how many pictures were left out since this was last asked."""
+        with self._lock:
+            number, self._left_out = self._left_out, 0
+        return number
+
+    def stop(self) -> None:
+        """Let the thread end with the next packet, or with its own time-out."""
+        self._stopped.set()
+
+    def _put(self, item: _Item) -> None:
+        if self._stopped.is_set():
+            return
+        with self._lock:
+            if len(self._items) >= _WAITING_FRAMES and not isinstance(item, _End):
+                self._items.popleft()
+                self._left_out += 1
+            self._items.append(item)
+        try:
+            self._loop.call_soon_threadsafe(self._news.set)
+        except RuntimeError:  # the table stopped, and its loop is closed
+            self._stopped.set()
+
+    def _read(self) -> None:
+        cause: str | None
+        try:
+            if self._config.kind == "file":
+                self._play()
+                cause = None
+            else:
+                self._receive()
+                cause = "the stream ended"
+        except TechnicianError as fault:
+            cause = fault.what
+        except (OSError, av.error.FFmpegError, ValueError) as fault:
+            cause = (getattr(fault, "strerror", None) or str(fault)).lower()
+        self._put(_End(cause))
+
+    def _play(self) -> None:
+        camera = FileCamera(Path(self._config.url), self._clock.now_ns())
+        pictures = (Timed(frame.at_ns, self._config.url, frame) for frame in camera.frames())
+        for timed in paced(pictures, self._clock):
+            if self._stopped.is_set():
+                return
+            self._put(timed.value)
+
+    def _receive(self) -> None:
+        config = self._config
+        timeout_s = (config.open_ms / 1000, config.stall_ms / 1000)
+        with av.open(
+            config.url, format=_format(config), options=_options(config), timeout=timeout_s
+        ) as container:
+            if not container.streams.video:
+                raise CameraLost(config.url, "it holds no picture")
+            stream = container.streams.video[0]
+            stream.codec_context.options = {"err_detect": "explode"}
+            own_clock = _has_clock(config, container.format.name)
+            for item in _decoded(container, stream):
+                if self._stopped.is_set():
+                    return
+                self._put(item if isinstance(item, _Damage) else self._arrived(item, own_clock))
+
+    def _arrived(self, decoded: av.VideoFrame, own_clock: bool) -> _Picture:
+        stamp_ns = _stamp_ns(decoded) if own_clock else None
+        if stamp_ns is not None and self._config.kind == "http":
+            self._hold(stamp_ns)
+        return _Picture(decoded, stamp_ns, self._clock.now_ns())
+
+    def _hold(self, stamp_ns: int) -> None:
+        """Read no faster than the stream runs: a server may send as fast as it can."""
+        now_ns = self._clock.now_ns()
+        if self._begun_ns is None:
+            self._begun_ns = now_ns - stamp_ns
+        ahead_s = (self._begun_ns + stamp_ns - now_ns) / SECOND_NS
+        if ahead_s > 0:
+            time.sleep(min(ahead_s, _LONGEST_PAUSE_S))
+
+
+def _decoded(
+    container: av.container.InputContainer, stream: av.VideoStream
+) -> Iterator[av.VideoFrame | _Damage]:
+    """Yield sound pictures; after damage none is sound until the next that stands alone."""
+    whole = True
+    for packet in container.demux(stream):
+        try:
+            frames = [] if packet.is_corrupt else packet.decode()
+            damage = "a packet is damaged" if packet.is_corrupt else None
+        except av.error.InvalidDataError:
+            frames, damage = [], "a packet cannot be decoded"
+        if damage:
+            whole = False
+            yield _Damage(damage)
+        for frame in frames:
+            whole = (whole or frame.key_frame) and not frame.is_corrupt
+            if whole:
+                yield frame
+            else:
+                yield _Damage("a picture rests on a damaged one")
+
+
+def _has_clock(config: CameraConfig, form: str) -> bool:
+    if config.stamps == "auto":
+        return not _NO_CLOCK.intersection(form.split(","))
+    return config.stamps == "stream"
+
+
+def _stamp_ns(decoded: av.VideoFrame) -> int | None:
+    if decoded.pts is None or decoded.time_base is None:
+        return None
+    base = decoded.time_base
+    return decoded.pts * base.numerator * SECOND_NS // base.denominator
+
+
+def _format(config: CameraConfig) -> str | None:
+    return "v4l2" if config.kind == "usb" else None
+
+
+def _options(config: CameraConfig) -> dict[str, str]:
+    if config.kind == "rtsp":
+        return {"rtsp_transport": config.transport, "fflags": "nobuffer"}
+    if config.kind == "usb":
+        asked = {"video_size": config.size, "framerate": config.fps}
+        return {name: str(value) for name, value in asked.items() if value is not None}
+    return {}

@@ -1,0 +1,31 @@
+"""A real RTSP server of GStreamer's, a process of its own: it needs the system's Python.
+
+``rtsp_server.py PORT PIPELINE`` serves ``rtsp://127.0.0.1:PORT/table`` until it is killed, and
+prints a line once it listens.
+"""
+
+import sys
+
+import gi
+
+gi.require_version("GstRtspServer", "1.0")
+from gi.repository import GLib, Gst, GstRtspServer  # noqa: E402 - the version comes first
+
+
+def main() -> None:
+    Gst.init(None)
+    server = GstRtspServer.RTSPServer()
+    server.set_address("127.0.0.1")
+    server.set_service(sys.argv[1])
+    factory = GstRtspServer.RTSPMediaFactory()
+    factory.set_launch(sys.argv[2])
+    factory.set_shared(True)
+    server.get_mount_points().add_factory("/table", factory)
+    if not server.attach(None):
+        sys.exit(f"port {sys.argv[1]} is taken")
+    print("listening", flush=True)
+    GLib.MainLoop().run()
+
+
+if __name__ == "__main__":
+    main()

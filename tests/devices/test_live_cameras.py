@@ -1,0 +1,274 @@
+"""Cameras on real streams: what they show, and what is told when the stream fails."""
+
+import asyncio
+import signal
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from devices.cameras import Frame
+from devices.cameras.live import CameraConfig
+from devices.cameras.writer import VideoWriter
+from models.events import CameraFault, ClockAnchored, Observation
+from tests.devices.camera_servers import (
+    GAP_S,
+    SIZE,
+    http_camera,
+    mjpeg,
+    mjpeg_part,
+    picture,
+    rtsp_camera,
+    rtsp_lacks,
+    transport_stream,
+)
+from tests.devices.live import LiveTable, told
+
+SECOND = 1_000_000_000
+Watch = Callable[[LiveTable], Awaitable[None]]
+
+needs_rtsp = pytest.mark.skipif(rtsp_lacks() is not None, reason=f"no {rtsp_lacks()}")
+
+
+def watched(url: object, watch: Watch, **settings: object) -> LiveTable:
+    """Watch a camera while ``watch`` runs; return all that was seen and said."""
+
+    async def run() -> LiveTable:
+        table = LiveTable()
+        table.keep([table.camera(url, **settings)])
+        await watch(table)
+        await table.leave()
+        return table
+
+    return asyncio.run(run())
+
+
+def seen(count: int) -> Watch:
+    """Watch until so many pictures were seen."""
+
+    async def watch(table: LiveTable) -> None:
+        await table.until(lambda: len(table.frames) >= count)
+
+    return watch
+
+
+def heard(*kinds: str) -> Watch:
+    """Watch until all of this was told, in this order."""
+
+    async def watch(table: LiveTable) -> None:
+        await table.until_told("camera:overhead", *kinds)
+
+    return watch
+
+
+def faults(said: list[Observation]) -> list[str]:
+    """What was told, but for clocks that were set."""
+    return told(each for each in said if not isinstance(each, ClockAnchored))
+
+
+def keep_the_contract(frames: list[Frame]) -> None:
+    """What every camera gives, whatever it is."""
+    instants = [frame.at_ns for frame in frames]
+    assert instants == sorted(instants)
+    assert [frame.index for frame in frames] == list(range(len(frames)))
+    assert all(frame.gray.shape == frame.size_px[::-1] for frame in frames)
+    assert all(frame.image.shape == (*frame.size_px[::-1], 3) for frame in frames)
+
+
+def file_url(folder: Path) -> str:
+    path = folder / "table.mp4"
+    with VideoWriter(path, fps=30, size_px=SIZE) as writer:
+        for number in range(40):
+            writer.write(np.asarray(picture(number), np.uint8))
+    return str(path)
+
+
+def test_a_file_is_a_camera_that_ends(tmp_path: Path) -> None:
+    begun = time.monotonic()
+    table = watched(file_url(tmp_path), seen(40))
+    assert 1.0 <= time.monotonic() - begun < 20
+    keep_the_contract(table.frames)
+    assert table.said == []
+    gaps = {b.at_ns - a.at_ns for a, b in zip(table.frames, table.frames[1:], strict=False)}
+    assert max(gaps) - min(gaps) <= 1
+
+
+def test_mjpeg_over_http_is_timed_by_its_arrival() -> None:
+    with http_camera(lambda: mjpeg(30)) as camera:
+        begun_ns = time.time_ns()
+        table = watched(camera.url, seen(25))
+    keep_the_contract(table.frames)
+    assert all(begun_ns <= frame.at_ns <= time.time_ns() for frame in table.frames)
+    assert cv2.absdiff(table.frames[0].image, np.asarray(picture(0), np.uint8)).mean() < 6
+    assert not any(isinstance(each, ClockAnchored) for each in table.said)
+
+
+def test_a_transport_stream_over_http_is_timed_by_its_own_stamps(tmp_path: Path) -> None:
+    stream = transport_stream(tmp_path / "table.ts", 45)
+    with http_camera(lambda: iter([stream]), "video/mp2t") as camera:
+        table = watched(camera.url, seen(40))
+    keep_the_contract(table.frames)
+    anchored = table.said[0]
+    assert isinstance(anchored, ClockAnchored)
+    assert anchored.source == "camera:overhead"
+    taken_ns = table.frames[39].at_ns - table.frames[4].at_ns
+    assert abs(taken_ns - 35 * SECOND / 30) < 0.1 * SECOND
+
+
+@needs_rtsp
+def test_rtsp_is_timed_by_its_own_stamps() -> None:
+    with rtsp_camera() as camera:
+        table = watched(camera.url, seen(60))
+    keep_the_contract(table.frames)
+    assert table.frames[0].size_px == SIZE
+    assert isinstance(table.said[0], ClockAnchored)
+    gaps = [b.at_ns - a.at_ns for a, b in zip(table.frames, table.frames[1:], strict=False)]
+    assert abs(float(np.median(gaps)) - SECOND / 30) < 2_000_000
+
+
+@needs_rtsp
+def test_an_rtsp_camera_that_freezes_goes_and_comes_back_is_told(tmp_path: Path) -> None:
+    with rtsp_camera() as camera:
+
+        async def watch(table: LiveTable) -> None:
+            await seen(10)(table)
+            camera.process.send_signal(signal.SIGSTOP)
+            await heard("link_lost")(table)
+            camera.process.send_signal(signal.SIGCONT)
+            await heard("link_lost", "returned")(table)
+            camera.off()
+            await heard("link_lost", "returned", "link_lost")(table)
+            camera.on((160, 120))
+            await heard("link_lost", "returned", "link_lost", "returned", "size_changed")(table)
+
+        table = watched(camera.url, watch, stall_ms=700, open_ms=5000)
+    keep_the_contract(table.frames)
+    lost = next(each for each in table.said if isinstance(each, CameraFault))
+    assert lost.detail.startswith(camera.url)
+    assert table.frames[-1].size_px == (160, 120)
+
+
+def test_a_stream_that_ends_is_lost_and_tried_again() -> None:
+    with http_camera(lambda: mjpeg(5)) as camera:
+        table = watched(camera.url, heard("link_lost", "returned", "link_lost", "returned"))
+    keep_the_contract(table.frames)
+    lost = next(each for each in table.said if isinstance(each, CameraFault))
+    assert lost.detail.startswith(f"{camera.url}: ")
+
+
+def test_a_stream_that_stalls_is_lost_in_its_time() -> None:
+    def stalling() -> Iterator[bytes]:
+        yield from mjpeg(5)
+        time.sleep(3)
+
+    with http_camera(stalling) as camera:
+        begun = time.monotonic()
+        table = watched(camera.url, heard("link_lost"), stall_ms=400)
+    assert time.monotonic() - begun < 3
+    (lost,) = (each for each in table.said if isinstance(each, CameraFault))
+    assert lost.kind == "link_lost"
+    assert lost.frame == len(table.frames) - 1
+
+
+def test_a_camera_that_says_nothing_is_told_and_not_waited_for() -> None:
+    def silent() -> Iterator[bytes]:
+        time.sleep(5)
+        yield b""
+
+    with http_camera(silent) as camera:
+        begun = time.monotonic()
+        table = watched(camera.url, heard("link_lost"), open_ms=400)
+    assert time.monotonic() - begun < 4
+    assert table.frames == []
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        pytest.param("http://127.0.0.1:9/table", id="http-nobody-listens"),
+        pytest.param("rtsp://127.0.0.1:9/table", id="rtsp-nobody-listens"),
+        pytest.param("/dev/video97", id="usb-not-plugged-in"),
+        pytest.param("/no/such/file.mp4", id="no-file"),
+    ],
+)
+def test_a_camera_that_is_not_there_is_told_with_its_address(url: str) -> None:
+    table = watched(url, heard("link_lost"))
+    lost = table.said[0]
+    assert isinstance(lost, CameraFault)
+    assert lost.detail.startswith(f"{url}: ")
+    assert (lost.frame, table.frames) == (0, [])
+
+
+def test_a_page_that_is_no_stream_is_told() -> None:
+    with http_camera(lambda: iter([b"<html>log in</html>" * 50]), "text/html") as camera:
+        table = watched(camera.url, heard("link_lost"))
+    assert table.frames == []
+
+
+def test_a_change_of_size_is_told_and_the_pictures_go_on() -> None:
+    def changing() -> Iterator[bytes]:
+        yield from mjpeg(6)
+        yield from mjpeg(30, (160, 120))
+
+    with http_camera(changing) as camera:
+        table = watched(camera.url, heard("size_changed"))
+    keep_the_contract(table.frames)
+    assert {frame.size_px for frame in table.frames} == {SIZE, (160, 120)}
+    changed = next(each for each in table.said if isinstance(each, CameraFault))
+    assert changed.detail.startswith("(320, 240) pixels became (160, 120)")
+
+
+def test_damaged_packets_are_told_and_no_picture_that_rests_on_them_is_shown(
+    tmp_path: Path,
+) -> None:
+    stream = bytearray(transport_stream(tmp_path / "table.ts", 60))
+    sound = watched_frames(bytes(stream))
+    for place in range(len(stream) // 2, len(stream) // 2 + 6 * 188, 188):
+        stream[place + 20 : place + 180] = bytes(160)
+    table = damaged_table(bytes(stream))
+    keep_the_contract(table.frames)
+    assert "damaged" in faults(table.said)
+    assert 15 < len(table.frames) < 60
+    shown = [frame.gray.copy() for frame in table.frames]
+    assert all(any(np.array_equal(gray, whole) for whole in sound) for gray in shown)
+
+
+def watched_frames(stream: bytes) -> "list[np.ndarray[tuple[int, ...], np.dtype[np.uint8]]]":
+    return [frame.gray.copy() for frame in damaged_table(stream).frames]
+
+
+def damaged_table(stream: bytes) -> LiveTable:
+    """Watch a stream once, to its end."""
+    with http_camera(lambda: iter([stream]), "video/mp2t") as camera:
+
+        async def watch(table: LiveTable) -> None:
+            await heard("link_lost")(table)
+
+        return watched(camera.url, watch)
+
+
+def test_damaged_jpegs_are_told_and_the_stream_goes_on() -> None:
+    def damaged() -> Iterator[bytes]:
+        for number in range(60):
+            part = mjpeg_part(number)
+            yield part[:300] + bytes(80) + part[380:] if number % 5 == 3 else part
+            time.sleep(GAP_S / 4)
+
+    with http_camera(damaged) as camera:
+        table = watched(camera.url, seen(30))
+    keep_the_contract(table.frames)
+
+
+def test_what_a_camera_is_stands_in_its_address() -> None:
+    kinds = {
+        "rtsp://10.0.0.7/stream1": "rtsp",
+        "RTSPS://cam/1": "rtsp",
+        "http://cam/video.mjpg": "http",
+        "https://cam/live.m3u8": "http",
+        "/dev/video0": "usb",
+        "demo/overhead.mp4": "file",
+    }
+    assert {url: CameraConfig(url=url).kind for url in kinds} == kinds

@@ -1,0 +1,182 @@
+"""Every device unplugged and plugged in again: ``python -m tests.faults.replugging --cycles 100``.
+
+All at once in one session: each serial device on a pseudo-terminal that keeps its name, an HTTP
+camera and, where this machine can serve it, an RTSP camera (``--rtsp``). Prints what the journal
+holds of each.
+"""
+
+import argparse
+import asyncio
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from devices.simulated import (
+    AngelEyeDevice,
+    LineShoeDevice,
+    PlatesDevice,
+    SimulatedDevice,
+    TagDevice,
+)
+from devices.simulators import SimulatedPort
+from models.cards import DECK
+from models.events import CameraFault, DeviceReturned, Observation, ReaderFault
+from stream.journal import Journal, read_journal, verify_journal
+from tests.devices.camera_servers import RtspCamera, http_camera, mjpeg, rtsp_camera
+from tests.devices.live import LiveTable
+from tests.devices.wires import CUT_TAGS, START_TAGS, mark, tag_of
+
+CAMERA = "camera:overhead"
+
+
+@dataclass(frozen=True)
+class Gear:
+    """A device, and what it says in the n-th cycle."""
+
+    driver: str
+    device: SimulatedDevice
+    says: Callable[[int], bytes]
+
+
+def serial_gear() -> Iterator[Gear]:
+    """One of each serial device."""
+    angel_eye, line, plates = AngelEyeDevice(copies=3), LineShoeDevice(), PlatesDevice()
+    yield Gear("angel-eye", angel_eye, lambda cycle: angel_eye.draw(DECK[cycle % 52]))
+    yield Gear("line", line, lambda cycle: line.draw(DECK[cycle % 52]))
+    yield Gear("plate", plates, lambda cycle: plates.put(1, "0", 500 * (cycle + 1)))
+    for driver, length in (("id12", 10), ("rdm6300", 10), ("idteck", 8)):
+        yield _tags(driver, length)
+
+
+def _tags(driver: str, length: int) -> Gear:
+    reader = TagDevice(driver)
+    fresh = reader.show(mark(CUT_TAGS, length)) + reader.show(mark(START_TAGS, length))
+
+    def says(cycle: int) -> bytes:
+        shown = reader.show(tag_of(DECK[cycle % 52], length), times=2)
+        return shown if cycle % 52 or not cycle else fresh + shown
+
+    return Gear(driver, reader, says)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the journal holds of one device."""
+
+    losses: int
+    returns: int
+    readings: int
+    other_faults: int
+
+
+def replugged(folder: Path, cycles: int, *, rtsp_cycles: int = 0) -> dict[str, Told]:
+    """Run the session; return what the journal, once verified, holds of each device."""
+    journal_file = folder / "table.journal"
+    with Journal.create(journal_file) as journal:
+        asyncio.run(_session(folder, journal, cycles, rtsp_cycles))
+    verify_journal(journal_file)
+    by_source: dict[str, list[Observation]] = {}
+    for event in read_journal(journal_file):
+        if isinstance(event, Observation):
+            by_source.setdefault(event.source, []).append(event)
+    return {source: _told(events) for source, events in by_source.items()}
+
+
+async def _session(folder: Path, journal: Journal, cycles: int, rtsp_cycles: int) -> None:
+    table = LiveTable(journal=journal)
+    with ExitStack() as held:
+        serial = [
+            (gear, held.enter_context(SimulatedPort(folder / gear.driver, gear.device)))
+            for gear in serial_gear()
+        ]
+        camera = held.enter_context(http_camera(lambda: mjpeg(3, gap_s=0.005)))
+        table.keep([table.device(port.port, gear.driver, gear.driver) for gear, port in serial])
+        table.keep([table.camera(camera.url)])
+        tasks = [_replug(table, gear, port, cycles) for gear, port in serial]
+        tasks.append(_until_lost(table, CAMERA, cycles))
+        if rtsp_cycles:
+            rtsp = held.enter_context(rtsp_camera())
+            table.keep([table.camera(rtsp.url, source="camera:rtsp", stall_ms=1000)])
+            tasks.append(_switch(table, rtsp, rtsp_cycles))
+        await asyncio.gather(*tasks)
+        await table.leave()
+
+
+async def _replug(table: LiveTable, gear: Gear, port: SimulatedPort, cycles: int) -> None:
+    source = gear.driver
+    await asyncio.sleep(0.2)
+    for cycle in range(cycles):
+        before = _readings(table, source)
+        port.send(gear.says(cycle))
+        await table.until(lambda due=before: _readings(table, source) > due)  # type: ignore[misc]
+        await asyncio.to_thread(port.unplug)
+        await _until_lost(table, source, cycle + 1)
+        port.replug()
+        await table.until(lambda due=cycle: _count(table, source, DeviceReturned) > due)  # type: ignore[misc]
+
+
+async def _switch(table: LiveTable, camera: RtspCamera, cycles: int) -> None:
+    for cycle in range(cycles):
+        await asyncio.to_thread(camera.off)
+        await _until_lost(table, "camera:rtsp", cycle + 1)
+        await asyncio.to_thread(camera.on)
+        await table.until(
+            lambda due=cycle: _count(table, "camera:rtsp", DeviceReturned) > due  # type: ignore[misc]
+        )
+
+
+async def _until_lost(table: LiveTable, source: str, times: int) -> None:
+    await table.until(lambda: _losses(table.of(source)) >= times, within_s=60 + times)
+
+
+def _losses(said: list[Observation]) -> int:
+    return sum(
+        isinstance(each, ReaderFault | CameraFault) and each.kind == "link_lost" for each in said
+    )
+
+
+def _readings(table: LiveTable, source: str) -> int:
+    of_plates = source == "plate"
+    return sum(
+        not isinstance(each, ReaderFault | CameraFault | DeviceReturned)
+        for each in table.said
+        if each.source == source or (of_plates and each.source.startswith("plate:"))
+    )
+
+
+def _count(table: LiveTable, source: str, kind: type[Observation]) -> int:
+    return sum(isinstance(each, kind) for each in table.of(source))
+
+
+def _told(events: list[Observation]) -> Told:
+    faults = [each for each in events if isinstance(each, ReaderFault | CameraFault)]
+    losses, returns = _losses(events), sum(isinstance(each, DeviceReturned) for each in events)
+    return Told(losses, returns, len(events) - len(faults) - returns, len(faults) - losses)
+
+
+def open_files() -> int:
+    """How many files this process holds open."""
+    return len([*Path("/proc/self/fd").iterdir()])
+
+
+def main() -> None:
+    """Run a session and print what was told of each device."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    parser.add_argument("--cycles", type=int, default=100)
+    parser.add_argument("--rtsp", type=int, default=0, help="cycles of the RTSP camera")
+    given = parser.parse_args()
+    before = open_files()
+    with tempfile.TemporaryDirectory() as folder:
+        found = replugged(Path(folder), given.cycles, rtsp_cycles=given.rtsp)
+    print(f"{'source':16} {'lost':>5} {'returned':>9} {'readings':>9} {'other faults':>13}")
+    for source, told in sorted(found.items()):
+        print(
+            f"{source:16} {told.losses:5} {told.returns:9} {told.readings:9} {told.other_faults:13}"
+        )
+    print(f"open files: {before} before, {open_files()} after")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+"""A hundred times unplugged and plugged in again, all devices in one session."""
+
+from pathlib import Path
+
+from tests.faults.replugging import CAMERA, open_files, replugged
+
+CYCLES = 100
+
+
+def test_a_hundred_replugs_of_every_device_lose_no_reading_and_no_event(tmp_path: Path) -> None:
+    before = open_files()
+    told = replugged(tmp_path, CYCLES)
+    for source in ("angel-eye", "line", "id12", "rdm6300", "idteck"):
+        assert (told[source].losses, told[source].returns) == (CYCLES, CYCLES)
+        assert told[source].readings >= CYCLES
+    assert (told["plate"].losses, told["plate"].returns) == (CYCLES, CYCLES)
+    assert told["plate:1"].readings >= CYCLES
+    assert told[CAMERA].losses >= CYCLES
+    assert told[CAMERA].returns >= told[CAMERA].losses - 1
+    assert open_files() <= before + 8

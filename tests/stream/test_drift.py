@@ -1,0 +1,140 @@
+"""Clocks beside the table's: what of them is recorded, and what time a picture gets."""
+
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from models.events import ClockAnchored
+from stream.clock import HostClock
+from stream.drift import StreamClock, WallWatch
+
+MS = 1_000_000
+SECOND = 1000 * MS
+START = 1_700_000_000 * SECOND
+FRAME = SECOND // 30
+
+
+def test_the_host_clock_says_how_far_the_wall_is_ahead() -> None:
+    assert abs(HostClock().apart_ns()) < SECOND
+
+
+@given(drift_ppm=st.integers(-400, 400), minutes=st.integers(1, 600))
+def test_drift_is_told_every_so_far_and_is_never_a_step(drift_ppm: int, minutes: int) -> None:
+    watch = WallWatch()
+    events = [
+        event
+        for minute in range(minutes)
+        if (event := watch.compare(START + minute * 60 * SECOND, minute * 60_000 * drift_ppm))
+    ]
+    assert all(event.step_ns == 0 for event in events)
+    drifted_ns = (minutes - 1) * 60_000 * drift_ppm
+    told_ns = events[-1].apart_ns if events else 0
+    assert abs(drifted_ns - told_ns) < 10 * MS
+    assert len(events) <= abs(drifted_ns) // (10 * MS)
+
+
+@given(
+    step_ms=st.integers(60, 10**7) | st.integers(-(10**7), -60),
+    drift_ppm=st.integers(-100, 100),
+    moment=st.integers(1, 20),
+)
+def test_a_step_of_the_wall_clock_is_told_once_with_its_size(
+    step_ms: int, drift_ppm: int, moment: int
+) -> None:
+    watch = WallWatch()
+    steps = []
+    for minute in range(30):
+        apart_ns = minute * 60_000 * drift_ppm + (step_ms * MS if minute >= moment else 0)
+        event = watch.compare(START + minute * 60 * SECOND, apart_ns)
+        if event is not None and event.step_ns:
+            steps.append((minute, event))
+    ((minute, event),) = steps
+    assert minute == moment
+    assert abs(event.step_ns - step_ms * MS) <= 60_000 * abs(drift_ppm)
+    assert event.wall_ns == (event.at or 0) + event.apart_ns
+
+
+def pictures(
+    seed: int, *, drift_ppm: int, jitter_ms: int, count: int
+) -> list[tuple[int, int, int]]:
+    """Of each picture: when it was truly taken, its stamp, and when it arrived."""
+    chance = random.Random(seed)
+    taken = [START + number * FRAME for number in range(count)]
+    arrived_ns, rows = 0, []
+    for at_ns in taken:
+        stamp_ns = (at_ns - START) * (1_000_000 + drift_ppm) // 1_000_000
+        arrived_ns = max(arrived_ns + 1, at_ns + chance.randint(0, jitter_ms) * MS)
+        rows.append((at_ns, stamp_ns, arrived_ns))
+    return rows
+
+
+@given(
+    seed=st.integers(0, 999),
+    drift_ppm=st.integers(-300, 300),
+    jitter_ms=st.integers(0, 80),
+)
+def test_a_drifting_stream_keeps_to_the_tables_time(
+    seed: int, drift_ppm: int, jitter_ms: int
+) -> None:
+    clock = StreamClock("camera", window_ns=2 * SECOND)
+    rows = pictures(seed, drift_ppm=drift_ppm, jitter_ms=jitter_ms, count=900)
+    said = [clock.at_ns(stamp_ns, arrived_ns) for _, stamp_ns, arrived_ns in rows]
+    assert said == sorted(said)
+    assert all(at_ns <= arrived_ns for at_ns, (_, _, arrived_ns) in zip(said, rows, strict=True))
+    drift_ns = 2 * 2 * SECOND * abs(drift_ppm) // 1_000_000
+    bound_ns = jitter_ms * MS + drift_ns + MS
+    settled = list(zip(said, rows, strict=True))[90:]
+    assert all(abs(at_ns - taken_ns) <= bound_ns for at_ns, (taken_ns, _, _) in settled)
+
+
+@given(
+    seed=st.integers(0, 99),
+    jump_ms=st.integers(3_000, 10**8) | st.integers(-(10**8), -3_000),
+    moment=st.integers(50, 250),
+)
+def test_a_stream_whose_stamps_jump_is_anchored_anew_and_that_is_told(
+    seed: int, jump_ms: int, moment: int
+) -> None:
+    clock = StreamClock("camera", window_ns=2 * SECOND)
+    rows = pictures(seed, drift_ppm=0, jitter_ms=5, count=400)
+    said, events = list[int](), list[ClockAnchored]()
+    for number, (_, stamp_ns, arrived_ns) in enumerate(rows):
+        jumped_ns = stamp_ns + (jump_ms * MS if number >= moment else 0)
+        said.append(clock.at_ns(jumped_ns, arrived_ns))
+        events += clock.events()
+    assert said == sorted(said)
+    assert abs(said[-1] - rows[-1][0]) <= 10 * MS
+    steps = [event.step_ns for event in events if abs(event.step_ns) > SECOND]
+    assert len(steps) == 1
+    assert abs(steps[0] + jump_ms * MS) <= 20 * MS
+
+
+def test_a_burst_after_a_stall_keeps_its_true_times() -> None:
+    clock = StreamClock("camera")
+    said = []
+    for number in range(300):
+        taken_ns = START + number * FRAME
+        held_until_ns = START + 150 * FRAME if 100 <= number < 150 else 0
+        arrived_ns = max(taken_ns + 2 * MS, held_until_ns + number)
+        said.append(clock.at_ns(taken_ns - START + 7 * SECOND, arrived_ns))
+    assert all(abs(at - (START + number * FRAME)) <= 3 * MS for number, at in enumerate(said))
+
+
+def test_a_first_picture_that_came_late_misleads_for_a_moment_only() -> None:
+    clock = StreamClock("camera")
+    late = clock.at_ns(0, START + 400 * MS)
+    following = [clock.at_ns(n * FRAME, START + n * FRAME + 2 * MS) for n in range(1, 60)]
+    assert late == START + 400 * MS
+    assert following[-1] == START + 59 * FRAME + 2 * MS
+
+
+def test_a_stream_that_stood_still_is_caught_up_with() -> None:
+    clock, events, at = StreamClock("camera", window_ns=2 * SECOND), list[ClockAnchored](), 0
+    for number in range(300):
+        stood_ns = SECOND if number >= 100 else 0
+        arrived_ns = START + number * FRAME + stood_ns
+        at = clock.at_ns(number * FRAME, arrived_ns)
+        events += clock.events()
+    assert at == START + 299 * FRAME + SECOND
+    assert sum(event.step_ns for event in events) == SECOND
