@@ -50,21 +50,23 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _played(book: Rulebook, asked: argparse.Namespace, pool: ProcessPoolExecutor) -> int:
-    started = time.perf_counter()
     tables = -(-asked.rounds // _TABLE)
     seeds = [f"{asked.seed}:{book.id}:{number}" for number in range(tables)]
-    legal = pool.map(partial(_legal, book), seeds, chunksize=50)
+    started = time.perf_counter()
+    found = [
+        line for lines in pool.map(partial(_legal, book), seeds, chunksize=50) for line in lines
+    ]
+    rate = tables * _TABLE / (time.perf_counter() - started)
     erred = [(code, seed) for code in WAYS for seed in _seeds(asked)]
-    made = pool.map(partial(_erring, book), erred, chunksize=50)
-    counted, found = 0, [line for lines in legal for line in lines]
-    for done, lines in made:
-        counted += done
+    made = 0
+    for done, lines in pool.map(partial(_erring, book), erred, chunksize=50):
+        made += done
         found += lines
-    seconds = time.perf_counter() - started
-    rate = tables * _TABLE / seconds
-    print(f"{book.id:20} {tables * _TABLE:>10,} {counted:>9,} {len(found):>7} {rate:>9,.0f}")
+    print(
+        f"{book.id:20} {tables * _TABLE:>10,} {made:>9,} {len(found):>7} {rate:>9,.0f}", flush=True
+    )
     for line in found[:_SHOWN]:
-        print(f"    {line}")
+        print(f"    {line}", flush=True)
     return len(found)
 
 

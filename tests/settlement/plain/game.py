@@ -107,7 +107,7 @@ class Game:
         self.rounds_in_shoe = 0
         self.round = 0
         self.tray = 10_000_000
-        self.between: list[Found] = []
+        self.found: list[Found] = []
 
     # --- the whole round --------------------------------------------------------------------
 
@@ -119,8 +119,7 @@ class Game:
     def play(self) -> Played:
         """Play one round."""
         self.told += len(self.facts)
-        self.facts, self.found = [], self.between
-        self.between = []
+        self.facts, self.found = [], []
         self.hands: dict[int, list[Hand]] = {}
         self.felt: dict[int, list[int]] = {}
         self.insured: dict[int, int] = {}
