@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from devices.driver import Reading
 from models.events import ReaderFault
 
-_WINDOW_NS: Final = 1_000_000_000
+_WINDOW_NS: Final = 10_000_000_000
 _TOLD_SINGLY: Final = 10
 
 
@@ -22,7 +22,7 @@ class _Spell:
 
 
 class FaultGate:
-    """Lets ten faults of a kind through each second, and says how many more there were.
+    """Lets ten faults of a kind through in ten seconds, and says how many more there were.
 
     A line of noise sends hundreds a second for as long as it lasts; each would be an entry of
     the journal. Readings always pass.

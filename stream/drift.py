@@ -4,9 +4,11 @@ A session has one anchor: the table's clock is set once and then runs undisturbe
 clocks do beside it is recorded, drift and steps alike; nothing here asks for the time.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from models.events import ClockAnchored, ClockCompared
+from stream.clock import HostClock
 
 _MS: Final = 1_000_000
 _WORST_DRIFT: Final = 2000
@@ -42,6 +44,18 @@ class WallWatch:
             apart_ns=apart_ns,
             step_ns=changed_ns if stepped else 0,
         )
+
+
+async def watch_wall(
+    clock: HostClock, say: Callable[[ClockCompared], None], every_ns: int = 10_000 * _MS
+) -> None:
+    """Compare the host's wall clock again and again, and say when it parted, until cancelled."""
+    watch = WallWatch()
+    while True:
+        event = watch.compare(clock.now_ns(), clock.apart_ns())
+        if event is not None:
+            say(event)
+        await clock.reached(clock.now_ns() + every_ns)
 
 
 class StreamClock:

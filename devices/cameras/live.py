@@ -137,27 +137,35 @@ class LiveCamera:
         session = _Session(self._config, self._clock, asyncio.get_running_loop())
         stamps = StreamClock(self.source)
         damage = _Damages()
-        patience_ms, seen = self._config.open_ms, False
+        seen = False
         try:
-            while True:
-                item = await self._next(session, patience_ms)
-                if isinstance(item, _End):
-                    if item.cause is None:
-                        return
-                    raise CameraLost(self._config.url, item.cause)
+            while (item := await self._picture(session, damage, say, seen=seen)) is not None:
                 if not seen:
-                    seen, patience_ms = True, self._config.stall_ms
+                    seen = True
                     heard()
-                self._tell(damage.noted(item, session.left_out(), self._clock.now_ns()), say)
-                if not isinstance(item, _Damage):
-                    self._show(item, stamps, say)
+                self._show(item, stamps, say)
         finally:
             session.stop()
 
-    async def _next(self, session: "_Session", patience_ms: int) -> _Item:
+    async def _picture(
+        self, session: "_Session", damage: "_Damages", say: Say, *, seen: bool
+    ) -> "_Picture | Frame | None":
+        """Return the next sound picture, ``None`` where a file has come to its end.
+
+        What is damaged is told, and is no picture: a camera that sends nothing else is lost.
+        """
+        patience_ms = self._config.stall_ms if seen else self._config.open_ms
         try:
             async with asyncio.timeout(patience_ms / 1000):
-                return await session.next()
+                while True:
+                    item = await session.next()
+                    if isinstance(item, _End):
+                        if item.cause is None:
+                            return None
+                        raise CameraLost(self._config.url, item.cause)
+                    self._tell(damage.noted(item, session.left_out(), self._clock.now_ns()), say)
+                    if not isinstance(item, _Damage):
+                        return item
         except TimeoutError as late:
             raise CameraLost(self._config.url, f"no picture for {patience_ms} ms") from late
 

@@ -8,6 +8,7 @@ import sys
 
 import gi
 
+gi.require_version("Gst", "1.0")
 gi.require_version("GstRtspServer", "1.0")
 from gi.repository import GLib, Gst, GstRtspServer  # noqa: E402 - the version comes first
 

@@ -5,6 +5,7 @@ import signal
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -33,7 +34,7 @@ Watch = Callable[[LiveTable], Awaitable[None]]
 needs_rtsp = pytest.mark.skipif(rtsp_lacks() is not None, reason=f"no {rtsp_lacks()}")
 
 
-def watched(url: object, watch: Watch, **settings: object) -> LiveTable:
+def watched(url: object, watch: Watch, **settings: Any) -> LiveTable:
     """Watch a camera while ``watch`` runs; return all that was seen and said."""
 
     async def run() -> LiveTable:
@@ -259,6 +260,34 @@ def test_damaged_jpegs_are_told_and_the_stream_goes_on() -> None:
 
     with http_camera(damaged) as camera:
         table = watched(camera.url, seen(30))
+    keep_the_contract(table.frames)
+
+
+def test_a_camera_that_sends_nothing_but_damage_is_lost() -> None:
+    def damaged() -> Iterator[bytes]:
+        yield mjpeg_part(0)
+        for _ in range(200):
+            yield mjpeg_part(1)[:-600] + bytes(598) + b"\r\n"
+            time.sleep(GAP_S)
+
+    with http_camera(damaged) as camera:
+        table = watched(camera.url, heard("link_lost"), stall_ms=500)
+    assert faults(table.said)[-1] == "link_lost"
+    assert len(table.frames) <= 1
+
+
+def test_a_reader_that_is_too_slow_is_told_what_it_left_out() -> None:
+    async def run() -> LiveTable:
+        table = LiveTable()
+        table.keep([table.camera(camera.url)])
+        await seen(3)(table)
+        time.sleep(0.7)
+        await heard("left_out")(table)
+        await table.leave()
+        return table
+
+    with http_camera(lambda: mjpeg(200, gap_s=0.005)) as camera:
+        table = asyncio.run(run())
     keep_the_contract(table.frames)
 
 

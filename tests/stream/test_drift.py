@@ -1,13 +1,16 @@
 """Clocks beside the table's: what of them is recorded, and what time a picture gets."""
 
+import asyncio
 import random
+import time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.events import ClockAnchored
+from models.events import ClockAnchored, ClockCompared
 from stream.clock import HostClock
-from stream.drift import StreamClock, WallWatch
+from stream.drift import StreamClock, WallWatch, watch_wall
 
 MS = 1_000_000
 SECOND = 1000 * MS
@@ -17,6 +20,26 @@ FRAME = SECOND // 30
 
 def test_the_host_clock_says_how_far_the_wall_is_ahead() -> None:
     assert abs(HostClock().apart_ns()) < SECOND
+
+
+def test_a_wall_clock_set_back_during_a_session_is_told_and_moves_no_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def session() -> tuple[list[ClockCompared], int, int]:
+        clock, events = HostClock(), list[ClockCompared]()
+        watching = asyncio.create_task(watch_wall(clock, events.append, every_ns=5 * MS))
+        await asyncio.sleep(0.02)
+        before_ns = clock.now_ns()
+        monkeypatch.setattr(time, "time_ns", lambda: before_ns - 3600 * SECOND)
+        while not events:
+            await asyncio.sleep(0.005)
+        watching.cancel()
+        return events, before_ns, clock.now_ns()
+
+    (event,), before_ns, after_ns = asyncio.run(session())
+    assert abs(event.step_ns + 3600 * SECOND) < SECOND
+    assert abs(event.apart_ns - event.step_ns) < 10 * MS
+    assert before_ns <= after_ns < before_ns + 60 * SECOND
 
 
 @given(drift_ppm=st.integers(-400, 400), minutes=st.integers(1, 600))
