@@ -19,7 +19,8 @@ class Possible(msgspec.Struct, frozen=True, rename={"condition": "if"}):
     """One way a hand may turn out while a card is not known."""
 
     outcome: HandOutcome
-    net: Cents
+    net: Cents | None
+    """``None`` where a card would still be due."""
     condition: str
 
 

@@ -4,7 +4,7 @@ from typing import Final
 
 from settlement.dealing import begins, cut_short, expects, initial_card, stray_card
 from settlement.facts import DEALER, FOREIGN, HOLE, Noted, card_named
-from settlement.hands import FACES, named
+from settlement.hands import named
 from settlement.houserules import HouseRules
 from settlement.play import closed_to_cards, finished, spot_unfinished, unfinished
 from settlement.splits import split, split_source
@@ -27,7 +27,7 @@ def dealt(state: State, noted: Noted) -> None:
 
 def _to_spot(state: State, spot: Spot, noted: Noted) -> None:
     if spot.late and noted.hand == 0 and len(spot.hands) == 1 and len(spot.hands[0].cards) < 2:
-        spot.hands[0].add(noted.card)
+        spot.hands[0].lay(noted)
         return
     if spot.split_chips and noted.hand == len(spot.hands):
         _split_unsaid(state, spot, noted.seq)
@@ -59,14 +59,14 @@ def _to_hand(state: State, spot: Spot, hand: Hand, noted: Noted) -> None:
 
 def _taken(hand: Hand, noted: Noted) -> None:
     complete = len(hand.cards) >= 2
-    hand.add(noted.card)
+    hand.lay(noted)
     hand.double_card = hand.doubled_seq > 0 and complete
     hand.due_seq = hand.doubled_seq if hand.split and not complete else 0
 
 
 def _burned_with_double(hand: Hand, noted: Noted) -> None:
     """Burn the card of a double that does not stand; its mistake has been told."""
-    hand.burned.append(FACES[noted.card])
+    hand.burn(noted)
     hand.double_card = True
     hand.due_seq = 0
 
@@ -86,14 +86,15 @@ def _not_due(state: State, spot: Spot, hand: Hand, noted: Noted, code: str) -> N
     detail += f"{_WHY[code]}, so no card was due; {fate}"
     state.find(code, noted.seq, detail, spot.number, hand.number)
     if state.rules.keeps_extra_card:
-        hand.add(noted.card)
+        hand.lay(noted)
     else:
-        hand.burned.append(FACES[noted.card])
+        hand.burn(noted)
 
 
 def in_turn(state: State, spot: Spot, hand: Hand, noted: Noted) -> None:
     """Judge whether it is this spot's, and this hand's, turn; each is told once."""
     rules = state.rules
+    state.round.turn_of = max(state.round.turn_of, spot.number)
     if hand.out_of_turn or spot.out_of_turn or finished(hand, rules):
         return
     before = _spot_before(state.round, spot, noted.index, rules)

@@ -15,27 +15,34 @@ from models.judgements import (
 from models.money import Cents, dollars
 from settlement.dealer import Played, draw_faults, hands_live, play, stood_short
 from settlement.dealing import deal_unfinished
-from settlement.doubt import Outcome, Way, dealers, fillings, gathered
-from settlement.hands import FACES
+from settlement.doubt import OUT_OF_REACH, Doubts, Outcome, Way, dealers, gathered
 from settlement.houserules import HouseRules
 from settlement.payments import compare, out_of_order
-from settlement.play import owed_card
+from settlement.play import owed_card, turn_over
 from settlement.settling import Due, due, insurance_net, insurance_stake, odd_cents, staked
 from settlement.splits import amount_faults
 from settlement.state import Hand, Round, Spot, State
 
 
+class _Table:
+    """A round that is over: every hand the dealer may have, and what may be found out."""
+
+    def __init__(self, state: State, ways: list[Way]) -> None:
+        self.state = state
+        self.ways = ways
+        self.doubts = Doubts(state)
+
+
 def close(state: State) -> RoundResult:
     """Settle the round in play and leave the table as the next round finds it."""
-    round_, rules = state.round, state.rules
+    round_ = state.round
     dealt = [card.card for card in round_.dealer]
-    alive = hands_live(round_, rules)
-    played = play(dealt, alive, rules, round_)
-    ways = [Way(played, "")]
-    if not played.counted.known():
-        ways = dealers(dealt, alive, rules, round_)
-    spots = tuple([_spot(spot, ways, rules) for spot in round_.spots if _counts(spot)])
-    played.outcome = _outcome(played, ways, spots)
+    alive = hands_live(round_, state.rules)
+    played = play(dealt, alive, state.rules, round_)
+    known = played.counted.known()
+    lying = _Table(state, [Way(played, "")] if known else dealers(state, dealt, alive))
+    spots = tuple([_spot(lying, spot) for spot in round_.spots if _counts(spot)])
+    played.outcome = _outcome(played, lying.ways, spots)
     _judge_the_end(state, played)
     result = _result(state, played, spots)
     _table_after(state, spots)
@@ -55,15 +62,15 @@ def _counts(spot: Spot) -> bool:
     return not spot.late or bool(spot.hands[0].cards)
 
 
-def _spot(spot: Spot, ways: list[Way], rules: HouseRules) -> SpotResult:
+def _spot(lying: _Table, spot: Spot) -> SpotResult:
     insurance: InsuranceResult | None = None
     insured = False
     net: Cents | None = 0
     if spot.insurance:
-        insurance = _insurance(spot, ways, rules)
+        insurance = _insurance(spot, lying.ways, lying.state.rules)
         insured = insurance.stake > 0
         net = spot.insurance_net = insurance.net
-    hands = tuple([_hand(hand, ways, rules, insured=insured) for hand in spot.hands])
+    hands = tuple([_hand(lying, spot, hand, insured=insured) for hand in spot.hands])
     for hand in spot.hands:
         net = None if net is None or hand.net is None else net + hand.net
     spot.settled = True
@@ -81,11 +88,13 @@ def _insurance(spot: Spot, ways: list[Way], rules: HouseRules) -> InsuranceResul
     return InsuranceResult(stake, net, odd_cents(rules.insured, stake, net))
 
 
-def _hand(hand: Hand, ways: list[Way], rules: HouseRules, *, insured: bool) -> HandResult:
-    if hand.known() and len(ways) == 1:
-        settled = due(hand, ways[0].played, rules, insured=insured)
+def _hand(lying: _Table, spot: Spot, hand: Hand, *, insured: bool) -> HandResult:
+    done = turn_over(lying.state.round, spot, hand)
+    if len(lying.ways) == 1 and not lying.doubts.hang_over(spot, hand):
+        played = lying.ways[0].played
+        settled = due(hand, played, lying.state.rules, insured=insured, done=done)
     else:
-        gained = _in_doubt(hand, ways, rules, insured=insured)
+        gained = _in_doubt(lying, spot, hand, insured=insured, done=done)
         if not isinstance(gained, Due):
             unknown = _hand_result(hand, Due("unknown", None, ()))
             return msgspec.structs.replace(unknown, possible=gained)
@@ -95,17 +104,15 @@ def _hand(hand: Hand, ways: list[Way], rules: HouseRules, *, insured: bool) -> H
 
 
 def _in_doubt(
-    hand: Hand, ways: list[Way], rules: HouseRules, *, insured: bool
+    lying: _Table, spot: Spot, hand: Hand, *, insured: bool, done: bool
 ) -> Due | tuple[Possible, ...]:
     """Settle a hand in every way that the unknown cards may turn out."""
-    lying, outcomes = hand.cards, []
-    for filling in fillings(hand):
-        hand.recount([FACES[face] for face in filling.cards])
-        for way in ways:
-            gained = due(hand, way.played, rules, insured=insured)
-            outcomes.append(Outcome(gained, _both(filling.said, way.said)))
-    hand.recount(lying)
-    return gathered(outcomes)
+    rules, outcomes = lying.state.rules, []
+    for filled in lying.doubts.hands(spot, hand):
+        for way in lying.ways:
+            gained = due(filled.hand, way.played, rules, insured=insured, done=done)
+            outcomes.append(Outcome(gained, _both(filled.said(), way.said)))
+    return gathered(outcomes) if outcomes else (OUT_OF_REACH,)
 
 
 def _both(own: str, theirs: str) -> str:
@@ -127,7 +134,7 @@ def _hand_result(hand: Hand, settled: Due) -> HandResult:
 
 def _judge_the_end(state: State, played: Played) -> None:
     round_ = state.round
-    over = round_.closed or round_.hole_shown_seq > 0 or len(round_.dealer) > 2
+    over = round_.players_done()
     draw_faults(state, played)
     if over and played.outcome == "short":
         stood_short(state, played, _first_settling(round_))

@@ -38,7 +38,7 @@ def initial_card(state: State, noted: Noted) -> None:
         return
     spot = noted.at
     _player_face(state, spot, noted)
-    spot.hands[0].add(noted.card)
+    spot.hands[0].lay(noted)
 
 
 def _player_face(state: State, spot: Spot, noted: Noted) -> None:

@@ -1,29 +1,112 @@
-"""Hands with a card that nobody knows: what they may come to, and what would decide it."""
+"""Hands with a card that nobody knows: what they may come to, and what would decide it.
+
+Each way in which the unread cards may have turned out is played as known cards are: a player's
+hand by judging the round again with them, the dealer's by playing it out.
+"""
 
 from typing import Final
 
 from models.cards import Card
 from models.judgements import Possible
 from settlement.dealer import Alive, Played, play
-from settlement.hands import FACES, UNKNOWN, counted, face_of
-from settlement.houserules import HouseRules
+from settlement.facts import Noted
+from settlement.hands import UNKNOWN, Counted, face_of, points_of
+from settlement.judge import judge
+from settlement.reading import take
 from settlement.settling import Due
-from settlement.state import Hand, Round
+from settlement.state import Hand, Spot, State
 
 _VALUES: Final = tuple(face_of(Card(f"{rank}?")) for rank in "A23456789T")
 """One card of each value, by its index."""
 
+_MOST_FACTS: Final = 500_000
+"""Facts judged again in one round at most; what would take more stays open altogether."""
 
-class Variant:
-    """A way in which the unknown cards may turn out, and the words for it."""
+_MOST_CARDS: Final = 24
+"""A hand of more cards than this is past 21 whatever they are."""
 
-    def __init__(self, cards: list[int], said: str) -> None:
-        self.cards = cards
-        self.said = said
+OUT_OF_REACH: Final = Possible("unknown", None, "more cards are unread than can be gone through")
+
+
+class Filled:
+    """A hand as it may be, with the values put in the places of the unread cards."""
+
+    def __init__(self, hand: Hand, values: list[int]) -> None:
+        self.hand = hand
+        self.values = values
+
+    def said(self) -> str:
+        """Return the words for what makes it so."""
+        return _said("the hand's", self.values, self.hand)
+
+
+class Doubts:
+    """What may still be found out in one round about its unread cards."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._left = _MOST_FACTS
+
+    def hang_over(self, spot: Spot, hand: Hand) -> bool:
+        """Tell whether what a hand comes to may hang on a player's unread card."""
+        if not hand.known():
+            return True
+        return self._state.rules.voids_illegal_option and any(
+            not other.known() for other in spot.hands
+        )
+
+    def hands(self, spot: Spot, hand: Hand) -> list[Filled]:
+        """Return every hand that this one may be; none where there are too many to go through."""
+        each = [Filled(hand, [])]
+        if self.hang_over(spot, hand):
+            for _ in self._unread(spot, hand):
+                each = self._one_more(spot, hand, each)
+        return each
+
+    def _unread(self, spot: Spot, hand: Hand) -> list[int]:
+        """Return the places of the cards that the hand hangs on.
+
+        Where an option granted in error is void, that may hang on the other hands' cards too.
+        """
+        if not self._state.rules.voids_illegal_option:
+            return hand.unread
+        return sorted([place for other in spot.hands for place in other.unread])
+
+    def _one_more(self, spot: Spot, hand: Hand, each: list[Filled]) -> list[Filled]:
+        """Fill one more card; of the ways that leave the hand alike one is kept.
+
+        A single card is named in each condition, so that each value of it is kept.
+        """
+        alone = len(self._unread(spot, hand)) == 1
+        more: dict[tuple[int, ...], Filled] = {}
+        for one in each:
+            for value in _VALUES:
+                if self._left < 0:
+                    return []
+                filled = self._judged_with(spot, hand, [*one.values, value])
+                key = (value,) if alone else _stands(filled.hand)
+                more.setdefault(key, filled)
+        return list(more.values())
+
+    def _judged_with(self, spot: Spot, hand: Hand, values: list[int]) -> Filled:
+        """Judge the round again with these cards in the first places of the unread ones."""
+        places = self._unread(spot, hand)
+        record = self._state.round.record
+        self._left -= len(record)
+        again = State(self._state.rules)
+        for noted in record:
+            copy = Noted()
+            copy.write(noted.fact, noted.kind, noted.seq)
+            if noted.index in places[: len(values)]:
+                copy.read = copy.card = values[places.index(noted.index)]
+            take(again.round, copy)
+        for noted in again.round.record:
+            judge(again, noted)
+        return Filled(again.round.spot(spot.number).hands[hand.number], values)
 
 
 class Way:
-    """A hand the dealer may have, and the words for it."""
+    """A hand the dealer may have, and the words for what makes it so."""
 
     def __init__(self, played: Played, said: str) -> None:
         self.played = played
@@ -38,71 +121,77 @@ class Outcome:
         self.said = said
 
 
-def fillings(hand: Hand) -> list[Variant]:
-    """Return every way in which a hand's unknown cards may count."""
-    return _variants([face_of(card) for card in hand.cards], "the hand's")
+def _stands(hand: Hand) -> tuple[int, ...]:
+    """Return all that the rest of a round may make of a hand."""
+    return (
+        min(hand.low, 22),
+        int(hand.ace),
+        len(hand.cards),
+        len(hand.burned),
+        int(hand.split),
+        int(hand.aces),
+        int(hand.void_split),
+        int(hand.void_double),
+        int(hand.double_card),
+        hand.doubled_seq,
+        hand.surrendered_seq,
+        hand.due_seq,
+        int(hand.even_money),
+    )
 
 
-def dealers(dealt: list[int], alive: Alive, rules: HouseRules, round_: Round) -> list[Way]:
+def dealers(state: State, dealt: list[int], alive: Alive) -> list[Way]:
     """Return every hand the dealer may have, without those that his look ruled out."""
-    each = [
-        Way(play(variant.cards, alive, rules, round_), variant.said)
-        for variant in _variants(dealt, "the dealer's")
-    ]
+    round_, rules = state.round, state.rules
+    alone = dealt.count(UNKNOWN) == 1
+    each: dict[tuple[int, ...], list[int]] = {(): []}
+    for place, face in enumerate(dealt[:_MOST_CARDS]):
+        if face == UNKNOWN:
+            more: dict[tuple[int, ...], list[int]] = {}
+            for values in each.values():
+                for value in _VALUES:
+                    longer = [*values, value]
+                    played = play(_put(dealt[: place + 1], longer), alive, rules, round_)
+                    more.setdefault((value,) if alone else _lies(played), longer)
+            each = more
+    ways = [_way(dealt, values, alive, state) for values in each.values()]
     if not round_.looked or UNKNOWN not in dealt[:2]:
-        return each
-    seen = [way for way in each if way.played.blackjack() == round_.saw_blackjack]
-    return seen or each
+        return ways
+    seen = [way for way in ways if way.played.blackjack() == round_.saw_blackjack]
+    return seen or ways
 
 
-def _variants(cards: list[int], whose: str) -> list[Variant]:
-    """Return every way the cards may count: one for each that makes a difference."""
-    unknown = cards.count(UNKNOWN)
-    if unknown == 0:
-        return [Variant(cards, "")]
-    if unknown == 1:
-        return [
-            Variant(_filled(cards, [value]), f"{whose} unknown card is {_name(value)}")
-            for value in _VALUES
-        ]
-    return _many(cards, whose, unknown)
+def _way(dealt: list[int], values: list[int], alive: Alive, state: State) -> Way:
+    played = play(_put(dealt, values), alive, state.rules, state.round)
+    return Way(played, _said("the dealer's", values, played.counted))
 
 
-def _many(cards: list[int], whose: str, unknown: int) -> list[Variant]:
-    """Give one filling for each total that several unknown cards can make."""
-    made: dict[tuple[int, bool], list[int]] = {(0, False): []}
-    for _ in range(unknown):
-        made = _one_more(made)
-    full = [_filled(cards, values) for values in made.values()]
-    return [Variant(each, f"{whose} unknown cards make {_score(each)}") for each in full]
+def _lies(played: Played) -> tuple[int, ...]:
+    """Return all that further draws may make of the dealer's hand."""
+    counted = played.counted
+    return min(counted.low, 22), int(counted.ace), len(counted.cards), len(played.burned)
 
 
-def _one_more(made: dict[tuple[int, bool], list[int]]) -> dict[tuple[int, bool], list[int]]:
-    more: dict[tuple[int, bool], list[int]] = {}
-    for (points, ace), values in made.items():
-        for value in _VALUES:
-            one = _points(value)
-            more[min(points + one, 22), ace or one == 1] = [*values, value]
-    return more
+def _put(dealt: list[int], values: list[int]) -> list[int]:
+    """Return the cards with these in the places of the unread ones, as far as they reach."""
+    left = iter(values)
+    return [next(left, face) if face == UNKNOWN else face for face in dealt]
 
 
-def _points(value: int) -> int:
-    return min(value // 5 + 1, 10)
-
-
-def _score(cards: list[int]) -> str:
-    count = counted([FACES[face] for face in cards])
-    return "more than 21" if count.busted() else count.words()
+def _said(whose: str, values: list[int], made: Counted) -> str:
+    """Name the one unread card, or what the cards make with several of them."""
+    if not values:
+        return ""
+    if len(values) == 1:
+        return f"{whose} unknown card is {_name(values[0])}"
+    if made.natural():
+        return f"{whose} cards make a blackjack"
+    return f"{whose} cards make {'more than 21' if made.busted() else made.words()}"
 
 
 def _name(value: int) -> str:
-    points = _points(value)
+    points = points_of(value)
     return "an ace" if points == 1 else "a ten" if points == 10 else str(points)
-
-
-def _filled(cards: list[int], values: list[int]) -> list[int]:
-    left = iter(values)
-    return [next(left) if card == UNKNOWN else card for card in cards]
 
 
 def gathered(outcomes: list[Outcome]) -> Due | tuple[Possible, ...]:
@@ -115,13 +204,14 @@ def gathered(outcomes: list[Outcome]) -> Due | tuple[Possible, ...]:
         ways.setdefault(key, []).append(outcome.said)
     if len(first) == 1:
         return outcomes[0].due
+    open_last = sorted(first, key=_waits)
     return tuple(
-        [
-            Possible(due.outcome, due.net, _condition(ways[key]))
-            for key, due in first.items()
-            if due.net is not None
-        ]
+        [Possible(first[key].outcome, first[key].net, _condition(ways[key])) for key in open_last]
     )
+
+
+def _waits(way: tuple[str, int | None]) -> bool:
+    return way[1] is None
 
 
 def _condition(said: list[str]) -> str:

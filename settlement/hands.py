@@ -42,11 +42,15 @@ class Counted:
 
     def recount(self, cards: list[Card | None]) -> None:
         """Count these instead."""
-        self.cards = []
-        self.low = self.unknown = 0
-        self.ace = False
+        self.take_up()
         for card in cards:
             self.add(face_of(card))
+
+    def take_up(self) -> None:
+        """Count no cards."""
+        self.cards.clear()
+        self.low = self.unknown = 0
+        self.ace = False
 
     def copy(self) -> "Counted":
         """Return a count of the same cards that goes its own way."""

@@ -34,6 +34,9 @@ def judge(state: State, noted: Noted) -> None:
     Total: whatever happened at the table, the state after it follows, with the mistakes that
     the fact shows.
     """
+    round_ = state.round
+    if not round_.closed:
+        round_.last_seq = noted.seq
     if noted.kind == CARD_DEALT:
         _dealt(state, noted)
     elif noted.kind == PLAYER_ACTED:
@@ -46,9 +49,7 @@ def judge(state: State, noted: Noted) -> None:
         cards.exposed(state, noted)
     else:
         _judge_rare(state, noted)
-    round_ = state.round
     round_.settling = round_.settling and _in_sweep(noted)
-    round_.last_seq = noted.seq
 
 
 def _judge_rare(state: State, noted: Noted) -> None:

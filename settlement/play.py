@@ -73,6 +73,13 @@ def spot_unfinished(spot: Spot, index: int, rules: HouseRules) -> bool:
     return any(unfinished(hand, index, rules) for hand in spot.hands)
 
 
+def turn_over(round_: Round, spot: Spot, hand: Hand) -> bool:
+    """Tell whether the record shows that the hand's turn is over: play has gone on without it."""
+    if round_.players_done() or round_.saw_blackjack or round_.turn_of > spot.number:
+        return True
+    return spot.last_turn > hand.script.last_turn
+
+
 def live(hand: Hand, rules: HouseRules) -> int:
     """Tell whether the dealer's total matters to the hand."""
     if hand.surrendered_seq or hand.even_money or hand.busted():

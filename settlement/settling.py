@@ -8,7 +8,7 @@ from models.judgements import HandOutcome, OddCents
 from models.money import Cents
 from settlement.dealer import Played, two_known
 from settlement.houserules import HouseRules, Price
-from settlement.play import blackjack, owed_card
+from settlement.play import blackjack, finished, owed_card
 from settlement.state import Hand
 
 
@@ -38,25 +38,46 @@ class Due:
 _CARD_DUE: Final = Due("pending", None, ("play.card_due",))
 
 
+_TO_PLAY: Final = Due("pending", None, ("play.turn",))
+
+
 def staked(hand: Hand) -> Cents:
     """Return all the chips that ride on a hand."""
     stake = 0 if hand.void_split else hand.stake
     return stake if hand.void_double else stake + hand.added
 
 
-def due(hand: Hand, dealer: Played, rules: HouseRules, *, insured: bool) -> Due:
-    """Settle one hand whose cards, and the dealer's, are known."""
+def due(hand: Hand, dealer: Played, rules: HouseRules, *, insured: bool, done: bool) -> Due:
+    """Settle one hand whose cards, and the dealer's, are known.
+
+    Args:
+        hand: the player's.
+        dealer: the dealer's.
+        rules: the house's.
+        insured: whether an insurance wager counts.
+        done: whether the record shows that its player has finished.
+    """
+    over = _over_before(hand, dealer, rules)
+    if over is not None:
+        return over
+    if not hand.split and len(hand.cards) < 2:
+        return _CARD_DUE
+    if not (done or finished(hand, rules)):
+        return _TO_PLAY
+    if dealer.blackjack():
+        return _against_blackjack(hand, rules, insured=insured)
+    return _against_no_blackjack(hand, dealer, rules)
+
+
+def _over_before(hand: Hand, dealer: Played, rules: HouseRules) -> Due | None:
+    """Settle a hand that ended before the dealer's total matters."""
     if _gives_up(hand, dealer, rules):
         return _paid(hand, rules.half, staked(hand), "surrender", ("surrender.offered",))
     if hand.even_money:
         return _paid(hand, rules.even, 0, "win", ("even_money.offered",))
     if hand.busted():
         return Due("bust", -staked(hand), ("player.breaks",))
-    if not hand.split and len(hand.cards) < 2:
-        return _CARD_DUE
-    if dealer.blackjack():
-        return _against_blackjack(hand, rules, insured=insured)
-    return _against_no_blackjack(hand, dealer, rules)
+    return None
 
 
 def _gives_up(hand: Hand, dealer: Played, rules: HouseRules) -> bool:

@@ -5,7 +5,7 @@ from typing import cast
 from models.events import ShoeStarted
 from settlement.facts import Noted, card_named
 from settlement.hands import UNKNOWN
-from settlement.state import Shoe, State
+from settlement.state import NOT_BOXED, Shoe, State
 
 
 def started(state: State, noted: Noted) -> None:
@@ -33,20 +33,20 @@ def boxed(state: State, noted: Noted) -> None:
     shoe = state.table.shoe
     _counted(state, noted.read, noted.seq, None)
     shoe.boxed[noted.read] = shoe.boxed.get(noted.read, 0) + 1
-    shoe.boxed_last = True
+    shoe.boxed_last = noted.read
 
 
 def card_out(state: State, noted: Noted) -> bool:
     """Count a card dealt; tell whether it is one just found boxed, which is not to be used."""
     shoe = state.table.shoe
     left = noted.read if _suited(noted.read) else noted.card
-    if left != UNKNOWN and left in shoe.boxed and (shoe.boxed_last or _all_out(shoe, left)):
+    if left != UNKNOWN and left in shoe.boxed and (left == shoe.boxed_last or _all_out(shoe, left)):
         detail = f"{card_named(left)} lay face up in the shoe and was dealt; "
         detail += "it goes to the discard rack"
         state.find("face_up_card_used", noted.seq, detail, noted.spot or None)
         _put_aside(shoe, left)
         return True
-    shoe.boxed_last = False
+    shoe.boxed_last = NOT_BOXED
     _counted(state, left, noted.seq, noted.spot or None)
     return False
 
@@ -66,7 +66,7 @@ def _put_aside(shoe: Shoe, face: int) -> None:
     shoe.boxed[face] -= 1
     if not shoe.boxed[face]:
         del shoe.boxed[face]
-    shoe.boxed_last = False
+    shoe.boxed_last = NOT_BOXED
 
 
 def _suited(face: int) -> bool:

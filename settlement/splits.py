@@ -5,7 +5,7 @@ from typing import Final
 from models.cards import Card
 from models.money import dollars
 from settlement.facts import Noted
-from settlement.hands import face_of, matched, named
+from settlement.hands import matched, named
 from settlement.houserules import HouseRules
 from settlement.state import MOST_HANDS, Hand, SplitChips, Spot, State
 
@@ -21,14 +21,13 @@ def split(state: State, spot: Spot, hand: Hand, seq: int) -> None:
 
 
 def _part(spot: Spot, hand: Hand, seq: int, *, void: bool) -> None:
-    first, second, *rest = hand.cards
-    hand.recount([first, *rest])
-    hand.split, hand.aces = True, _ace(first or second)
-    hand.due_seq = 0 if rest else seq
-    hand.stood = False
+    first, second = hand.cards[0], hand.cards[1]
     new = _new_hand(spot, hand, seq)
+    hand.part(new)
+    hand.split, hand.aces = True, _ace(first or second)
+    hand.due_seq = 0 if len(hand.cards) > 1 else seq
+    hand.stood = False
     new.aces = _ace(second or first)
-    new.add(face_of(second))
     new.void_split = void
     spot.places.insert(spot.places.index(hand.number) + 1, new.number)
     spot.hands.append(new)

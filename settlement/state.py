@@ -10,12 +10,14 @@ from models.judgements import Violation
 from models.money import Cents
 from settlement.clauses import violation
 from settlement.facts import DEALER, Noted
-from settlement.hands import Counted
+from settlement.hands import FACES, UNKNOWN, Counted, face_of
 from settlement.houserules import HouseRules
 from settlement.script import Script
 
 MOST_HANDS: Final = 16
 """A spot's hands are numbered up to 15; cards that would make more stay where they lie."""
+
+NOT_BOXED: Final = -1
 
 _MOST_SPARED: Final = 256
 """Notes kept for the next round; few rounds have as many facts."""
@@ -45,18 +47,41 @@ class Hand(Counted):
         self.number = number
         self.script = script
         self.burned: list[Card | None] = []
+        self.unread: list[int] = []
+        """Places in the record of the cards dealt to it that nobody knows."""
         self.account = Account()
         self.begin()
 
     def begin(self) -> None:
         """Start anew: no cards, no chips, nothing decided."""
-        self.recount([])
-        self.burned = []
+        self.take_up()
+        self.burned.clear()
+        self.unread.clear()
         self.account.begin()
         self.net: Cents | None = None
         """What it came to, once it is settled."""
         self._lay_no_chips()
         self._decide_nothing()
+
+    def lay(self, noted: Noted) -> None:
+        """Take a card."""
+        self.add(noted.card)
+        if noted.card == UNKNOWN:
+            self.unread.append(noted.index)
+
+    def burn(self, noted: Noted) -> None:
+        """Have a card put aside that it was dealt and could not take."""
+        self.burned.append(FACES[noted.card])
+        if noted.card == UNKNOWN:
+            self.unread.append(noted.index)
+
+    def part(self, new: "Hand") -> None:
+        """Give the second of its cards to a new hand."""
+        first, second, *rest = self.cards
+        if second is None:
+            new.unread.append(self.unread.pop(0 if first is not None else 1))
+        new.add(face_of(second))
+        self.recount([first, *rest])
 
     def _lay_no_chips(self) -> None:
         self.stake = 0
@@ -221,6 +246,8 @@ class Round:
 
     def _begin_play(self) -> None:
         self.acted = False
+        self.turn_of = 0
+        """The last spot, by number, that has played."""
         self.looked = False
         """Whether the dealer looked at his hole card."""
         self.saw_blackjack = False
@@ -235,6 +262,10 @@ class Round:
         self.closed = False
         self.counted = False
         """Whether the tray was counted after it closed."""
+
+    def players_done(self) -> bool:
+        """Tell whether the record shows that the players' turns are over."""
+        return self.closed or self.hole_shown_seq > 0 or len(self.dealer) > 2
 
     def blank(self) -> Noted:
         """Return a note to write the next fact on."""
@@ -278,8 +309,8 @@ class Shoe:
         """Whether its start was observed."""
         self.burned = 0
         self.burn_judged = False
-        self.boxed_last = False
-        """Whether the last card out was found face up."""
+        self.boxed_last = NOT_BOXED
+        """The last card out, by index, where it was found face up."""
         self.rounds = 0
         self.cut = False
         """The cut card came in a round that is over."""

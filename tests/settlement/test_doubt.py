@@ -8,7 +8,7 @@ from tests.settlement.table import codes, found, nets, one_round, only_hand
 HOLE_UNKNOWN = "bet 1 1000; 1 {}; D {}; 1 {}; D ?? down; close"
 
 
-def _possible(text: str) -> dict[str, int]:
+def _possible(text: str) -> dict[str, int | None]:
     possible = only_hand(text).possible
     assert isinstance(possible, tuple)
     return {way.outcome: way.net for way in possible}
@@ -22,6 +22,7 @@ def test_an_unknown_hole_card_leaves_the_possible_outcomes() -> None:
         Possible("lose", -1000, "the dealer's unknown card is an ace or a ten"),
         Possible("win", 1000, "the dealer's unknown card is 7 or 8"),
         Possible("push", 0, "the dealer's unknown card is 9"),
+        Possible("pending", None, "the dealer's unknown card is 2, 3, 4, 5 or 6"),
     )
     result = one_round(text)
     assert (result.status, result.net, result.dealer.outcome) == ("pending", None, "unknown")
@@ -31,7 +32,7 @@ def test_an_unknown_hole_card_leaves_the_possible_outcomes() -> None:
 
 def test_the_dealers_look_rules_out_a_blackjack() -> None:
     text = HOLE_UNKNOWN.format("TS", "TC", "TD").replace("close", "peek no; close")
-    assert _possible(text) == {"win": 1000, "push": 0}
+    assert _possible(text) == {"win": 1000, "push": 0, "pending": None}
     text = text.replace("peek no", "peek yes")
     assert nets(text) == [-1000]
 
@@ -71,12 +72,12 @@ def test_two_unknown_cards_may_be_a_blackjack() -> None:
 def test_many_unknown_cards_stay_few_outcomes() -> None:
     hits = "1 ??; " * 8
     text = f"bet 1 1000; 1 ??; D TC; 1 ??; D 8C down; {hits}show D 8C; close"
-    assert set(_possible(text)) == {"win", "lose", "push", "bust"}
+    assert set(_possible(text)) == {"win", "lose", "push", "bust", "blackjack"}
 
 
 def test_a_hand_that_may_have_broken_is_never_paid_against_an_unfinished_dealer() -> None:
     text = "bet 1 1000; 1 TS; D TC; 1 6D; D 2C down; 1 ??; show D 2C; close"
-    assert _possible(text) == {"bust": -1000}
+    assert _possible(text) == {"bust": -1000, "pending": None}
     assert found(text) == []
 
 
