@@ -41,13 +41,12 @@ def _early(state: State, noted: Noted) -> None:
         state.find("blackjack_paid_early", noted.seq, detail, noted.spot, noted.hand)
 
 
-class _Sweep:
-    """One settling pass over one kind of wager."""
+class _Pass:
+    """One settling pass over the hands, or over the insurances."""
 
     def __init__(self) -> None:
         self.number = 0
         self.told = False
-        self.settled: set[int] = set()
         self.last = 0
         """The spot furthest to the dealer's left that it has come to."""
 
@@ -56,23 +55,26 @@ def out_of_order(state: State) -> None:
     """Find each settling pass that did not run from the dealer's right to his left."""
     if not state.rules.settles_right_to_left:
         return
-    main, insurance = _Sweep(), _Sweep()
+    hands, insurances = _Pass(), _Pass()
     for payment in state.round.payments:
-        if payment.sweep:
-            _swept(state, main if payment.what == "main" else insurance, payment)
+        if payment.sweep and payment.what == "main":
+            _swept(state, hands, payment, payment.at.main_pass)
+            payment.at.main_pass = payment.sweep
+        elif payment.sweep:
+            _swept(state, insurances, payment, payment.at.insurance_pass)
+            payment.at.insurance_pass = payment.sweep
 
 
-def _swept(state: State, sweep: _Sweep, payment: Noted) -> None:
+def _swept(state: State, sweep: _Pass, payment: Noted, before: int) -> None:
+    """Follow a pass to its next payment; ``before`` is the last pass its spot was in."""
     spot = payment.spot
     if payment.sweep != sweep.number:
         sweep.number, sweep.told, sweep.last = payment.sweep, False, spot
-        sweep.settled.clear()
-    if spot > sweep.last and not sweep.told and spot not in sweep.settled:
+    if spot > sweep.last and before != sweep.number and not sweep.told:
         sweep.told = True
         detail = f"spot {spot} settled after spot {sweep.last}; "
         detail += "settling runs from the dealer's right to the left"
         state.find("settle_order", payment.seq, detail, spot, payment.hand)
-    sweep.settled.add(spot)
     sweep.last = min(sweep.last, spot)
 
 

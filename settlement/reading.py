@@ -1,5 +1,7 @@
 """A fact taken into the record of its round, before any of the round is judged."""
 
+from typing import Final
+
 from settlement.facts import (
     CARD_DEALT,
     CARD_EXPOSED,
@@ -10,7 +12,7 @@ from settlement.facts import (
 )
 from settlement.state import MOST_HANDS, Round, Spot
 
-_DEALT_IN = 2
+_DEALT_IN: Final = 2
 """Cards the dealer gets in the initial deal."""
 
 

@@ -11,6 +11,9 @@ from settlement.houserules import HouseRules, Price
 from settlement.play import blackjack, finished, owed_card
 from settlement.state import Hand
 
+_EXACT: Final = UNSET
+"""Stands where nothing was rounded."""
+
 
 class Due:
     """What a hand comes to.
@@ -27,7 +30,7 @@ class Due:
         outcome: HandOutcome,
         net: Cents | None,
         clauses: tuple[str, ...],
-        odd_cents: OddCents | UnsetType = UNSET,
+        odd_cents: OddCents | UnsetType = _EXACT,
     ) -> None:
         self.outcome = outcome
         self.net = net
@@ -35,10 +38,18 @@ class Due:
         self.odd_cents = odd_cents
 
 
-_CARD_DUE: Final = Due("pending", None, ("play.card_due",))
-
-
 _TO_PLAY: Final = Due("pending", None, ("play.turn",))
+_CARD_DUE: Final = Due("pending", None, ("play.card_due",))
+_DRAW_DUE: Final = Due("pending", None, ("dealer.draw",))
+_PUSH: Final = Due("push", 0, ("push.returns",))
+_COLLECTED: Final = Due("push", 0, ("dealer.blackjack",))
+"""A split hand's wager, where a dealer's blackjack collects the original only."""
+
+_BREAKS: Final = ("player.breaks",)
+_DEALER_BREAKS: Final = ("dealer.breaks", "win.pays")
+_WINS: Final = ("win.pays",)
+_LOSES: Final = ("lose.takes",)
+_BLACKJACK_PAYS: Final = ("blackjack.pays",)
 
 
 def staked(hand: Hand) -> Cents:
@@ -76,7 +87,7 @@ def _over_before(hand: Hand, dealer: Played, rules: HouseRules) -> Due | None:
     if hand.even_money:
         return _paid(hand, rules.even, 0, "win", ("even_money.offered",))
     if hand.busted():
-        return Due("bust", -staked(hand), ("player.breaks",))
+        return Due("bust", -staked(hand), _BREAKS)
     return None
 
 
@@ -90,9 +101,9 @@ def _against_no_blackjack(hand: Hand, dealer: Played, rules: HouseRules) -> Due:
     if owed_card(hand):
         return _CARD_DUE
     if blackjack(hand, rules):
-        return _paid(hand, rules.blackjack, 0, "blackjack", ("blackjack.pays",))
+        return _paid(hand, rules.blackjack, 0, "blackjack", _BLACKJACK_PAYS)
     if rules.waits_for_underdraw and dealer.outcome in ("short", "no_draw"):
-        return Due("pending", None, ("dealer.draw",))
+        return _DRAW_DUE
     return _against_total(hand, dealer, rules)
 
 
@@ -117,23 +128,23 @@ def _against_blackjack(hand: Hand, rules: HouseRules, *, insured: bool) -> Due:
     if blackjack(hand, rules):
         if insured and rules.insured_blackjack_loses:
             return Due("lose", -staked(hand), ("insurance.both_blackjacks",))
-        return Due("push", 0, ("push.returns",))
+        return _PUSH
     if rules.dealer_blackjack_collects_all:
         return Due("lose", -staked(hand), ("dealer.blackjack",))
     if hand.number:
-        return Due("push", 0, ("dealer.blackjack",))
+        return _COLLECTED
     return Due("lose", -hand.stake, ("dealer.blackjack",))
 
 
 def _against_total(hand: Hand, dealer: Played, rules: HouseRules) -> Due:
     if dealer.outcome == "bust":
-        return _paid(hand, rules.win, 0, "win", ("dealer.breaks", "win.pays"))
+        return _paid(hand, rules.win, 0, "win", _DEALER_BREAKS)
     player, house = hand.total(), dealer.counted.total()
     if player > house:
-        return _paid(hand, rules.win, 0, "win", ("win.pays",))
+        return _paid(hand, rules.win, 0, "win", _WINS)
     if player == house:
-        return Due("push", 0, ("push.returns",))
-    return Due("lose", -staked(hand), ("lose.takes",))
+        return _PUSH
+    return Due("lose", -staked(hand), _LOSES)
 
 
 def insurance_stake(placed: Cents, main: Cents, rules: HouseRules) -> Cents:

@@ -88,8 +88,8 @@ def _counted(state: State, face: int, seq: int, spot: int | None) -> None:
         return
     shoe.out += 1
     if face != UNKNOWN:
-        shoe.out_ranks[face // 5] += 1
-        shoe.out_faces[face] += 1
+        shoe.out_ranks[face // 5] = shoe.out_ranks[face // 5] + 1
+        shoe.out_faces[face] = shoe.out_faces[face] + 1
 
 
 def _surplus(shoe: Shoe, face: int) -> bool:

@@ -154,6 +154,9 @@ class Spot:
         self.out_of_turn = False
         """Whether it was told that it was played on out of turn."""
         self.settled = False
+        self.main_pass = 0
+        """The last settling pass that its hands were in."""
+        self.insurance_pass = 0
         self._script.begin()
         self._more.clear()
         self.insured.begin()
@@ -165,8 +168,9 @@ class Spot:
         self.in_play = False
         self.late = False
         """Its wager came after the first card."""
-        del self.hands[1:]
-        del self.places[1:]
+        if len(self.hands) > 1:
+            del self.hands[1:]
+            del self.places[1:]
         self.hands[0].begin()
         self.split_chips.clear()
         self.insurance = 0
@@ -220,7 +224,8 @@ class Round:
         self.number = number
         self._serial += 1
         self._spare.extend(self.record)
-        del self._spare[_MOST_SPARED:]
+        if len(self._spare) > _MOST_SPARED:
+            del self._spare[_MOST_SPARED:]
         self.record.clear()
         self.order.clear()
         self.to_dealer = 0
