@@ -47,6 +47,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--events", type=int, default=5000)
+    parser.add_argument("--events", type=int, default=5000)
     parser.add_argument("--folder", help="on the disk to measure; default the temporary one")
     given = parser.parse_args()
     events = given.events
