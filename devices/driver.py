@@ -3,13 +3,11 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from typing import Generic, Protocol, TypeVar
 
+from devices.flood import FaultGate
 from devices.framing import FrameFault
-from models.events import PlateRead, ReaderFault, ShoeCardRead, ShoeCutCard, ShoeLoaded
-
-Reading: TypeAlias = ShoeCardRead | ShoeCutCard | ShoeLoaded | PlateRead | ReaderFault
-"""What a byte device observes."""
+from devices.reading import Reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +34,23 @@ class Framer(Protocol[F_co]):
 
 
 class Driver(ABC, Generic[F]):
-    """Turns bytes into observations. Pure: it asks no clock and opens no port."""
+    """Turns bytes into observations. Pure: it asks no clock and opens no port.
+
+    Faults that come in a flood are told by their number, live and in replay alike.
+    """
 
     def __init__(self, framer: Framer[F], source: str) -> None:
         self._framer = framer
         self._source = source
+        self._gate = FaultGate()
 
     def feed(self, chunk: bytes, at_ns: int) -> tuple[Reading, ...]:
         """Return what ``chunk``, which arrived at ``at_ns``, completes."""
-        readings: list[Reading] = []
+        told: list[Reading] = []
         for found in self._framer.feed(chunk):
-            if isinstance(found, FrameFault):
-                readings.append(found.observed(self._source, at_ns))
-            else:
-                readings.extend(self._read(found, at_ns))
-        return tuple(readings)
+            for reading in self._readings(found, at_ns):
+                told.extend(self._gate.let(reading))
+        return tuple(told)
 
     def greeting(self) -> bytes:
         """Return what is sent to the device whenever the link to it is made, often nothing."""
@@ -66,7 +66,16 @@ class Driver(ABC, Generic[F]):
 
     def finish(self, at_ns: int) -> tuple[Reading, ...]:
         """Return what the end of the stream leaves unfinished, as faults."""
-        return tuple(fault.observed(self._source, at_ns) for fault in self._framer.finish())
+        told: list[Reading] = []
+        for fault in self._framer.finish():
+            told.extend(self._gate.let(fault.observed(self._source, at_ns)))
+        return (*told, *self._gate.end(at_ns))
+
+    def _readings(self, found: F | FrameFault, at_ns: int) -> Iterator[Reading]:
+        if isinstance(found, FrameFault):
+            yield found.observed(self._source, at_ns)
+        else:
+            yield from self._read(found, at_ns)
 
     @abstractmethod
     def _read(self, frame: F, at_ns: int) -> Iterator[Reading]:

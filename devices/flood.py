@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from devices.driver import Reading
+from devices.reading import Reading
 from models.events import ReaderFault
 
 _WINDOW_NS: Final = 10_000_000_000

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
-from devices.driver import Answer, Driver, Reading
-from devices.flood import FaultGate
+from devices.driver import Answer, Driver
 from devices.port import PortConfig
+from devices.reading import Reading
 from devices.supervisor import SECOND_NS, Say
 from devices.transport import LinkLost, SerialTransport, Transport
 from models.events import ReaderFault
@@ -49,7 +49,6 @@ class ByteDevice:
         self.source = source
         self._driver, self._opened, self._clock = driver, opened, clock
         self._tap, self._answer_ns = tap, answer_ns
-        self._gate = FaultGate()
         self._transport: Transport | None = None
         self._answers: asyncio.Queue[Answer] = asyncio.Queue()
         self._was_heard = False
@@ -68,12 +67,10 @@ class ByteDevice:
                 await transport.write(greeting)
             while chunk := await transport.read():
                 self._take(chunk)
-            self._tell(self._driver.finish(self._clock.now_ns()))
         finally:
             self._transport = None
-            for held in self._gate.end(self._clock.now_ns()):
-                say(held)
             transport.close()
+            self._tell(self._driver.finish(self._clock.now_ns()))
 
     def fault(self, kind: str, detail: str, at_ns: int) -> ReaderFault:
         """Return the observation that says something of the device itself."""
@@ -126,5 +123,4 @@ class ByteDevice:
     def _tell(self, readings: tuple[Reading, ...]) -> None:
         assert self._say is not None
         for reading in readings:
-            for told in self._gate.let(reading):
-                self._say(told)
+            self._say(reading)

@@ -14,9 +14,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from devices.driver import Driver, Reading
+from devices.driver import Driver
 from devices.framing import FrameFault, Line, LineFramer, checked_line
 from devices.port import PortConfig
+from devices.reading import Reading
 from models.events import PlateRead, ReaderFault
 from models.money import Cents
 

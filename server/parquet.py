@@ -16,7 +16,7 @@ from pyarrow import parquet as pq
 
 from models.cards import Card
 from models.errors import OperatorError
-from models.judgements import HandResult, SpotResult
+from models.judgements import HandResult, OddCents, SpotResult
 from server.resettling import Resettled, fates
 from server.settling import Settled
 from server.wholefile import check_place
@@ -45,6 +45,8 @@ SETTLED: Final[Schemas] = {
             ("stake", pa.int64()),
             ("outcome", CODE),
             ("net", pa.int64()),
+            ("exact_numerator", pa.int64()),
+            ("exact_denominator", pa.int64()),
             ("paid", pa.int64()),
             ("insurance_stake", pa.int64()),
             ("insurance_net", pa.int64()),
@@ -199,7 +201,8 @@ def _hand_rows(place: Row, settled: Settled) -> Iterator[Row]:
 
 def _hand_cells(hand: HandResult) -> Row:
     cards, burned = cards_text(hand.cards), cards_text(hand.burned)
-    return hand.hand, cards, burned, hand.stake, hand.outcome, hand.net
+    exact = hand.odd_cents.exact if isinstance(hand.odd_cents, OddCents) else (None, None)
+    return hand.hand, cards, burned, hand.stake, hand.outcome, hand.net, *exact
 
 
 def _insurance_cells(spot: SpotResult, hand: int) -> Row:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TextIO
 
 from rich.console import Console, Group, RenderableType
@@ -9,13 +10,22 @@ from rich.table import Table
 from rich.text import Text
 
 from models.cards import Card
-from models.judgements import HandResult, Review, RoundResult, SpotResult, Violation
+from models.judgements import HandResult, OddCents, Review, RoundResult, SpotResult, Violation
 from models.money import dollars
 from server.comparison import Comparison
 from server.console import screen
 from server.settling import Settled
 from server.tally import Tally
-from server.wording import candidates_text, card_text, certain, counted, is_red, settled_net, signed
+from server.wording import (
+    candidates_text,
+    card_text,
+    certain,
+    counted,
+    exactly,
+    is_red,
+    settled_net,
+    signed,
+)
 from settlement.clauses import BREAKS, CLAUSES
 
 STATUS_STYLE = {"final": "bold green", "pending": "bold yellow", "review": "bold yellow"}
@@ -82,6 +92,7 @@ def round_view(result: RoundResult, table: str | None = None) -> RenderableType:
     return Group(
         _heading(result, table),
         _hands_table(result),
+        *_odd_lines(result),
         *_unknown_lines(result),
         *(_review_line(review) for review in reviews),
         *(_violation_line(violation, result) for violation in result.violations),
@@ -120,8 +131,8 @@ def _totals(totals: Tally, files: int) -> Iterator[tuple[str, Text]]:
         yield "open", Text(_open(totals), style="yellow")
     if totals.overpaid or totals.underpaid:
         yield "paid wrongly", Text(_paid_wrongly(totals), style="red")
-    if totals.odd_cents:
-        yield "odd cents", Text(dollars(totals.odd_cents))
+    if totals.rounded:
+        yield "odd cents", Text(_odd_cents(totals))
     many = totals.violations.total()
     yield "went wrong", Text(counted(many, "violation"), style="bold red" if many else "bold green")
 
@@ -144,6 +155,11 @@ def _open(totals: Tally) -> str:
 
 def _paid_wrongly(totals: Tally) -> str:
     return f"{dollars(totals.overpaid)} to the players, {dollars(totals.underpaid)} to the house"
+
+
+def _odd_cents(totals: Tally) -> str:
+    kept = f"{exactly(abs(totals.odd_cents))} {'kept back' if totals.odd_cents >= 0 else 'added'}"
+    return f"{counted(totals.rounded, 'payout')} in whole chips, {kept} in all"
 
 
 def counted_violation(code: str, many: int) -> Text:
@@ -234,6 +250,19 @@ def _cards(cards: Sequence[Card | None], burned: Sequence[Card | None]) -> Text:
     if burned:
         line.append("burned " + " ".join(map(card_text, burned)), style="dim strike")
     return line
+
+
+def _odd_lines(result: RoundResult) -> Iterator[Text]:
+    """Say of each payout that chips could not make exactly what the odds give and what is paid."""
+    for spot in result.spots:
+        paid = [(_place(spot.spot, hand.hand, result), hand.odd_cents) for hand in spot.hands]
+        if spot.insurance is not None:
+            paid.append((f"spot {spot.spot} insurance", spot.insurance.odd_cents))
+        for place, odd in paid:
+            if isinstance(odd, OddCents):
+                gives = exactly(Fraction(*odd.exact))
+                said = f"the odds give {gives}, {dollars(odd.paid)} is paid in whole chips"
+                yield Text(f"  ¢ {place}: {said}", style="cyan")
 
 
 def _unknown_lines(result: RoundResult) -> Iterator[Text]:

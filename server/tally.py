@@ -3,9 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from fractions import Fraction
 from typing import Any
 
-from models.judgements import HandResult, SpotResult
+from msgspec import UnsetType
+
+from models.judgements import HandResult, OddCents, SpotResult
 from models.money import Cents
 from server.settling import Settled
 from server.wording import is_clean
@@ -40,8 +43,10 @@ class Tally:
     """Changed hands wrongly in the players' favour."""
     underpaid: Cents = 0
     """Changed hands wrongly in the house's favour."""
-    odd_cents: Cents = 0
-    """Kept back or added because the smallest chip could not pay them exactly."""
+    rounded: int = 0
+    """Payouts that the smallest chip could not make exactly."""
+    odd_cents: Fraction = Fraction(0)
+    """Cents that the posted odds gave beyond what was paid; negative, paid beyond them."""
     violations: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -80,12 +85,19 @@ class Tally:
             self._add_hand(hand)
         if spot.insurance is not None:
             self._add_money(spot.insurance.stake, spot.insurance.net)
+            self._add_odd_cents(spot.insurance.odd_cents)
 
     def _add_hand(self, hand: HandResult) -> None:
         self.hands += 1
         self.pending += hand.outcome == "pending"
         self.unknown += hand.outcome == "unknown"
         self._add_money(hand.stake, hand.net)
+        self._add_odd_cents(hand.odd_cents)
+
+    def _add_odd_cents(self, odd: OddCents | UnsetType) -> None:
+        if isinstance(odd, OddCents):
+            self.rounded += 1
+            self.odd_cents += Fraction(*odd.exact) - odd.paid
 
     def _add_money(self, stake: Cents, net: Cents | None) -> None:
         if net is None:
@@ -125,6 +137,7 @@ def differences(settled: Settled) -> Iterator[tuple[tuple[int, int, str], Cents,
 def as_json(tally: Tally) -> dict[str, Any]:
     """Return the totals as ``--summary --json`` prints them; money in cents."""
     plain = {one.name: getattr(tally, one.name) for one in fields(tally)}
+    plain["odd_cents"] = tally.odd_cents.as_integer_ratio()
     plain["house"] = tally.house
     plain["hold"] = None if tally.hold is None else round(tally.hold, 6)
     plain["violations"] = {

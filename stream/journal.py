@@ -230,7 +230,9 @@ class Journal:
 
     def _is_due(self, seq: int) -> bool:
         due = self._checkpoints
-        return due is not None and (
+        if due is None or seq == self._signed_seq:
+            return False
+        return (
             seq - self._signed_seq >= due.entries
             or due.clock.now_ns() - self._signed_ns >= due.period_ns
         )

@@ -63,6 +63,8 @@ _HUMS: Final = 0.75
 _TILES: Final = (16, 9)
 _TILE_NS: Final = 5_000_000_000
 _IN_SIGHT: Final = 0.5
+_THUMB: Final = (64, 36)
+_LOOMS: Final = 0.9
 _AGAIN_NS: Final = 400_000_000
 _RENEW_NS: Final = 10_000_000_000
 _MEASURE_NS: Final = 1_000_000_000
@@ -170,8 +172,11 @@ class CameraHealth:
         if seen is None:
             return ()
         in_sight = float((seen.alike >= ALIKE).mean())
-        gone = self._whereabouts(gray, seen, in_sight, at_ns)
-        told = self._focus(seen, in_sight, at_ns)
+        softer = float(np.median(seen.softer_px))
+        soft = self._is_soft(softer) and (in_sight >= _IN_SIGHT or self._scene.looms(gray))
+        told = self._said("unfocused", self._soft(softer) if soft else None, at_ns)
+        sought = in_sight >= _IN_SIGHT or not soft
+        gone = self._whereabouts(gray, seen, in_sight, at_ns) if sought else None
         told += self._moved(gray, gone, at_ns)
         lost = in_sight < _IN_SIGHT and not self._explained()
         hidden = f"{1 - in_sight:.0%} of the felt's fixed marks are out of sight" if lost else None
@@ -198,12 +203,8 @@ class CameraHealth:
         if self._scene.stale is not None:
             return markers_gone(gray, self._felt, self._layout) or self._scene.stale
         near = gone_by(self._felt, seen) if in_sight >= _IN_SIGHT else None
-        if near is not None:
-            return near if near.off_mm >= MOVED_MM else None
-        if in_sight < _IN_SIGHT:
-            far = self._scene.search(gray, self._felt, at_ns)
-            return far if far is not None and far.off_mm >= MOVED_MM else None
-        return None
+        gone = near or self._scene.search(gray, self._felt, at_ns)
+        return gone if gone is not None and gone.off_mm >= MOVED_MM else None
 
     def _moved(self, gray: NDArray[np.uint8], gone: Gone | None, at_ns: int) -> tuple[Fault, ...]:
         off = f"the felt lies {gone.off_mm:.1f} mm from where it was" if gone else None
@@ -215,13 +216,11 @@ class CameraHealth:
         pose = self._pose or pose_of(self._felt, self._layout, self._size)
         return proposed_pose(pose, markers_gone(gray, self._felt, self._layout) or gone)
 
-    def _focus(self, seen: Compared, in_sight: float, at_ns: int) -> tuple[Fault, ...]:
+    def _is_soft(self, softer_px: float) -> bool:
+        """Whether it is softer than the first picture by too much, or that was so already."""
         assert self._scene is not None
-        softer = float(np.median(seen.softer_px))
-        bad = softer > SOFTER_MM * self._px_per_mm and in_sight >= _IN_SIGHT
-        if self._scene.blurred:
-            bad = softer > -SOFTER_MM * self._px_per_mm
-        return self._said("unfocused", self._soft(softer) if bad else None, at_ns)
+        limit_px = SOFTER_MM * self._px_per_mm
+        return softer_px > (-limit_px if self._scene.blurred else limit_px)
 
     def _soft(self, soft_px: float) -> str:
         return f"edges are {soft_px / self._px_per_mm:.1f} mm soft"
@@ -238,6 +237,7 @@ class _Scene:
     ) -> None:
         self._landmarks = Landmarks(gray, felt, layout)
         self._whole = Whole(gray)
+        self._thumb = _thumb(gray)
         self._lost_ns = np.full(len(self._landmarks), at_ns, np.int64)
         self._searched_ns = 0
         self._found: Gone | None = None
@@ -276,11 +276,17 @@ class _Scene:
         return self._found
 
     def renew(self, gray: NDArray[np.uint8], at_ns: int) -> None:
-        """Replace landmarks that something was put on to stay."""
+        """Take the picture for sound, and replace landmarks that something was put on to stay."""
+        self._thumb = _thumb(gray)
         lost = at_ns - self._lost_ns > _RENEW_NS
         if lost.any() and lost.mean() < _IN_SIGHT:
             self._landmarks.renew(gray, lost)
             self._lost_ns = np.full(len(self._landmarks), at_ns, np.int64)
+
+    def looms(self, gray: NDArray[np.uint8]) -> bool:
+        """Whether the rough shapes are those of the last sound picture, however soft."""
+        alike = cv2.matchTemplate(_thumb(gray), self._thumb, cv2.TM_CCOEFF_NORMED)
+        return float(np.asarray(alike)[0, 0]) >= _LOOMS
 
     def softness(self, gray: NDArray[np.uint8]) -> float:
         return self._landmarks.softness(gray)
@@ -324,6 +330,10 @@ class _Hum:
         weight = min(1.0, passed_ns / _HUM_NS)
         self._hums += weight * (float(changed[quiet].any()) - self._hums)
         self._rate += min(1.0, passed_ns / _TILE_NS) * (changed - self._rate)
+
+
+def _thumb(gray: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    return np.asarray(cv2.resize(gray, _THUMB, interpolation=cv2.INTER_AREA), np.uint8)
 
 
 def _changed(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> NDArray[np.bool_]:

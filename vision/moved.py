@@ -23,6 +23,7 @@ _FAR_TOGETHER_PX: Final = 4.0
 _FEATURES: Final = 900
 _LEAST_FEATURES: Final = 25
 _RATIO: Final = 0.8
+_MATCHED: Final = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +81,10 @@ class Whole:
         before, now = self._before[one], places[other]
         cv2.setRNGSeed(1)  # the same pictures must tell the same on every run
         _, agreeing = cv2.findHomography(before, now, cv2.RANSAC, _FAR_TOGETHER_PX)
-        kept = np.ravel(agreeing) > 0
-        if agreeing is None or kept.sum() < _LEAST_FEATURES:
+        most = max(_LEAST_FEATURES, _MATCHED * len(matched))
+        if agreeing is None or np.count_nonzero(agreeing) < most:
             return None
+        kept = np.ravel(agreeing) > 0
         return _gone(felt, before[kept], now[kept])
 
     def _features(self, gray: NDArray[np.uint8]) -> tuple[Points, NDArray[np.uint8]]:

@@ -3,6 +3,7 @@
 *Flat* pixels are those that the same camera would give with a lens that bends nothing.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -58,6 +59,10 @@ class Optics:
     def _rim(self) -> float:
         """The tangent up to which a larger angle lies farther out in the picture."""
         one, two = self.radial
-        roots = np.roots([5 * two, 3 * one, 1.0]) if two else np.roots([3 * one, 1.0])
-        turns = [root.real for root in roots if abs(root.imag) < 1e-9 and root.real > 0]
-        return min([_FARTHEST, *(float(np.sqrt(turn)) for turn in turns)])
+        inner = 9 * one**2 - 20 * two
+        if inner < 0:
+            return _FARTHEST
+        # The slope 1 + 3 k1 s + 5 k2 s^2 vanishes at s = 2 / (-3 k1 +- root), s the square.
+        below = [-3 * one + sign * math.sqrt(inner) for sign in (1, -1)]
+        turns = [math.sqrt(2 / part) for part in below if part > 2 / _FARTHEST**2]
+        return min([_FARTHEST, *turns])

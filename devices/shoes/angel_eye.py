@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from devices.driver import Answer, Driver, Reading
+from devices.driver import Answer, Driver
 from devices.framing import CAP_BYTES, FrameFault, exclusive_or
 from devices.port import Baud, PortConfig
+from devices.reading import Reading
 from devices.shoes.state import ShoeState
 from models.cards import RANKS, Card
 from models.errors import InstallerError

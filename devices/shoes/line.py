@@ -16,9 +16,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from devices.driver import Driver, Reading
+from devices.driver import Driver
 from devices.framing import FrameFault, Line, LineFramer, checked_line
 from devices.port import PortConfig
+from devices.reading import Reading
 from devices.shoes.state import ShoeState
 from models.cards import Card
 from models.events import ReaderFault

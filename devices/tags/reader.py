@@ -11,9 +11,10 @@ from typing import Annotated, Final
 
 from msgspec import Meta
 
-from devices.driver import Driver, Framer, Reading
+from devices.driver import Driver, Framer
 from devices.framing import FrameFault
 from devices.port import PortConfig
+from devices.reading import Reading
 from devices.shoes.state import ShoeState
 from devices.tags.framing import TagFrame
 from devices.tags.register import TagRegister, read_register

@@ -26,8 +26,9 @@ from models.errors import OperatorError
 from models.events import AnyFact
 from models.judgements import RoundResult
 from models.rulebook import Rulebook
-from settlement import engine
+from settlement import COMPILED
 from settlement.engine import Engine, settle
+from settlement.native import INTERPRETED
 from simulation.dealing import deal_session
 from simulation.house import house
 from simulation.mistakes import known, mistake_for
@@ -43,8 +44,7 @@ SESSION_ROUNDS: Final = 1000
 WANTED: Final = "jackblack py21 tqdm paramtools altair cardsharp gymnasium envpool"
 """What to install for the rivals; three of these are needed by ``py21``, which does not say so."""
 
-INTERPRETED: Final = "PITWATCH_INTERPRETED"
-COMPILED: Final = not (engine.__file__ or "").endswith(".py")
+_FORM: Final = "compiled" if COMPILED else "interpreted"
 
 Way: TypeAlias = Literal["memory", "file"]
 
@@ -185,7 +185,7 @@ def measure(sessions: int, long: int, python: str) -> Iterator[str]:
             f"{first.rounds:,} rounds, {facts / first.rounds:.1f} facts each;"
             f" {first.violations} of {sessions * len(faults(rules))} mistakes found"
         )
-        yield _told("from memory", first.rate)
+        yield _told(f"from memory, {_FORM}", first.rate)
         if COMPILED:
             (slow,) = settled_apart(once, interpreted=True)
             yield _told("  interpreted", slow.rate, first.rate)

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from devices.driver import Driver, Reading
+from devices.driver import Driver
+from devices.reading import Reading
 from devices.registry import DRIVERS, make_driver
 from devices.shoes import angel_eye, line
 from devices.tags import id12, idteck, rdm6300

@@ -11,7 +11,7 @@ from devices.cameras import Frame
 from devices.cameras.live import CameraConfig, LiveCamera
 from devices.link import ByteDevice, Tap
 from devices.registry import make_driver
-from devices.supervisor import Backoff, Budget, Supervised, Supervisor
+from devices.supervisor import Backoff, Budget, Say, Supervised, Supervisor
 from devices.transport import SerialTransport
 from models.events import CameraFault, DeviceReturned, Observation, ReaderFault, ShoeCardRead
 from stream.clock import HostClock
@@ -34,6 +34,7 @@ class LiveTable:
     ) -> None:
         self.said: list[Observation] = []
         self.frames: list[Frame] = []
+        self.opened: set[str] = set()
         self.clock = HostClock()
         self._journal = journal
         self._news = asyncio.Event()
@@ -63,7 +64,8 @@ class LiveTable:
 
     def keep(self, devices: Iterable[Supervised]) -> None:
         """Begin to keep devices."""
-        self._tasks += [asyncio.create_task(self._supervisor.keep(each)) for each in devices]
+        noted = [_Noted(each, self._opened) for each in devices]
+        self._tasks += [asyncio.create_task(self._supervisor.keep(each)) for each in noted]
 
     async def until(self, holds: Callable[[], bool], within_s: float = 30) -> None:
         """Return once ``holds`` of what was said; fail where that takes too long."""
@@ -71,6 +73,14 @@ class LiveTable:
             while not holds():
                 self._news.clear()
                 await self._news.wait()
+
+    async def until_open(self, source: str) -> None:
+        """Return once a device was opened: what is sent before that is flushed."""
+        await self.until(lambda: source in self.opened)
+
+    def _opened(self, source: str) -> None:
+        self.opened.add(source)
+        self._news.set()
 
     async def until_told(self, source: str, *kinds: str) -> None:
         """Return once a source has said all of ``kinds`` in this order."""
@@ -101,6 +111,21 @@ class LiveTable:
             tap=tap,
             answer_ns=200 * MS,
         )
+
+
+class _Noted:
+    """A device of which the table knows when it was opened."""
+
+    def __init__(self, device: Supervised, opened: Callable[[str], None]) -> None:
+        self._device, self._opened, self.source = device, opened, device.source
+        self.fault = device.fault
+
+    async def run(self, heard: Callable[[], None], say: Say) -> None:
+        def noted() -> None:
+            heard()
+            self._opened(self.source)
+
+        await self._device.run(noted, say)
 
 
 def told(said: Iterable[Observation]) -> list[str]:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from devices.driver import Reading
 from devices.framing import exclusive_or
+from devices.reading import Reading
 from devices.shoes.angel_eye import (
     AngelEyeConfig,
     AngelEyeFramer,

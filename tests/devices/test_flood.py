@@ -5,8 +5,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.driver import Reading
 from devices.flood import FaultGate
+from devices.reading import Reading
 from models.cards import Card
 from models.events import ReaderFault, ShoeCardRead
 

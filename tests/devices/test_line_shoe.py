@@ -2,8 +2,8 @@
 
 import pytest
 
-from devices.driver import Reading
 from devices.framing import checked_line
+from devices.reading import Reading
 from devices.shoes.line import (
     LineConfig,
     LineShoe,

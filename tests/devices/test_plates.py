@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.driver import Reading
 from devices.framing import checked_line
 from devices.plates import Plates, encode_plate
+from devices.reading import Reading
 from models.events import PlateRead, ReaderFault
 from tests.devices.wires import AT_NS
 

@@ -1,7 +1,7 @@
 """Shoes and plates heard over a real pseudo-terminal through pyserial."""
 
 import asyncio
-import threading
+import socket
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -19,7 +19,7 @@ from models.errors import TechnicianError
 from models.events import Observation, ReaderFault, ShoeCardRead
 from stream.clock import ReplayClock, SimulatedClock
 from stream.recording import Chunk
-from tests.devices.live import LiveTable
+from tests.devices.live import LiveTable, told
 
 SPADES = [angel_eye.encode_card(Card(code), n, n) for n, code in enumerate(("8S", "KS", "AS"), 1)]
 
@@ -30,12 +30,17 @@ def port() -> Iterator[SimulatedPort]:
         yield simulated
 
 
-def heard(port: SimulatedPort, driver: str, count: int) -> list[Observation]:
-    """Open ``port`` as pyserial does and return the first ``count`` observations."""
+def heard(
+    port: SimulatedPort, driver: str, count: int, chunks: list[bytes], gap_ns: int
+) -> list[Observation]:
+    """Send ``chunks`` to a host that has the port open; return its first ``count`` observations."""
 
     async def listen() -> list[Observation]:
         table = LiveTable()
         table.keep([table.device(port.port, driver)])
+        await table.until_open("shoe")
+        recorded = [Chunk((n + 1) * gap_ns, chunk) for n, chunk in enumerate(chunks)]
+        await asyncio.to_thread(port.play, recorded, 0, ReplayClock(0, speed=1))
         await table.until(lambda: len(table.said) >= count)
         await table.leave()
         return table.said[:count]
@@ -47,30 +52,20 @@ def read_cards(found: list[Observation]) -> list[str]:
     return [str(each.card) for each in found if isinstance(each, ShoeCardRead)]
 
 
-def sent_later(port: SimulatedPort, chunks: list[bytes], gap_ns: int) -> threading.Thread:
-    recorded = [Chunk((n + 1) * gap_ns, chunk) for n, chunk in enumerate(chunks)]
-    thread = threading.Thread(target=port.play, args=(recorded, 0, ReplayClock(0, speed=1)))
-    thread.start()
-    return thread
-
-
 def test_frames_that_come_byte_by_byte(port: SimulatedPort) -> None:
     stream = b"".join(SPADES)
-    player = sent_later(port, [stream[i : i + 1] for i in range(len(stream))], 2_083_333)
-    assert read_cards(heard(port, "angel-eye", 3)) == ["8S", "KS", "AS"]
-    player.join()
+    bytewise = [stream[i : i + 1] for i in range(len(stream))]
+    assert read_cards(heard(port, "angel-eye", 3, bytewise, 2_083_333)) == ["8S", "KS", "AS"]
 
 
 def test_frames_that_come_all_at_once(port: SimulatedPort) -> None:
-    player = sent_later(port, [b"".join(SPADES)], 30_000_000)
-    assert read_cards(heard(port, "angel-eye", 3)) == ["8S", "KS", "AS"]
-    player.join()
+    found = heard(port, "angel-eye", 3, [b"".join(SPADES)], 30_000_000)
+    assert read_cards(found) == ["8S", "KS", "AS"]
 
 
 def test_garbage_between_frames_is_reported_and_costs_no_card(port: SimulatedPort) -> None:
-    player = sent_later(port, [SPADES[0], b"\xff\x00~", SPADES[1][:3], SPADES[2]], 10_000_000)
-    found = heard(port, "angel-eye", 4)
-    player.join()
+    chunks = [SPADES[0], b"\xff\x00~", SPADES[1][:3], SPADES[2]]
+    found = heard(port, "angel-eye", 4, chunks, 10_000_000)
     assert read_cards(found) == ["8S", "AS"]
     assert [each.raw for each in found if isinstance(each, ReaderFault)] == [
         "ff007e",
@@ -79,9 +74,7 @@ def test_garbage_between_frames_is_reported_and_costs_no_card(port: SimulatedPor
 
 
 def test_a_wrong_checksum_is_a_fault_and_the_repeat_is_the_card(port: SimulatedPort) -> None:
-    player = sent_later(port, [SPADES[0][:-1] + b"0", SPADES[0]], 10_000_000)
-    fault, card = heard(port, "angel-eye", 2)
-    player.join()
+    fault, card = heard(port, "angel-eye", 2, [SPADES[0][:-1] + b"0", SPADES[0]], 10_000_000)
     assert isinstance(fault, ReaderFault)
     assert fault.kind == "checksum"
     assert isinstance(card, ShoeCardRead)
@@ -89,15 +82,15 @@ def test_a_wrong_checksum_is_a_fault_and_the_repeat_is_the_card(port: SimulatedP
 
 
 def test_lines_come_over_the_same_port(port: SimulatedPort) -> None:
-    player = sent_later(port, [line.encode_card(Card("9C"), 1), b"CUT\r", b"\n"], 10_000_000)
-    assert read_cards(heard(port, "line", 2)) == ["9C"]
-    player.join()
+    chunks = [line.encode_card(Card("9C"), 1), b"CUT\r", b"\n"]
+    assert read_cards(heard(port, "line", 2, chunks, 10_000_000)) == ["9C"]
 
 
 def test_times_are_those_of_arrival(port: SimulatedPort) -> None:
     async def listen() -> list[int]:
         table = LiveTable()
         table.keep([table.device(port.port, "angel-eye")])
+        await table.until_open("shoe")
         instants = []
         for number, card in enumerate(SPADES[:2], start=1):
             instants.append(table.clock.now_ns())
@@ -159,6 +152,29 @@ def test_any_pyserial_url_is_a_port() -> None:
             return found
 
     assert asyncio.run(echo()) == SPADES[0]
+
+
+def test_a_shoe_behind_a_serial_device_server_is_heard_lost_and_heard_again() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"socket://127.0.0.1:{server.getsockname()[1]}"
+
+        async def listen() -> list[str]:
+            table = LiveTable()
+            table.keep([table.device(url, "angel-eye")])
+            for number, card in enumerate(SPADES, start=1):
+                line, _ = await asyncio.to_thread(server.accept)
+                await table.until_open("shoe")
+                await table.until(lambda due=number: told(table.said).count("uncounted") == due - 1)  # type: ignore[misc]
+                line.sendall(card)
+                await table.until(lambda due=number: len(read_cards(table.said)) == due)  # type: ignore[misc]
+                line.close()
+                await table.until(lambda due=number: told(table.said).count("link_lost") == due)  # type: ignore[misc]
+            await table.leave()
+            return told(table.said)
+
+        said = asyncio.run(listen())
+    between = ["link_lost", "returned", "uncounted"]
+    assert said[:10] == ["8S", *between, "KS", *between, "AS", "link_lost"]
 
 
 def test_a_recording_stands_in_for_the_port() -> None:

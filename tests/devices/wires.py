@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from devices import plates
-from devices.driver import Reading
+from devices.reading import Reading
 from devices.registry import make_driver
 from devices.shoes import angel_eye, line
 from devices.tags import id12, idteck, rdm6300

@@ -11,8 +11,8 @@ import resource
 from collections import Counter
 from collections.abc import Iterator
 
-from devices.driver import Reading
 from devices.plates import encode_plate
+from devices.reading import Reading
 from devices.registry import DRIVERS, make_driver
 from devices.shoes import angel_eye, line
 from devices.simulated import TAG_ENCODERS

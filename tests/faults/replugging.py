@@ -106,7 +106,7 @@ async def _session(folder: Path, journal: Journal, cycles: int, rtsp_cycles: int
 
 async def _replug(table: LiveTable, gear: Gear, port: SimulatedPort, cycles: int) -> None:
     source = gear.driver
-    await asyncio.sleep(0.2)
+    await table.until_open(source)
     for cycle in range(cycles):
         before = _readings(table, source)
         port.send(gear.says(cycle))

@@ -58,3 +58,14 @@ def test_insurance_has_a_line_of_its_own(
     assert "1 insurance 5.00 +10.00" in lines
     assert lines[-2] == "money wagered 15.00 paid 10.00 taken 10.00 house 0.00 hold 0.00%"
     assert lines[-1] == "went wrong 0 violations"
+
+
+def test_odd_cents_are_told_beside_what_is_paid(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "bet 1 1025; 1 AS; D 9C; 1 KD; D 8C down; show D 8C; close"
+    lines = page(text, tmp_path, capsys, "payout_unit=100")
+    assert "¢ spot 1: the odds give 15.37 1/2, 15.00 is paid in whole chips" in lines
+    assert "odd cents 1 payout in whole chips, 0.37 1/2 kept back in all" in lines
+    up = page(text, tmp_path, capsys, "payout_unit=100", "payout_rounding=up")
+    assert "odd cents 1 payout in whole chips, 0.62 1/2 added in all" in up

@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.driver import Reading
 from devices.plates import Plates
+from devices.reading import Reading
 from devices.registry import make_driver
 from models.cards import DECK, Card
 from models.events import PlateRead, ReaderFault, ShoeCardRead, ShoeCutCard, ShoeLoaded

@@ -75,6 +75,15 @@ def test_a_batch_is_signed_with_its_last_entry(tmp_path: Path, signer: Signer) -
         assert signed_seqs(path) == [7]
 
 
+def test_nothing_appended_is_nothing_to_sign(tmp_path: Path, signer: Signer) -> None:
+    clock, path = SimulatedClock(100 * SECOND_NS), tmp_path / "table.journal"
+    with Journal.create(path, Checkpoints(signer, clock)) as journal:
+        journal.append(RoundOpened(round=1))
+        clock.advance(600 * SECOND_NS)
+        assert journal.append_all(()) == ()
+        assert signed_seqs(path) == [1]
+
+
 def test_a_journal_gone_on_with_is_signed_on(tmp_path: Path, signer: Signer) -> None:
     path, clock = tmp_path / "table.journal", SimulatedClock(SECOND_NS)
     with Journal.create(path, Checkpoints(signer, clock, entries=5)) as journal:

@@ -217,8 +217,8 @@ class Game:
         """Put cards to the discard rack."""
         for _ in range(count):
             card = self.cards.pop()
-            seen = self.style.shoe_seen and self.chance(0.5)
-            self.tell(ev.CardBurned(card=card if seen else None))
+            told = self.style.marked or self.style.shoe_seen
+            self.tell(ev.CardBurned(card=card if told and self.chance(0.5) else None))
 
     def seat_players(self) -> None:
         """Give the spots to players, some of them to one who holds several."""
@@ -306,7 +306,7 @@ class Game:
             self.cut_out = True
             if self.style.shoe_seen:
                 self.tell(ev.CutCardReached())
-        if self.style.shoe_seen and self.chance(0.001) and len(self.cards) > _ENOUGH:
+        if self.chance(0.001) and len(self.cards) > _ENOUGH:
             card = self.cards.pop()
             self.tell(ev.CardBoxed(card=card))
             if card is self.cards[-1] or self.chance(0.5):
@@ -379,6 +379,7 @@ class Game:
         if self.style.payments == "prompt" and 2 <= self.up.points <= 9:
             self.pay_blackjacks()
         if self.style.peek and self.up.points in (1, 10):
+            self.give_up_early()
             self.look()
 
     def offer_insurance(self) -> None:

@@ -13,7 +13,7 @@ _CHOICES: Final[dict[str, tuple[Any, ...]]] = {
     "dealer_first_card": ("up", "down"),
     "player_cards": ("up", "down"),
     "dealer_soft17": ("hit", "stand"),
-    "win_payout": (Odds(1, 1),),
+    "win_payout": (Odds(1, 1), Odds(1, 1), Odds(3, 2)),
     "blackjack_payout": (Odds(3, 2), Odds(6, 5), Odds(1, 1), Odds(2, 1), Odds(7, 5)),
     "split_match": ("value", "rank"),
     "max_hands": tuple(range(1, 9)),

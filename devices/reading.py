@@ -1,0 +1,7 @@
+"""What a byte device observes."""
+
+from typing import TypeAlias
+
+from models.events import PlateRead, ReaderFault, ShoeCardRead, ShoeCutCard, ShoeLoaded
+
+Reading: TypeAlias = ShoeCardRead | ShoeCutCard | ShoeLoaded | PlateRead | ReaderFault
