@@ -19,7 +19,7 @@ from settlement.state import Hand, Spot, State
 _VALUES: Final = tuple(face_of(Card(f"{rank}?")) for rank in "A23456789T")
 """One card of each value, by its index."""
 
-_MOST_FACTS: Final = 500_000
+_MOST_FACTS: Final = 200_000
 """Facts judged again in one round at most; what would take more stays open altogether."""
 
 _MOST_CARDS: Final = 24

@@ -3,13 +3,13 @@
 from models.money import Cents, dollars
 from settlement.facts import Noted
 from settlement.play import blackjack, hand_of, up_points
-from settlement.state import Account, Spot, State
+from settlement.state import Account, Round, Spot, State
 
 
 def paid(state: State, noted: Noted) -> None:
     """Apply chips that changed hands; payments without a pause make one settling pass."""
     round_ = state.round
-    if _settled_in_turn(noted):
+    if _settled_in_turn(round_, noted):
         noted.sweep = 0
     else:
         if not round_.settling:
@@ -22,8 +22,13 @@ def paid(state: State, noted: Noted) -> None:
     state.table.tray_change -= noted.amount
 
 
-def _settled_in_turn(noted: Noted) -> bool:
-    """Tell whether the hand was over before the dealer's, and so is settled in no pass."""
+def _settled_in_turn(round_: Round, noted: Noted) -> bool:
+    """Tell whether a hand that broke or was given up is settled by itself, in no pass.
+
+    Where it was left lying until the others are settled it has its place among them.
+    """
+    if round_.settling and round_.hole_shown_seq:
+        return False
     hand = hand_of(noted.at, noted.hand)
     return hand is not None and (hand.surrendered_seq > 0 or hand.busted())
 

@@ -3,8 +3,6 @@
 Each case was met by a random table; the rule is the sheet's.
 """
 
-import pytest
-
 from tests.settlement.table import codes, found, nets, one_round
 
 FACES_UP = ("dealer_first_card=up", "player_cards=up")
@@ -109,7 +107,6 @@ def test_a_card_drawn_on_a_blackjack_does_not_unmake_it() -> None:
     assert (result.dealer.outcome, result.net) == ("blackjack", 0)
 
 
-@pytest.mark.xfail(strict=True, reason="settled in its turn, and taken for a pass")
 def test_a_break_taken_in_its_turn_belongs_to_no_pass_even_with_the_hole_card_up() -> None:
     text = (
         "bet 1 1000; bet 2 1000; 1 TS; 2 9S; D TC; 1 6D; 2 9D; D 8S down; "
@@ -118,7 +115,6 @@ def test_a_break_taken_in_its_turn_belongs_to_no_pass_even_with_the_hole_card_up
     assert found(text) == [("hole_card_exposed", 9)]
 
 
-@pytest.mark.xfail(strict=True, reason="told at the count of the tray")
 def test_standing_short_is_told_where_the_cards_are_taken_up() -> None:
     text = (
         "tray 90000; bet 1 1000; 1 TS; D TH; 1 9C; D 5C down; stand 1; show D 5C; close; tray 90000"
@@ -126,7 +122,6 @@ def test_standing_short_is_told_where_the_cards_are_taken_up() -> None:
     assert found(text) == [("dealer_stood_below_17", 9)]
 
 
-@pytest.mark.xfail(strict=True, reason="any card boxed counts as just boxed")
 def test_only_the_card_boxed_last_is_just_boxed() -> None:
     dealt = "shoe 4; bet 1 1000; boxed 4H; 1 TS; D 6C; 1 9C; D TC down; show D TC; "
     text = dealt + "boxed QD; D 4H; close"
