@@ -18,6 +18,7 @@ def acted(state: State, noted: Noted) -> None:
     if noted.what == "even_money":
         even_money(state, noted)
         return
+    state.round.last_play = noted.index
     _signal(state, noted)
     hand = hand_of(noted.at, noted.hand)
     if hand is None or not state.round.dealing:

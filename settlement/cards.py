@@ -172,6 +172,7 @@ def exposed(state: State, noted: Noted) -> None:
         if _too_early(state.round, noted.index, state.rules):
             detail = "the hole card was turned while players had still to act"
             state.find("hole_card_exposed", noted.seq, detail)
+        state.round.last_play = noted.index
         state.round.hole_shown_seq = state.round.hole_shown_seq or noted.seq
 
 

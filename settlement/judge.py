@@ -102,6 +102,7 @@ _FACES: Final = ("deal_face", "hole_card_exposed")
 
 def _dealt(state: State, noted: Noted) -> None:
     before = len(state.found)
+    state.round.last_play = noted.index
     cards.dealt(state, noted)
     if shoe.card_out(state, noted):
         shown = [found for found in state.found[before:] if found.code not in _FACES]

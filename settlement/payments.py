@@ -25,12 +25,12 @@ def paid(state: State, noted: Noted) -> None:
 def _settled_in_turn(round_: Round, noted: Noted) -> bool:
     """Tell whether a hand that broke or was given up is settled by itself, in no pass.
 
-    Where it was left lying until the others are settled it has its place among them.
+    Where it was left lying until the dealer had played it has its place among the others.
     """
-    if round_.settling and round_.hole_shown_seq:
-        return False
     hand = hand_of(noted.at, noted.hand)
-    return hand is not None and (hand.surrendered_seq > 0 or hand.busted())
+    if hand is None or not (hand.surrendered_seq or hand.busted()):
+        return False
+    return not round_.hole_shown_seq or round_.last_play <= hand.script.last_turn
 
 
 def _early(state: State, noted: Noted) -> None:

@@ -256,6 +256,8 @@ class Round:
         self.looked = False
         """Whether the dealer looked at his hole card."""
         self.saw_blackjack = False
+        self.last_play = -1
+        """Place of the last card dealt, decision made, or turning of the hole card."""
         self.hole_shown_seq = 0
         """The fact that showed the hole card; 0 where none did."""
         self.early_draw_seq = 0
