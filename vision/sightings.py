@@ -18,8 +18,8 @@ class Sightings:
         card_p: ``(N, 52)`` float32, calibrated probability of each face in the order of
             ``models.cards.DECK``; a row sums to at most 1, what is missing is "none of them".
             All zero for a back.
-        deck_fit: ``(N,)`` float32, how well it fits the decks in use, from 0 to 1; ``None``
-            where no deck is known.
+        deck_fit: ``(N,)`` float32, how well it fits the decks in use, at most 1; NaN where
+            other cards may cover what would tell; ``None`` where no deck is known.
     """
 
     corners_px: NDArray[np.float32]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import nan
 from typing import Final, Protocol, TypeAlias
 
 import cv2
@@ -269,7 +270,7 @@ class Watcher:
                     found_p=float(sightings.found_p[i]),
                     card_p=sightings.card_p[i].astype(np.float64),
                     at_ns=view.rested_ns(pose),
-                    deck_fit=1.0 if sightings.deck_fit is None else float(sightings.deck_fit[i]),
+                    deck_fit=nan if sightings.deck_fit is None else float(sightings.deck_fit[i]),
                 )
 
 
