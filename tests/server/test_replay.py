@@ -16,12 +16,12 @@ from server.exits import Exit
 from server.replay import Replayed, ReplayOptions, replay
 from server.replay_command import exit_for, facts_of, faults_of
 from server.rulebook_shelf import rules_for
-from server.settling import settle_file
 from server.stopwatch import Stopwatch
 from simulation.session import Scene, Settings, prepare, simulate
 from stream.clock import Clock, ReplayClock
 from stream.journal import Journal
 from stream.recording import read_session
+from tests.server.evenings import settle_file
 from tests.vision.truth_reader import TruthReader
 from vision.change import Rect
 from vision.felt import locate_felt
