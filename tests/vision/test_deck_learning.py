@@ -55,6 +55,11 @@ def seed_of(card: Card | None) -> int:
     return 52 if card is None else DECK.index(card)
 
 
+@cache
+def pictured(deck: str, card: Card | None, seed: int) -> NDArray[np.uint8]:
+    return snapshot(load_deck(deck), card, seed)
+
+
 @dataclass
 class Class:
     """Shows a lesson snapshots, each read as the test wants."""
@@ -75,7 +80,7 @@ class Class:
         at = seed_of(card) if seed is None else seed
         known = None if card is None else read_as or {card: 0.995}
         self.reader.tell(at, known)
-        self.lesson.show(f"{card}-{at}.jpg", snapshot(load_deck(deck), card, at))
+        self.lesson.show(f"{card}-{at}.jpg", pictured(deck, card, at))
 
     def show_all_but(self, *absent: Card) -> None:
         for card in [*(c for c in reversed(DECK) if c not in absent), None]:
@@ -164,7 +169,7 @@ def test_what_was_learnt_is_kept_and_added_to(tmp_path: Path) -> None:
     reader = ToldReader()
     again = Lesson(reader, shelf.open("ours"))
     reader.tell(seed_of(Card.TD), {Card.TD: 0.995})
-    again.show("late.jpg", snapshot(load_deck(ONE), Card.TD, seed_of(Card.TD)))
+    again.show("late.jpg", pictured(ONE, Card.TD, seed_of(Card.TD)))
     assert again.learnt().finished
 
 
@@ -211,7 +216,7 @@ def by_deck(cards: Sequence[tuple[Card, Candidates]], deck: str = ONE) -> list[S
     seen = []
     for card, candidates in cards:
         told.tell(200 + seed_of(card), candidates)
-        image = snapshot(load_deck(deck), card, 200 + seed_of(card))
+        image = pictured(deck, card, 200 + seed_of(card))
         seen.append(reader.read(image, card_width_px=None))
     return seen
 
