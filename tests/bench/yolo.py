@@ -34,8 +34,6 @@ from vision.scenes.film import reference_points
 from vision.watch import Watcher
 
 SIZES_PX = (640, 960, 1280)
-EVERY = 20
-"""Each so many-th frame goes to the detectors too; every frame costs them the same."""
 GREY = 114
 
 
@@ -129,8 +127,8 @@ def _exported(weights: Path | None, width_px: int, height_px: int) -> onnxruntim
         )
 
 
-def watch(folder: Path, scene: Scene, against: list[Rival]) -> Costs:
-    """Watch a session's film; the rivals look at some of its frames in between."""
+def watch(folder: Path, scene: Scene, against: list[Rival], every: int) -> Costs:
+    """Watch a session's film; the rivals look at each ``every``-th of its frames in between."""
     points = reference_points(scene.layout, scene.look)
     watcher = Watcher(Reader.load(), scene.layout, points, "overhead")
     costs = Costs(rivals={rival.name: Spent() for rival in against})
@@ -141,7 +139,7 @@ def watch(folder: Path, scene: Scene, against: list[Rival]) -> Costs:
         costs.told += [(frame.at_ns, event) for event in news]
         costs.done += [(frame.at_ns + costs.ours.clock_ns[-1], event) for event in news]
         shown.look(frame)
-        if frame.index % EVERY == 0:
+        if frame.index % every == 0:
             _rivals_read(frame, against, costs)
     costs.shown = shown
     return costs
@@ -190,6 +188,13 @@ def main() -> None:
     ask = argparse.ArgumentParser(description=__doc__)
     ask.add_argument("--seed", type=int, default=1)
     ask.add_argument("--rounds", type=int, default=2)
+    ask.add_argument(
+        "--every",
+        type=int,
+        default=20,
+        help="so many-th frames go to the detectors too; every frame costs them the same",
+    )
+    ask.add_argument("--film", type=Path, help="this seed's session where it was filmed before")
     ask.add_argument("--weights", type=Path, help="a trained YOLO26n; default: random weights")
     asked = ask.parse_args()
     os.environ |= {"YOLO_OFFLINE": "true", "YOLO_AUTOINSTALL": "false", "YOLO_VERBOSE": "false"}
@@ -201,9 +206,9 @@ def main() -> None:
     print(f"detector's weights: {asked.weights or 'random (its architecture is what costs)'}")
     settings = Settings(seed=asked.seed, rounds=asked.rounds)
     with tempfile.TemporaryDirectory() as place:
-        folder = simulate(settings, Path(place) / "session")
+        folder = asked.film or simulate(settings, Path(place) / "session")
         scene = prepare(settings)
-        report(watch(folder, scene, against), scene)
+        report(watch(folder, scene, against, asked.every), scene)
         replay_whole(folder)
 
 
