@@ -25,7 +25,7 @@ from vision.felt import Pose, locate
 from vision.ground import card_blocks, in_play, watched_blocks
 from vision.health import CameraHealth, Fault
 from vision.observer import FOREIGN_LOOKS, Observer, foreign
-from vision.sightings import Sightings
+from vision.sightings import CardReader, Sightings
 from vision.tracker import Change, Seen, Track, Tracker
 from vision.view import FeltView
 
@@ -61,23 +61,6 @@ class Picture(Protocol):
     @property
     def image(self) -> NDArray[np.uint8]:
         """``(H, W, 3)`` uint8 BGR, made when asked for."""
-
-
-class CardReader(Protocol):
-    """Whatever finds and reads the cards in a part of a picture."""
-
-    @property
-    def confident_p(self) -> float:
-        """From which probability on a reading is beyond doubt."""
-
-    def read(
-        self,
-        image: NDArray[np.uint8],
-        *,
-        card_width_px: float | None,
-        region: Rect | None = None,
-    ) -> Sightings:
-        """Read the cards of ``region``, in pixels of the whole picture."""
 
 
 @dataclass(slots=True)

@@ -17,8 +17,8 @@ from vision.decks.appearance import Appearance, appearance
 from vision.decks.cover import open_cards
 from vision.decks.matching import Templates, fit, right_hand_fits, whole_fits
 from vision.decks.profile import DeckProfile, unlearnt
-from vision.decks.reading import READING_SAYS, PictureReader, deck_says
-from vision.sightings import Sightings
+from vision.decks.reading import READING_SAYS, deck_says
+from vision.sightings import CardReader, Sightings
 
 FOUND_P: Final = 0.5
 """What is found with less is not learnt from."""
@@ -83,13 +83,13 @@ class Lesson:
         begun: what was learnt of the deck before.
     """
 
-    def __init__(self, reader: PictureReader, begun: DeckProfile) -> None:
+    def __init__(self, reader: CardReader, begun: DeckProfile) -> None:
         self._reader, self._begun = reader, begun
         self._looks: list[Look] = [*_known_looks(begun)]
         self._backs: list[NDArray[np.uint8]] = list(begun.backs)
 
     @classmethod
-    def new(cls, reader: PictureReader, name: str) -> "Lesson":
+    def new(cls, reader: CardReader, name: str) -> "Lesson":
         """Begin to learn a deck of which nothing is known."""
         return cls(reader, unlearnt(name))
 

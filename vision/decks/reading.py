@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from vision.decks.appearance import appearance
 from vision.decks.cover import open_cards, open_corners
 from vision.decks.matching import COVERED_FIT, CardFits, Fits, Templates, evidence, fit, whole_fits
 from vision.decks.profile import DeckProfile
-from vision.sightings import Sightings
+from vision.sightings import CardReader, Sightings
 
 READING_SAYS: Final = 0.9
 INDEX_SAYS: Final = 2.4
@@ -31,23 +31,6 @@ SIZE_STEP_PX: Final = 6.0
 _LEAST_P: Final = 1e-9
 
 
-class PictureReader(Protocol):
-    """Whatever finds and reads the cards in a part of a picture."""
-
-    @property
-    def confident_p(self) -> float:
-        """From which probability on a reading is beyond doubt."""
-
-    def read(
-        self,
-        image: NDArray[np.uint8],
-        *,
-        card_width_px: float | None,
-        region: Rect | None = None,
-    ) -> Sightings:
-        """Read the cards of ``region``, in pixels of the whole picture."""
-
-
 class DeckReader:
     """A reader that knows which decks are in use.
 
@@ -62,7 +45,7 @@ class DeckReader:
         ValueError: no deck, or one that lacks cards.
     """
 
-    def __init__(self, reader: PictureReader, decks: Sequence[DeckProfile]) -> None:
+    def __init__(self, reader: CardReader, decks: Sequence[DeckProfile]) -> None:
         if not decks or any(deck.lacking for deck in decks):
             raise ValueError("reading by a deck takes at least one, and whole ones")
         self._reader = reader
