@@ -69,12 +69,16 @@ class CameraRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         return self.pose or self.reference_points
 
 
-class SerialRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SerialRecord(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
     """One serial port's capture."""
 
     port: Name
     driver: str
     file: str
+    settings: dict[str, bool | int | str] = {}
+    """The driver's own, where they are not its defaults; a ``register`` lies in the folder."""
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

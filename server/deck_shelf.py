@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from vision.decks.library import Library
-from vision.decks.reading import DeckReader, PictureReader
+from vision.decks.reading import DeckReader
+from vision.sightings import CardReader
 
 VARIABLE: Final = "PITWATCH_DECKS"
 DEFAULT: Final = "~/.local/share/pitwatch/decks"
@@ -19,9 +20,7 @@ def library(folder: Path | None = None) -> Library:
     return Library(folder or Path(os.environ.get(VARIABLE) or DEFAULT).expanduser())
 
 
-def taught(
-    reader: PictureReader, decks: Sequence[str], shelves: Sequence[Library]
-) -> PictureReader:
+def taught(reader: CardReader, decks: Sequence[str], shelves: Sequence[Library]) -> CardReader:
     """Return a reader that knows the decks in use; the same one where none is named.
 
     Args:

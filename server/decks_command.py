@@ -40,7 +40,7 @@ class Picture(NamedTuple):
 def run_learn(name: str, files: Sequence[Path], folder: Path | None, *, as_json: bool) -> Exit:
     """Show the reader pictures of a deck, keep what it learnt, and say what it still lacks.
 
-    Cards learnt before are kept. Where anything contradicts itself nothing is written.
+    Cards learnt before are kept; what contradicts itself is told and not learnt.
 
     Raises:
         OperatorError: no such name or file, or what is no picture.
@@ -54,8 +54,7 @@ def run_learn(name: str, files: Sequence[Path], folder: Path | None, *, as_json:
     with progress_bar("learning") as progress:
         shown = _show(lesson, files, progress)
     learnt = lesson.learnt()
-    if not learnt.contradictions:
-        _keep(learnt.profile, shelf)
+    _keep(learnt.profile, shelf)
     if as_json:
         print_json(_said(learnt, shown))
     else:
@@ -193,11 +192,9 @@ def _print(learnt: Learnt, shown: int, shelf: Library) -> None:
     if not len(deck.backs):
         lines.append("the back was not seen: show it once, so that foreign backs are noticed")
     lines += learnt.contradictions
-    lines.append(
-        "nothing was written: show these cards anew, each alone and in good light"
-        if learnt.contradictions
-        else f"kept in {shelf.manifest(deck.name)}"
-    )
+    if learnt.contradictions or deck.lacking:
+        lines.append("show what is lacking again: each card whole, from above, in good light")
+    lines.append(f"kept in {shelf.manifest(deck.name)}")
     screen().print("\n".join(lines), markup=False)
 
 

@@ -28,8 +28,8 @@ from stream.recording import SESSION_FILE
 from stream.replay import Timed, paced
 from vision.change import Rect
 from vision.crops import jpeg
-from vision.sightings import Sightings
-from vision.watch import CardReader, Watcher
+from vision.sightings import CardReader, Sightings
+from vision.watch import Watcher
 
 CROP_WIDTH_PX = 120
 

@@ -9,7 +9,7 @@ from models.events import AnyFact, PaymentMade
 from models.judgements import AnyEvent, RoundResult, RoundSettled
 from models.money import Cents
 from models.rulebook import Rulebook
-from server.archives import Feed, feeds, sources
+from server.archives import Feed
 from settlement.engine import Engine
 
 Account: TypeAlias = tuple[int, int, str]
@@ -128,18 +128,3 @@ def checked(feed: Feed) -> Checked:
         found.look(events)
         found.events = feed.read()
     return found
-
-
-def settle_file(name: str, rules: Rulebook) -> tuple[RoundResult, ...]:
-    """Settle all that ``name`` names and return its rounds in order.
-
-    Raises:
-        OperatorError: a file is missing or unreadable.
-        InputRefused: a line is not an event of the format.
-    """
-    return tuple(
-        settled.result
-        for source in sources([name])
-        for feed in feeds(source)
-        for settled in settled_rounds(checked(feed).events, rules)
-    )

@@ -33,11 +33,15 @@ class Port:
     """One serial port's capture, read in full."""
 
     record: SerialRecord
+    folder: Path
     chunks: tuple[Chunk, ...]
 
     def driver(self) -> Driver[Any]:
         """Return a fresh driver for it."""
-        return make_driver(self.record.driver)
+        settings = dict(self.record.settings)
+        if "register" in settings:
+            settings["register"] = str(self.folder / str(settings["register"]))
+        return make_driver(self.record.driver, settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +104,7 @@ def play(recording: Recording, frames: Sequence[Iterator[Frame]]) -> Iterator[Ti
 def _port(folder: Path, record: SerialRecord) -> Port:
     """Read a capture and hear it out once: a port that says nothing is not worth a replay."""
     file = folder / record.file
-    port = Port(record, tuple(read_capture(file)))
+    port = Port(record, folder, tuple(read_capture(file)))
     heard = _hear(folder, port)
     if port.chunks and not any(not isinstance(one, ReaderFault) for one in heard):
         size = sum(len(chunk.data) for chunk in port.chunks)

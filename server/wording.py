@@ -57,7 +57,7 @@ def brief(amount: str) -> str:
 
 def counted(number: int, one: str, many: str | None = None) -> str:
     """Write ``1 round``, ``2 rounds``."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def certain(rounds: Iterable[RoundResult]) -> list[Violation]:

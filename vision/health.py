@@ -37,6 +37,8 @@ MOVED_MM: Final = 2.0
 """A camera whose felt seems to have gone so far was knocked."""
 SOFTER_MM: Final = 1.2
 """A picture that much softer than it was reads no index any more: a Gaussian's sigma."""
+_SOFTER_PX: Final = 0.9
+"""Less than this cannot be told from a picture sampled a little aside."""
 BLURRED_MM: Final = 2.5
 LINGERS_NS: Final = 8_000_000_000
 """What covers a card zone for so long is neither hand nor card."""
@@ -172,11 +174,11 @@ class CameraHealth:
         if seen is None:
             return ()
         in_sight = float((seen.alike >= ALIKE).mean())
+        gone = self._whereabouts(gray, seen, in_sight, at_ns)
+        here = gone is None and (in_sight >= _IN_SIGHT or self._scene.looms(gray))
         softer = float(np.median(seen.softer_px))
-        soft = self._is_soft(softer) and (in_sight >= _IN_SIGHT or self._scene.looms(gray))
+        soft = here and self._is_soft(softer)
         told = self._said("unfocused", self._soft(softer) if soft else None, at_ns)
-        sought = in_sight >= _IN_SIGHT or not soft
-        gone = self._whereabouts(gray, seen, in_sight, at_ns) if sought else None
         told += self._moved(gray, gone, at_ns)
         lost = in_sight < _IN_SIGHT and not self._explained()
         hidden = f"{1 - in_sight:.0%} of the felt's fixed marks are out of sight" if lost else None
@@ -219,7 +221,7 @@ class CameraHealth:
     def _is_soft(self, softer_px: float) -> bool:
         """Whether it is softer than the first picture by too much, or that was so already."""
         assert self._scene is not None
-        limit_px = SOFTER_MM * self._px_per_mm
+        limit_px = max(SOFTER_MM * self._px_per_mm, _SOFTER_PX)
         return softer_px > (-limit_px if self._scene.blurred else limit_px)
 
     def _soft(self, soft_px: float) -> str:

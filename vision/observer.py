@@ -22,8 +22,10 @@ FOREIGN_LOOKS: Final = 2
 
 
 def foreign(track: Track) -> bool:
-    """Whether a card fitted no deck in use by any look at it so far."""
-    return track.deck_fit < (FOREIGN_FIT if track.face == "up" else FOREIGN_BACK_FIT)
+    """Whether a card fitted no deck in use by any look at it so far; none yet is no sign."""
+    return track.looks > 0 and track.deck_fit < (
+        FOREIGN_FIT if track.face == "up" else FOREIGN_BACK_FIT
+    )
 
 
 class Observer:

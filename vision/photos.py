@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from models.cards import DECK
 from models.errors import OperatorError
-from vision.decks.reading import PictureReader
 from vision.picture_files import damage, declared_size
-from vision.sightings import Sightings
+from vision.sightings import CardReader, Sightings
 
 LARGEST_FILE_BYTES: Final = 200_000_000
 LARGEST_PIXELS: Final = 100_000_000
@@ -68,7 +67,7 @@ def candidates(card_p: NDArray[np.float32], at_least: float = 0.02) -> dict[str,
     return {str(DECK[int(i)]): round(float(card_p[i]), 4) for i in named}
 
 
-def read_photo(path: Path, reader: PictureReader) -> PhotoReading:
+def read_photo(path: Path, reader: CardReader) -> PhotoReading:
     """Read the cards in a photograph.
 
     Raises:

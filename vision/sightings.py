@@ -1,9 +1,12 @@
 """What a reader finds in one picture."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from vision.change import Rect
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +21,8 @@ class Sightings:
         card_p: ``(N, 52)`` float32, calibrated probability of each face in the order of
             ``models.cards.DECK``; a row sums to at most 1, what is missing is "none of them".
             All zero for a back.
-        deck_fit: ``(N,)`` float32, how well it fits the decks in use, from 0 to 1; ``None``
-            where no deck is known.
+        deck_fit: ``(N,)`` float32, how well it fits the decks in use, at most 1; NaN where
+            other cards may cover what would tell; ``None`` where no deck is known.
     """
 
     corners_px: NDArray[np.float32]
@@ -38,3 +41,26 @@ class Sightings:
 
     def __len__(self) -> int:
         return len(self.corners_px)
+
+
+class CardReader(Protocol):
+    """Whatever finds and reads the cards in a part of a picture."""
+
+    @property
+    def confident_p(self) -> float:
+        """From which probability on a reading is beyond doubt."""
+
+    def read(
+        self,
+        image: NDArray[np.uint8],
+        *,
+        card_width_px: float | None,
+        region: Rect | None = None,
+    ) -> Sightings:
+        """Read the cards of ``region``, in pixels of the whole picture.
+
+        Args:
+            image: ``(H, W, 3)`` uint8 BGR.
+            card_width_px: how wide a card is in it where the layout tells; ``None``: any size.
+            region: left, top, width and height; the whole picture where it is ``None``.
+        """

@@ -4,6 +4,7 @@ Pure bookkeeping: what a look saw comes in as :class:`Seen`, what the picture sh
 is asked of a :class:`View`, and what changed goes out as :class:`Change`.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypeAlias
@@ -41,7 +42,8 @@ _SURE: Final = 0.9
 class Seen:
     """One card as one look saw it.
 
-    ``at_ns`` is when its place came to rest, ``deck_fit`` how well it fits the decks in use.
+    ``at_ns`` is when its place came to rest, ``deck_fit`` how well it fits the decks in use;
+    NaN where that cannot be told.
     """
 
     pose: Pose
@@ -49,7 +51,7 @@ class Seen:
     found_p: float
     card_p: NDArray[np.float64]
     at_ns: int
-    deck_fit: float = 1.0
+    deck_fit: float = math.nan
 
 
 class View(Protocol):
@@ -83,9 +85,9 @@ class Track:
     released_ns: int = 0
     """When the look that found the place free was taken."""
     looks: int = 0
-    """How often its face, or its back, was seen."""
-    deck_fit: float = 0.0
-    """How well that fitted the decks in use at its best."""
+    """How often it was seen how well its face, or its back, fits the decks in use."""
+    deck_fit: float = -1.0
+    """How well at its best."""
     _poses: list[Pose] = field(default_factory=list)
 
     def see(self, seen: Seen, now_ns: int) -> None:
@@ -95,7 +97,8 @@ class Track:
         self.face, self.seen_ns = seen.face, now_ns
         self.found_p = max(self.found_p, seen.found_p)
         self.vanished_ns = None
-        self.looks, self.deck_fit = self.looks + 1, max(self.deck_fit, seen.deck_fit)
+        if not math.isnan(seen.deck_fit):
+            self.looks, self.deck_fit = self.looks + 1, max(self.deck_fit, seen.deck_fit)
         if seen.face == "up":
             self.evidence.add(seen.card_p)
 
@@ -170,7 +173,7 @@ class Tracker:
     def _take(self, track: Track, seen: Seen, kind: Kind, now_ns: int) -> Change:
         track.lay_anew()
         if kind == "turned":
-            track.evidence, track.looks, track.deck_fit = Evidence(), 0, 0.0
+            track.evidence, track.looks, track.deck_fit = Evidence(), 0, -1.0
         track.see(seen, now_ns)
         track.at_ns, track.told_pose = seen.at_ns, track.pose
         if track in self._lifted:

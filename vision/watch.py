@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import nan
 from typing import Final, Protocol, TypeAlias
 
 import cv2
@@ -24,7 +25,7 @@ from vision.felt import Pose, locate
 from vision.ground import card_blocks, in_play, watched_blocks
 from vision.health import CameraHealth, Fault
 from vision.observer import FOREIGN_LOOKS, Observer, foreign
-from vision.sightings import Sightings
+from vision.sightings import CardReader, Sightings
 from vision.tracker import Change, Seen, Track, Tracker
 from vision.view import FeltView
 
@@ -60,23 +61,6 @@ class Picture(Protocol):
     @property
     def image(self) -> NDArray[np.uint8]:
         """``(H, W, 3)`` uint8 BGR, made when asked for."""
-
-
-class CardReader(Protocol):
-    """Whatever finds and reads the cards in a part of a picture."""
-
-    @property
-    def confident_p(self) -> float:
-        """From which probability on a reading is beyond doubt."""
-
-    def read(
-        self,
-        image: NDArray[np.uint8],
-        *,
-        card_width_px: float | None,
-        region: Rect | None = None,
-    ) -> Sightings:
-        """Read the cards of ``region``, in pixels of the whole picture."""
 
 
 @dataclass(slots=True)
@@ -269,7 +253,7 @@ class Watcher:
                     found_p=float(sightings.found_p[i]),
                     card_p=sightings.card_p[i].astype(np.float64),
                     at_ns=view.rested_ns(pose),
-                    deck_fit=1.0 if sightings.deck_fit is None else float(sightings.deck_fit[i]),
+                    deck_fit=nan if sightings.deck_fit is None else float(sightings.deck_fit[i]),
                 )
 
 

@@ -13,7 +13,6 @@ damaged, of another size, too fast for its reader, its clock set anew. Nothing w
 
 import asyncio
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -41,7 +40,7 @@ _NO_CLOCK: Final = frozenset({"mpjpeg", "mjpeg", "image2", "jpeg_pipe"})
 _WAITING_FRAMES: Final = 30
 """How many pictures wait for a reader that is too slow; the oldest are left out."""
 _TOLD_AGAIN_NS: Final = SECOND_NS
-_LONGEST_PAUSE_S: Final = 0.2
+_LONGEST_PAUSE_NS: Final = SECOND_NS // 5
 
 
 class CameraConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -313,9 +312,7 @@ class _Session:
         now_ns = self._clock.now_ns()
         if self._begun_ns is None:
             self._begun_ns = now_ns - stamp_ns
-        ahead_s = (self._begun_ns + stamp_ns - now_ns) / SECOND_NS
-        if ahead_s > 0:
-            time.sleep(min(ahead_s, _LONGEST_PAUSE_S))
+        self._clock.wait_until(min(self._begun_ns + stamp_ns, now_ns + _LONGEST_PAUSE_NS))
 
 
 def _decoded(

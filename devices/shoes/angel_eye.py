@@ -62,6 +62,11 @@ class AngelEyeConfig(PortConfig, frozen=True, kw_only=True, forbid_unknown_field
 
     The maker's text leaves it out, its worked example needs it in; the example is followed.
     """
+    seq_counts: bool = False
+    """Whether SEQ counts the reports, 0 to 9 and again: a number left out is then a fault.
+
+    No public text says how SEQ goes on.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,8 +260,20 @@ class AngelEyeShoe(Driver[Report | Reply]):
         key = (frame.seq, frame.code, frame.data)
         # Each report may be sent up to three times.
         if key != self._last:
+            yield from self._left_out(frame, at_ns)
             self._last = key
             yield from self._report(frame, at_ns)
+
+    def _left_out(self, report: Report, at_ns: int) -> Iterator[ReaderFault]:
+        """Say which numbers were left out, where they count: each may have been a card."""
+        if not self._config.seq_counts or self._last is None or report.code == "S":
+            return
+        before = self._last[0]
+        if before.isdecimal() and report.seq.isdecimal():
+            missed = (int(report.seq) - int(before) - 1) % 10
+            if missed:
+                detail = f"{missed} reports left out before number {report.seq}"
+                yield self._fault("missed_report", detail, report.raw, at_ns)
 
     def _report(self, report: Report, at_ns: int) -> Iterator[Reading]:
         match report.code:

@@ -75,7 +75,8 @@ def _seeds(asked: argparse.Namespace) -> Iterator[str]:
 
 
 def _legal(book: Rulebook, seed: str) -> list[str]:
-    return list(disagreements(book, Game(book, seed).rounds(_TABLE)))
+    found = disagreements(book, Game(book, seed).rounds(_TABLE))
+    return [f"table {seed}: {line}" for line in found]
 
 
 def _erring(book: Rulebook, what: tuple[str, str]) -> tuple[int, list[str]]:
@@ -85,7 +86,7 @@ def _erring(book: Rulebook, what: tuple[str, str]) -> tuple[int, list[str]]:
         return 0, []
     game = way(book, seed, code)
     found = list(disagreements(book, game.rounds_until_made()))
-    return int(not game.pending), [f"{code}: {line}" for line in found]
+    return int(not game.pending), [f"{code}, table {seed}: {line}" for line in found]
 
 
 if __name__ == "__main__":

@@ -29,7 +29,8 @@ from vision.scenes.decks import deck_ids
 from vision.scenes.film import reference_points
 from vision.scenes.look import Look, varied_look
 from vision.scenes.performance import CardMove, Performance
-from vision.watch import CardReader, Observed, Spent, Watcher
+from vision.sightings import CardReader
+from vision.watch import Observed, Spent, Watcher
 
 Event: TypeAlias = Observed
 

@@ -231,3 +231,30 @@ def test_garbage_is_reported_as_soon_as_a_frame_begins() -> None:
 
 def test_a_broken_report_is_reported_as_soon_as_it_shows() -> None:
     assert faults(readings(b"\x051D\x81\xb8x")) == ["framing"]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "missed"),
+    [
+        pytest.param([1, 2, 3], [], id="one-after-another"),
+        pytest.param([8, 9, 10, 11], [], id="after-nine-comes-nought"),
+        pytest.param([1, 2, 2, 2, 3], [], id="sent-three-times"),
+        pytest.param([1, 3], ["1 reports left out before number 3"], id="one-left-out"),
+        pytest.param([8, 11], ["2 reports left out before number 1"], id="two-over-the-turn"),
+    ],
+)
+def test_a_number_left_out_is_told_where_numbers_count(
+    numbers: list[int], missed: list[str]
+) -> None:
+    stream = b"".join(encode_card(Card("8S"), number, number) for number in numbers)
+    counting = AngelEyeShoe(AngelEyeConfig(seq_counts=True)).feed(stream, AT_NS)
+    told = [each for each in counting if isinstance(each, ReaderFault)]
+    assert [each.detail for each in told] == missed
+    assert all(each.kind == "missed_report" for each in told)
+    assert faults(readings(stream)) == []
+
+
+def test_a_shoe_that_starts_may_count_from_anywhere() -> None:
+    shoe = AngelEyeShoe(AngelEyeConfig(seq_counts=True))
+    found = shoe.feed(encode_cut_card(4) + encode_start(1) + encode_card(Card("8S"), 1, 2), AT_NS)
+    assert faults(found) == []

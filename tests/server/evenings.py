@@ -10,7 +10,10 @@ from pathlib import Path
 import msgspec
 
 from models.events import AnyFact
-from models.judgements import AnyEvent
+from models.judgements import AnyEvent, RoundResult
+from models.rulebook import Rulebook
+from server.archives import feeds, sources
+from server.settling import checked, settled_rounds
 from simulation.dealing import deal_session
 from simulation.house import house
 from simulation.table import Table
@@ -76,3 +79,13 @@ def packed(folder: Path, archive: Path) -> Path:
             for file in files:
                 tarred.add(file, str(file.relative_to(folder)))
     return archive
+
+
+def settle_file(name: str, rules: Rulebook) -> tuple[RoundResult, ...]:
+    """Settle all that ``name`` names, as the command does, and return its rounds in order."""
+    return tuple(
+        settled.result
+        for source in sources([name])
+        for feed in feeds(source)
+        for settled in settled_rounds(checked(feed).events, rules)
+    )

@@ -16,15 +16,15 @@ from server.exits import Exit
 from server.replay import Replayed, ReplayOptions, replay
 from server.replay_command import exit_for, facts_of, faults_of
 from server.rulebook_shelf import rules_for
-from server.settling import settle_file
 from server.stopwatch import Stopwatch
 from simulation.session import Scene, Settings, prepare, simulate
 from stream.clock import Clock, ReplayClock
 from stream.journal import Journal
 from stream.recording import read_session
+from tests.server.evenings import settle_file
 from tests.vision.truth_reader import TruthReader
 from vision.change import Rect
-from vision.felt import locate_felt
+from vision.felt import locate
 from vision.scenes.look import Look
 from vision.sightings import Sightings
 
@@ -42,7 +42,7 @@ class Told:
     confident_p = 0.98
 
     def __init__(self, scene: Scene, camera: CameraRecord, clock: Clock) -> None:
-        felt = locate_felt(camera.reference_points, where="test")
+        felt = locate(camera.view, where="test")
         self._truth = TruthReader(scene.staged.performance, felt)
         self._clock = clock
 

@@ -148,6 +148,13 @@ def test_an_unknown_rulebook(session: Path, refused: Callable[[], str]) -> None:
     assert "kansas-shoe" in line
 
 
+def test_a_deck_that_nobody_learnt(session: Path, refused: Callable[[], str]) -> None:
+    edit(session / "session.toml", "decks = []", 'decks = ["bee-red"]')
+    told = refused()
+    assert "no deck is called 'bee-red'" in told
+    assert "pitwatch decks learn" in told
+
+
 def test_an_impossible_layout(session: Path, refused: Callable[[], str]) -> None:
     edit(session / "layout.toml", "shoe_mouth = [400.0", "shoe_mouth = [4000.0")
     line = refused()

@@ -8,9 +8,8 @@ import pytest
 
 from models.events import CardDealt, RoundClosed
 from server.cli import run
-from server.settling import settle_file
 from simulation.house import house
-from tests.server.evenings import as_file, evening, lines
+from tests.server.evenings import as_file, evening, lines, settle_file
 from tests.settlement.bad_files import Verdict, judge, spoilt_file
 from tests.settlement.spoiled import readable
 

@@ -37,6 +37,14 @@ def snapshot(deck: Deck, card: Card | None, seed: int) -> NDArray[np.uint8]:
     return np.asarray(np.clip(noisy, 0, 255), np.uint8)
 
 
+def outline(deck: Deck, seed: int) -> NDArray[np.float32]:
+    """Where the card lies in a snapshot, ``(4, 2)`` pixels, clockwise from its own top left."""
+    height, width = deck.back.shape[:2]
+    warp = _view(np.random.default_rng([seed, 11]), width, height)
+    card = np.array([[[0, 0], [width, 0], [width, height], [0, height]]], np.float32) - 0.5
+    return np.asarray(cv2.perspectiveTransform(card, warp)[0], np.float32)
+
+
 def _view(rng: np.random.Generator, width: int, height: int) -> NDArray[np.float64]:
     scale = rng.uniform(0.55, 0.95) * 4 / PX_PER_MM
     angle = rng.uniform(0, 2 * np.pi)

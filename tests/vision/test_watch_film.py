@@ -1,10 +1,11 @@
 """A whole simulated round, filmed with hands, chips and light, and watched."""
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
 
-from models.events import CardGone, CardSighted
+from models.events import CameraFault, CardGone, CardSighted
 from simulation.session import Scene, Settings, prepare
 from tests.bench.watching import Event, score
 from tests.vision.painted import Painted
@@ -12,7 +13,7 @@ from tests.vision.truth_reader import TruthReader
 from vision.felt import locate_felt
 from vision.scenes.film import film, reference_points
 from vision.scenes.look import Look
-from vision.watch import Watcher
+from vision.watch import Observed, Watcher
 
 LOOK = Look(width_px=960, height_px=540, fps=10, tilt_deg=(3, -2), rotation_deg=1)
 
@@ -60,3 +61,49 @@ def test_nothing_is_told_before_it_happened() -> None:
     for told_ns, event in watched(0.0, 0.0):
         assert event.at is not None
         assert 0 <= event.at <= told_ns
+
+
+# --- the camera is knocked ----------------------------------------------------------------
+
+
+def knocked_from(second: float) -> tuple[list[tuple[int, Observed]], list[tuple[int, Observed]]]:
+    """Watch a camera that is knocked; three seconds later, take over what it proposes."""
+    staged, layout = scene().staged, scene().layout
+    before, after = LOOK, replace(LOOK, shift_px=(9.0, -5.0), rotation_deg=1.8)
+    points = reference_points(layout, before)
+    reader = TruthReader(staged.performance, locate_felt(points, where="overhead"))
+    watcher = Watcher(reader, layout, points, "overhead")
+    films = zip(
+        film(staged.performance, layout, before),
+        film(staged.performance, layout, after),
+        strict=True,
+    )
+    held: list[tuple[int, Observed]] = []
+    resumed: list[tuple[int, Observed]] = []
+    for index, (straight, knocked) in enumerate(films):
+        reader.now_ns = at_ns = index * 100_000_000
+        frame = Painted(index, at_ns, straight if at_ns < second * 1e9 else knocked)
+        told = [(at_ns, event) for event in watcher.see(frame)]
+        (resumed if at_ns >= (second + 3) * 1e9 else held).extend(told)
+        moved = [e for _, e in held if isinstance(e, CameraFault) and e.proposed is not None]
+        if at_ns == (second + 3) * 1e9 and moved:
+            assert moved[-1].proposed is not None
+            watcher.recalibrate(moved[-1].proposed)
+            reader.felt = watcher.felt
+    return held, resumed
+
+
+def test_nothing_is_read_through_a_knocked_camera_until_it_is_calibrated_anew() -> None:
+    second = 6.0
+    held, resumed = knocked_from(second)
+    since = [(at_ns, event) for at_ns, event in held if at_ns >= second * 1e9]
+    (at_ns, fault), *others = since
+    assert isinstance(fault, CameraFault)
+    assert fault.kind == "moved"
+    assert at_ns <= (second + 1) * 1e9
+    assert others == []
+    before = {event.track for _, event in held if isinstance(event, CardSighted)}
+    gone = {event.track for _, event in resumed if isinstance(event, CardGone)}
+    assert before
+    assert before <= gone
+    assert not any(isinstance(event, CameraFault) for _, event in resumed)

@@ -52,23 +52,23 @@ class Appearance:
 
 def appearance(picture: NDArray[np.uint8], corners_px: NDArray[np.float32]) -> Appearance:
     """Lay the cards at ``corners_px`` ``(N, 4, 2)`` of a BGR picture straight."""
-    maps = np.stack([_ends(quad) for quad in corners_px.astype(np.float64)] or [_NO_ENDS])
+    maps = np.stack([ends(quad) for quad in corners_px.astype(np.float64)] or [_NO_ENDS])
     maps = maps[: len(corners_px)]
     indices = np.empty((len(maps), CORNERS, INDEX_PX[1], INDEX_PX[0], 3), np.uint8)
-    for at, ends in enumerate(maps):
-        onto = np.concatenate([ends, ends]).astype(np.float32)
+    for at, both in enumerate(maps):
+        onto = np.concatenate([both, both]).astype(np.float32)
         right_hand = np.array([False, False, True, True])
         patches = cut_patches(picture, onto, right_hand, _STRAIGHT)[:, 0]
         indices[at] = [cv2.resize(p, INDEX_PX, interpolation=cv2.INTER_AREA) for p in patches]
     size = (FACE_PX[0] + 2 * RIM_PX, FACE_PX[1] + 2 * RIM_PX)
-    faces = np.array([[_face(picture, end, size) for end in ends] for ends in maps], np.uint8)
+    faces = np.array([[_face(picture, end, size) for end in both] for both in maps], np.uint8)
     return Appearance(indices, faces.reshape(len(maps), 2, size[1], size[0], 3))
 
 
 _NO_ENDS: Final = np.zeros((2, 2, 3))
 
 
-def _ends(quad: NDArray[np.float64]) -> NDArray[np.float64]:
+def ends(quad: NDArray[np.float64]) -> NDArray[np.float64]:
     """Maps from the card's frame to the picture, as seen from its top and from its bottom."""
     right, down = (quad[1] - quad[0]) / CARD_WIDTH_MM, (quad[3] - quad[0]) / CARD_HEIGHT_MM
     far = quad[0] + right * CARD_WIDTH_MM + down * CARD_HEIGHT_MM

@@ -9,32 +9,26 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from models.cards import DECK, Card
 from vision.decks.appearance import Appearance, appearance
+from vision.decks.cover import open_cards
 from vision.decks.matching import Templates, fit, right_hand_fits, whole_fits
 from vision.decks.profile import DeckProfile, unlearnt
-from vision.decks.reading import READING_SAYS, PictureReader, deck_says
-from vision.sightings import Sightings
+from vision.decks.reading import READING_SAYS, deck_says
+from vision.sightings import CardReader, Sightings
 
 FOUND_P: Final = 0.5
 """What is found with less is not learnt from."""
-COVERED: Final = 0.02
-"""A card of which another one may cover more than this share is not learnt from."""
-WITHIN: Final = (0.6, 0.7)
-"""What lies with so much of it within a card, and is no larger than so much of it, is print on
-the card: cards in one picture are about one size."""
-UNLIKE: Final = 0.6
-"""Two looks at one card fit at least so well; one that does not is of another card."""
-OUTVOTED: Final = 3
-"""So many looks that agree set one aside that does not."""
-TOO_ALIKE: Final = 0.975
-"""No two cards fit each other so well, by index and as a whole, but those below."""
-TWINS_TOO_ALIKE: Final = 0.995
-"""Likewise two cards of one rank and one colour."""
+UNLIKE: Final = 0.72
+"""Two looks at one card are at least so much like each other."""
+STRANGERS_ALIKE: Final = 0.9
+KIN_ALIKE: Final = 0.94
+TWINS_ALIKE: Final = 0.995
+"""No two cards look so much like each other that differ in rank and suit, in one of them, or
+only in the suit's shape: one card was read as two."""
 AGAIN_P: Final = 0.2
 """How likely a doubtful card is one already known, before it is looked at."""
 FITS_ITSELF: Final = 10.0
@@ -66,8 +60,8 @@ class Learnt:
 
     Attributes:
         profile: every card that is beyond doubt; complete when it lacks none.
-        contradictions: what was seen that cannot all be true, a line each; none in a profile
-            that may be used.
+        contradictions: what was seen that cannot all be true, a line each; the cards that it
+            touches are left out of the profile.
         remained: cards told not by their own reading but by what else was seen.
     """
 
@@ -89,13 +83,13 @@ class Lesson:
         begun: what was learnt of the deck before.
     """
 
-    def __init__(self, reader: PictureReader, begun: DeckProfile) -> None:
+    def __init__(self, reader: CardReader, begun: DeckProfile) -> None:
         self._reader, self._begun = reader, begun
         self._looks: list[Look] = [*_known_looks(begun)]
         self._backs: list[NDArray[np.uint8]] = list(begun.backs)
 
     @classmethod
-    def new(cls, reader: PictureReader, name: str) -> "Lesson":
+    def new(cls, reader: CardReader, name: str) -> "Lesson":
         """Begin to learn a deck of which nothing is known."""
         return cls(reader, unlearnt(name))
 
@@ -118,7 +112,10 @@ class Lesson:
         best, contradictions = _representatives(sure)
         told = set(best)
         self._tell_doubtful(best)
-        contradictions += tuple(_alike(best))
+        alike = list(_alike(best))
+        contradictions += tuple(what for _, _, what in alike)
+        for card in {card for *pair, _ in alike for card in pair}:
+            del best[card]
         if len(self._backs) > MOST_BACKS:
             contradictions += (f"{len(self._backs)} different backs were seen",)
         remained = tuple(DECK[card] for card in sorted(best) if card not in told)
@@ -133,11 +130,11 @@ class Lesson:
         """Name doubtful cards by what is known, the surest first, until nothing follows."""
         waiting = [look for look in self._looks if look.card_p.max() < self._reader.confident_p]
         while waiting and len(best) < len(DECK):
-            told = [(_told(look, best), look) for look in waiting]
-            chances, look = max(told, key=lambda one: float(one[0].max()))
-            card = int(chances.argmax())
-            if chances[card] < self._reader.confident_p:
+            chances = _told(waiting, best)
+            at, card = (int(n) for n in np.unravel_index(chances.argmax(), chances.shape))
+            if chances[at, card] < self._reader.confident_p:
                 return
+            look = waiting[at]
             waiting = [other for other in waiting if other is not look]
             best.setdefault(card, look)
 
@@ -159,34 +156,13 @@ class Lesson:
 
 def uncovered(seen: Sightings, size_px: tuple[int, int]) -> NDArray[np.bool_]:
     """Which sightings lie whole in the picture and clear of every other one, ``(N,)``."""
-    quads = [np.asarray(quad, np.float32) for quad in seen.corners_px]
-    found = seen.found_p >= FOUND_P
-    return np.array(
-        [
-            bool(found[at])
-            and _inside(quad, size_px)
-            and not any(_covers(other, quad) for k, other in enumerate(quads) if k != at)
-            for at, quad in enumerate(quads)
-        ],
-        np.bool_,
-    )
+    inside = np.array([_inside(quad, size_px) for quad in seen.corners_px], np.bool_)
+    return (seen.found_p >= FOUND_P) & inside & open_cards(seen.corners_px)
 
 
 def _inside(quad: NDArray[np.float32], size_px: tuple[int, int]) -> bool:
     slack = 0.03 * float(np.linalg.norm(quad[2] - quad[0]))
     return bool((quad > -slack).all() and (quad < np.array(size_px) + slack).all())
-
-
-def _covers(other: NDArray[np.float32], quad: NDArray[np.float32]) -> bool:
-    if _shared(quad, other) < COVERED:
-        return False
-    smaller = cv2.contourArea(other) < WITHIN[1] * cv2.contourArea(quad)
-    return not (smaller and _shared(other, quad) > WITHIN[0])
-
-
-def _shared(quad: NDArray[np.float32], other: NDArray[np.float32]) -> float:
-    area, _ = cv2.intersectConvexConvex(quad, other)
-    return float(area) / max(float(cv2.contourArea(quad)), 1.0)
 
 
 def _known_looks(profile: DeckProfile) -> Iterator[Look]:
@@ -197,11 +173,11 @@ def _known_looks(profile: DeckProfile) -> Iterator[Look]:
 
 
 def _likeness(looks: Sequence[Look]) -> NDArray[np.float64]:
-    """How well looks fit each other, ``(N, N)``: by an index or as a whole, the better."""
+    """How much looks are like each other, ``(N, N)``: the mean of index and whole card."""
     shown = _together(looks)
     fits = fit(shown, Templates.of(shown, _FINE_PX))
-    either = np.maximum(fits.indices[:, :2].max(1), fits.faces)
-    return np.asarray(np.minimum(either, either.T), np.float64)
+    mean = (fits.indices[:, :2].max(1) + fits.faces) / 2
+    return np.asarray(np.minimum(mean, mean.T), np.float64)
 
 
 def _together(looks: Sequence[Look]) -> Appearance:
@@ -212,54 +188,62 @@ def _together(looks: Sequence[Look]) -> Appearance:
 
 
 def _representatives(sure: Sequence[Look]) -> tuple[dict[int, Look], tuple[str, ...]]:
-    """Choose the look that is most like the others of its card; tell those that differ."""
+    """Choose the look that is most like the others of its card.
+
+    Where as many differ from it as agree with it, nobody can say which are of this card: it
+    is left out, and told.
+    """
     best: dict[int, Look] = {}
     contradictions: tuple[str, ...] = ()
     for card in sorted({look.card for look in sure}):
         looks = [look for look in sure if look.card == card]
         like = _likeness(looks)
         middle = int(like.mean(1).argmax())
-        best[card] = looks[middle]
         odd = np.flatnonzero(like[middle] < UNLIKE)
-        if len(odd) * (OUTVOTED + 1) > len(looks):
+        if 2 * len(odd) < len(looks):
+            best[card] = looks[middle]
+        else:
             where = f"{looks[middle].picture} and {looks[odd[0]].picture}"
             contradictions += (f"{DECK[card]} was read in {where}, which look different",)
     return best, contradictions
 
 
-def _told(look: Look, best: dict[int, Look]) -> NDArray[np.float64]:
-    """The chances of a doubtful card, ``(52,)``, given how the cards known by now look."""
-    logs = READING_SAYS * np.log(np.clip(np.append(look.card_p, 1 - look.card_p.sum()), 1e-9, 1))
+def _told(looks: Sequence[Look], best: dict[int, Look]) -> NDArray[np.float64]:
+    """The chances of doubtful cards, ``(N, 52)``, given how the cards known by now look."""
+    read = np.array([np.append(look.card_p, 1 - look.card_p.sum()) for look in looks])
+    logs = READING_SAYS * np.log(np.clip(read, 1e-9, 1))
     if best:
         known = sorted(best)
-        fits = fit(look.shown, Templates.of(_together([best[card] for card in known]), _FINE_PX))
-        says = deck_says(replace(fits, indices=fits.indices[:, :2]))[0]
-        logs[known] += np.minimum(0.0, says - FITS_ITSELF) + np.log(AGAIN_P)
-    chances = np.exp(logs - logs.max())
-    return np.asarray((chances / chances.sum())[:-1], np.float64)
+        templates = Templates.of(_together([best[card] for card in known]), _FINE_PX)
+        fits = fit(_together(looks), templates)
+        says = deck_says(replace(fits, indices=fits.indices[:, :2]))
+        logs[:, known] += np.minimum(0.0, says - FITS_ITSELF) + np.log(AGAIN_P)
+    chances = np.exp(logs - logs.max(1, keepdims=True))
+    return np.asarray((chances / chances.sum(1, keepdims=True))[:, :-1], np.float64)
 
 
 def too_alike(profile: DeckProfile) -> tuple[str, ...]:
     """Name the pairs of a profile's cards that no reader could keep apart."""
-    return tuple(_alike({look.card: look for look in _known_looks(profile)}))
+    return tuple(what for _, _, what in _alike({o.card: o for o in _known_looks(profile)}))
 
 
-def _alike(best: dict[int, Look]) -> Iterator[str]:
+def _alike(best: dict[int, Look]) -> Iterator[tuple[int, int, str]]:
+    """Yield pairs of cards that cannot both be what they were read as, and the words for it."""
     if not best:
         return
     cards = sorted(best)
-    shown = _together([best[card] for card in cards])
-    fits = fit(shown, Templates.of(shown, _FINE_PX))
-    both = np.minimum(fits.indices[:, :2].max(1), fits.faces)
-    for a, b in zip(*np.nonzero(np.triu(np.minimum(both, both.T), 1) > TOO_ALIKE), strict=True):
+    like = _likeness([best[card] for card in cards])
+    for a, b in zip(*np.nonzero(np.triu(like, 1) > STRANGERS_ALIKE), strict=True):
         one, other = DECK[cards[a]], DECK[cards[b]]
-        if not _twins(one, other) or both[a, b] > TWINS_TOO_ALIKE:
+        if like[a, b] > _most_alike(one, other):
             where = f"{best[cards[a]].picture} and {best[cards[b]].picture}"
-            yield f"{one} and {other} look the same, in {where}"
+            yield cards[a], cards[b], f"{one} and {other} look the same, in {where}"
 
 
-def _twins(one: Card, other: Card) -> bool:
-    return one.rank == other.rank and (one.suit in "SC") == (other.suit in "SC")
+def _most_alike(one: Card, other: Card) -> float:
+    if one.rank == other.rank and (one.suit in "SC") == (other.suit in "SC"):
+        return TWINS_ALIKE
+    return KIN_ALIKE if one.rank == other.rank or one.suit == other.suit else STRANGERS_ALIKE
 
 
 def _four_indices(looks: Iterable[Look]) -> bool:

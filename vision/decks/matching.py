@@ -23,6 +23,8 @@ RIGHT_BOX: Final = (INDEX_PX[0] - 14, 4, INDEX_PX[0] - 2, 26)
 WHOLE_BOX: Final = (RIM_PX, RIM_PX, RIM_PX + FACE_PX[0], RIM_PX + FACE_PX[1])
 CLOSEST: Final = 0.98
 """No fit counts for more than this."""
+COVERED_FIT: Final = -1.0
+"""The fit of what is not looked at: evidence of nothing."""
 _FLAT: Final = 1e-3
 
 Pictures: TypeAlias = NDArray[np.uint8]
@@ -69,6 +71,14 @@ class CardFits:
 
     indices: Fits
     faces: Fits
+
+    def where_open(self, corners: NDArray[np.bool_], whole: NDArray[np.bool_]) -> "CardFits":
+        """Leave out the corners ``(N, 4)`` and the cards ``(N,)`` that may be covered."""
+        opened = corners[:, : self.indices.shape[1], None]
+        return CardFits(
+            np.where(opened, self.indices, COVERED_FIT),
+            np.where(whole[:, None], self.faces, COVERED_FIT),
+        )
 
 
 def fit(cards: Appearance, templates: Templates) -> CardFits:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,17 +10,18 @@ from numpy.typing import NDArray
 from vision.change import Rect
 from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM
 from vision.decks.appearance import appearance
-from vision.decks.matching import CardFits, Fits, Templates, evidence, fit, whole_fits
+from vision.decks.cover import open_cards, open_corners
+from vision.decks.matching import COVERED_FIT, CardFits, Fits, Templates, evidence, fit, whole_fits
 from vision.decks.profile import DeckProfile
-from vision.sightings import Sightings
+from vision.sightings import CardReader, Sightings
 
-READING_SAYS: Final = 0.774
-INDEX_SAYS: Final = 2.406
-FACE_SAYS: Final = 8.077
+READING_SAYS: Final = 0.9
+INDEX_SAYS: Final = 2.4
+FACE_SAYS: Final = 8.0
 """What a reading's logarithms, its best index's evidence and its whole face's weigh together:
-the likeliest on rendered decks that no network learnt from (``python -m tests.bench.decks
---weights``)."""
-FOREIGN_FIT: Final = 0.6
+near the likeliest on rendered decks that no network learnt from, and no more than lifts no
+wrong card beyond doubt there."""
+FOREIGN_FIT: Final = 0.65
 FOREIGN_BACK_FIT: Final = 0.4
 """A face, and a back, that fits the decks in use worse is not of them."""
 DISAGREED_P: Final = 0.98
@@ -28,23 +29,6 @@ DISAGREED_P: Final = 0.98
 SIZE_STEP_PX: Final = 6.0
 """Card widths between which one set of templates serves."""
 _LEAST_P: Final = 1e-9
-
-
-class PictureReader(Protocol):
-    """Whatever finds and reads the cards in a part of a picture."""
-
-    @property
-    def confident_p(self) -> float:
-        """From which probability on a reading is beyond doubt."""
-
-    def read(
-        self,
-        image: NDArray[np.uint8],
-        *,
-        card_width_px: float | None,
-        region: Rect | None = None,
-    ) -> Sightings:
-        """Read the cards of ``region``, in pixels of the whole picture."""
 
 
 class DeckReader:
@@ -61,7 +45,7 @@ class DeckReader:
         ValueError: no deck, or one that lacks cards.
     """
 
-    def __init__(self, reader: PictureReader, decks: Sequence[DeckProfile]) -> None:
+    def __init__(self, reader: CardReader, decks: Sequence[DeckProfile]) -> None:
         if not decks or any(deck.lacking for deck in decks):
             raise ValueError("reading by a deck takes at least one, and whole ones")
         self._reader = reader
@@ -83,14 +67,16 @@ class DeckReader:
         seen = self._reader.read(image, card_width_px=card_width_px, region=region)
         if not len(seen):
             return replace(seen, deck_fit=np.zeros(0, np.float32))
-        deck_fit = np.ones(len(seen), np.float32)
+        deck_fit = np.full(len(seen), np.nan, np.float32)
+        whole, corners = open_cards(seen.corners_px), open_corners(seen.corners_px)
         up = np.flatnonzero(seen.face_up)
         card_p = seen.card_p.copy()
         if len(up):
-            fits = [deck.fits(image, seen.corners_px[up]) for deck in self._decks]
+            all_fits = [deck.fits(image, seen.corners_px[up]) for deck in self._decks]
+            fits = [one.where_open(corners[up], whole[up]) for one in all_fits]
             card_p[up] = weighed(seen.card_p[up], fits)
             deck_fit[up] = _called_fit(card_p[up], fits)
-        down = np.flatnonzero(~seen.face_up)
+        down = np.flatnonzero(~seen.face_up & whole)
         if len(down):
             backs = [deck.back_fits(image, seen.corners_px[down]) for deck in self._decks]
             deck_fit[down] = np.max(backs, axis=0)
@@ -134,7 +120,7 @@ def weighed(card_p: NDArray[np.float32], fits: Sequence[CardFits]) -> NDArray[np
     """Weigh readings ``(N, 52)`` together with how the cards fit the decks in use."""
     read = np.clip(card_p.astype(np.float64), _LEAST_P, 1)
     none = np.clip(1 - card_p.sum(1, keepdims=True).astype(np.float64), _LEAST_P, 1)
-    says = np.max([deck_says(one) for one in fits], axis=0)
+    says: Fits = np.max([deck_says(one) for one in fits], axis=0)
     logs = np.hstack(
         [
             READING_SAYS * np.log(read) + says - says.max(1, keepdims=True),
@@ -167,7 +153,7 @@ def _at_most(chances: Fits, most: float) -> Fits:
 
 
 def _called_fit(card_p: NDArray[np.float32], fits: Sequence[CardFits]) -> NDArray[np.float32]:
-    """How well each card fits the one it is most likely to be: by an index or as a whole."""
+    """How well each card's open index fits the one it is likeliest to be; NaN where none is."""
     rows, called = np.arange(len(card_p)), card_p.argmax(1)
-    best = [np.maximum(one.indices.max(1), one.faces)[rows, called] for one in fits]
-    return np.asarray(np.max(best, axis=0), np.float32)
+    best = np.max([one.indices.max(1)[rows, called] for one in fits], axis=0)
+    return np.asarray(np.where(best == COVERED_FIT, np.nan, best), np.float32)

@@ -1,0 +1,263 @@
+"""A deck is learnt from unlabelled pictures, and never wrongly."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from models.cards import DECK, Card
+from models.errors import InputRefused, OperatorError, TechnicianError
+from tests.vision.snapshots import outline, snapshot
+from vision.change import Rect
+from vision.decks.learning import Learnt, Lesson
+from vision.decks.library import Library
+from vision.decks.profile import DeckProfile, manifest_bytes, picture_bytes, read_profile
+from vision.decks.reading import DeckReader
+from vision.scenes.decks import load_deck
+from vision.sightings import Sightings
+
+ONE = "casino-standard"
+OTHER = "anglo_poker"
+Candidates = dict[Card, float]
+
+
+@dataclass
+class ToldReader:
+    """Finds the one card of a snapshot where it lies, and reads it as told."""
+
+    confident_p: float = 0.98
+    seed: int = 0
+    face_up: bool = True
+    row: NDArray[np.float32] = field(default_factory=lambda: np.zeros(52, np.float32))
+
+    def tell(self, seed: int, candidates: Candidates | None) -> None:
+        self.seed, self.face_up = seed, candidates is not None
+        self.row = np.zeros(52, np.float32)
+        for card, p in (candidates or {}).items():
+            self.row[DECK.index(card)] = p
+
+    def read(
+        self,
+        image: NDArray[np.uint8],
+        *,
+        card_width_px: float | None,
+        region: Rect | None = None,
+    ) -> Sightings:
+        corners = outline(load_deck(ONE), self.seed)[None]
+        return Sightings(corners, np.array([self.face_up]), np.ones(1, np.float32), self.row[None])
+
+
+def seed_of(card: Card | None) -> int:
+    return 52 if card is None else DECK.index(card)
+
+
+@cache
+def pictured(deck: str, card: Card | None, seed: int) -> NDArray[np.uint8]:
+    return snapshot(load_deck(deck), card, seed)
+
+
+@dataclass
+class Class:
+    """Shows a lesson snapshots, each read as the test wants."""
+
+    reader: ToldReader = field(default_factory=ToldReader)
+
+    def __post_init__(self) -> None:
+        self.lesson = Lesson.new(self.reader, "ours")
+
+    def show(
+        self,
+        card: Card | None,
+        read_as: Candidates | None = None,
+        *,
+        seed: int | None = None,
+        deck: str = ONE,
+    ) -> None:
+        at = seed_of(card) if seed is None else seed
+        known = None if card is None else read_as or {card: 0.995}
+        self.reader.tell(at, known)
+        self.lesson.show(f"{card}-{at}.jpg", pictured(deck, card, at))
+
+    def show_all_but(self, *absent: Card) -> None:
+        for card in [*(c for c in reversed(DECK) if c not in absent), None]:
+            self.show(card)
+
+
+@cache
+def learnt_whole() -> Learnt:
+    lesson = Class()
+    lesson.show_all_but()
+    return lesson.lesson.learnt()
+
+
+def test_fifty_two_photographs_in_any_order_make_a_deck() -> None:
+    learnt = learnt_whole()
+    assert learnt.finished
+    assert learnt.profile.pictures == tuple(f"{c}-{seed_of(c)}.jpg" for c in DECK)
+    assert len(learnt.profile.backs) == 1
+    assert not learnt.profile.four_indices
+
+
+def test_a_card_not_shown_is_named_as_lacking() -> None:
+    lesson = Class()
+    lesson.show_all_but(Card.SEVEN_H, Card.QC)
+    learnt = lesson.lesson.learnt()
+    assert learnt.profile.lacking == (Card.SEVEN_H, Card.QC)
+    assert not learnt.finished
+
+
+def test_the_last_card_is_told_by_what_remains_though_its_reading_is_in_doubt() -> None:
+    lesson = Class()
+    lesson.show_all_but(Card.NINE_S)
+    lesson.show(Card.NINE_S, {Card.EIGHT_S: 0.6, Card.NINE_S: 0.4})
+    learnt = lesson.lesson.learnt()
+    assert learnt.remained == (Card.NINE_S,)
+    assert learnt.finished
+
+
+def test_a_known_card_seen_in_doubt_again_is_not_taken_for_the_lacking_one() -> None:
+    lesson = Class()
+    lesson.show_all_but(Card.NINE_S)
+    lesson.show(Card.EIGHT_S, {Card.EIGHT_S: 0.6, Card.NINE_S: 0.4}, seed=80)
+    assert lesson.lesson.learnt().profile.lacking == (Card.NINE_S,)
+
+
+def test_two_cards_read_as_one_are_a_contradiction() -> None:
+    lesson = Class()
+    lesson.show_all_but(Card.KD)
+    lesson.show(Card.KD, {Card.FOUR_C: 0.995})
+    learnt = lesson.lesson.learnt()
+    assert not learnt.finished
+    (told,) = learnt.contradictions
+    assert told.startswith("4C was read in ")
+    assert "KD" in told
+    assert learnt.profile.lacking == (Card.KD, Card.FOUR_C)
+
+
+def test_one_card_read_as_two_is_a_contradiction() -> None:
+    lesson = Class()
+    lesson.show_all_but(Card.KD)
+    lesson.show(Card.FOUR_C, {Card.KD: 0.995}, seed=seed_of(Card.FOUR_C))
+    (told,) = lesson.lesson.learnt().contradictions
+    assert "KD" in told
+    assert "4C" in told
+    assert "look the same" in told
+
+
+def test_one_bad_look_among_many_is_outvoted() -> None:
+    lesson = Class()
+    lesson.show_all_but()
+    for seed in (60, 61, 62):
+        lesson.show(Card.FOUR_C, seed=seed)
+    lesson.show(Card.KD, {Card.FOUR_C: 0.995}, seed=70)
+    learnt = lesson.lesson.learnt()
+    assert learnt.finished
+    assert learnt.profile.pictures[DECK.index(Card.FOUR_C)].startswith("4C")
+
+
+def test_what_was_learnt_is_kept_and_added_to(tmp_path: Path) -> None:
+    lesson = Class()
+    lesson.show_all_but(Card.TD)
+    shelf = Library(tmp_path)
+    keep(lesson.lesson.learnt().profile, shelf)
+    with pytest.raises(OperatorError, match="still lacks TD"):
+        shelf.complete("ours")
+    reader = ToldReader()
+    again = Lesson(reader, shelf.open("ours"))
+    reader.tell(seed_of(Card.TD), {Card.TD: 0.995})
+    again.show("late.jpg", pictured(ONE, Card.TD, seed_of(Card.TD)))
+    assert again.learnt().finished
+
+
+def keep(profile: DeckProfile, shelf: Library) -> None:
+    weights = picture_bytes(profile)
+    shelf.manifest(profile.name).with_suffix(".npz").write_bytes(weights)
+    shelf.manifest(profile.name).write_bytes(manifest_bytes(profile, weights))
+
+
+def test_a_profile_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+    profile, shelf = learnt_whole().profile, Library(tmp_path)
+    keep(profile, shelf)
+    back = shelf.complete("ours")
+    assert back.pictures == profile.pictures
+    assert np.array_equal(back.cards.indices, profile.cards.indices)
+    assert np.array_equal(back.backs, profile.backs)
+    assert picture_bytes(back) == picture_bytes(profile)
+
+
+@pytest.mark.parametrize("at", [10, 1000, -1])
+def test_a_flipped_byte_of_a_profile_is_noticed(tmp_path: Path, at: int) -> None:
+    shelf = Library(tmp_path)
+    keep(learnt_whole().profile, shelf)
+    file = tmp_path / "ours.npz"
+    content = bytearray(file.read_bytes())
+    content[at] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(TechnicianError, match="differs from what its manifest says"):
+        shelf.open("ours")
+
+
+def test_a_manifest_of_another_format_is_refused(tmp_path: Path) -> None:
+    shelf = Library(tmp_path)
+    keep(learnt_whole().profile, shelf)
+    file = shelf.manifest("ours")
+    file.write_text(file.read_text("utf-8").replace("format = 1", "format = 9"), "utf-8")
+    with pytest.raises(InputRefused, match="format"):
+        read_profile(file)
+
+
+def by_deck(cards: Sequence[tuple[Card, Candidates]], deck: str = ONE) -> list[Sightings]:
+    told = ToldReader()
+    reader = DeckReader(told, [learnt_whole().profile])
+    seen = []
+    for card, candidates in cards:
+        told.tell(200 + seed_of(card), candidates)
+        image = pictured(deck, card, 200 + seed_of(card))
+        seen.append(reader.read(image, card_width_px=None))
+    return seen
+
+
+def test_a_doubt_that_the_deck_resolves_is_lifted() -> None:
+    for card in (Card.NINE_S, Card.SIX_H, Card.JD):
+        other = DECK[(DECK.index(card) + 1) % 52]
+        (seen,) = by_deck([(card, {card: 0.8, other: 0.2})])
+        assert DECK[int(seen.card_p[0].argmax())] is card
+        assert seen.card_p[0].max() >= 0.98
+
+
+def test_a_reading_that_the_deck_contradicts_is_never_called() -> None:
+    for card in (Card.NINE_S, Card.SIX_H, Card.JD):
+        other = DECK[(DECK.index(card) + 1) % 52]
+        (seen,) = by_deck([(card, {other: 0.7, card: 0.3})])
+        assert seen.card_p[0].max() <= 0.98
+
+
+def test_a_card_beyond_doubt_stays_as_it_was_read() -> None:
+    for seen in by_deck([(card, {card: 0.995}) for card in (Card.AS, Card.TD, Card.KC)]):
+        assert seen.card_p[0].max() == pytest.approx(0.995)
+
+
+def test_chances_still_sum_to_at_most_one() -> None:
+    for seen in by_deck([(Card.NINE_S, {Card.NINE_S: 0.5, Card.SIX_S: 0.2})]):
+        assert seen.card_p.sum() <= 1 + 1e-5
+
+
+def test_a_card_of_another_deck_fits_worse_than_every_card_of_its_own() -> None:
+    cards = [(card, {card: 0.995}) for card in DECK[::9]]
+    own = [float(seen.deck_fit[0]) for seen in by_deck(cards) if seen.deck_fit is not None]
+    foreign = [
+        float(seen.deck_fit[0]) for seen in by_deck(cards, OTHER) if seen.deck_fit is not None
+    ]
+    assert max(foreign) < min(own)
+
+
+def test_no_deck_and_a_deck_that_lacks_cards_are_not_read_by() -> None:
+    lesson = Class()
+    with pytest.raises(ValueError, match="whole ones"):
+        DeckReader(ToldReader(), [lesson.lesson.learnt().profile])
+    with pytest.raises(ValueError, match="at least one"):
+        DeckReader(ToldReader(), [])
