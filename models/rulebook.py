@@ -95,3 +95,5 @@ class Cited(msgspec.Struct, frozen=True, kw_only=True):
     document: str
     rules: Rulebook
     citations: dict[str, Citation]
+    licensed: tuple[str, ...] | None = None
+    """The knobs that a site may set anew in a sheet of its own; ``None`` where any."""

@@ -39,14 +39,17 @@ def parse(text: str, source: str, base: Base | None = None) -> Cited:
 
     Raises:
         InputRefused: a field is missing, unknown, of the wrong kind, uncited or in
-            contradiction with another; the field is named.
+            contradiction with another, or set though the base's licence does not leave it
+            to the site; the field is named.
     """
     document = _toml(text, source)
-    _known_keys(document, {"id", "title", "document", "extends", "knobs"}, source)
+    _known_keys(document, {"id", "title", "document", "extends", "licensed", "knobs"}, source)
     start = _start(document, source, base)
     plain = _flat(start.rules) if start else {}
     citations = dict(start.citations) if start else {}
+    licensed = start.licensed if start else None
     for knob, entry in _leaves(_table(document, "knobs", source, empty=start is not None)):
+        _refuse_unlicensed(knob, f"knobs.{knob}", licensed, source)
         plain[knob], citations[knob] = _knob(knob, entry, source)
     _complete(plain, source)
     cited = Cited(
@@ -54,6 +57,7 @@ def parse(text: str, source: str, base: Base | None = None) -> Cited:
         document=_text(document, "document", source, start.document if start else None),
         rules=_assemble(_text(document, "id", source, None), plain),
         citations={knob: citations[knob] for knob in KNOBS},
+        licensed=_licensed(document, licensed, source),
     )
     _refuse_contradictions(cited.rules, source, _impossible(cited.rules))
     _refuse_contradictions(cited.rules, source, _at_odds(cited.rules))
@@ -143,6 +147,37 @@ def _start(document: Mapping[str, Any], source: str, base: Base | None) -> Cited
             source=source, field="extends", expected="no base rulebook here", found=repr(name)
         )
     return base(name)
+
+
+def _licensed(
+    document: Mapping[str, Any], inherited: tuple[str, ...] | None, source: str
+) -> tuple[str, ...] | None:
+    """Return what a sheet leaves to those derived from it: at most what its own base left it."""
+    if "licensed" not in document:
+        return inherited
+    try:
+        knobs = msgspec.convert(document["licensed"], tuple[str, ...])
+    except msgspec.ValidationError as error:
+        raise InputRefused(
+            source=source, field="licensed", expected="a list of knobs", found=str(error)
+        ) from error
+    for knob in knobs:
+        _known_knob(knob, source)
+        _refuse_unlicensed(knob, "licensed", inherited, source)
+    return knobs
+
+
+def _refuse_unlicensed(
+    knob: str, field: str, licensed: tuple[str, ...] | None, source: str
+) -> None:
+    if licensed is not None and knob not in licensed:
+        left = ", ".join(licensed) or "none"
+        raise InputRefused(
+            source=source,
+            field=field,
+            expected=f"a knob that the licence leaves to the site: {left}",
+            found=knob,
+        )
 
 
 def _table(

@@ -8,7 +8,7 @@ import pytest
 from models.errors import InputRefused
 from models.money import Odds
 from settlement.clauses import BREAKS, CLAUSES
-from settlement.rulebooks import KNOBS, differences, overridden, parse, sheet, shown, value
+from settlement.rulebooks import KNOBS, Base, differences, overridden, parse, sheet, shown, value
 from tests.settlement.table import IDS, RULEBOOKS, rules
 
 HOUSES = (
@@ -213,6 +213,42 @@ def test_a_site_derives_its_own_sheet() -> None:
     )
     assert cited.citations["table_min"].reason == "The site's own minimum."
     assert cited.citations["decks"] == parse(text("kansas-shoe"), "k").citations["decks"]
+
+
+def licence(line: str) -> Base:
+    """Return the Kansas sheet, leaving to a site what ``line`` says."""
+    return lambda name: parse(text(name).replace("[knobs.decks]", f"{line}\n[knobs.decks]"), name)
+
+
+def test_a_site_changes_what_its_licence_allows() -> None:
+    allowed = licence('licensed = ["table_min", "policy.dealer_overdraw", "table_max"]')
+    cited = parse(DERIVED, "riverside.toml", allowed)
+    assert cited.rules.table_min == 1500
+    assert cited.licensed == ("table_min", "policy.dealer_overdraw", "table_max")
+
+
+@pytest.mark.parametrize(
+    ("licensed", "left"), [('["table_min"]', "table_min"), ("[]", "none")], ids=["one", "nothing"]
+)
+def test_a_site_changes_nothing_else(licensed: str, left: str) -> None:
+    with pytest.raises(InputRefused) as refused:
+        parse(DERIVED, "riverside.toml", licence(f"licensed = {licensed}"))
+    assert refused.value.field in {"knobs.policy.dealer_overdraw", "knobs.table_min"}
+    assert refused.value.expected == f"a knob that the licence leaves to the site: {left}"
+
+
+def test_a_site_leaves_to_its_own_sites_no_more_than_it_was_left() -> None:
+    more = DERIVED.replace("extends", 'licensed = ["decks"]\nextends')
+    with pytest.raises(InputRefused) as refused:
+        parse(more, "riverside.toml", licence('licensed = ["table_min", "policy.dealer_overdraw"]'))
+    assert (refused.value.field, refused.value.found) == ("licensed", "decks")
+
+
+@pytest.mark.parametrize("licensed", ['"table_min"', "[1]", '["packs"]'])
+def test_a_licence_lists_knobs(licensed: str) -> None:
+    with pytest.raises(InputRefused) as refused:
+        licence(f"licensed = {licensed}")("kansas-shoe")
+    assert refused.value.field in {"licensed", "packs"}
 
 
 @pytest.mark.parametrize(
