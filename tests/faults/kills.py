@@ -78,7 +78,8 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         found = killed(given.journal or Path(folder) / "table.journal", given.kills)
-    print(f"{given.kills} kills: {found.entries} entries, {found.signed} signed, {found.sealed=}")
+    sealed = "sealed" if found.sealed else "not sealed"
+    print(f"{given.kills} kills: {found.entries} entries, {found.signed} signed, {sealed}")
 
 
 if __name__ == "__main__":
