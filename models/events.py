@@ -116,11 +116,14 @@ class DeviceReturned(Observation, frozen=True, kw_only=True, tag="device_returne
 
 
 class CardSighted(Observation, frozen=True, kw_only=True, tag="card_sighted"):
-    """A card lies on the felt: new, better read, moved or turned. ``at`` is when it rested."""
+    """A card lies on the felt: new, better read, moved, turned or squared up beneath another.
+
+    ``at`` is when it rested.
+    """
 
     track: int
     """The camera's own identity of this card on the felt; never used twice in a session."""
-    change: Literal["new", "read", "moved", "turned"]
+    change: Literal["new", "read", "moved", "turned", "squared"]
     face: Face
     card: Card | None
     """The reading where it is beyond doubt; otherwise ``None`` and ``candidates`` say."""

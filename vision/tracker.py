@@ -16,7 +16,7 @@ from models.events import Face
 from vision.evidence import Evidence, agreement
 from vision.felt import Pose, mean_pose
 
-Kind: TypeAlias = Literal["new", "read", "moved", "turned", "gone"]
+Kind: TypeAlias = Literal["new", "read", "moved", "turned", "squared", "gone"]
 
 SAME_MM: Final = 12.0
 """A sighting so near a known card is that card."""
@@ -33,6 +33,9 @@ _MOVE_NS: Final = 1_000_000_000
 _SWEEP: Final = 3
 _SWEEP_MM: Final = 150.0
 _SWEEP_NS: Final = 400_000_000
+_SQUARED_MM: Final = 40.0
+"""A hand's cards overlap, and squaring them up moves none farther than this."""
+_SQUARED_NS: Final = 500_000_000
 _SAME_FACE: Final = 0.8
 _OTHER_FACE: Final = 0.05
 _SURE: Final = 0.9
@@ -84,6 +87,8 @@ class Track:
     vanished_ns: int | None = None
     released_ns: int = 0
     """When the look that found the place free was taken."""
+    came_from: Pose | None = None
+    """Where it lay before it last moved."""
     looks: int = 0
     """How often it was seen how well its face, or its back, fits the decks in use."""
     deck_fit: float = -1.0
@@ -143,10 +148,34 @@ class Tracker:
         return tuple(sorted(changes, key=lambda change: (change.at_ns, change.track.number)))
 
     def advance(self, now_ns: int) -> tuple[Change, ...]:
-        """Time has passed: let go of the cards that were taken up and have not come back."""
+        """Time has passed: let go of the cards that were taken up and have not come back.
+
+        One that went as a card laid upon it was pushed a little lies beneath that card now.
+        """
         over = [t for t in self._lifted if self._taken(t, now_ns)]
         self._lifted = [t for t in self._lifted if t not in over]
-        return tuple(Change("gone", t, t.vanished_ns or now_ns) for t in over)
+        return tuple(self._square_up(t) or Change("gone", t, t.vanished_ns or now_ns) for t in over)
+
+    def _square_up(self, track: Track) -> Change | None:
+        """Lay a card that vanished beneath the one it was squared up with, if there is one."""
+        went_ns = track.vanished_ns or 0
+        over = [
+            other
+            for other in self._lying
+            if other.number > track.number
+            and other.came_from is not None
+            and abs(other.at_ns - went_ns) <= _SQUARED_NS
+            and other.came_from.distance_mm(track.pose) <= _SQUARED_MM
+            and other.came_from.distance_mm(other.pose) <= _SQUARED_MM
+        ]
+        if not over:
+            return None
+        upper = min(over, key=lambda other: other.pose.distance_mm(track.pose))
+        track.lay_anew()
+        track.pose = track.told_pose = upper.pose
+        track.at_ns, track.vanished_ns = upper.at_ns, None
+        self._lying.append(track)
+        return Change("squared", track, upper.at_ns)
 
     def finish(self) -> tuple[Change, ...]:
         """Let go of every card that was taken up: there is no later look."""
@@ -167,11 +196,13 @@ class Tracker:
         told = track.told_pose
         if told is None or told.distance_mm(track.pose) <= _SHIFTED_MM:
             return (Change("read", track, now_ns),)
+        track.came_from = told
         track.at_ns, track.told_pose = seen.at_ns, track.pose
         return (Change("moved", track, seen.at_ns),)
 
     def _take(self, track: Track, seen: Seen, kind: Kind, now_ns: int) -> Change:
         track.lay_anew()
+        track.came_from = track.told_pose if kind == "moved" else None
         if kind == "turned":
             track.evidence, track.looks, track.deck_fit = Evidence(), 0, -1.0
         track.see(seen, now_ns)
@@ -277,7 +308,7 @@ def _paired(
             (_strangeness(track, seen), i, j)
             for i, track in enumerate(tracks)
             for j, seen in enumerate(sightings)
-            if _may_pair(track, seen, view)
+            if _may_pair(track, seen, view) and not _pushed_over(track, seen, tracks, view)
         ),
     )
     taken_tracks, taken_sightings, pairs = set[int](), set[int](), []
@@ -296,6 +327,17 @@ def _may_pair(track: Track, seen: Seen, view: View) -> bool:
     if track.face != seen.face:
         return apart <= _TURNED_HERE_MM and view.moved_ns(track.pose) > track.seen_ns
     return apart <= _CONTRADICTED_MM or not _other_face(track, seen)
+
+
+def _pushed_over(track: Track, seen: Seen, tracks: Sequence[Track], view: View) -> bool:
+    """Whether another face is seen because the card that has it was pushed over this one."""
+    return _other_face(track, seen) and any(
+        other is not track
+        and _same_face(other, seen)
+        and other.pose.distance_mm(seen.pose) <= _SQUARED_MM
+        and view.free(other.pose, [seen.pose])
+        for other in tracks
+    )
 
 
 def _strangeness(track: Track, seen: Seen) -> float:

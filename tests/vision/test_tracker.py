@@ -244,3 +244,43 @@ def test_a_cards_place_is_the_mean_of_several_looks() -> None:
 def test_a_card_told_from_its_two_ends_is_one() -> None:
     tracker = Tracker()
     assert told(tracker.look([up("AS", 0, 0), up("AS", 14, 12, 175)], at(1))) == [("new", 1)]
+
+
+def test_cards_squared_up_into_a_pile_stay_on_the_felt() -> None:
+    tracker = Tracker()
+    ace, king = up("AS", 0, 0), up("KD", 18, -8)
+    tracker.look([ace, king], at(1))
+    pile = up("KD", -12, 10, at_s=2.9)
+    assert told(tracker.look([pile], at(3, bare=[ace, king]))) == [("moved", 2)]
+    assert told(tracker.advance(round(4.1 * S))) == [("squared", 1)]
+    assert {t.number for t in tracker.lying} == {1, 2}
+    assert told(tracker.look([pile], at(5))) == [("read", 2)]
+    tracker.look([], at(6, bare=[pile]))
+    assert sorted(told(tracker.advance(round(7.1 * S)))) == [("gone", 1), ("gone", 2)]
+
+
+def test_a_card_pushed_over_the_one_beneath_it_is_not_that_one_misread() -> None:
+    tracker = Tracker()
+    ace, king = up("AS", 0, 0), up("KD", 18, -8)
+    tracker.look([ace, king], at(1))
+    pile = up("KD", -2, 2, at_s=2.9)
+    assert told(tracker.look([pile], at(3, bare=[king]))) == [("moved", 2)]
+    assert tracker.advance(60 * S) == ()
+    assert {str(t.evidence.best()[0]) for t in tracker.lying} == {"AS", "KD"}
+
+
+def test_a_card_taken_from_a_hand_that_stays_is_gone() -> None:
+    tracker = Tracker()
+    ace, king = up("AS", 0, 0), up("KD", 18, -8)
+    tracker.look([ace, king], at(1))
+    tracker.look([king], at(3, bare=[ace]))
+    assert told(tracker.advance(round(4.1 * S))) == [("gone", 1)]
+
+
+def test_a_card_taken_while_its_hand_is_laid_apart_is_gone() -> None:
+    tracker = Tracker()
+    eight, other = up("8H", 0, 0), up("8C", 18, -8)
+    tracker.look([eight, other], at(1))
+    moved = tracker.look([up("8C", 90, 0, at_s=2.9)], at(3, bare=[eight, other]))
+    assert told(moved) == [("moved", 2)]
+    assert told(tracker.advance(round(4.1 * S))) == [("gone", 1)]
