@@ -7,8 +7,7 @@ that a person looks at, or settle for the same money. What no program can tell i
 - a round's number is what the file says it is;
 - the stake of a hand that pushes moves no money;
 - a round in which no wager was seen is not judged, and settles for nothing;
-- a file that breaks off, or begins late, between two rounds lacks the others;
-- a file that breaks off before the dealer's turn settles its last round as the cards lie.
+- a file that breaks off, or begins late, between two rounds lacks the others.
 """
 
 import json
@@ -97,8 +96,6 @@ def judge(case: int, place: Path) -> tuple[Verdict, Spoilt]:
         return "reported", spoilt
     if spoilt.how == "begun_late" and _begins_unwagered(facts):
         results = results[1:]
-    if spoilt.how in ("cut_off", "truncated") and _breaks_off_early(facts):
-        results = results[:-1]
     _check_money(money(results), good_money(rulebook, seed, place), spoilt)
     return "the same", spoilt
 
@@ -131,18 +128,6 @@ def _begins_unwagered(facts: Sequence[tuple[int, Fact]]) -> bool:
         if fact["type"] in ("round_opened", "wager_placed", "card_dealt", "payment_made"):
             opens = fact["type"] == "round_opened" or fact.get("kind") == "main"
             return not opens
-    return False
-
-
-def _breaks_off_early(facts: Sequence[tuple[int, Fact]]) -> bool:
-    """Tell whether nothing of the dealer's turn is left of the last round."""
-    for _, fact in reversed(facts):
-        if fact["type"] == "round_closed" or (
-            fact["type"] == "card_exposed" and fact["to"] == "dealer"
-        ):
-            return False
-        if fact["type"] == "round_opened":
-            return True
     return False
 
 
