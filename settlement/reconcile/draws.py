@@ -11,7 +11,9 @@ from models.cards import Card
 from models.events import ReaderFault, ShoeCardRead
 from settlement.reconcile.timing import MS
 
-_NO_CARD_LOST: Final = frozenset({"gap", "repeat", "retransmission", "refusal", "unknown_report"})
+_NO_CARD_LOST: Final = frozenset(
+    {"gap", "repeat", "retransmission", "refusal", "unknown_report", "restarts_spent"}
+)
 """Faults that say nothing of a further card: a gap shows in the numbers that follow."""
 
 _LARGEST_GAP: Final = 12
