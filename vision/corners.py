@@ -55,3 +55,53 @@ def patch_map(card_map: NDArray[np.float32], right_hand: bool) -> NDArray[np.flo
     step = 1 / PATCH_PX_PER_MM
     place = np.array([[step, 0, left], [0, step, PATCH_FROM_MM[1]], [0, 0, 1]])
     return np.asarray(card_map.astype(np.float64) @ place)
+
+
+def bend_between(
+    told: NDArray[np.float64], true: NDArray[np.float64], right_hand: bool
+) -> NDArray[np.float32]:
+    """How a map is misplaced, ``(6,)``: what :func:`unbent` takes to put it right.
+
+    Four numbers of the linear map from the true card's frame into the told one's, less the
+    identity, and two for where the true anchor lies in the told frame, in centimetres from
+    where it should.
+    """
+    into = np.linalg.inv(told[:, :2])
+    anchor = _anchor(right_hand)
+    linear = into @ true[:, :2]
+    place = into @ (true[:, :2] @ anchor + true[:, 2] - told[:, 2])
+    return np.asarray([*(linear - np.eye(2)).ravel(), *(place - anchor) / 10], np.float32)
+
+
+def unbent(
+    maps: NDArray[np.float32], bends: NDArray[np.float32], right_hand: NDArray[np.bool_]
+) -> NDArray[np.float32]:
+    """Put misplaced maps ``(N, 2, 3)`` right by their bends ``(N, 6)``."""
+    anchors = _anchors(right_hand)
+    linear = maps[:, :, :2] @ (np.eye(2) + bends[:, :4].reshape(-1, 2, 2))
+    place = np.einsum("nij,nj->ni", maps[:, :, :2], anchors + bends[:, 4:] * 10) + maps[:, :, 2]
+    origin = place - np.einsum("nij,nj->ni", linear, anchors)
+    return np.asarray(np.concatenate([linear, origin[:, :, None]], axis=2), np.float32)
+
+
+def anchor_points(maps: NDArray[np.float32], right_hand: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Where the anchors of indices lie in the picture, ``(N, 2)``."""
+    turned = np.einsum("nij,nj->ni", maps[:, :, :2], _anchors(right_hand))
+    return np.asarray(turned + maps[:, :, 2], np.float32)
+
+
+def other_hand(onto: NDArray[np.floating], right_hand: bool) -> NDArray[np.float64]:
+    """The map of the same index on the same spot, as that of the card's other upper corner."""
+    across = CARD_WIDTH_MM - 2 * ANCHOR_MM[0]
+    moved = np.asarray(onto, np.float64).copy()
+    moved[:, 2] += moved[:, 0] * (across if right_hand else -across)
+    return moved
+
+
+def _anchors(right_hand: NDArray[np.bool_]) -> NDArray[np.float64]:
+    return np.array([_anchor(bool(right)) for right in right_hand]).reshape(-1, 2)
+
+
+def _anchor(right_hand: bool) -> NDArray[np.float64]:
+    x = CARD_WIDTH_MM - ANCHOR_MM[0] if right_hand else ANCHOR_MM[0]
+    return np.array([x, ANCHOR_MM[1]])

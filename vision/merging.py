@@ -1,17 +1,23 @@
 """Indices of one card belong together: their geometry is joined and their votes are added."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.corners import ANCHOR_MM, CARD_HEIGHT_MM, CARD_WIDTH_MM
+from vision.corners import ANCHOR_MM, CARD_HEIGHT_MM, CARD_WIDTH_MM, anchor_points, other_hand
 
 SAME_PLACE: Final = 0.35
 """Middles of one card, told from two of its indices, lie this near, in card widths."""
+SAME_PLACE_ASLANT: Final = 0.75
+"""The same where nothing is known of the slant at which cards are seen."""
+FLIPPED: Final = 0.2
+"""The same, where one of them must first be taken for the card's other upper corner."""
 CLEARLY: Final = 0.3
 """Above this chance of agreeing, two indices at one place are one card's."""
+IN_PLACE_MM: Final = 5.0
+"""An index looked for is the card's own when it lies this near its place."""
 MIDDLE_MM: Final = np.array([CARD_WIDTH_MM / 2, CARD_HEIGHT_MM / 2])
 
 
@@ -33,19 +39,57 @@ class Indices:
     card_log: NDArray[np.float64]
     none_log: NDArray[np.float64]
 
+    def only(self, chosen: NDArray[np.bool_]) -> "Indices":
+        """Keep some of them."""
+        return Indices(*(getattr(self, field)[chosen] for field in Indices.__slots__))
 
-def group(indices: Indices) -> list[list[int]]:
-    """Sort indices into cards: lists of their numbers, the surest first in each."""
-    maps = indices.maps.astype(np.float64)
-    views = [_view(*told) for told in zip(maps, indices.right_hand, strict=True)]
+    def with_more(self, more: "Indices") -> "Indices":
+        """Put more indices behind these."""
+        fields = Indices.__slots__
+        return Indices(*(np.concatenate([getattr(self, f), getattr(more, f)]) for f in fields))
+
+
+def with_hands_settled(indices: Indices) -> Indices:
+    """Change an index's hand where that makes it one card with another of the same face.
+
+    A detector has little to tell by in which corner an index stands; the card's other indices
+    tell. Only where a right-hand index was found at all: other decks have none.
+    """
+    if not indices.right_hand.any():
+        return indices
+    maps, right_hand = indices.maps.copy(), indices.right_hand.copy()
+    faces = indices.card_log.argmax(1)
+    for one in np.argsort(indices.heat, kind="stable"):
+        alike = [other for other in np.flatnonzero(faces == faces[one]) if other != one]
+        views = [_view(maps[other], bool(right_hand[other])) for other in alike]
+        hand = bool(right_hand[one])
+        if _nearest(_view(maps[one], hand), views) < SAME_PLACE:
+            continue
+        mirrored = other_hand(maps[one], hand)
+        four = right_hand[one] or right_hand[alike].any()
+        if four and _nearest(_view(mirrored, not hand), views) < FLIPPED:
+            maps[one], right_hand[one] = mirrored, not hand
+    return replace(indices, maps=maps, right_hand=right_hand)
+
+
+def _nearest(one: "_View", others: list["_View"]) -> float:
+    return min((_distance(one, other) for other in others), default=np.inf)
+
+
+def group(indices: Indices, same_place: float = SAME_PLACE) -> list[list[int]]:
+    """Sort indices into cards: lists of their numbers, the surest first in each.
+
+    ``same_place``: how near, in card widths, two of a card's indices must put its middle.
+    """
+    views = [_view(*told) for told in zip(indices.maps, indices.right_hand, strict=True)]
     far = np.array([[_distance(a, b) for b in views] for a in views]).reshape(
         len(views), len(views)
     )
     pairs = [(far[a, b], a, b) for a in range(len(views)) for b in range(a)]
     card_of = list(range(len(views)))
     for distance, a, b in sorted(pairs):
-        if distance < SAME_PLACE and _agree(indices, a, b):
-            _unite(card_of, a, b, far)
+        if distance < same_place and _agree(indices, a, b):
+            _unite(card_of, a, b, far < same_place)
     groups = [[i for i, card in enumerate(card_of) if card == c] for c in sorted(set(card_of))]
     return [sorted(g, key=lambda i: float(indices.none_log[i])) for g in groups]
 
@@ -60,7 +104,8 @@ class _View:
     right_hand: bool
 
 
-def _view(onto: NDArray[np.float64], right_hand: bool) -> _View:
+def _view(told: NDArray[np.floating], right_hand: bool) -> _View:
+    onto = np.asarray(told, np.float64)
     up = -onto[:, 1] / max(float(np.hypot(*onto[:, 1])), 1e-6)
     width = float(np.sqrt(abs(np.linalg.det(onto[:, :2])))) * CARD_WIDTH_MM
     middle = onto[:, :2] @ MIDDLE_MM + onto[:, 2]
@@ -76,7 +121,7 @@ def _distance(one: _View, other: _View) -> float:
     cosine = float(one.up @ other.up)
     if abs(cosine) < 0.85 or (one.right_hand == other.right_hand and cosine > 0):
         return np.inf
-    if not 0.7 < one.width / other.width < 1.4:
+    if not 0.65 < one.width / other.width < 1.54:
         return np.inf
     return float(np.hypot(*(one.middle - other.middle))) / min(one.width, other.width)
 
@@ -87,11 +132,11 @@ def _agree(indices: Indices, a: int, b: int) -> bool:
     return float(one @ other) >= CLEARLY * float(one.max() * other.max())
 
 
-def _unite(card_of: list[int], a: int, b: int, far: NDArray[np.float64]) -> None:
+def _unite(card_of: list[int], a: int, b: int, near: NDArray[np.bool_]) -> None:
     """Join two indices' cards unless a corner of one would be taken twice."""
     mine = [i for i, card in enumerate(card_of) if card == card_of[a]]
     theirs = [i for i, card in enumerate(card_of) if card == card_of[b]]
-    if mine == theirs or not (far[np.ix_(mine, theirs)] < SAME_PLACE).all():
+    if mine == theirs or not near[np.ix_(mine, theirs)].all():
         return
     target = card_of[b]
     for i in mine:
@@ -119,10 +164,7 @@ def _alike(onto: NDArray[np.float64], first: NDArray[np.float64]) -> NDArray[np.
     """Turn a map by half where it looks at the card from its other end."""
     if onto[:, 1] @ first[:, 1] >= 0:
         return onto
-    turned = onto.copy()
-    turned[:, 2] = onto[:, :2] @ (2 * MIDDLE_MM) + onto[:, 2]
-    turned[:, :2] *= -1
-    return turned
+    return turned(onto)
 
 
 def _anchors(
@@ -149,8 +191,54 @@ def _similarity(told: NDArray[np.float64], seen: NDArray[np.float64]) -> NDArray
 
 
 def joined_vote(indices: Indices, members: list[int]) -> tuple[NDArray[np.float64], float]:
-    """Add the votes of one card's indices: chances of the 52 cards and of none of them."""
+    """Add the votes of one card's indices: chances of the 52 cards and of none of them.
+
+    They share a typeface, a light and a lens, and err together: n of them weigh as their root.
+    """
     logs = np.column_stack([indices.card_log[members], indices.none_log[members]]).sum(0)
+    logs /= np.sqrt(len(members))
     chances = np.exp(logs - logs.max())
     chances /= chances.sum()
     return chances[:52], float(chances[52])
+
+
+def unseen_corners(
+    indices: Indices, cards: list[list[int]]
+) -> tuple[NDArray[np.float32], NDArray[np.bool_], list[int]]:
+    """Maps ``(N, 2, 3)``, sides ``(N,)`` and cards of indices that must be but were not found.
+
+    That is the one opposite each, and all four where one stands in a right-hand corner.
+    """
+    maps, right_hand, cards_of = [], [], []
+    for number, members in enumerate(cards):
+        onto = joined_map(indices, members).astype(np.float64)
+        corners = [(onto, False), (turned(onto), False)]
+        if indices.right_hand[members].any():
+            corners += [(onto, True), (turned(onto), True)]
+        for corner, right in corners:
+            if not any(_is_at(indices, i, corner, right) for i in members):
+                maps.append(corner)
+                right_hand.append(right)
+                cards_of.append(number)
+    return np.array(maps, np.float32).reshape(-1, 2, 3), np.array(right_hand, bool), cards_of
+
+
+def _is_at(indices: Indices, member: int, corner: NDArray[np.float64], right: bool) -> bool:
+    upright = float(indices.maps[member][:, 1] @ corner[:, 1]) > 0
+    return upright and bool(indices.right_hand[member]) == right
+
+
+def turned(onto: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same card looked at from its other end."""
+    other = -onto
+    other[:, 2] = onto[:, :2] @ (2 * MIDDLE_MM) + onto[:, 2]
+    return other
+
+
+def in_place(
+    told: NDArray[np.float32], seen: NDArray[np.float32], right_hand: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Whether indices ``(N, 2, 3)`` were seen where they were said to be, ``(N,)``."""
+    far = anchor_points(seen, right_hand) - anchor_points(told, right_hand)
+    px_per_mm = np.sqrt(np.abs(np.linalg.det(told[:, :, :2])))
+    return np.asarray(np.hypot(*far.T) < IN_PLACE_MM * px_per_mm)

@@ -8,12 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.cards import DECK, RANKS, SUITS
-from vision.corners import PATCH_PX, PATCH_PX_PER_MM, patch_map
+from vision.corners import PATCH_PX, PATCH_PX_PER_MM, other_hand, patch_map, unbent
 from vision.networks import Network
 
 RANK_OF: Final = np.array([RANKS.index(card.rank) for card in DECK])
 SUIT_OF: Final = np.array([SUITS.index(card.suit) for card in DECK])
-NUDGES_MM: Final = ((0.0, 0.0, 1.0), (0.9, 0.6, 1.05), (-0.9, -0.6, 0.95))
+ANSWERS: Final = 25
+"""Fourteen ranks, "not an index" the last; four suits; six for how the patch is misplaced; the
+logit of a right-hand corner."""
+NUDGES_MM: Final = ((0.0, 0.0, 1.0), (0.9, 0.6, 1.06), (-0.9, -0.6, 0.94))
 """Each index is read this often, a little off each time: to the right, down, scale."""
 HOPELESS: Final = 0.98
 """What looks like no index with this chance at the first reading is not read again."""
@@ -26,10 +29,15 @@ class Readings:
     Attributes:
         card_log: ``(N, 52)`` float64, of each card.
         none_log: ``(N,)`` float64, of its being no index; with the cards, they sum to 1.
+        right_hand: ``(N,)`` bool, it stands in a right-hand corner.
+        maps: ``(N, 2, 3)`` float32, from the index's own card frame to the picture, put right
+            by what was seen of the card.
     """
 
     card_log: NDArray[np.float64]
     none_log: NDArray[np.float64]
+    right_hand: NDArray[np.bool_]
+    maps: NDArray[np.float32]
 
 
 def read_indices(
@@ -38,25 +46,41 @@ def read_indices(
     maps: NDArray[np.float32],
     right_hand: NDArray[np.bool_],
 ) -> Readings:
-    """Read each index: once, and where that shows an index, nudged as well."""
-    first = interpret(network, cut_patches(picture, maps, right_hand, NUDGES_MM[:1]))
+    """Read each index: once, and where that shows an index, put right and nudged as well."""
+    first = read_once(network, picture, maps, right_hand, NUDGES_MM[:1])
     again = np.flatnonzero(first.none_log < np.log(HOPELESS))
-    every = interpret(network, cut_patches(picture, maps[again], right_hand[again], NUDGES_MM))
-    first.card_log[again], first.none_log[again] = every.card_log, every.none_log
+    every = read_once(network, picture, first.maps[again], first.right_hand[again], NUDGES_MM)
+    for field in Readings.__slots__:
+        getattr(first, field)[again] = getattr(every, field)
     return first
 
 
-def interpret(network: Network, patches: NDArray[np.uint8]) -> Readings:
-    """Run patches ``(N, nudges, 64, 40, 3)`` and join what their nudges say."""
+def read_once(
+    network: Network,
+    picture: NDArray[np.uint8],
+    maps: NDArray[np.float32],
+    right_hand: NDArray[np.bool_],
+    nudges: tuple[tuple[float, float, float], ...],
+) -> Readings:
+    """Read each index under every nudge, join what they say, and put its map right."""
+    answer = mean_answers(network, cut_patches(picture, maps, right_hand, nudges))
+    calibration = network.manifest["calibration"]
+    rank = log_softmax(answer[:, :14] / calibration["rank_temperature"])
+    suit = log_softmax(answer[:, 14:18] / calibration["suit_temperature"])
+    right = unbent(maps, answer[:, 18:24].astype(np.float32), right_hand)
+    seen_right = answer[:, 24] > 0
+    for at in np.flatnonzero(seen_right != right_hand):
+        right[at] = other_hand(right[at], bool(right_hand[at]))
+    return Readings(rank[:, RANK_OF] + suit[:, SUIT_OF], rank[:, 13], seen_right, right)
+
+
+def mean_answers(network: Network, patches: NDArray[np.uint8]) -> NDArray[np.float64]:
+    """Run patches ``(N, nudges, 64, 40, 3)``: the network's answers, their means over nudges."""
     n, nudges = patches.shape[:2]
     if n == 0:
-        return Readings(np.zeros((0, 52)), np.zeros(0))
-    logits = network.run(patches.reshape(-1, *patches.shape[2:])).astype(np.float64)
-    logits = logits.reshape(n, nudges, -1).mean(1)
-    calibration = network.manifest["calibration"]
-    rank = log_softmax(logits[:, :14] / calibration["rank_temperature"])
-    suit = log_softmax(logits[:, 14:] / calibration["suit_temperature"])
-    return Readings(rank[:, RANK_OF] + suit[:, SUIT_OF], rank[:, 13])
+        return np.zeros((0, ANSWERS))
+    answer = network.run(patches.reshape(-1, *patches.shape[2:])).astype(np.float64)
+    return np.asarray(answer.reshape(n, nudges, -1).mean(1))
 
 
 def cut_patches(

@@ -7,11 +7,27 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM, card_corners, card_to_picture
+from vision.corners import (
+    CARD_HEIGHT_MM,
+    CARD_WIDTH_MM,
+    anchor_points,
+    card_corners,
+    card_to_picture,
+)
 from vision.finder import NOMINAL_PX, Found, find, join
-from vision.merging import Indices, group, joined_map, joined_vote
+from vision.merging import (
+    SAME_PLACE,
+    SAME_PLACE_ASLANT,
+    Indices,
+    group,
+    in_place,
+    joined_map,
+    joined_vote,
+    unseen_corners,
+    with_hands_settled,
+)
 from vision.networks import Network, load_network
-from vision.patches import read_indices
+from vision.patches import NUDGES_MM, read_indices, read_once
 from vision.sightings import Sightings
 
 RESCALE_BEYOND: Final = 1.15
@@ -29,6 +45,12 @@ FACE_NOT_BACK: Final = 0.25
 """A back whose middle lies this near that of a face, in card widths, is that face."""
 SEARCH_SIDES_PX: Final = (160, 320, 640, 1280)
 """Without a given width, the picture's longer side is brought to each of these in turn."""
+SAME_INDEX: Final = 0.07
+"""Two anchors this near, in card widths, are one index."""
+PLAIN_NONE: Final = 0.3
+PLAIN_CARD: Final = 0.8
+"""An index not found but looked for counts when "not an index" has at most the one chance, and
+one card at least the other: half hidden, it tells nothing."""
 NONE: Final = np.zeros(2, np.float32)
 
 
@@ -74,7 +96,8 @@ class Reader:
         if min(part.shape[:2]) < 2:
             return nothing()
         found = self.find(part, card_width_px).moved(1.0, np.array([x, y], np.float32))
-        return self._read_found(image_bgr, found)
+        same_place = SAME_PLACE_ASLANT if card_width_px is None else SAME_PLACE
+        return self._read_found(image_bgr, found, same_place)
 
     def find(self, part: NDArray[np.uint8], card_width_px: float | None) -> Found:
         """Find indices and backs in a picture without reading them."""
@@ -93,19 +116,47 @@ class Reader:
         sized = cv2.resize(part, size, interpolation=way)
         return find(self.finder, np.asarray(sized, np.uint8)).moved(1 / scale, NONE)
 
-    def _read_found(self, picture: NDArray[np.uint8], found: Found) -> Sightings:
+    def _read_found(self, picture: NDArray[np.uint8], found: Found, same_place: float) -> Sightings:
         maps = card_to_picture(found.anchors, found.ups, found.rights, found.right_hand)
         read = read_indices(self.classifier, picture, maps, found.right_hand)
         worth = found.heat * np.exp(read.card_log.max(1, initial=-np.inf))
         real = (read.none_log < np.log(LEAST_CARD)) & ((found.heat >= SURE_HEAT) | (worth >= FAINT))
         indices = Indices(
-            maps[real],
-            found.right_hand[real],
+            read.maps[real],
+            read.right_hand[real],
             found.heat[real],
             read.card_log[real],
             read.none_log[real],
         )
-        return _sightings(indices, found)
+        indices = with_hands_settled(_each_once(indices))
+        return _sightings(*self._with_other_corners(picture, indices, same_place), found)
+
+    def _with_other_corners(
+        self, picture: NDArray[np.uint8], indices: Indices, same_place: float
+    ) -> tuple[Indices, list[list[int]]]:
+        """Look where each card's other indices must lie, and add to it those that are there."""
+        cards = group(indices, same_place)
+        maps, right_hand, cards_of = unseen_corners(indices, cards)
+        read = read_once(self.classifier, picture, maps, right_hand, NUDGES_MM[:1])
+        there = (read.none_log < np.log(PLAIN_NONE)) & in_place(maps, read.maps, right_hand)
+        there &= read.card_log.max(1, initial=-np.inf) > np.log(PLAIN_CARD)
+        for at, looked in enumerate(np.flatnonzero(there), start=len(indices.heat)):
+            cards[cards_of[looked]].append(at)
+        more = Indices(
+            read.maps[there],
+            right_hand[there],
+            np.zeros(int(there.sum()), np.float32),
+            read.card_log[there],
+            read.none_log[there],
+        )
+        return indices.with_more(more), cards
+
+
+def _each_once(indices: Indices) -> Indices:
+    """Of several finds at one index, keep the one that reads most like an index."""
+    points = anchor_points(indices.maps, indices.right_hand)
+    widths = np.sqrt(np.abs(np.linalg.det(indices.maps[:, :, :2]))) * CARD_WIDTH_MM
+    return indices.only(_sparse(points, widths * SAME_INDEX, -indices.none_log))
 
 
 def nothing() -> Sightings:
@@ -118,8 +169,7 @@ def nothing() -> Sightings:
     )
 
 
-def _sightings(indices: Indices, found: Found) -> Sightings:
-    cards = group(indices)
+def _sightings(indices: Indices, cards: list[list[int]], found: Found) -> Sightings:
     maps = [joined_map(indices, members) for members in cards]
     votes = [joined_vote(indices, members) for members in cards]
     heats = [float(1 - np.prod(1 - indices.heat[members])) for members in cards]
@@ -183,7 +233,7 @@ def _best_sized(parts: list[Found]) -> Found:
 
 
 def _sparse(
-    points: NDArray[np.float32], reach: NDArray[np.float32], heat: NDArray[np.float32]
+    points: NDArray[np.float32], reach: NDArray[np.float32], heat: NDArray[np.floating]
 ) -> NDArray[np.bool_]:
     keep = np.zeros(len(points), bool)
     for at in np.argsort(-heat, kind="stable"):

@@ -8,7 +8,15 @@ from numpy.typing import NDArray
 
 from models.cards import DECK, Card
 from vision.corners import ANCHOR_MM, card_corners, card_to_picture
-from vision.merging import Indices, group, joined_map, joined_vote
+from vision.merging import (
+    Indices,
+    group,
+    in_place,
+    joined_map,
+    joined_vote,
+    unseen_corners,
+    with_hands_settled,
+)
 
 W, H = 63.5, 88.9
 
@@ -52,7 +60,7 @@ def test_both_indices_of_a_card_join_and_keep_its_place(
 def test_two_indices_are_surer_than_one() -> None:
     both = indices((card_map(50, 50, 0), "8S", 0.8), (card_map(50, 50, np.pi), "8S", 0.7))
     chances, none = joined_vote(both, [0, 1])
-    assert chances.max() > 0.9
+    assert chances.max() > 0.8
     assert chances.sum() + none == pytest.approx(1)
 
 
@@ -88,3 +96,48 @@ def test_a_cards_map_follows_from_one_anchor_and_its_directions(turn: float, rig
         np.array([right]),
     )
     assert told[0] == pytest.approx(true, abs=1e-2)
+
+
+def beside(one: NDArray[np.float32], right_mm: float) -> NDArray[np.float32]:
+    moved = one.copy()
+    moved[:, 2] += one[:, 0] * right_mm
+    return moved
+
+
+@given(turn=turns)
+def test_an_index_taken_for_the_other_upper_corner_is_set_right_by_its_opposite(
+    turn: float,
+) -> None:
+    """A four-index card: the upper right index is taken for an upper left one."""
+    true, opposite = card_map(300, 300, turn), card_map(300, 300, turn + np.pi)
+    mistaken = beside(true, W - 2 * ANCHOR_MM[0])
+    told = indices((mistaken, "8S", 0.9), (opposite, "8S", 0.9), right=True)
+    settled = with_hands_settled(told)
+    assert settled.right_hand.tolist() == [True, True]
+    assert len(group(settled)) == 1
+
+
+def test_hands_stay_as_they_are_on_a_deck_of_two_indices() -> None:
+    one = card_map(300, 300, 0.0)
+    told = indices((one, "8S", 0.9), (beside(one, W - 2 * ANCHOR_MM[0]), "8S", 0.9))
+    settled = with_hands_settled(told)
+    assert not settled.right_hand.any()
+    assert len(group(settled)) == 2
+
+
+@given(turn=turns)
+def test_the_opposite_index_is_looked_for_where_it_must_lie(turn: float) -> None:
+    one, other = card_map(300, 300, turn), card_map(300, 300, turn + np.pi)
+    told = indices((one, "8S", 0.9))
+    maps, right_hand, cards_of = unseen_corners(told, group(told))
+    assert (right_hand.tolist(), cards_of) == ([False], [0])
+    assert np.abs(maps[0] - other).max() < 1e-2
+    assert in_place(maps, other[None], right_hand).all()
+    assert not in_place(maps, beside(other, 9.0)[None], right_hand).any()
+
+
+def test_of_four_indices_those_not_found_are_looked_for() -> None:
+    one = card_map(300, 300, 0.3)
+    told = indices((one, "8S", 0.9), (one, "8S", 0.9), right=True)
+    _, right_hand, _ = unseen_corners(told, group(told))
+    assert sorted(right_hand.tolist()) == [False, True]

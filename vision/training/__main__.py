@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shutil
 import sys
 import time
 from dataclasses import replace
@@ -46,18 +47,23 @@ def main() -> None:
     photos = None if options.photos is None else _photographed(recipe, options, say)
     reader = train(reader_lesson(recipe, photos), recipe, options.checkpoints, say)
     export_reader(reader.kept, options.out)
-    course = Course(recipe, photos is not None, finder.history, reader.history)
+    course = Course(recipe, photos is not None, finder, reader)
     finish(options.out, course, 4 if options.quick else SCENES, say)
     say(f"networks and manifests written to {options.out}")
 
 
 def _photographed(recipe: Recipe, options: argparse.Namespace, say: Say) -> Photographed:
-    """Harvest photographs with a classifier that has learnt from rendered cards alone."""
-    first = replace(recipe, reader_steps=recipe.reader_steps // 3)
-    folder = options.checkpoints / "first"
-    export_finder(train(finder_lesson(recipe), recipe, options.checkpoints, say).kept, folder)
-    export_reader(train(reader_lesson(first, None), first, folder, say).kept, folder)
-    photos = harvest(options.photos, uncalibrated(folder))
+    """Harvest photographs with the classifier as rendered cards alone have taught it.
+
+    What it makes of photographs then is the measure of how it reads decks it never saw.
+    """
+    plain = int(recipe.reader_steps * recipe.photos_from)
+    pupil = train(reader_lesson(recipe, None), recipe, options.checkpoints, say, plain)
+    folder = options.checkpoints / "plain"
+    shutil.copytree(options.out, folder, dirs_exist_ok=True)
+    if pupil.step == plain or not (folder / "reader.onnx").exists():
+        export_reader(pupil.kept, folder)
+    photos = harvest(options.photos, uncalibrated(folder), recipe.seed)
     say(f"{len(photos.patches)} patches out of photographs")
     return photos
 

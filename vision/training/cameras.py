@@ -12,7 +12,7 @@ def photograph(
 ) -> NDArray[np.uint8]:
     """Light a scene, blur it, add noise and compress it as a camera would."""
     harsh = severity * rng.random() ** 1.5
-    picture = _light(rng, scene, harsh)
+    picture = _light(rng, _paler(rng, scene), harsh)
     if rng.random() < 0.25:
         picture = _glare(rng, picture)
     if rng.random() < 0.25:
@@ -27,6 +27,15 @@ def photograph(
     if rng.random() < 0.75:
         seen = _compress(rng, seen)
     return np.asarray(seen, np.uint8)
+
+
+def _paler(rng: np.random.Generator, scene: Picture) -> Picture:
+    """Take some or all of the colour out of some scenes: grey cameras, and poor ones."""
+    if rng.random() > 0.2:
+        return scene
+    grey = scene @ np.array([[0.114], [0.587], [0.299]], np.float32)
+    share = np.float32(1.0 if rng.random() < 0.5 else rng.uniform(0.2, 0.9))
+    return np.asarray(scene + share * (grey - scene), np.float32)
 
 
 def _light(rng: np.random.Generator, scene: Picture, harsh: float) -> Picture:

@@ -22,6 +22,7 @@ from vision.training.drawn import Style, draw_atlas, usable
 
 CACHE: Final = Path(".cache/decks")
 SHEETS: Final = Path("/usr/share/aisleriot/cards")
+KDE_SHEETS: Final = Path("/usr/share/carddecks")
 TYPEFACES: Final = Path("/usr/share/fonts")
 ALL_RANKS: Final = "A23456789TJQK"
 
@@ -48,10 +49,14 @@ TRAIN_SHEETS: Final = {
 }
 """Sheets of gnome-cards-data, and which ranks of each carry the index we know them by."""
 
+TRAIN_KDE: Final = ("ancient-egyptians", "nicu-white", "penguins")
+"""Decks of kdegames-card-data-kf5 that carry the index we know, and their like is in no test."""
+
 FOUR_INDICES: Final = frozenset({"dondorf"})
 
 TEST_SHEETS: Final = ("anglo_poker", "tigullio")
 """Shipped and kept for testing, with their kin below."""
+TEST_KDE: Final = ("standard", "jolly-royal")
 TEST_KIN: Final = frozenset(
     {
         *("anglo", "anglo_bitmap", "anglo_modern", "anglo_modern_4_color", "gnomangelo"),
@@ -72,12 +77,14 @@ FOUR_COLOURS: Final = ((15, 15, 15), (205, 20, 30), (20, 60, 170), (10, 120, 50)
 
 def train_deck_ids(drawn: int) -> tuple[str, ...]:
     """Name the decks to learn from: the sheets, and ``drawn`` decks of our own."""
-    return (*(f"sheet:{name}" for name in TRAIN_SHEETS), *(f"drawn:{n}" for n in range(drawn)))
+    sheets = (*(f"sheet:{name}" for name in TRAIN_SHEETS), *(f"kde:{name}" for name in TRAIN_KDE))
+    return (*sheets, *(f"drawn:{n}" for n in range(drawn)))
 
 
 def test_deck_ids(drawn: int) -> tuple[str, ...]:
-    """Name the decks to test on: the shipped ones, and decks in typefaces never trained on."""
-    return (*deck_ids(), *(f"unseen:{n}" for n in range(drawn)))
+    """Name the decks to test on: whole ones, and decks in typefaces never trained on."""
+    whole = (*deck_ids(), *(f"kde:{name}" for name in TEST_KDE))
+    return (*whole, *(f"unseen:{n}" for n in range(drawn)))
 
 
 def open_deck(name: str) -> Deck:
@@ -89,7 +96,8 @@ def open_deck(name: str) -> Deck:
     kind, _, rest = name.partition(":")
     if not rest:
         return load_deck(name)
-    use: Literal["train", "test"] = "test" if kind == "unseen" else "train"
+    use: Literal["train", "test"] = "test" if name in test_deck_ids(0) else "train"
+    use = "test" if kind == "unseen" else use
     return cut_atlas(name, use, _cached(name, kind, rest))
 
 
@@ -107,17 +115,19 @@ def four_indices(name: str) -> bool:
 
 
 def _cached(name: str, kind: str, rest: str) -> NDArray[np.uint8]:
-    style = None if kind == "sheet" else drawn_style(kind, int(rest))
+    style = drawn_style(kind, int(rest)) if kind in {"drawn", "unseen"} else None
     path = CACHE / f"{hashlib.sha256(f'{name} {style}'.encode()).hexdigest()[:16]}.png"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        cv2.imwrite(str(path), sheet_atlas(rest) if style is None else draw_atlas(style))
+        sheet = {"sheet": sheet_atlas, "kde": kde_atlas}.get(kind)
+        atlas = draw_atlas(drawn_style(kind, int(rest))) if sheet is None else sheet(rest)
+        cv2.imwrite(str(path), atlas)
     return np.asarray(cv2.imread(str(path), cv2.IMREAD_COLOR), np.uint8)
 
 
 def sheet_atlas(name: str) -> NDArray[np.uint8]:
     """Rasterise a sheet of gnome-cards-data into an atlas, BGR."""
-    sheet = _rasterise(SHEETS / f"{name}.svgz")
+    sheet = _rasterise(SHEETS / f"{name}.svgz", "--width", "3900", "--height", "2150")
     across, down = sheet.shape[1] / 13, sheet.shape[0] / 5
     width, height = FACE_PX
     atlas = np.full((4 * height, 14 * width, 3), 255, np.uint8)
@@ -132,14 +142,39 @@ def sheet_atlas(name: str) -> NDArray[np.uint8]:
     return atlas
 
 
-def _rasterise(path: Path) -> NDArray[np.uint8]:
+def kde_atlas(name: str) -> NDArray[np.uint8]:
+    """Rasterise a deck of kdegames-card-data-kf5 into an atlas, BGR."""
+    path = next(iter((KDE_SHEETS / f"svg-{name}").glob("*.svgz")), KDE_SHEETS / f"svg-{name}")
+    width, height = FACE_PX
+    atlas = np.full((4 * height, 14 * width, 3), 255, np.uint8)
+    ranks = ("1", *"23456789", "10", "jack", "queen", "king")
+    suits = ("spade", "heart", "diamond", "club")
+    faces = {
+        f"{rank}_{suit}": (s, r) for s, suit in enumerate(suits) for r, rank in enumerate(ranks)
+    }
+    for element, (row, column) in (faces | {"back": (0, 13)}).items():
+        whole = _trim(_element(path, element, height))
+        fine = _trim(_element(path, element, min(6000, height * height // whole.shape[0])))
+        face = cv2.resize(fine, FACE_PX, interpolation=cv2.INTER_AREA)
+        atlas[row * height :, column * width :][:height, :width] = face
+    return atlas
+
+
+def _element(path: Path, element: str, page_px: int) -> NDArray[np.uint8]:
+    """One element of a drawing, cut out of a page so many pixels high, BGRA."""
+    page = _rasterise(path, "--export-id", element, "--height", str(page_px))
+    rows, columns = np.nonzero(page[..., 3] > 128)
+    return page[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
+
+
+def _rasterise(path: Path, *how: str) -> NDArray[np.uint8]:
     if not path.exists():
         raise OperatorError(
             "the card art is not installed",
             where=str(path),
-            way_out="Install the Debian packages gnome-cards-data and librsvg2-bin",
+            way_out="Install Debian's gnome-cards-data, kdegames-card-data-kf5 and librsvg2-bin",
         )
-    command = ["rsvg-convert", "--width", "3900", "--height", "2150", str(path)]
+    command = ["rsvg-convert", *how, str(path)]
     png = subprocess.run(command, check=True, capture_output=True).stdout
     return np.asarray(cv2.imdecode(np.frombuffer(png, np.uint8), cv2.IMREAD_UNCHANGED), np.uint8)
 

@@ -25,14 +25,14 @@ class TileFinder(nn.Module):
 
 
 class PatchReader(nn.Module):
-    """The classifier as deployed: bytes in, logits out."""
+    """The classifier as deployed: bytes in, logits and bends out."""
 
     def __init__(self, classifier: nn.Module) -> None:
         super().__init__()
         self.classifier = classifier
 
     def forward(self, patch: Tensor) -> Tensor:
-        """``(B, 64, 40, 3)`` uint8 BGR to ``(B, 18)`` logits."""
+        """``(B, 64, 40, 3)`` uint8 BGR to ``(B, 25)``, as in vision/patches.py."""
         return self.classifier(patch.permute(0, 3, 1, 2).float())
 
 

@@ -1,9 +1,11 @@
 """The training loop: first the detector learns, then the classifier."""
 
 import math
+import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from vision.training.samples import NOT_AN_INDEX, Glimpses, Looks, Sample, Scene
 Say = Callable[[str], None]
 
 
+CLOCK_TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 HEAT_SHARES = torch.tensor([1.0, 1.0, 2.5])
 """Backs are rarer than indices and harder to find: they weigh more."""
 
@@ -30,16 +33,18 @@ class Recipe:
 
     finder_steps: int = 5900
     finder_decks: int = 150
-    reader_steps: int = 1400
+    reader_steps: int = 1600
     reader_decks: int = 320
     finder_batch: int = 16
-    reader_batch: int = 8
-    """Scenes a step; a scene gives the classifier twenty patches."""
+    reader_batch: int = 3
+    """Scenes a step; a scene and the close-ups beside it give the classifier eighty patches."""
     tile_px: int = 256
     seed: int = 1
     finder_rate: float = 2.5e-3
     reader_rate: float = 1.5e-3
     weight_decay: float = 1e-2
+    photos_from: float = 0.55
+    """Share of the classifier's steps after which photographs are mixed in."""
     workers: int = 1
     threads: int = 1
     average: float = 0.998
@@ -124,13 +129,18 @@ def detector_loss(network: nn.Module, batch: Sample) -> Tensor:
 
 
 def classifier_loss(network: nn.Module, batch: Glimpses) -> Tensor:
-    """Cross entropy of rank and, where there is an index, of suit."""
+    """Cross entropy of rank and, where there is an index, of suit; of hand; error of the bend."""
     with torch.autocast(batch.patches.device.type, dtype=torch.bfloat16):
         out = network(_laid_out(batch.patches))
     out = out.float()
     index = batch.ranks != NOT_AN_INDEX
     rank = functional.cross_entropy(out[:, :14], batch.ranks)
-    return rank + functional.cross_entropy(out[index, 14:], batch.suits[index])
+    suit = functional.cross_entropy(out[index, 14:18], batch.suits[index])
+    known = batch.bends.isfinite().all(1)
+    bend = functional.smooth_l1_loss(out[known, 18:24], batch.bends[known], beta=0.05)
+    told = batch.hands >= 0
+    hand = functional.binary_cross_entropy_with_logits(out[told, 24], batch.hands[told].float())
+    return rank + suit + 2.0 * bend + 0.3 * hand
 
 
 def _laid_out(pictures: Tensor) -> Tensor:
@@ -147,11 +157,13 @@ class Pupil:
     step: int = 0
     history: list[str] = field(default_factory=list)
     """Where the training did not go straight from its first step to its last."""
+    cpu_s: float = 0.0
+    """CPU time it took so far, the rendering of its scenes too."""
 
     def save(self, path: Path) -> None:
         """Write everything that the training goes on from."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        state = {"step": self.step, "history": self.history}
+        state = {"step": self.step, "history": self.history, "cpu_s": self.cpu_s}
         state |= {"optimiser": self.optimiser.state_dict()}
         state |= {"live": self.live.state_dict(), "kept": self.kept.state_dict()}
         torch.save(state, path.with_suffix(".part"))
@@ -167,6 +179,7 @@ class Pupil:
         if "optimiser" in state:
             self.optimiser.load_state_dict(state["optimiser"])
         self.step, self.history = int(state["step"]), list(state["history"])
+        self.cpu_s = float(state.get("cpu_s", 0.0))
 
 
 def new_pupil(name: str, recipe: Recipe, device: torch.device) -> Pupil:
@@ -179,27 +192,41 @@ def new_pupil(name: str, recipe: Recipe, device: torch.device) -> Pupil:
     return Pupil(live, kept, optimiser)
 
 
-def train(lesson: Lesson, recipe: Recipe, folder: Path, say: Say) -> Pupil:
-    """Train one network, resuming from ``folder`` where it was left."""
+def train(
+    lesson: Lesson, recipe: Recipe, folder: Path, say: Say, until: int | None = None
+) -> Pupil:
+    """Train one network to its last step, or ``until`` one, resuming where it was left."""
+    last = lesson.steps if until is None else until
     torch.set_num_threads(recipe.threads)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     pupil, checkpoint = new_pupil(lesson.name, recipe, device), folder / f"{lesson.name}.pt"
     pupil.resume(checkpoint)
-    if pupil.step >= lesson.steps:
+    if pupil.step >= last:
         return pupil
     saved = began = time.monotonic()
-    first = pupil.step
+    first, spent = pupil.step, pupil.cpu_s - _cpu_seconds()
     for batch in lesson.batches(first):
         loss = _step(pupil, lesson, _to(batch, device), recipe)
         if pupil.step % 20 == 0:
             pace = (time.monotonic() - began) / (pupil.step - first)
             say(f"{lesson.name} step {pupil.step}: loss {loss:.3f}, {pace:.2f} s a step")
-        if time.monotonic() - saved > 60 or pupil.step >= lesson.steps:
+        if time.monotonic() - saved > 60 or pupil.step >= last:
+            pupil.cpu_s = spent + _cpu_seconds()
             pupil.save(checkpoint)
             saved = time.monotonic()
-        if pupil.step >= lesson.steps:
+        if pupil.step >= last:
             break
     return pupil
+
+
+def _cpu_seconds() -> float:
+    """CPU time of this process and the scenes' renderers so far, where the system tells it."""
+    spent = time.process_time()
+    for child in active_children():
+        stat = Path(f"/proc/{child.pid}/stat")
+        if stat.exists():
+            spent += sum(map(int, stat.read_text().rsplit(")", 1)[1].split()[11:13])) / CLOCK_TICKS
+    return spent
 
 
 def rate_at(step: int, steps: int, peak: float) -> float:

@@ -43,7 +43,9 @@ class Detector(nn.Module):
 class Classifier(nn.Module):
     """Reads index patches: ``(B, 3, 64, 40)`` BGR 0..255 to rank (14) and suit (4) logits.
 
-    The fourteenth rank is "not an index".
+    The fourteenth rank is "not an index". Six more numbers say how the patch is misplaced, as
+    ``vision.corners.bend_between`` has it; the last is the logit of its standing in a
+    right-hand corner.
     """
 
     def __init__(self) -> None:
@@ -61,11 +63,11 @@ class Classifier(nn.Module):
             nn.Linear(32 * across * down, 128),
             nn.SiLU(),
         )
-        self.rank, self.suit = nn.Linear(128, 14), nn.Linear(128, 4)
+        self.rank, self.suit, self.bend, self.hand = (nn.Linear(128, n) for n in (14, 4, 6, 1))
 
     def forward(self, patch: Tensor) -> Tensor:
-        """Return 18 logits: ranks, "not an index", suits. Each patch is levelled first."""
+        """Return ranks, "not an index", suits, bend and hand. Each patch is levelled first."""
         mean = patch.mean((1, 2, 3), keepdim=True)
         spread = (patch - mean).pow(2).mean((1, 2, 3), keepdim=True).sqrt() + 8
         seen = self.look((patch - mean) / spread)
-        return torch.cat([self.rank(seen), self.suit(seen)], 1)
+        return torch.cat([head(seen) for head in (self.rank, self.suit, self.bend, self.hand)], 1)

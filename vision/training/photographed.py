@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from models.cards import DECK, RANKS, SUITS, Card
 from vision.corners import card_to_picture
-from vision.patches import cut_patches, interpret
+from vision.patches import NUDGES_MM, Readings, cut_patches, read_indices
 from vision.reader import Reader
+from vision.training.places import jitter
 
 CREDITS = {
     "bicycle": "EdjeElectronics TensorFlow tutorial, Apache-2.0",
@@ -25,78 +26,88 @@ CREDITS = {
     "phone_close": "Ammememe/CardCounterML, CC BY 4.0",
 }
 """The sets that may be learnt from, with their sources and licences."""
-NUDGES = tuple(
-    (x, y, g) for x, y in ((0, 0), (0.8, -0.5), (-0.8, 0.7), (0.4, 1.0)) for g in (0.96, 1.04)
-)
-SHARE = 0.15
+JITTERS = 8
+"""How often each index is cut out, a little off each time."""
+SHARE = 0.2
 """Share of the patches learnt from that are photographed."""
-
-
 DUBIOUS = 0.1
 """What the label says must be this likely at first sight, and "not an index" no likelier."""
+BLOCK, OF_BLOCKS = 20, 5
+"""Of every so many blocks of neighbouring pictures the last is kept for decisions."""
 
 
 @dataclass(frozen=True)
 class Photographed:
-    """Patches ``(N, 64, 40, 3)`` uint8 out of photographs, with their ranks and suits ``(N,)``."""
+    """Patches ``(N, 64, 40, 3)`` uint8 out of photographs, with their ranks and suits ``(N,)``.
+
+    What is no index has rank 13 and suit -1.
+    """
 
     patches: NDArray[np.uint8]
     ranks: NDArray[np.int64]
     suits: NDArray[np.int64]
-
-    def mix_in(
-        self,
-        rng: np.random.Generator,
-        patches: NDArray[np.uint8],
-        ranks: NDArray[np.int64],
-        suits: NDArray[np.int64],
-    ) -> None:
-        """Put photographed patches in the place of some others."""
-        for at in np.flatnonzero(rng.random(len(patches)) < SHARE):
-            chosen = rng.integers(len(self.patches))
-            shade = np.exp(rng.normal(0, 0.2)) * self.patches[chosen].astype(np.float32)
-            patches[at] = np.clip(shade, 0, 255).astype(np.uint8)
-            ranks[at], suits[at] = self.ranks[chosen], self.suits[chosen]
+    share: float = SHARE
 
 
-def harvest(folder: Path, reader: Reader) -> Photographed:
-    """Cut the indices out of every training photograph, as the finder finds them."""
-    parts = [_harvest_set(folder / name, reader) for name in CREDITS]
+def kept_for_decisions(number: int) -> bool:
+    """Whether the picture on that line of a set's labels is never learnt from, counted from 0."""
+    return number // BLOCK % OF_BLOCKS == OF_BLOCKS - 1
+
+
+def harvest(folder: Path, reader: Reader, seed: int) -> Photographed:
+    """Cut the indices out of every training photograph, and what the finder takes for one."""
+    rng = np.random.default_rng([seed, 3])
+    parts = [_harvest_set(rng, folder / name, reader) for name in CREDITS]
     return Photographed(*(np.concatenate([part[k] for part in parts]) for k in range(3)))
 
 
 Part = tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]
 
 
-def _harvest_set(folder: Path, reader: Reader) -> Part:
+def _harvest_set(rng: np.random.Generator, folder: Path, reader: Reader) -> Part:
     patches, ranks, suits = [], [], []
-    for line in (folder / "labels.jsonl").read_text("utf-8").splitlines():
+    for number, line in enumerate((folder / "labels.jsonl").read_text("utf-8").splitlines()):
+        if kept_for_decisions(number):
+            continue
         entry = json.loads(line)
         picture = np.asarray(cv2.imread(str(folder / entry["image"])), np.uint8)
         found = reader.find(picture, None)
         maps = card_to_picture(found.anchors, found.ups, found.rights, found.right_hand)
-        read = interpret(reader.classifier, cut_patches(picture, maps, found.right_hand))
+        read = read_indices(reader.classifier, picture, maps, found.right_hand)
         for at in range(len(maps)):
-            card = _told_by_label(entry["cards"], found.anchors[at], read.card_log[at])
-            if card is None or read.none_log[at] > np.log(DUBIOUS):
+            face = _told_by_label(entry["cards"], found.anchors[at], read, at)
+            if face is None:
                 continue
-            patches.append(
-                cut_patches(picture, maps[at : at + 1], found.right_hand[at : at + 1], NUDGES)[0]
-            )
-            ranks += [RANKS.index(card[0])] * len(NUDGES)
-            suits += [SUITS.index(card[1])] * len(NUDGES)
+            patches.append(_cut(rng, picture, read.maps[at], bool(found.right_hand[at])))
+            ranks += [face[0]] * JITTERS
+            suits += [face[1]] * JITTERS
     return np.concatenate(patches), np.array(ranks, int), np.array(suits, int)
 
 
+def _cut(
+    rng: np.random.Generator, picture: NDArray[np.uint8], onto: NDArray[np.float32], right: bool
+) -> NDArray[np.uint8]:
+    moved = [jitter(rng, onto.astype(np.float64), right) for _ in range(JITTERS)]
+    sides = np.full(JITTERS, right)
+    return cut_patches(picture, np.array(moved, np.float32), sides, NUDGES_MM[:1])[:, 0]
+
+
 def _told_by_label(
-    cards: Sequence[dict[str, Any]], anchor: NDArray[np.float32], card_log: NDArray[np.float64]
-) -> str | None:
-    """Name the one labelled card whose index lies at a point; ``None`` where it may be two."""
+    cards: Sequence[dict[str, Any]], anchor: NDArray[np.float32], read: Readings, at: int
+) -> tuple[int, int] | None:
+    """Rank and suit at a point: of the one labelled card there, or of no index where none is.
+
+    ``None`` where it may be two cards, or one and the index not to be made out.
+    """
     here = {card["card"] for card in cards if any(_within(box, anchor) for box in _boxes(card))}
-    if len(here) != 1:
+    if not here:
+        return len(RANKS), -1
+    if len(here) > 1:
         return None
     (card,) = here
-    return card if card_log[DECK.index(Card(card))] > np.log(DUBIOUS) else None
+    plain = read.none_log[at] <= np.log(DUBIOUS)
+    alike = read.card_log[at, DECK.index(Card(card))] > np.log(DUBIOUS)
+    return (RANKS.index(card[0]), SUITS.index(card[1])) if plain and alike else None
 
 
 def _boxes(card: dict[str, Any]) -> list[list[float]]:

@@ -19,6 +19,10 @@ Pose = tuple[float, float, float]
 """Middle of a card on the felt in millimetres, and its turn clockwise in radians."""
 
 
+CLOSE_UP_MM: Final = 54.0
+"""How much of the felt a close-up shows."""
+
+
 @dataclass(frozen=True)
 class Lain:
     """A card as it lies in a scene.
@@ -150,6 +154,52 @@ def render(
     return Scene(photograph(rng, picture, severity), cards, card_px, owner)
 
 
+def close_up(rng: np.random.Generator, decks: Sequence[str]) -> Scene:
+    """Render one index and what lies round it, in the middle of a small picture.
+
+    Far more typefaces, sizes and lights for the price of a table scene. Cards are as wide as a
+    ceiling camera or a telephone shows them.
+    """
+    card_px = float(np.exp(rng.uniform(np.log(34), np.log(145))))
+    size = max(32, round(CLOSE_UP_MM / CARD_WIDTH_MM * card_px))
+    owner = np.full((size, size), -1, np.int16)
+    felt = Felt(rng, backdrop(rng, size), owner, _view(rng, card_px, size), [])
+    pack = art(decks[rng.integers(len(decks))])
+    corner = np.array(ANCHOR_MM) - [CARD_WIDTH_MM / 2, CARD_HEIGHT_MM / 2]
+    if pack.four and rng.random() < 0.5:
+        corner[0] *= -1
+    turn = rng.uniform(0, 2 * np.pi)
+    for lies, face_up in _neighbours(rng, 0.5):
+        felt.lay(pack, _beside(-corner, turn, lies), face_up)
+    felt.lay(pack, _beside(-corner, turn, (0.0, 0.0, 0.0)), face_up=True)
+    for lies, face_up in _neighbours(rng, 0.35):
+        felt.lay(pack, _beside(-corner, turn, lies), face_up)
+    if rng.random() < 0.08:
+        limb(rng, felt.picture, owner, card_px)
+    cards = tuple(_lain(at, *card, owner) for at, card in enumerate(felt.laid))
+    severity = 1.0 if rng.random() < 0.25 else 0.4
+    return Scene(photograph(rng, felt.picture, severity), cards, card_px, owner)
+
+
+def _neighbours(rng: np.random.Generator, often: float) -> list[tuple[Pose, bool]]:
+    """Choose cards beside one: how far from it, how turned against it, whether face up."""
+    if rng.random() > often:
+        return []
+    step = np.array([rng.uniform(10, 40), rng.uniform(-45, 45)]) * rng.choice([-1, 1], 2)
+    askew = rng.normal(0, 0.06) if rng.random() < 0.7 else rng.uniform(0, 2 * np.pi)
+    near: Pose = (float(step[0]), float(step[1]), askew)
+    cards = [(near, rng.random() < 0.8)]
+    if rng.random() < 0.4:
+        cards.append(((2 * near[0], 2 * near[1], 2 * askew), rng.random() < 0.9))
+    return cards
+
+
+def _beside(corner: NDArray[np.float64], turn: float, lies: Pose) -> Pose:
+    """Where a card lies on the felt, told from another whose middle is at ``corner``."""
+    x, y = _turn(turn) @ (corner + lies[:2])
+    return float(x), float(y), turn + lies[2]
+
+
 def _card_width(rng: np.random.Generator) -> float:
     if rng.random() < 0.6:
         return float(np.clip(64 * np.exp(rng.normal(0, 0.14)), 36, 130))
@@ -163,8 +213,8 @@ def _hands(rng: np.random.Generator, field_mm: float) -> int:
 
 def _view(rng: np.random.Generator, card_px: float, size: int) -> NDArray[np.float64]:
     """Felt to picture, ``(2, 3)``: turned at random and seen more or less from above."""
-    level = rng.random() < 0.65
-    squeeze = rng.uniform(0.93, 1) if level else rng.uniform(0.5, 1)
+    level = rng.random() < 0.6
+    squeeze = rng.uniform(0.93, 1) if level else rng.uniform(0.38, 1)
     first, second = rng.uniform(0, 2 * np.pi, 2)
     turned = _turn(first) @ np.diag([1, squeeze]) @ _turn(second)
     turned *= card_px / CARD_WIDTH_MM / np.sqrt(squeeze)

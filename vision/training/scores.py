@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from models.cards import DECK, RANKS, SUITS, Card
 from vision.corners import card_to_picture
 from vision.finder import find
-from vision.patches import cut_patches
+from vision.patches import NUDGES_MM, cut_patches, mean_answers, read_once
 from vision.reader import Reader
 from vision.sightings import Sightings
 from vision.training.samples import BACK_SEEN, SEEN, anchor_at
@@ -20,19 +20,25 @@ SEVERITY = 0.5
 """How badly the scenes are photographed, of what is learnt from."""
 NEAR = 0.12
 """A find tells of an index within this many card widths of it."""
+CLOSE_BY = 1.2
+"""An index taken for a neighbour's belongs to a card whose middle is within so many widths."""
 SAME_CARD = 0.3
 """A sighting tells of a card whose middle is within this many card widths of its own."""
 
 
 @dataclass(frozen=True)
 class Score:
-    """Counts over a set of scenes; shares are of the cards with an index in plain view."""
+    """Counts over a set of scenes; shares are of the cards with an index in plain view.
+
+    ``misplaced``: called rightly, but told to lie where another card does; not counted as right.
+    """
 
     scenes: int
     cards: int
     found: float
     right: float
     wrong: int
+    misplaced: int
     doubtful: int
     false_cards: int
     calibration_error: float
@@ -50,6 +56,8 @@ class Read:
 
     p: float
     right: bool
+    misplaced: bool = False
+    """It names another card that lies close by, whose index was taken for this one's."""
 
 
 def scenes(decks: Sequence[str], count: int, seed: int) -> Iterator[Scene]:
@@ -69,7 +77,10 @@ def measure(
         plain, hidden = _cards_in_view(scene)
         every = _match(seen, plain + hidden, scene.card_px)
         matched = {sighting: card for sighting, card in every.items() if card < len(plain)}
-        reads += [_read(seen, sighting, plain[card][0]) for sighting, card in matched.items()]
+        known = (plain + hidden, scene.card_px)
+        reads += [
+            _read(seen, sighting, plain[card][0], *known) for sighting, card in matched.items()
+        ]
         cards, found = cards + len(plain), found + len(matched)
         false_cards += _false(reader, seen, every, plain + hidden, scene.card_px)
         lying = [lain for lain in scene.cards if lain.face is None and lain.shown[0] > BACK_SEEN]
@@ -81,13 +92,14 @@ def measure(
 def _score(reader: Reader, reads: list[Read], counts: tuple[int, ...]) -> Score:
     count, cards, found, false_cards, backs, backs_found = counts
     sure = [read for read in reads if read.p >= reader.confident_p]
-    right = sum(read.right for read in sure)
+    right, misplaced = sum(read.right for read in sure), sum(read.misplaced for read in sure)
     return Score(
         scenes=count,
         cards=cards,
         found=found / max(1, cards),
         right=right / max(1, cards),
-        wrong=len(sure) - right,
+        wrong=len(sure) - right - misplaced,
+        misplaced=misplaced,
         doubtful=len(reads) - len(sure),
         false_cards=false_cards,
         calibration_error=calibration_error(reads),
@@ -105,7 +117,7 @@ def calibration_error(reads: list[Read], bins: int = 15) -> float:
     for part in np.array_split(np.arange(len(ordered)), bins):
         if len(part):
             said = np.mean([ordered[i].p for i in part])
-            was = np.mean([ordered[i].right for i in part])
+            was = np.mean([ordered[i].right or ordered[i].misplaced for i in part])
             error += abs(float(said - was)) * len(part) / len(ordered)
     return error
 
@@ -144,9 +156,11 @@ def _match(seen: Sightings, plain: Known, card_px: float) -> dict[int, int]:
     return matched
 
 
-def _read(seen: Sightings, sighting: int, face: Card) -> Read:
+def _read(seen: Sightings, sighting: int, face: Card, known: Known, card_px: float) -> Read:
     row = seen.card_p[sighting]
-    return Read(float(row.max()), DECK[int(row.argmax())] is face)
+    called, middle = DECK[int(row.argmax())], seen.corners_px[sighting].mean(0)
+    by = any(f is called and np.hypot(*(middle - at)) < CLOSE_BY * card_px for f, at in known)
+    return Read(float(row.max()), called is face, called is not face and by)
 
 
 def _false(
@@ -186,13 +200,12 @@ def readings(reader: Reader, decks: Sequence[str], count: int, seed: int) -> Rea
     for scene in scenes(decks, count, seed):
         found = find(reader.finder, scene.picture)
         maps = card_to_picture(found.anchors, found.ups, found.rights, found.right_hand)
-        patches = cut_patches(scene.picture, maps, found.right_hand)
         truth = [_face_at(scene, anchor) for anchor in found.anchors]
         known = [i for i, face in enumerate(truth) if face is not None]
-        if not known:
-            continue
-        answer = reader.classifier.run(patches[known].reshape(-1, *patches.shape[2:]))
-        logits.append(answer.reshape(len(known), -1, 18).mean(1))
+        told = (maps[known], found.right_hand[known])
+        once = read_once(reader.classifier, scene.picture, *told, NUDGES_MM[:1])
+        patches = cut_patches(scene.picture, once.maps, once.right_hand)
+        logits.append(mean_answers(reader.classifier, patches)[:, :18])
         ranks += [RANKS.index(truth[i].rank) for i in known]  # type: ignore[union-attr]
         suits += [SUITS.index(truth[i].suit) for i in known]  # type: ignore[union-attr]
     stacked = np.concatenate(logits) if logits else np.zeros((0, 18))

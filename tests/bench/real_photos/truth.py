@@ -10,17 +10,22 @@ from numpy.typing import NDArray
 from vision.corners import ANCHOR_MM, CARD_HEIGHT_MM, CARD_WIDTH_MM
 
 Box = tuple[float, float, float, float]
+Quad = tuple[tuple[float, float], ...]
 OVERLAP = 0.35
 """A sighting tells of a card when their boxes share this much of their union."""
 
 
 @dataclass(frozen=True)
 class Labelled:
-    """One card as a person labelled it, by its whole box or by the boxes of its indices."""
+    """One card as a person labelled it, by its whole box or by the boxes of its indices.
+
+    ``quad``: its corners clockwise from its own top left, where they were labelled.
+    """
 
     card: str
     box: Box | None
     index_boxes: tuple[Box, ...]
+    quad: Quad | None = None
 
     def scaled(self, scale: float) -> "Labelled":
         """Return the same card in a picture ``scale`` times as large."""
@@ -52,6 +57,7 @@ def _photograph(folder: Path, entry: dict[str, object]) -> Photograph:
                 card["card"],
                 None if card["box"] is None else tuple(card["box"]),
                 tuple(tuple(box) for box in card.get("index_boxes", ())),
+                tuple((x, y) for x, y in card["quad"]) if "quad" in card else None,
             )
             for card in cards
         ),
