@@ -97,7 +97,9 @@ def paper(image: Image, into: Damaged) -> Image:
     """A menu lies where a spot's cards are dealt."""
     spot = into.layout.spots[len(into.layout.spots) // 2]
     x, y = middle(spot.cards)
-    sheet = np.array([(-105, -148), (105, -148), (105, 148), (-105, 148)], float) + (x, y)
+    sheet = np.array(
+        [(x - 105, y - 148), (x + 105, y - 148), (x + 105, y + 148), (x - 105, y + 148)]
+    )
     laid = image.copy()
     cv2.fillPoly(laid, [into.felt.to_px(sheet).astype(np.int32)], (205, 210, 214))
     return laid
@@ -108,7 +110,7 @@ def hands_on_markers(image: Image, into: Damaged) -> Image:
     covered = image.copy()
     for spot in into.layout.spots[::2]:
         x, y = spot.circle.x_mm, spot.circle.y_mm
-        hand = np.array([(-90, -60), (90, -60), (90, 90), (-90, 90)], float) + (x, y)
+        hand = np.array([(x - 90, y - 60), (x + 90, y - 60), (x + 90, y + 90), (x - 90, y + 90)])
         cv2.fillPoly(covered, [into.felt.to_px(hand).astype(np.int32)], (120, 150, 205))
     return covered
 
@@ -195,7 +197,7 @@ def main() -> None:
         for folder, scene in films(arguments, Path(scratch)):
             length_s = scene.staged.performance.duration_ns / SECOND
             for name in arguments.only:
-                damage, kind = DAMAGES[name]
+                _, kind = DAMAGES[name]
                 whole = kind is None
                 waits_s = WAITS_S + (LINGERS_S if kind == "covered" else 0.0)
                 until_s = length_s if whole else arguments.onset + waits_s
@@ -217,7 +219,8 @@ def _said(delays: list[float | None]) -> str:
     known = sorted(delay for delay in delays if delay is not None)
     if not known:
         return f"told in 0 of {len(delays)}"
-    return f"told in {len(known)} of {len(delays)}, after {median(known):.2f} s, worst {known[-1]:.2f} s"
+    late = f"after {median(known):.2f} s, worst {known[-1]:.2f} s"
+    return f"told in {len(known)} of {len(delays)}, {late}"
 
 
 if __name__ == "__main__":
