@@ -129,6 +129,8 @@ class CardSighted(Observation, frozen=True, kw_only=True, tag="card_sighted"):
     """The reading where it is beyond doubt; otherwise ``None`` and ``candidates`` say."""
     candidates: dict[str, Probability] = {}
     """Calibrated probabilities of the likeliest faces of a card lying face up."""
+    single_look: bool = False
+    """Whether ``candidates`` are of this look by itself; else of every look so far."""
     x_mm: float
     y_mm: float
     """The card's middle on the felt (table layout's frame)."""

@@ -173,6 +173,7 @@ def _sighting(
         angle_deg=(end.angle_deg + 180.0) % 360.0 - 180.0,
         frame=seen_ns * _FPS // 10**9,
         crop=(0, 0, 1, 1),
+        single_look=True,
     )
 
 

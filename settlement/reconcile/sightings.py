@@ -52,7 +52,7 @@ class Lying:
     def after(self, seen: CardSighted) -> "Lying":
         """Return the card as told of again: it rests since it was first seen resting."""
         later = Lying.of(seen)
-        if later.face == "up":
+        if later.face == "up" and (seen.single_look or later.reading is None):
             later = later._with_looks_of(self)
         return replace(later, at=self.at, seqs=self.seqs + later.seqs)
 

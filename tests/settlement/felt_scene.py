@@ -130,6 +130,7 @@ class Scene:
         change: Literal["new", "read", "moved", "turned"] = "new",
         rest_ms: int = 0,
         seen_ms: int = 160,
+        single_look: bool = False,
     ) -> None:
         """The camera tells of a card that rests since ``rest_ms`` from now."""
         likeliest = max(faces, key=lambda name: faces[name], default="")
@@ -146,6 +147,7 @@ class Scene:
             angle_deg=where.angle_deg,
             frame=0,
             crop=(0, 0, 1, 1),
+            single_look=single_look,
         )
         self._say(seen, after_ms=seen_ms, at_ms=rest_ms)
 
@@ -153,6 +155,12 @@ class Scene:
         """The camera reads a card that lies on the felt once more."""
         track, where = self._lying[to, 0][card]
         self.sight(track, where, "up", faces, change="read")
+        return self.wait(200)
+
+    def look_again(self, to: Dealt, card: int, faces: Mapping[str, float]) -> "Scene":
+        """The camera looks at a card that lies on the felt, and tells of that look alone."""
+        track, where = self._lying[to, 0][card]
+        self.sight(track, where, "up", faces, change="read", single_look=True)
         return self.wait(200)
 
     def turn_hole(self, card: str) -> "Scene":

@@ -249,27 +249,33 @@ def test_a_camera_sure_of_another_card_calls_a_person() -> None:
 
 def test_a_camera_that_changes_its_mind_after_the_card_was_dealt_calls_a_person() -> None:
     scene = Scene().chips(1, 0, 1000).deal(1, "7H").wait(4_000)
-    scene.read_again(1, 0, {"KD": 0.999}).read_again(1, 0, {"KD": 0.999})
+    scene.read_again(1, 0, {"KD": 0.999})
     assert "the shoe said 7H, the camera reads KD" in scene.reviews()
 
 
 def test_one_look_against_the_shoe_and_an_earlier_look_calls_nobody() -> None:
     scene = Scene().chips(1, 0, 1000).deal(1, "7H").wait(4_000)
-    scene.read_again(1, 0, {"KD": 0.999})
+    scene.look_again(1, 0, {"KD": 0.999})
     assert scene.reviews() == ["the session ended before the cards were taken up"]
+
+
+def test_a_second_look_against_the_shoe_calls_a_person() -> None:
+    scene = Scene().chips(1, 0, 1000).deal(1, "7H").wait(4_000)
+    scene.look_again(1, 0, {"KD": 0.999}).look_again(1, 0, {"KD": 0.999})
+    assert "the shoe said 7H, the camera reads KD" in scene.reviews()
 
 
 def test_a_misreading_shoe_is_overruled_by_three_looks_of_the_camera() -> None:
     scene = Scene().chips(1, 0, 1000).deal(1, "KD", shoe="7H")
     for _ in range(2):
-        scene.wait(1_000).read_again(1, 0, {"KD": 0.9999})
+        scene.wait(1_000).look_again(1, 0, {"KD": 0.9999})
     assert scene.lines("card_dealt") == ["card_dealt to=1 card=KD"]
     assert scene.reviews() == ["the session ended before the cards were taken up"]
 
 
 def test_a_camera_that_misread_once_is_overruled_by_the_shoe_and_its_own_next_look() -> None:
     scene = Scene().chips(1, 0, 1000).deal(1, "7H", camera={"KD": 0.9999})
-    scene.wait(1_000).read_again(1, 0, {"7H": 0.9999})
+    scene.wait(1_000).look_again(1, 0, {"7H": 0.9999})
     assert scene.lines("card_dealt") == ["card_dealt to=1 card=7H"]
     assert scene.reviews() == ["the session ended before the cards were taken up"]
 
