@@ -295,6 +295,45 @@ def read_journal(path: Path) -> Iterator[AnyEvent | UnknownEvent]:
         yield from _read(connection, str(path), 0)
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How far a journal has been read: its last entry read, and that entry's hash."""
+
+    seq: int = 0
+    head: bytes = _GENESIS
+
+
+def read_on(
+    path: Path, place: Place, at_most: int = _READ_AT_ONCE
+) -> tuple[tuple[AnyEvent | UnknownEvent, ...], Place]:
+    """Read the next entries of a journal, also while it is written, each proved by the chain.
+
+    The file is open only during the call, so that its writer can close it in order.
+
+    Returns:
+        at most ``at_most`` events after ``place``, and how far that came.
+
+    Raises:
+        TechnicianError: it is missing, is no journal, or an entry does not follow the one before.
+        InputRefused: an entry of a known type is not what the format says.
+    """
+    where = str(path)
+    query = "SELECT seq, hash, body FROM entries WHERE seq > ? ORDER BY seq LIMIT ?"
+    with one_line(where), closing(at_rest(path)) as connection:
+        check_kind(connection, where)
+        written = written_in(connection)
+        rows = connection.execute(query, (place.seq, at_most)).fetchall()
+    events = []
+    for seq, stored, body in rows:
+        head = _link(place.head, place.seq + 1, body)
+        if seq != place.seq + 1 or stored != head:
+            raise damaged(where, f"entry {place.seq + 1} is missing or does not match its hash")
+        place = Place(seq, head)
+        version = max(version for from_seq, version in written if from_seq <= seq)
+        events.append(_event(upcast(body, version), where, seq))
+    return tuple(events), place
+
+
 def backup_journal(source: Path, target: Path) -> Verified:
     """Copy a journal, also while it is being written, verify the copy and seal it.
 

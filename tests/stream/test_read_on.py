@@ -1,0 +1,54 @@
+"""A journal followed while it is written: every entry once, each proved, its writer undisturbed."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from models.errors import TechnicianError
+from models.events import RoundOpened
+from stream.journal import Journal, Place, read_on, verify_journal
+
+
+def opened(first: int, last: int) -> list[RoundOpened]:
+    return [RoundOpened(round=number) for number in range(first, last + 1)]
+
+
+def test_every_entry_is_read_once_as_it_is_written(tmp_path: Path) -> None:
+    path, place = tmp_path / "t.journal", Place()
+    with Journal.create(path) as journal:
+        journal.append_all(opened(1, 5))
+        first, place = read_on(path, place, at_most=3)
+        rest, place = read_on(path, place)
+        nothing, place = read_on(path, place)
+        journal.append(RoundOpened(round=6))
+        new, place = read_on(path, place)
+    assert [[event.seq for event in read] for read in (first, rest, nothing, new)] == [
+        [1, 2, 3],
+        [4, 5],
+        [],
+        [6],
+    ]
+    assert place == Place(6, bytes.fromhex(verify_journal(path).head))
+
+
+def test_its_writer_still_seals_it(tmp_path: Path) -> None:
+    path = tmp_path / "t.journal"
+    with Journal.create(path) as journal:
+        journal.append_all(opened(1, 3))
+        read_on(path, Place())
+    assert verify_journal(path).sealed
+
+
+def test_an_entry_that_was_changed_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "t.journal"
+    with Journal.create(path) as journal:
+        journal.append_all(opened(1, 3))
+    _, place = read_on(path, Place(), at_most=1)
+    with pytest.raises(TechnicianError, match="entry 2 is missing or does not match"):
+        read_on(path, Place(1, bytes(32)))
+    with closing(sqlite3.connect(path)) as meddler, meddler:
+        meddler.execute("DROP TRIGGER entries_never_change")
+    with pytest.raises(TechnicianError, match="triggers"):
+        read_on(path, place)
