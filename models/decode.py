@@ -180,7 +180,11 @@ def from_toml(text: str, kind: type[T], source: str) -> T:
     Raises:
         InputRefused: naming the field, and its line where the field stands only once.
     """
-    tree = toml_tree(text, source)
+    return from_tree(toml_tree(text, source), kind, source, text)
+
+
+def from_tree(tree: object, kind: type[T], source: str, text: str) -> T:
+    """Convert what ``text`` says as TOML to ``kind``; raises as :func:`from_toml`."""
     try:
         return msgspec.convert(tree, kind)
     except msgspec.ValidationError as fault:

@@ -26,8 +26,10 @@ app = typer.Typer(
 )
 rulebooks = typer.Typer(help="The shipped rulebooks, every value with its citation.")
 journals = typer.Typer(help="The tamper-evident record of a table.")
+configs = typer.Typer(help="The configuration of a live table.")
 app.add_typer(rulebooks, name="rulebooks", no_args_is_help=True)
 app.add_typer(journals, name="journal", no_args_is_help=True)
+app.add_typer(configs, name="config", no_args_is_help=True)
 app.add_typer(decks, name="decks", no_args_is_help=True)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else there.")]
@@ -427,6 +429,29 @@ def diff_rulebooks(
     from server import rulebook_pages
 
     rulebook_pages.show_differences(one, other, as_json=as_json)
+
+
+@configs.command("check", epilog="[dim]pitwatch config check table.toml[/dim]")
+def check_config(
+    file: Annotated[Path, typer.Argument(metavar="TABLE.toml", help="The configuration.")],
+    *,
+    at_rest: Annotated[
+        bool, typer.Option("--at-rest", help="Do not ask what is plugged into this machine.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Say everything that is wrong with a table's configuration, a line a fault."""
+    from server import config_command
+
+    raise typer.Exit(config_command.check_config(file, at_rest=at_rest, as_json=as_json))
+
+
+@configs.command("schema", epilog="[dim]pitwatch config schema > table.schema.json[/dim]")
+def show_config_schema() -> None:
+    """Print the JSON Schema of a table's configuration, every field with its meaning."""
+    from server import config_command
+
+    config_command.show_schema()
 
 
 @journals.command("verify", epilog="[dim]pitwatch journal verify table-07.journal[/dim]")

@@ -1,0 +1,50 @@
+"""``pitwatch config``: is this table's configuration sound, and what may stand in one?"""
+
+import sys
+from pathlib import Path
+
+from rich.text import Text
+
+from models.errors import InputRefused, PitwatchError
+from server.console import print_json, screen
+from server.exits import Exit
+from server.live.check import config_faults
+from server.live.config import read_config
+from server.live.schema import table_schema
+from server.wording import counted
+
+
+def check_config(file: Path, *, at_rest: bool, as_json: bool) -> Exit:
+    """Print every fault of a configuration, a line each; raises where it cannot be read."""
+    faults = config_faults(file, at_rest=at_rest)
+    if as_json:
+        print_json({"file": str(file), "faults": [_said(fault) for fault in faults]})
+    else:
+        for fault in faults:
+            print(f"pitwatch: {fault}", file=sys.stderr)
+        if not faults:
+            screen().print(_sound(file))
+    return Exit.REFUSED if faults else Exit.CLEAN
+
+
+def show_schema() -> None:
+    """Print the JSON Schema of ``table.toml``."""
+    print_json(table_schema())
+
+
+def _sound(file: Path) -> Text:
+    config = read_config(file).config
+    line = Text("sound", style="bold green")
+    line.append(f"  {file}: table {config.table}, {counted(len(config.cameras), 'camera')}, ")
+    return line.append(counted(len(config.ports), "port"))
+
+
+def _said(fault: PitwatchError) -> dict[str, object]:
+    said: dict[str, object] = {
+        "where": fault.where,
+        "what": fault.what,
+        "way_out": fault.way_out,
+    }
+    if isinstance(fault, InputRefused):
+        said |= {"field": fault.field, "expected": fault.expected, "found": fault.found}
+    return said

@@ -1,0 +1,1 @@
+"""One live table in one process: what ``pitwatch run`` wires together."""
