@@ -340,18 +340,14 @@ def test_a_reader_that_has_seen_enough_ends_it_quietly(tmp_path: Path) -> None:
         assert running.stderr.read() == b""
 
 
-def _heeds_interrupts() -> None:
-    """What runs in a shell's background starts deaf to them, and so do its children."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 def test_an_interrupt_ends_it_without_a_word_too_many() -> None:
+    # What a shell runs in its background starts deaf to interrupts, and so do its children.
+    heedful = ["env", "--default-signal=INT"]
     with subprocess.Popen(
-        pitwatch("-", "--json"),
+        [*heedful, *pitwatch("-", "--json")],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        preexec_fn=_heeds_interrupts,
     ) as running:
         assert running.stdin is not None
         assert running.stdout is not None
