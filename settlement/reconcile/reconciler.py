@@ -9,7 +9,6 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from models.cards import Card
 from models.events import (
     AnyObservation,
     CameraFault,
@@ -35,7 +34,7 @@ from settlement.reconcile.draws import Composition, Draw, ShoeCount, merged, pos
 from settlement.reconcile.faces import card_name, read_face
 from settlement.reconcile.felt import Felt
 from settlement.reconcile.happenings import Agenda, Arrived, ChipsChanged, Doubted, Entered
-from settlement.reconcile.identity import identity
+from settlement.reconcile.identity import upheld
 from settlement.reconcile.matching import MARGIN, fits, judge
 from settlement.reconcile.pitch import PitchRounds
 from settlement.reconcile.rounds import Rounds
@@ -118,7 +117,7 @@ class Reconciler:
                 self._entry(observation)
             case ReaderFault():
                 self._fault(observation)
-            case ForeignCardSighted() | CameraFault(kind="moved"):
+            case ForeignCardSighted() | CameraFault(kind="moved" | "unwatched"):
                 self._doubt(observation.at or 0, _amiss(observation), (), _seqs(observation))
         return self.advance(through_ns)
 
@@ -248,7 +247,7 @@ class Reconciler:
             if not self._twin(draw):
                 self._unseen(draw)
             return True
-        card = self._face(draw, verdict.lying)
+        card = draw.card or read_face(verdict.lying, self._composition)
         doubts = self._doubts(draw, verdict.lying, verdict.margin)
         seqs = tuple(sorted(draw.seqs + verdict.lying.seqs))
         self._camera.explained(verdict.lying)
@@ -270,17 +269,8 @@ class Reconciler:
         if p is None:
             return self._now - draw.at > PATIENCE_NS
         if p < EXCLUDED_P:
-            return lying.reading is not None and identity(draw.card, lying.reading).settled
+            return lying.reading is not None and upheld(draw.card, lying.reading)
         return p >= AGREED_P or self._now - draw.at > PATIENCE_NS
-
-    def _face(self, draw: Draw, lying: Lying) -> Card | None:
-        """Return the card by both sensors; the shoe's, where they disagree and nothing decides."""
-        if draw.card is None:
-            return read_face(lying, self._composition)
-        if lying.reading is None or not lying.excludes(draw.card):
-            return draw.card
-        both = identity(draw.card, lying.reading)
-        return both.card if both.settled else draw.card
 
     def _twin(self, draw: Draw) -> bool:
         """A second card of one face, laid upon the first, looks as if the first had moved."""
@@ -303,7 +293,7 @@ class Reconciler:
         seqs = tuple(sorted(draw.seqs + lying.seqs))
         found = []
         if draw.card is not None and lying.excludes(draw.card):
-            if lying.reading is not None and identity(draw.card, lying.reading).settled:
+            if lying.reading is not None and upheld(draw.card, lying.reading):
                 return ()
             what = f"the shoe said {draw.card}, the camera reads {' or '.join(lying.names())}"
             found.append(Review(what, (str(draw.card), *lying.names()), seqs))
@@ -394,6 +384,8 @@ def _seqs(observation: AnyObservation) -> tuple[int, ...]:
 
 
 def _amiss(seen: ForeignCardSighted | CameraFault) -> str:
+    if isinstance(seen, CameraFault) and seen.kind == "unwatched":
+        return f"the table was not watched: {seen.detail}"
     if isinstance(seen, CameraFault):
         return f"the camera was moved: {seen.detail}; it must be calibrated again"
     what = "a back" if seen.face == "down" else f"a card read as {card_name(seen.card)}"

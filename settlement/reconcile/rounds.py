@@ -27,7 +27,7 @@ from settlement.reconcile.happenings import (
     Taken,
     Turned,
 )
-from settlement.reconcile.identity import identity
+from settlement.reconcile.identity import upheld
 from settlement.reconcile.sightings import AGREED_P, Lying
 from settlement.reconcile.splits import Splits, evidenced
 from settlement.reconcile.table import Destination, Held, PlayedHand, Table
@@ -291,8 +291,8 @@ class Rounds:
             return once and self._now - turned.at < SECOND_LOOK_NS
         if not lying.excludes(found[1].card) or lying.reading is None:
             return False
-        settled = identity(found[1].card, lying.reading).settled
-        return not settled and self._now - turned.at < DEADLINE_NS
+        borne_out = upheld(found[1].card, lying.reading)
+        return not borne_out and self._now - turned.at < DEADLINE_NS
 
     def _turned(self, turned: Turned) -> None:
         found = self._table.owner(turned.track)

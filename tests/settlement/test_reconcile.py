@@ -265,12 +265,11 @@ def test_a_second_look_against_the_shoe_calls_a_person() -> None:
     assert "the shoe said 7H, the camera reads KD" in scene.reviews()
 
 
-def test_a_misreading_shoe_is_overruled_by_three_looks_of_the_camera() -> None:
+def test_however_often_the_camera_contradicts_the_shoe_a_person_decides() -> None:
     scene = Scene().chips(1, 0, 1000).deal(1, "KD", shoe="7H")
-    for _ in range(2):
+    for _ in range(5):
         scene.wait(1_000).look_again(1, 0, {"KD": 0.9999})
-    assert scene.lines("card_dealt") == ["card_dealt to=1 card=KD"]
-    assert scene.reviews() == ["the session ended before the cards were taken up"]
+    assert "the shoe said 7H, the camera reads KD" in scene.reviews()
 
 
 def test_a_camera_that_misread_once_is_overruled_by_the_shoe_and_its_own_next_look() -> None:
