@@ -399,6 +399,29 @@ def calibrate(
     )
 
 
+@app.command(
+    epilog="[dim]pitwatch serve journals/ --port 8443 --tls-certificate c --tls-key k[/dim]"
+)
+def serve(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where *.journal lie.")],
+    *,
+    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535)] = 8707,
+    state: Annotated[
+        Path | None,
+        typer.Option(help="Where accounts are kept; default FOLDER/.service.", show_default=False),
+    ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option("--tls-certificate", metavar="PEM", help="Serve over TLS.")
+    ] = None,
+    key: Annotated[Path | None, typer.Option("--tls-key", metavar="PEM")] = None,
+) -> None:
+    """Show the tables whose journals lie in a folder: REST, WebSocket, events, metrics."""
+    from server.serve_command import Address, run_serve
+
+    run_serve(folder, state, Address(host, port, certificate, key))
+
+
 @rulebooks.command("list")
 def list_rulebooks(as_json: Json = False) -> None:
     """List the shipped rulebooks."""
@@ -429,6 +452,28 @@ def diff_rulebooks(
     from server import rulebook_pages
 
     rulebook_pages.show_differences(one, other, as_json=as_json)
+
+
+@app.command(
+    "run",
+    epilog="[dim]pitwatch run table.toml[/dim]\n\n"
+    "[dim]pitwatch run table.toml --for 3600 --json > rounds.jsonl[/dim]",
+)
+def run_live(
+    file: Annotated[Path, typer.Argument(metavar="TABLE.toml", help="The configuration.")],
+    *,
+    for_s: Annotated[
+        float | None, typer.Option("--for", metavar="SECONDS", min=0, help="Then stop.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run a live table: watch, settle, record, until SIGINT or SIGTERM.
+
+    Started again with the same journal it goes on where it stopped, in the middle of a round too.
+    """
+    from server.run_command import run_table
+
+    raise typer.Exit(run_table(file, for_s, as_json=as_json))
 
 
 @configs.command("check", epilog="[dim]pitwatch config check table.toml[/dim]")

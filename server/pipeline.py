@@ -7,8 +7,8 @@
 Wiring only: nothing here decides anything.
 """
 
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Protocol, TypeVar
 
 from msgspec.structs import replace
 
@@ -18,9 +18,15 @@ from server.stopwatch import Stopwatch
 from settlement.engine import Engine
 from settlement.ledger import post
 from settlement.reconcile import Reconciler, with_reviews
-from stream.journal import Journal
 
 E = TypeVar("E", bound=Event)
+
+
+class Record(Protocol):
+    """Where events are kept, such as a journal."""
+
+    def append_all(self, events: Iterable[E]) -> tuple[E, ...]:
+        """Append events, all or none, and return them with their ``seq``."""
 
 
 class Pipeline:
@@ -29,7 +35,7 @@ class Pipeline:
     def __init__(
         self,
         table: str,
-        journal: Journal,
+        journal: Record,
         reconciler: Reconciler,
         engine: Engine,
         stopwatch: Stopwatch,

@@ -1,5 +1,6 @@
 """One picture of a camera, its colours worked out only when they are asked for."""
 
+from fractions import Fraction
 from functools import cached_property
 
 import av
@@ -25,6 +26,16 @@ class Frame:
     def renumbered(self, index: int, at_ns: int) -> "Frame":
         """Return the same picture under another number and moment."""
         return Frame(index, at_ns, self._decoded)
+
+    def encodable(self, pts: int, time_base: Fraction) -> av.VideoFrame:
+        """Return a copy that an encoder takes for a frame of its own, at ``pts`` time bases.
+
+        A copy, because the picture itself stays as it is for whoever looks at it meanwhile.
+        """
+        planes = av.VideoFrame.from_ndarray(self._planar.to_ndarray(), format="yuv420p")
+        planes.pts, planes.time_base = pts, time_base
+        planes.colorspace, planes.color_range = self._decoded.colorspace, self._decoded.color_range
+        return planes
 
     @property
     def size_px(self) -> tuple[int, int]:

@@ -109,7 +109,8 @@ def _device_check(placed: Placed, field: str, url: str) -> Check:
 
 
 def _names_once(placed: Placed) -> None:
-    names = Counter(one.name for one in (*placed.config.ports, *placed.config.cameras))
+    config = placed.config
+    names = Counter([port.name for port in config.ports] + [one.name for one in config.cameras])
     for name, number in names.items():
         if number > 1:
             raise _refused(placed, "name", "a name of its own for each device", f"{name!r} twice")

@@ -1,0 +1,232 @@
+"""A live table recorded as a session folder, which ``pitwatch replay`` takes.
+
+Bytes and entries are on disk's way at once, video fragment by fragment: what a killed process
+leaves behind can be replayed up to its last seconds.
+"""
+
+import shutil
+from fractions import Fraction
+from pathlib import Path
+from typing import Final
+
+import av
+import msgspec
+
+from devices.cameras.frame import Frame
+from models.errors import TechnicianError
+from models.events import ConsoleEntry
+from models.layout import TableLayout
+from models.session import CameraRecord, SerialRecord, Session
+from server.live.config import Camera, Placed, Port, Recorder
+from server.live.keeping import Kept, alarm, to_go
+from stream.recording import SESSION_FILE, CaptureWriter, Chunk, write_session
+from stream.toml import to_toml
+
+HOLD_FILE: Final = "HOLD"
+"""A session folder that holds a file of this name is never removed."""
+_MICROSECOND: Final = Fraction(1, 1_000_000)
+_CONSOLE: Final = "console.jsonl"
+
+
+class Film:
+    """One camera's video, every picture at its own moment.
+
+    Args:
+        file: the video to write.
+        start_ns: the session's start.
+        fps: what the camera is set to.
+        crf: how hard it is compressed.
+    """
+
+    def __init__(self, file: Path, start_ns: int, fps: float, crf: int) -> None:
+        self._file, self._start_ns = file, start_ns
+        self._rate = Fraction(fps).limit_denominator(1001)
+        self._crf = crf
+        self._size_px: tuple[int, int] | None = None
+        self._last_us = -1
+
+    def add(self, frame: Frame) -> None:
+        """Write one picture; one of another size than the first cannot be kept.
+
+        Raises:
+            TechnicianError: the disk refuses it.
+        """
+        try:
+            if self._size_px is None:
+                self._open(frame)
+            if frame.size_px == self._size_px:
+                self._container.mux(self._stream.encode(self._timed(frame)))
+        except (OSError, av.error.FFmpegError) as fault:
+            raise self._unwritten(fault) from fault
+
+    def close(self) -> None:
+        """Finish the file; raises as :meth:`add`."""
+        if self._size_px is None:
+            return
+        try:
+            self._container.mux(self._stream.encode(None))
+            self._container.close()
+        except (OSError, av.error.FFmpegError) as fault:
+            raise self._unwritten(fault) from fault
+
+    def _open(self, frame: Frame) -> None:
+        options = {"movflags": "frag_keyframe+empty_moov+default_base_moof"}
+        self._container = av.open(str(self._file), "w", format="mp4", options=options)
+        coding = {"crf": str(self._crf), "preset": "ultrafast", "bf": "0", "tune": "zerolatency"}
+        stream = self._container.add_stream("libx264", rate=self._rate, options=coding)
+        stream.width, stream.height = frame.size_px
+        stream.pix_fmt = "yuv420p"
+        stream.time_base = stream.codec_context.time_base = _MICROSECOND
+        stream.gop_size = max(1, round(2 * float(self._rate)))
+        self._stream, self._size_px = stream, frame.size_px
+
+    def _timed(self, frame: Frame) -> av.VideoFrame:
+        # Two pictures may be of one moment; a video's must go up.
+        at_us = (frame.at_ns - self._start_ns) // 1000
+        self._last_us = max(at_us, self._last_us + 1)
+        return frame.encodable(self._last_us, _MICROSECOND)
+
+    def _unwritten(self, fault: Exception) -> TechnicianError:
+        why = (getattr(fault, "strerror", None) or str(fault)).lower()
+        return TechnicianError(
+            f"the video cannot be written ({why})",
+            where=str(self._file),
+            way_out="Make room on the disk, or name another folder for the recordings",
+        )
+
+
+class SessionRecorder:
+    """Writes one session folder while the table runs.
+
+    Args:
+        placed: the table's configuration.
+        recorder: its part about recording.
+        layout: the felt.
+        start_ns: the session's start.
+
+    Raises:
+        TechnicianError: the folder cannot be made.
+    """
+
+    def __init__(
+        self, placed: Placed, recorder: Recorder, layout: TableLayout, start_ns: int
+    ) -> None:
+        config = placed.config
+        self._start_ns = start_ns
+        self.folder = placed.beside(recorder.folder) / f"{config.table}-{start_ns}"
+        try:
+            self.folder.mkdir(parents=True)
+            (self.folder / "layout.toml").write_text(to_toml(layout), "utf-8")
+            self._captures = {
+                port.name: CaptureWriter(self.folder / f"{port.name}.cap") for port in config.ports
+            }
+            self._console = (self.folder / _CONSOLE).open("wb", buffering=0)
+            ports = tuple(self._described(placed, port) for port in config.ports)
+            rulebook = self._rulebook(placed)
+        except OSError as fault:
+            raise _no_room(self.folder, fault) from fault
+        self.films = {
+            camera.name: Film(
+                self.folder / f"{camera.name}.mp4", start_ns, camera.fps, recorder.crf
+            )
+            for camera in config.cameras
+        }
+        self._session = Session(
+            table=config.table,
+            rulebook=rulebook,
+            currency=config.currency,
+            table_min=config.table_min,
+            table_max=config.table_max,
+            chips=config.chips,
+            layout="layout.toml",
+            at=start_ns,
+            dealing=config.dealing,
+            cameras=tuple(_filmed(placed, camera) for camera in config.cameras),
+            decks=config.decks,
+            serial=ports,
+            console=_CONSOLE,
+        )
+        write_session(self.folder, self._session)
+
+    def heard(self, port: str, at_ns: int, data: bytes) -> None:
+        """Keep what one read of a port returned."""
+        self._captures[port].add(Chunk(at_ns - self._start_ns, data))
+
+    def entered(self, entry: ConsoleEntry) -> None:
+        """Keep what a person entered."""
+        self._console.write(msgspec.json.encode(entry) + b"\n")
+
+    def close(self) -> None:
+        """Finish every file; a camera that gave no picture is taken out of the description."""
+        for capture in self._captures.values():
+            capture.close()
+        self._console.close()
+        for film in self.films.values():
+            film.close()
+        there = tuple(one for one in self._session.cameras if (self.folder / one.file).is_file())
+        write_session(self.folder, msgspec.structs.replace(self._session, cameras=there))
+
+    def _described(self, placed: Placed, port: Port) -> SerialRecord:
+        settings = dict(port.settings)
+        if "register" in settings:
+            copied = f"{port.name}-tags.toml"
+            shutil.copyfile(placed.beside(str(settings["register"])), self.folder / copied)
+            settings["register"] = copied
+        return SerialRecord(
+            port=port.name, driver=port.driver, file=f"{port.name}.cap", settings=settings
+        )
+
+    def _rulebook(self, placed: Placed) -> str:
+        """A rulebook of the site's own goes with the session."""
+        file = placed.beside(placed.config.rulebook)
+        if file.suffix == ".toml" and file.is_file():
+            shutil.copyfile(file, self.folder / file.name)
+            return file.name
+        return placed.config.rulebook
+
+
+def tidy(folder: Path, recorder: Recorder, now_ns: int) -> tuple[str, ...]:
+    """Remove the sessions that are to go; return their names."""
+    going = to_go(listed(folder), recorder, now_ns)
+    for name in going:
+        shutil.rmtree(folder / name)
+    return going
+
+
+def listed(folder: Path) -> tuple[Kept, ...]:
+    """Return the session folders that lie in ``folder``; whatever else lies there is no matter."""
+    return tuple(
+        Kept(
+            name=place.name,
+            begun_ns=int(place.name.rpartition("-")[2]),
+            size=sum(file.stat().st_size for file in place.rglob("*") if file.is_file()),
+            held=(place / HOLD_FILE).exists(),
+        )
+        for place in sorted(folder.iterdir())
+        if (place / SESSION_FILE).is_file() and place.name.rpartition("-")[2].isdecimal()
+    )
+
+
+def room_alarm(folder: Path, recorder: Recorder) -> str | None:
+    """Say that the disk of ``folder`` has too little room left."""
+    return alarm(shutil.disk_usage(folder).free, recorder)
+
+
+def _filmed(placed: Placed, camera: Camera) -> CameraRecord:
+    view = placed.view(camera)
+    return CameraRecord(
+        name=camera.name,
+        file=f"{camera.name}.mp4",
+        fps=camera.fps,
+        reference_points=view if isinstance(view, tuple) else (),
+        pose=None if isinstance(view, tuple) else view,
+        deck=camera.deck,
+    )
+
+
+def _no_room(folder: Path, fault: OSError) -> TechnicianError:
+    return TechnicianError(
+        f"the session cannot be recorded ({fault.strerror})",
+        where=str(folder),
+        way_out="Check that the folder may be written and the disk has space",
+    )

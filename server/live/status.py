@@ -1,0 +1,78 @@
+"""How a live table stands, in one line for a person."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from models.events import (
+    CameraFault,
+    DeviceReturned,
+    Event,
+    ReaderFault,
+    RoundClosed,
+    RoundOpened,
+)
+from models.judgements import ReviewRaised, RoundResult, RoundSettled
+from server.wording import counted, signed
+
+_LOST = ("link_lost", "restarts_spent")
+
+
+@dataclass
+class Standing:
+    """What the journal's entries come to."""
+
+    sources: tuple[str, ...]
+    in_play: int | None = None
+    last: RoundResult | None = None
+    settled: int = 0
+    reviews: int = 0
+    lost: set[str] = field(default_factory=set)
+    alarm: str | None = None
+    unrecorded: str | None = None
+    """Why the recording broke off."""
+    refused: str | None = None
+    """The last entry of the console that could not be taken."""
+
+    def take(self, event: Event) -> None:
+        """Take the next entry into account."""
+        match event:
+            case RoundOpened():
+                self.in_play = event.round
+            case RoundClosed():
+                self.in_play = None
+            case RoundSettled():
+                self.last, self.settled = event.result, self.settled + 1
+            case ReviewRaised():
+                self.reviews += 1
+            case ReaderFault() | CameraFault() if event.kind in _LOST:
+                self.lost.add(event.source)
+            case DeviceReturned():
+                self.lost.discard(event.source)
+
+    def line(self) -> str:
+        """Say it: the round, what was due last, what is open, which devices are heard."""
+        parts = [
+            "no round in play" if self.in_play is None else f"round {self.in_play} in play",
+            *_due(self.last),
+            f"{counted(self.settled, 'round')} settled",
+            counted(self.reviews, "review"),
+            self._devices(),
+        ]
+        if self.alarm is not None:
+            parts.append(f"DISK: {self.alarm}")
+        if self.unrecorded is not None:
+            parts.append(f"NOT RECORDED: {self.unrecorded}")
+        if self.refused is not None:
+            parts.append(f"entry refused: {self.refused}")
+        return " · ".join(parts)
+
+    def _devices(self) -> str:
+        if not self.lost:
+            return f"{counted(len(self.sources), 'device')} heard"
+        return f"LOST: {', '.join(sorted(self.lost))}"
+
+
+def _due(last: RoundResult | None) -> Iterable[str]:
+    if last is not None:
+        spots = ", ".join(f"spot {spot.spot} {signed(spot.net)}" for spot in last.spots)
+        yield f"due in round {last.round} ({last.status}): {spots or 'nothing'}"

@@ -1,0 +1,322 @@
+"""One live table wired together: devices in, the pipeline of replay behind them."""
+
+import asyncio
+import random
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from msgspec.structs import replace
+
+from devices.cameras.frame import Frame
+from devices.cameras.live import LiveCamera
+from devices.link import ByteDevice, serial_port
+from devices.registry import driver_config, make_driver
+from devices.supervisor import Supervised, Supervisor
+from models.errors import InputRefused, TechnicianError
+from models.events import AnyObservation, CameraFault, ConsoleEntry, Event, Observation
+from models.layout import TableLayout
+from models.rulebook import Rulebook
+from server.live.config import Camera, Placed, Port, layout_of
+from server.live.entries import Entries
+from server.live.eye import Eye
+from server.live.order import Order
+from server.live.record import TableRecord
+from server.live.recorder import SessionRecorder, room_alarm, tidy
+from server.live.resume import Identities, heard_again, past_of, recall, unwatched
+from server.live.status import Standing
+from server.pipeline import Pipeline
+from server.rulebook_shelf import cited
+from server.stopwatch import Stopwatch
+from settlement.engine import Engine
+from settlement.reconcile import Reconciler
+from stream.clock import HostClock, elapsed_ns
+from stream.drift import watch_wall
+from stream.journal import Journal
+from stream.replay import Timed
+from vision.sightings import CardReader
+from vision.watch import Watcher
+
+T = TypeVar("T")
+
+_MS: Final = 1_000_000
+_TICK_NS: Final = 40 * _MS
+_TIDY_NS: Final = 600_000 * _MS
+
+
+def rules_of(placed: Placed) -> Rulebook:
+    """Return the rules in force: the rulebook's, under the table's own limits."""
+    config = placed.config
+    rules = cited(config.rulebook, placed.file.parent, placed.file).rules
+    return replace(rules, table_min=config.table_min, table_max=config.table_max)
+
+
+class LiveTable:
+    """Runs one table with one journal.
+
+    Args:
+        placed: the table's configuration.
+        journal: the table's; what an earlier run wrote is gone on with.
+        clock: the table's time.
+        reader: reads cards.
+        told: is given every entry of the journal that this run writes.
+
+    Raises:
+        PitwatchError: something that the configuration names is not there, or the journal is
+            another table's.
+    """
+
+    def __init__(
+        self,
+        placed: Placed,
+        journal: Journal,
+        clock: HostClock,
+        reader: CardReader,
+        told: Callable[[Event], None] = lambda _: None,
+    ) -> None:
+        config = placed.config
+        self._placed, self._journal, self._clock = placed, journal, clock
+        self._reader, self._on_entry = reader, told
+        self._layout: TableLayout = layout_of(placed)
+        self._sources = tuple(f"camera:{camera.name}" for camera in config.cameras)
+        self._order = Order(self._sources, config.hold_ms * _MS)
+        self.standing = Standing((*(port.name for port in config.ports), *self._sources))
+        self._past = past_of(journal)
+        self._recalling = True
+        record = TableRecord(journal, self._tell)
+        rules = rules_of(placed)
+        self._pipeline = Pipeline(
+            config.table,
+            record,
+            Reconciler(rules, self._layout, config.dealing),
+            Engine(rules),
+            Stopwatch(elapsed_ns),
+        )
+        recall(self._past, self._pipeline, record)
+        self._recalling = False
+        self._start_ns = clock.now_ns()
+        self._recorder = self._new_recorder()
+        self._failed: asyncio.Future[None]
+
+    @property
+    def recording(self) -> Path | None:
+        """The session folder of this run."""
+        return None if self._recorder is None else self._recorder.folder
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Run until ``stop`` is set; a round in play stays open and the next run goes on with it.
+
+        Raises:
+            PitwatchError: the journal cannot be written, or a part of the table failed; what
+                was acknowledged is in the journal.
+        """
+        self._failed = asyncio.get_running_loop().create_future()
+        self._begin()
+        eyes = {camera.name: self._eye(camera) for camera in self._placed.config.cameras}
+        devices: list[Supervised] = [self._device(port) for port in self._placed.config.ports]
+        devices += [self._camera(camera, eyes) for camera in self._placed.config.cameras]
+        entries = self._entries()
+        supervisor = Supervisor(self._clock, self._say, random.random)
+        tasks = [
+            asyncio.create_task(work)
+            for work in (
+                supervisor.keep_all(devices),
+                watch_wall(self._clock, self._say),
+                self._keep_going(),
+                self._keep_room(),
+            )
+        ]
+        try:
+            await self._until(stop, tasks)
+        finally:
+            if entries is not None:
+                entries.stop()
+            await _cancelled(tasks)
+            for eye in eyes.values():
+                await eye.close()
+            await asyncio.sleep(0)
+            self._keep(lambda kept: kept.close())
+        self._give(self._order.rest(self._clock.now_ns()))
+
+    # --- beginning and end ----------------------------------------------------------------
+
+    def _begin(self) -> None:
+        anchored = self._clock.anchor()
+        self._say(anchored)
+        if self._past.observations:
+            for fault in unwatched(self._past, self._sources, anchored.at or 0):
+                self._say(fault)
+
+    async def _until(self, stop: asyncio.Event, tasks: Sequence["asyncio.Task[None]"]) -> None:
+        """Return when ``stop`` is set; raise what a task, an eye or the journal raises."""
+        stopped = asyncio.create_task(stop.wait())
+        # Devices that have all ended (files, in tests) are no reason to stop: time goes on.
+        going: set[asyncio.Future[Any]] = {*tasks, stopped, self._failed}
+        try:
+            while not stopped.done():
+                done, going = await asyncio.wait(going, return_when=asyncio.FIRST_COMPLETED)
+                for one in done:
+                    one.result()
+        except BaseExceptionGroup as faults:
+            raise faults.exceptions[0] from faults
+        finally:
+            stopped.cancel()
+
+    # --- what is wired ----------------------------------------------------------------------
+
+    def _device(self, port: Port) -> ByteDevice:
+        settings = self._placed.settings(port)
+        config = driver_config(port.driver, settings)
+        driver = make_driver(port.driver, settings)
+        now_ns = self._clock.now_ns()
+        for missed in heard_again(driver, getattr(config, "source", port.name), self._past, now_ns):
+            self._say(missed)
+        return ByteDevice(
+            port.name,
+            driver,
+            serial_port(port.url, config),
+            self._clock,
+            tap=lambda at, data: self._keep(lambda kept: kept.heard(port.name, at, data)),
+        )
+
+    def _camera(self, camera: Camera, eyes: dict[str, Eye]) -> LiveCamera:
+        return LiveCamera(
+            f"camera:{camera.name}", camera.stream, self._clock, eyes[camera.name].see
+        )
+
+    def _eye(self, camera: Camera) -> Eye:
+        source = f"camera:{camera.name}"
+        watcher = Watcher(self._reader, self._layout, self._placed.view(camera), camera.name)
+        identities = Identities(source, self._past)
+
+        def looked(frame: Frame, observed: Sequence[AnyObservation]) -> None:
+            named = identities.of(observed, frame.at_ns, frame.index)
+            if named:
+                self._order.take(Timed(frame.at_ns, source, named))
+            self._order.seen(source, frame.at_ns)
+
+        def film(frame: Frame) -> None:
+            self._keep(lambda kept: kept.films[camera.name].add(frame))
+
+        return Eye(watcher, film, looked, self._fail, self._left_out(source))
+
+    def _left_out(self, source: str) -> Callable[[Frame], None]:
+        told_ns = 0
+
+        def left_out(frame: Frame) -> None:
+            nonlocal told_ns
+            if frame.at_ns - told_ns >= 1000 * _MS:
+                told_ns = frame.at_ns
+                self._say(
+                    CameraFault(
+                        source=source,
+                        at=frame.at_ns,
+                        kind="left_out",
+                        detail="pictures come faster than they are looked at",
+                        frame=frame.index,
+                    )
+                )
+
+        return left_out
+
+    def _entries(self) -> Entries | None:
+        place = self._placed.config.console
+        if place is None:
+            return None
+        loop = asyncio.get_running_loop()
+        known = {
+            (one.source, one.at, one.fact)
+            for one in self._past.observations
+            if isinstance(one, ConsoleEntry)
+        }
+
+        def take(entry: ConsoleEntry) -> None:
+            # A file is read from its beginning at every start.
+            if (entry.source, entry.at, entry.fact) not in known:
+                self._enter(entry)
+
+        entries = Entries(
+            place if place == "-" else str(self._placed.beside(place)),
+            lambda entry: _from_thread(loop, take, entry),
+            lambda refused: _from_thread(loop, self._refuse, refused),
+            self._clock.now_ns,
+        )
+        entries.start()
+        return entries
+
+    def _new_recorder(self) -> SessionRecorder | None:
+        recorder = self._placed.config.recorder
+        if recorder is None:
+            return None
+        return SessionRecorder(self._placed, recorder, self._layout, self._start_ns)
+
+    # --- what comes -------------------------------------------------------------------------
+
+    def _say(self, observation: Observation) -> None:
+        at_ns = observation.at if observation.at is not None else self._clock.now_ns()
+        self._order.take(Timed(at_ns, observation.source, (observation,)))  # type: ignore[arg-type]
+
+    def _enter(self, entry: ConsoleEntry) -> None:
+        self._keep(lambda kept: kept.entered(entry))
+        self._say(entry)
+
+    def _keep(self, write: Callable[[SessionRecorder], None]) -> None:
+        """Record something; a recording that cannot be written is told, and stops no table."""
+        recorder = self._recorder
+        if recorder is None or self.standing.unrecorded is not None:
+            return
+        try:
+            write(recorder)
+        except (OSError, TechnicianError) as fault:
+            self.standing.unrecorded = str(fault)
+
+    def _refuse(self, refused: InputRefused) -> None:
+        self.standing.refused = str(refused)
+
+    def _fail(self, fault: Exception) -> None:
+        if not self._failed.done():
+            self._failed.set_exception(fault)
+
+    async def _keep_going(self) -> None:
+        while True:
+            now_ns = self._clock.now_ns()
+            in_play = self.standing.in_play
+            self._give(self._order.due(now_ns))
+            self._pipeline.observe((), self._order.through_ns)
+            if in_play is not None and self.standing.in_play is None:
+                self._journal.checkpoint()
+            await self._clock.reached(now_ns + _TICK_NS)
+
+    def _give(self, said: Iterable[Timed[tuple[AnyObservation, ...]]]) -> None:
+        for one in said:
+            self._pipeline.observe(one.value, one.at_ns)
+
+    async def _keep_room(self) -> None:
+        recorder = self._placed.config.recorder
+        if recorder is None:
+            return
+        folder = self._placed.beside(recorder.folder)
+        while True:
+            now_ns = self._clock.now_ns()
+            await asyncio.to_thread(tidy, folder, recorder, now_ns)
+            self.standing.alarm = room_alarm(folder, recorder)
+            await self._clock.reached(now_ns + _TIDY_NS)
+
+    def _tell(self, event: Event) -> None:
+        self.standing.take(event)
+        if not self._recalling:
+            self._on_entry(event)
+
+
+def _from_thread(loop: asyncio.AbstractEventLoop, call: Callable[[T], None], value: T) -> None:
+    with suppress(RuntimeError):  # the table stopped, and its loop is closed
+        loop.call_soon_threadsafe(call, value)
+
+
+async def _cancelled(tasks: Sequence["asyncio.Task[None]"]) -> None:
+    for task in tasks:
+        task.cancel()
+    for task in tasks:
+        with suppress(asyncio.CancelledError, Exception):
+            await task

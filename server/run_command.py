@@ -1,0 +1,114 @@
+"""``pitwatch run``: one live table until it is told to stop."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.text import Text
+
+from models.events import Event
+from models.judgements import RoundSettled
+from server.console import print_json, screen
+from server.deck_shelf import library, taught
+from server.exits import Exit
+from server.live.check import checked
+from server.live.config import Placed
+from server.live.status import Standing
+from server.live.table import LiveTable
+from server.tables import round_view
+from server.wording import is_clean
+from stream.clock import HostClock
+from stream.journal import Checkpoints, Journal
+from stream.signing import Signer
+from vision.reader import Reader
+
+_STATUS_S = 1.0
+
+
+def run_table(file: Path, for_s: float | None, *, as_json: bool) -> Exit:
+    """Run the table that ``file`` configures, print each round as it settles.
+
+    Args:
+        file: the configuration.
+        for_s: stop after so many seconds; ``None`` runs until SIGINT or SIGTERM.
+        as_json: print rounds as JSON lines.
+
+    Raises:
+        PitwatchError: the configuration is not sound, or the table cannot go on.
+    """
+    placed = checked(file)
+    clock = HostClock()
+    reader = taught(Reader.load(), placed.config.decks, [library()])
+    printer = _Printer(as_json=as_json)
+    with _journal(placed, clock) as journal:
+        table = LiveTable(placed, journal, clock, reader, printer.take)
+        asyncio.run(_run(table, for_s))
+        _say_end(table)
+    return Exit.CLEAN if printer.clean else Exit.FINDINGS
+
+
+class _Printer:
+    """Prints each round as it settles."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._as_json = as_json
+        self.clean = True
+
+    def take(self, event: Event) -> None:
+        if not isinstance(event, RoundSettled):
+            return
+        self.clean = self.clean and is_clean(event.result)
+        if self._as_json:
+            print_json(event.result)
+            sys.stdout.flush()
+        else:
+            screen().print(round_view(event.result))
+
+
+async def _run(table: LiveTable, for_s: float | None) -> None:
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    if for_s is not None:
+        loop.call_later(for_s, stop.set)
+    status = asyncio.create_task(_show(table.standing))
+    try:
+        await table.run(stop)
+    finally:
+        status.cancel()
+
+
+async def _show(standing: Standing) -> None:
+    """Keep the status line on a terminal; elsewhere say it when it changes."""
+    shown = ""
+    while True:
+        line = standing.line()
+        if line != shown:
+            end = "" if sys.stderr.isatty() else "\n"
+            start = "\r\x1b[K" if sys.stderr.isatty() else ""
+            print(f"{start}{line}", end=end, file=sys.stderr, flush=True)
+            shown = line
+        await asyncio.sleep(_STATUS_S)
+
+
+def _say_end(table: LiveTable) -> None:
+    standing = table.standing
+    line = Text("\nstopped", style="bold")
+    if standing.in_play is not None:
+        line.append(f"; round {standing.in_play} is in play: the next start goes on with it")
+    if table.recording is not None:
+        line.append(f"; recorded in {table.recording}")
+    print(line.plain, file=sys.stderr)
+
+
+@contextmanager
+def _journal(placed: Placed, clock: HostClock) -> Iterator[Journal]:
+    """Open the table's journal, or make it; it is sealed at the end."""
+    path, key = placed.beside(placed.config.journal), placed.config.signing_key
+    due = None if key is None else Checkpoints(Signer.read(placed.beside(key)), clock)
+    opened = Journal.open(path, due) if path.exists() else Journal.create(path, due)
+    with opened as journal:
+        yield journal

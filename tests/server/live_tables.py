@@ -1,0 +1,92 @@
+"""Whole live tables for tests: a simulated session played through real ports to a real table."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.events import Event
+from models.judgements import RoundResult, RoundSettled
+from server.live.check import checked
+from server.live.playing import Playing
+from server.live.table import LiveTable
+from simulation.session import Settings, prepare
+from stream.clock import HostClock
+from stream.journal import Journal
+from tests.vision.truth_reader import TruthReader
+from vision.change import Rect
+from vision.felt import locate
+from vision.scenes.look import Look
+from vision.sightings import Sightings
+
+SETTINGS = Settings(
+    rounds=1,
+    seed=4,
+    spots=(1, 3),
+    look=Look(width_px=640, height_px=360, fps=10, noise_sigma=1.0),
+)
+
+
+class Told:
+    """A reader that knows what is played and looks at the clock."""
+
+    confident_p = 0.98
+
+    def __init__(self, settings: Settings, playing: Playing) -> None:
+        (camera,) = playing.recording.session.cameras
+        felt = locate(camera.view, where="test")
+        self._truth = TruthReader(prepare(settings).staged.performance, felt)
+        self._playing, self._clock = playing, HostClock()
+
+    def read(
+        self,
+        image: NDArray[np.uint8],
+        *,
+        card_width_px: float | None,
+        region: Rect | None = None,
+    ) -> Sightings:
+        begun_ns = self._playing.start_ns
+        self._truth.now_ns = self._clock.now_ns() - begun_ns if begun_ns else 0
+        return self._truth.read(image, card_width_px=card_width_px, region=region)
+
+
+class Run:
+    """One run of a table; ``settled`` fills as rounds settle."""
+
+    def __init__(self, playing: Playing, settings: Settings, journal: Path) -> None:
+        self._playing, self._settings, self._path = playing, settings, journal
+        self.settled: list[RoundResult] = []
+        self.recording: Path | None = None
+        self.line = ""
+
+    def _take(self, event: Event) -> None:
+        if isinstance(event, RoundSettled):
+            self.settled.append(event.result)
+
+    async def until(
+        self,
+        enough: Callable[["Run"], bool],
+        *,
+        begin: bool = True,
+        within_s: float = 60,
+    ) -> None:
+        """Run the table until ``enough``; with ``begin`` the session begins to play."""
+        there = self._path.exists()
+        with Journal.open(self._path) if there else Journal.create(self._path) as journal:
+            reader = Told(self._settings, self._playing)
+            placed = checked(self._playing.config)
+            table = LiveTable(placed, journal, HostClock(), reader, self._take)
+            self.recording = table.recording
+            stop = asyncio.Event()
+            running = asyncio.create_task(table.run(stop))
+            if begin:
+                await asyncio.sleep(2)
+                self._playing.play()
+            async with asyncio.timeout(within_s):
+                while not (enough(self) or running.done()):
+                    await asyncio.sleep(0.05)
+            self.line = table.standing.line()
+            stop.set()
+            await running
