@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, TypeVar
@@ -332,6 +333,24 @@ def read_on(
         version = max(version for from_seq, version in written if from_seq <= seq)
         events.append(_event(upcast(body, version), where, seq))
     return tuple(events), place
+
+
+def read_between(path: Path, after_seq: int, last_seq: int) -> tuple[AnyEvent | UnknownEvent, ...]:
+    """Read the entries after ``after_seq`` up to ``last_seq`` again, also while it is written.
+
+    They are not proved anew: for whoever went through them with :func:`read_on` before.
+
+    Raises:
+        TechnicianError: the journal is missing or damaged.
+        InputRefused: an entry of a known type is not what the format says.
+    """
+    with one_line(str(path)), closing(at_rest(path)) as connection:
+        return tuple(
+            takewhile(
+                lambda event: event.seq is not None and event.seq <= last_seq,
+                _read(connection, str(path), after_seq),
+            )
+        )
 
 
 def backup_journal(source: Path, target: Path) -> Verified:

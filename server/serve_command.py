@@ -1,0 +1,77 @@
+"""``pitwatch serve``: show the tables whose journals lie in a folder."""
+
+import logging
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+
+from models.errors import OperatorError
+from server.service.app import Setup, make_app
+from server.service.records import FIRST_ACCOUNT, PASSWORD_FILE
+from server.service.shell import JsonLines
+from stream.clock import HostClock
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where the service is reached."""
+
+    host: str
+    port: int
+    certificate: Path | None = None
+    key: Path | None = None
+
+
+def run_serve(folder: Path, state: Path | None, address: Address) -> None:
+    """Serve until stopped; the log goes to stderr, a JSON object a line.
+
+    Raises:
+        OperatorError: there is no such folder, or a certificate without its key.
+        TechnicianError: the journal of what people did is damaged.
+    """
+    if not folder.is_dir():
+        raise OperatorError(
+            "there is no such folder", where=str(folder), way_out="Name the journals' folder"
+        )
+    if (address.certificate is None) != (address.key is None):
+        raise OperatorError(
+            "a certificate and its key go together",
+            where="--tls-certificate",
+            way_out="Give --tls-key too",
+        )
+    clock = HostClock()
+    kept = state or folder / ".service"
+    app = make_app(Setup(folder, kept, is_secure=address.certificate is not None), clock)
+    _log_as_json(clock)
+    _say(kept, address)
+    uvicorn.run(
+        app,
+        host=address.host,
+        port=address.port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        ssl_certfile=address.certificate,
+        ssl_keyfile=address.key,
+        ws_max_size=1 << 16,
+        timeout_graceful_shutdown=5,
+    )
+
+
+def _log_as_json(clock: HostClock) -> None:
+    """A WebSocket's address may hold what no log should: uvicorn's own lines start at warnings."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines(clock))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    logging.getLogger("pitwatch").setLevel(logging.INFO)
+
+
+def _say(kept: Path, address: Address) -> None:
+    scheme = "http" if address.certificate is None else "https"
+    print(f"{scheme}://{address.host}:{address.port}  Ctrl-C stops it", file=sys.stderr)
+    file = kept / PASSWORD_FILE
+    if file.exists() or not (kept / "accounts.sqlite").exists():
+        said = f"sign in as {FIRST_ACCOUNT} with the password in {file}, then change it"
+        print(said, file=sys.stderr)

@@ -1,0 +1,111 @@
+"""The service put together."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from argon2 import PasswordHasher
+from fastapi import APIRouter, FastAPI, Request, Response
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+from server.service import people_routes, problems, reading_routes, streaming
+from server.service.answers import Health, document, give, said
+from server.service.floor import POLL_NS, Floor
+from server.service.guard import guarded
+from server.service.people import Right
+from server.service.records import Records
+from server.service.shell import Meters, Shell
+from server.service.streaming import Patience
+from stream.clock import Clock
+
+_ABOUT = (
+    "Shows what the tables' journals hold. Money is cents, time is nanoseconds since the Unix "
+    "epoch, UTC. Events come from `/api/sessions/{session}/stream` (server-sent events) or the "
+    "WebSocket `/stream?from=SESSION:SEQ`; `/api/schema/events` is their JSON Schema."
+)
+
+router = APIRouter()
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """How a service is set up."""
+
+    journals: Path
+    """A folder of ``*.journal``; nothing is written there."""
+    state: Path
+    """Where accounts and the journal of what people did are kept."""
+    is_secure: bool = False
+    """Whether it is reached over TLS: cookies are then never sent without it."""
+    poll_ns: int = POLL_NS
+    patience: Patience = field(default_factory=Patience)
+
+
+def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -> FastAPI:
+    """Return the service, which opens its files when it starts.
+
+    ``hasher`` replaces the password hash's usual cost.
+    """
+    meters = Meters()
+
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncIterator[None]:
+        app.state.records = Records.open(setup.state, clock, hasher)
+        following = asyncio.create_task(app.state.floor.run(setup.poll_ns))
+        try:
+            yield
+        finally:
+            following.cancel()
+            with suppress(asyncio.CancelledError):
+                await following
+            await app.state.records.close()
+
+    app = FastAPI(
+        title="Pitwatch",
+        version="1",
+        description=_ABOUT,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+        lifespan=life,
+    )
+    app.state.floor = Floor(setup.journals, lambda name, n: meters.events.labels(name).inc(n))
+    app.state.clock, app.state.meters, app.state.patience = clock, meters, setup.patience
+    app.state.is_secure = setup.is_secure
+    problems.install(app)
+    for part in (router, people_routes.router, reading_routes.router, streaming.router):
+        app.include_router(part)
+    app.add_middleware(Shell, meters=meters, clock=clock, is_secure=setup.is_secure)
+    app.openapi = lambda: document(app)  # type: ignore[method-assign]
+    return app
+
+
+@router.get("/health", responses=said(Health, 200, {}))
+async def health() -> Response:
+    """Say that the service lives."""
+    return give(Health("alive"))
+
+
+@router.get(
+    "/ready", responses=said(Health, 200, {503: "Not every journal has been read to its end yet."})
+)
+async def ready(request: Request) -> Response:
+    """Say whether every journal has been read to its end once, and its reading goes on."""
+    if not request.app.state.floor.is_ready:
+        return problems.answer(503, "the journals are still being read; ask again")
+    return give(Health("ready"))
+
+
+@router.get("/metrics", **guarded(Right.SEE_METRICS, str, media_type="text/plain", action=None))
+async def metrics(request: Request) -> Response:
+    """Tell Prometheus; it comes with a token."""
+    meters: Meters = request.app.state.meters
+    for session in request.app.state.floor.sessions():
+        view = session.view()
+        meters.last_seq.labels(view.session).set(view.last_seq)
+        meters.open_reviews.labels(view.session).set(view.reviews)
+        meters.violations.labels(view.session).set(view.violations)
+        meters.faults.labels(view.session).set(len(view.troubles) + (view.fault is not None))
+    return Response(generate_latest(meters.registry), media_type=CONTENT_TYPE_LATEST)

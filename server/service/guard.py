@@ -1,0 +1,164 @@
+"""The one place where a right is checked, and where what was done is written down."""
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, Final, TypeAlias
+from urllib.parse import urlsplit
+
+from fastapi import Depends, WebSocketException, status
+from starlette.requests import HTTPConnection
+
+from server.service.accounts import Accounts
+from server.service.activity import Outcome, PersonActed
+from server.service.answers import said
+from server.service.people import Person, Right
+from server.service.problems import Problem
+from server.service.records import Records
+from stream.clock import Clock
+
+COOKIE: Final = "pitwatch"
+CSRF_HEADER: Final = "X-CSRF-Token"
+_SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_LONGEST_TARGET: Final = 500
+
+_REFUSALS: Final = {
+    401: "Nobody is signed in, or the session or token has ended.",
+    403: "This account or token has not that right, or the CSRF token is missing.",
+    422: "A field is not what it must be; nothing was done.",
+}
+
+
+def guarded(
+    right: Right,
+    model: Any = None,
+    *,
+    status: int = 200,
+    problems: dict[int, str] | None = None,
+    action: str | None = "saw",
+    media_type: str = "application/json",
+) -> dict[str, Any]:
+    """Return what a route needs so that nobody passes without ``right``.
+
+    Args:
+        right: the right.
+        model: what the route answers; see :func:`server.service.answers.said`.
+        status: the status where all is well.
+        problems: what else it may answer.
+        action: what is written down of it; ``None`` where the route itself does so, once done.
+        media_type: what kind of text it answers.
+    """
+    return {
+        "dependencies": [Depends(_checked(right, action))],
+        "responses": said(model, status, _REFUSALS | (problems or {}), media_type),
+        "status_code": status,
+        "openapi_extra": {"security": [{"session": []}, {"token": []}], "x-right": str(right)},
+    }
+
+
+def watched(right: Right) -> list[Any]:
+    """Return the dependencies of a WebSocket that asks for ``right``."""
+    return [Depends(_checked(right, "watched"))]
+
+
+def _checked(right: Right, action: str | None) -> Callable[[HTTPConnection], Awaitable[None]]:
+    async def check(connection: HTTPConnection) -> None:
+        try:
+            connection.state.person = await _passed(connection, right, action)
+        except Problem as refused:
+            if connection.scope["type"] != "websocket":
+                raise
+            raise WebSocketException(status.WS_1008_POLICY_VIOLATION, refused.detail) from refused
+
+    return check
+
+
+async def _passed(connection: HTTPConnection, right: Right, action: str | None) -> Person:
+    person = await authority(connection)
+    if not person.may(right):
+        await note(connection, person.name, person.by, action or "tried", outcome="refused")
+        raise Problem(403, f"{person.role} has no right {right}; ask an administrator")
+    if action is not None:
+        await note(connection, person.name, person.by, action)
+    return person
+
+
+async def authority(connection: HTTPConnection) -> Person:
+    """Return who asks, by token or session.
+
+    Raises:
+        Problem: 401 nobody known; 403 a session's unsafe request without its CSRF token, or a
+            WebSocket opened by another site's page.
+    """
+    scheme, _, secret = connection.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        return _known(await records_of(connection).accounts(lambda kept: kept.by_token(secret)))
+    session = connection.cookies.get(COOKIE)
+    if not session:
+        raise _unknown()
+    csrf = connection.headers.get(CSRF_HEADER)
+
+    def find(kept: Accounts) -> tuple[Person, bool] | None:
+        return kept.by_session(session, csrf)
+
+    found = await records_of(connection).accounts(find)
+    if found is None:
+        raise _unknown()
+    person, is_own_page = found
+    if not (is_own_page or _is_safe(connection)):
+        raise Problem(403, f"send the {CSRF_HEADER} that was given at sign-in")
+    return person
+
+
+def _is_safe(connection: HTTPConnection) -> bool:
+    if connection.scope["type"] == "websocket":
+        origin = connection.headers.get("Origin")
+        return origin is not None and urlsplit(origin).netloc == connection.headers.get("Host")
+    return connection.scope["method"] in _SAFE
+
+
+def _known(person: Person | None) -> Person:
+    if person is None:
+        raise _unknown()
+    return person
+
+
+def _unknown() -> Problem:
+    return Problem(401, "sign in, or send a token that is valid", {"WWW-Authenticate": "Bearer"})
+
+
+async def note(
+    connection: HTTPConnection,
+    person: str,
+    by: str,
+    action: str,
+    *,
+    outcome: Outcome = "done",
+    target: str | None = None,
+) -> None:
+    """Write down what somebody did; durable before it is answered."""
+    clock: Clock = connection.app.state.clock
+    shown = connection.url.path + ("?" + connection.url.query if connection.url.query else "")
+    event = PersonActed(
+        at=clock.now_ns(),
+        person=person[:_LONGEST_TARGET],
+        by=by,
+        action=action,
+        target=(shown if target is None else target)[:_LONGEST_TARGET],
+        outcome=outcome,
+        address=connection.client.host if connection.client else "",
+    )
+    await records_of(connection).note(event)
+
+
+def records_of(connection: HTTPConnection) -> Records:
+    """Return the service's records."""
+    kept: Records = connection.app.state.records
+    return kept
+
+
+def _present(connection: HTTPConnection) -> Person:
+    person: Person = connection.state.person
+    return person
+
+
+Who: TypeAlias = Annotated[Person, Depends(_present)]
+"""Whoever asks, once the guard has let them pass."""

@@ -1,0 +1,73 @@
+"""Who may do what. Every right is named here, and a role has the rights listed and no other."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class Right(StrEnum):
+    """Something that a person may do. A token's scopes are rights too."""
+
+    SEE_TABLES = "see_tables"
+    """Tables, sessions, devices."""
+    SEE_ROUNDS = "see_rounds"
+    """Rounds, hands, violations, reviews, facts and the stream."""
+    SEE_MONEY = "see_money"
+    """Payments and the ledger."""
+    SEE_UNDEALT = "see_undealt"
+    """Cards that were not shown at the table, once their shoe has ended."""
+    SEE_METRICS = "see_metrics"
+    SEE_ACTIVITY = "see_activity"
+    """What people did at this service."""
+    KEEP_TOKENS = "keep_tokens"
+    """One's own tokens."""
+    KEEP_ACCOUNTS = "keep_accounts"
+
+
+class Role(StrEnum):
+    """What a person is here."""
+
+    SURVEILLANCE = "surveillance"
+    PIT = "pit"
+    AUDIT = "audit"
+    ENGINEER = "engineer"
+    ADMIN = "admin"
+
+
+_AT_THE_TABLES: Final = {
+    Right.SEE_TABLES,
+    Right.SEE_ROUNDS,
+    Right.SEE_MONEY,
+    Right.KEEP_TOKENS,
+}
+RIGHTS: Final[Mapping[Role, frozenset[Right]]] = {
+    Role.SURVEILLANCE: frozenset(_AT_THE_TABLES | {Right.SEE_UNDEALT}),
+    Role.PIT: frozenset(_AT_THE_TABLES),
+    Role.AUDIT: frozenset(_AT_THE_TABLES | {Right.SEE_ACTIVITY}),
+    Role.ENGINEER: frozenset({Right.SEE_TABLES, Right.SEE_METRICS, Right.KEEP_TOKENS}),
+    Role.ADMIN: frozenset(
+        {
+            Right.SEE_TABLES,
+            Right.SEE_METRICS,
+            Right.SEE_ACTIVITY,
+            Right.KEEP_TOKENS,
+            Right.KEEP_ACCOUNTS,
+        }
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Whoever asks, with the rights of this one request."""
+
+    name: str
+    role: Role
+    rights: frozenset[Right]
+    by: str
+    """``session`` or ``token:ID``."""
+
+    def may(self, right: Right) -> bool:
+        """Tell whether this request carries ``right``."""
+        return right in self.rights

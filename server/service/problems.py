@@ -1,0 +1,80 @@
+"""What is said when a request is refused: problem documents, RFC 9457."""
+
+import http
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from models.errors import InputRefused, OperatorError, PitwatchError, TechnicianError
+
+MEDIA_TYPE: Final = "application/problem+json"
+
+
+class ProblemDocument(msgspec.Struct, frozen=True):
+    """Why a request was refused, for people."""
+
+    status: int
+    title: str
+    detail: str
+
+
+class Problem(Exception):
+    """Refuse a request, with a sentence that says the way out."""
+
+    def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(detail)
+        self.status, self.detail, self.headers = status, detail, dict(headers or {})
+
+
+def answer(status: int, detail: str, headers: Mapping[str, str] | None = None) -> Response:
+    """Return a problem document."""
+    document = ProblemDocument(status, http.HTTPStatus(status).phrase, detail)
+    return Response(
+        msgspec.json.encode(document), status, dict(headers or {}), media_type=MEDIA_TYPE
+    )
+
+
+def install(app: FastAPI) -> None:
+    """Have ``app`` answer every refusal with a problem document."""
+    app.add_exception_handler(Problem, _problem)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(PitwatchError, _refused)
+    app.add_exception_handler(Exception, _broken)
+
+
+def _problem(_: Request, refused: Exception) -> Response:
+    assert isinstance(refused, Problem)
+    return answer(refused.status, refused.detail, refused.headers)
+
+
+def _http(_: Request, refused: Exception) -> Response:
+    assert isinstance(refused, HTTPException)
+    return answer(refused.status_code, str(refused.detail), refused.headers)
+
+
+def _invalid(_: Request, refused: Exception) -> Response:
+    """Say which field is wrong, never what was sent in it: it may be a password."""
+    assert isinstance(refused, RequestValidationError)
+    said = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in refused.errors()]
+    return answer(422, "; ".join(said))
+
+
+def _refused(_: Request, refused: Exception) -> Response:
+    assert isinstance(refused, PitwatchError)
+    return answer(_STATUS.get(type(refused), 500), f"{refused.what}. {refused.way_out}")
+
+
+def _broken(_: Request, __: Exception) -> Response:
+    return answer(500, "the service made a mistake; its log says more")
+
+
+_STATUS: Final[Mapping[type[PitwatchError], int]] = {
+    InputRefused: 422,
+    OperatorError: 409,
+    TechnicianError: 503,
+}

@@ -1,0 +1,98 @@
+"""The service's own files, each used by one thread alone."""
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Final, Self, TypeVar
+
+import msgspec
+from argon2 import PasswordHasher
+
+from server.service.accounts import Accounts
+from server.service.activity import PersonActed
+from server.service.people import Role
+from stream.clock import Clock
+from stream.journal import Journal, UnknownEvent
+
+FIRST_ACCOUNT: Final = "admin"
+PASSWORD_FILE: Final = "first-password"
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    accounts: Accounts
+    activity: Journal
+
+
+class Records:
+    """Accounts and the activity journal. Use :meth:`open`, and :meth:`close` at the end."""
+
+    def __init__(self, folder: Path, thread: ThreadPoolExecutor, files: _Files) -> None:
+        self.folder = folder
+        self._thread, self._files = thread, files
+
+    @classmethod
+    def open(cls, folder: Path, clock: Clock, hasher: PasswordHasher | None = None) -> Self:
+        """Open the files of ``folder``, or make them.
+
+        Where there is no account yet one is made, ``admin``; its password is written to the
+        file ``first-password`` there, which goes when that password is changed.
+
+        Raises:
+            TechnicianError: the activity journal is damaged or the disk refuses it.
+        """
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        thread = ThreadPoolExecutor(1, "records")
+        files = thread.submit(_opened, folder, clock, hasher or PasswordHasher()).result()
+        return cls(folder, thread, files)
+
+    async def close(self) -> None:
+        """Close the files in order."""
+        await self._do(lambda files: files.accounts.close())
+        await self._do(lambda files: files.activity.close())
+        self._thread.shutdown()
+
+    async def accounts(self, work: Callable[[Accounts], T]) -> T:
+        """Do some work with the accounts."""
+        return await self._do(lambda files: work(files.accounts))
+
+    async def note(self, event: PersonActed) -> None:
+        """Append what somebody did; durable on return."""
+        await self._do(lambda files: files.activity.append(event))
+
+    async def activity(self, before_seq: int | None, limit: int) -> tuple[PersonActed, ...]:
+        """Return what was done before ``before_seq``, the newest first."""
+        return await self._do(lambda files: _newest(files.activity, before_seq, limit))
+
+    async def _do(self, work: Callable[[_Files], T]) -> T:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, work, self._files)
+
+
+def _opened(folder: Path, clock: Clock, hasher: PasswordHasher) -> _Files:
+    path = folder / "activity.journal"
+    journal = Journal.open(path) if path.exists() else Journal.create(path)
+    accounts = Accounts.open(folder / "accounts.sqlite", clock, hasher)
+    if not accounts.all():
+        _make_first(folder / PASSWORD_FILE, accounts)
+    return _Files(accounts, journal)
+
+
+def _make_first(file: Path, accounts: Accounts) -> None:
+    password = secrets.token_urlsafe(15)
+    file.touch(mode=0o600)
+    file.write_text(password + "\n")
+    accounts.add(FIRST_ACCOUNT, Role.ADMIN, password)
+
+
+def _newest(journal: Journal, before_seq: int | None, limit: int) -> tuple[PersonActed, ...]:
+    last = journal.last_seq if before_seq is None else before_seq - 1
+    events = islice(journal.read(max(last - limit, 0)), min(limit, max(last, 0)))
+    bodies = [event.body for event in events if isinstance(event, UnknownEvent)]
+    return tuple(msgspec.json.decode(body, type=PersonActed) for body in reversed(bodies))

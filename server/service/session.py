@@ -1,0 +1,369 @@
+"""One journal as it is read: its events folded into rows, and what of them is not shown yet."""
+
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from models.events import (
+    CameraFault,
+    CameraRecovered,
+    CardDealt,
+    CardExposed,
+    Dealt,
+    DeviceReturned,
+    Fact,
+    PaymentMade,
+    ReaderFault,
+    RoundClosed,
+    RoundOpened,
+    ShoeStarted,
+)
+from models.judgements import AnyEvent, LedgerPosted, ReviewRaised, RoundResult, RoundSettled
+from server.service.rows import Key, Rows
+from server.service.veil import Hidden, plain, veiled
+from server.service.views import (
+    HandRow,
+    LedgerRow,
+    PaymentRow,
+    ReviewRow,
+    RoundRow,
+    SessionView,
+    TableState,
+    Trouble,
+    ViolationRow,
+)
+from stream.journal import Place, UnknownEvent
+
+KEPT: Final = 512
+"""How many of a session's last events are kept ready for those who watch it live."""
+
+_SHOWN_ALL: Final[Hidden] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One event, as it is given to viewers."""
+
+    seq: int
+    at: int
+    type: str
+    plain: bytes
+    veiled: bytes
+
+
+@dataclass(slots=True)
+class _Round:
+    """What is gathered about a round while it goes on."""
+
+    key: Key
+    row: RoundRow
+    times: dict[int, int] = field(default_factory=dict)
+    down: Counter[Dealt] = field(default_factory=Counter)
+    unread: Counter[Dealt] = field(default_factory=Counter)
+
+
+class Session:
+    """Fold a journal's events in their order. The rows are frozen values."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.name = path.name.removesuffix(".journal")
+        self.table: str | None = None
+        self.place = Place()
+        self.fault: str | None = None
+        self.rounds, self.hands = Rows[RoundRow](), Rows[HandRow]()
+        self.violations, self.reviews = Rows[ViolationRow](), Rows[ReviewRow]()
+        self.payments, self.ledger = Rows[PaymentRow](), Rows[LedgerRow]()
+        self.recent: deque[Entry] = deque(maxlen=KEPT)
+        self._rounds: dict[int, _Round] = {}
+        self._round: _Round | None = None
+        self._hidden: dict[int, Hidden] = {}
+        self._troubles: dict[tuple[str, str], Trouble] = {}
+        self._started_at: int | None = None
+        self._last_at: int | None = None
+        self._closed = (0, 0)
+        self._ended = (0, 0)
+
+    # --- reading --------------------------------------------------------------------------
+
+    def fold(self, event: AnyEvent | UnknownEvent) -> None:
+        """Take in the next event."""
+        assert event.seq is not None
+        if not isinstance(event, UnknownEvent):
+            self._time(event)
+            self._take(event)
+        self.recent.append(self.entry(event))
+
+    def entry(self, event: AnyEvent | UnknownEvent) -> Entry:
+        """Return an event that was folded before as it is given to viewers."""
+        seq = event.seq or 0
+        at = 0 if isinstance(event, UnknownEvent) else event.at or 0
+        kind = (
+            event.type
+            if isinstance(event, UnknownEvent)
+            else str(type(event).__struct_config__.tag)
+        )
+        hidden = self._hidden.get(seq, _SHOWN_ALL)
+        return Entry(seq, at, kind, plain(event), veiled(event, hidden))
+
+    def kept_after(self, seq: int, at_most: int) -> tuple[Entry, ...] | None:
+        """Return the next events after ``seq``; ``None`` where the journal must be read."""
+        if seq >= self.place.seq:
+            return ()
+        if not self.recent or self.recent[0].seq > seq + 1:
+            return None
+        first = seq + 1 - self.recent[0].seq
+        return tuple(islice(self.recent, first, first + at_most))
+
+    def has_ended(self, seq: int, at_ns: int) -> bool:
+        """Tell whether the shoe of an event has ended: a later one has been started."""
+        return seq <= self._ended[0] and 0 < at_ns <= self._ended[1]
+
+    def hidden(self, number: int) -> Hidden:
+        """Return the places of a round with a card that was not shown so far."""
+        found = self._rounds.get(number)
+        return _SHOWN_ALL if found is None else _places(found)
+
+    def round_row(self, number: int) -> RoundRow | None:
+        """Return a round of this session."""
+        found = self._rounds.get(number)
+        return None if found is None else found.row
+
+    def view(self) -> SessionView:
+        """Return the session as it stands."""
+        return SessionView(
+            session=self.name,
+            table=self.table,
+            started_at=self._started_at,
+            last_at=self._last_at,
+            last_seq=self.place.seq,
+            head=self.place.head.hex(),
+            rounds=len(self.rounds),
+            violations=len(self.violations),
+            reviews=len(self.reviews),
+            state=self._state(),
+            round=None if self._round is None else self._round.row.round,
+            troubles=tuple(self._troubles.values()),
+            fault=self.fault,
+        )
+
+    # --- folding --------------------------------------------------------------------------
+
+    def _state(self) -> TableState:
+        if self.fault is not None:
+            return "unreadable"
+        if self._round is None:
+            return "no round"
+        return "round open" if self._round.row.closed_at is None else "between rounds"
+
+    def _time(self, event: AnyEvent) -> None:
+        self.table = event.table or self.table
+        if event.at is not None:
+            self._started_at = event.at if self._started_at is None else self._started_at
+            self._last_at = max(self._last_at or 0, event.at)
+
+    def _take(self, event: AnyEvent) -> None:
+        if isinstance(event, RoundOpened):
+            self._open(event)
+        elif self._round is not None and isinstance(event, Fact):
+            self._round.times[event.seq or 0] = event.at or 0
+            self._touch(self._round, event.seq)
+        act = _ACTS.get(type(event))
+        if act is not None:
+            act(self, event)
+
+    def _open(self, event: RoundOpened) -> None:
+        row = RoundRow(
+            **self._head(event),
+            round=event.round,
+            status="open",
+            closed_at=None,
+            last_seq=event.seq or 0,
+            net=None,
+            violations=0,
+            reviews=0,
+            result=None,
+        )
+        self._round = _Round(self.rounds.add(row), row)
+        self._rounds[event.round] = self._round
+
+    def _head(self, event: AnyEvent) -> dict[str, Any]:
+        return {
+            "session": self.name,
+            "table": self.table or self.name,
+            "at": event.at or 0,
+            "seq": event.seq or 0,
+        }
+
+    def _put(self, own: _Round, row: RoundRow) -> None:
+        own.row = row
+        self.rounds.change(own.key, row)
+
+    def _touch(self, own: _Round, seq: int | None) -> None:
+        self._put(own, replace(own.row, last_seq=max(own.row.last_seq, seq or 0)))
+
+    def _dealt(self, event: CardDealt) -> None:
+        if self._round is None:
+            return
+        if event.face == "down":
+            self._round.down[event.to] += 1
+        elif event.card is None:
+            self._round.unread[event.to] += 1
+
+    def _exposed(self, event: CardExposed) -> None:
+        """Of an unread card and a face-down one at a place, the unread one is taken to be it."""
+        if self._round is None:
+            return
+        if self._round.unread[event.to]:
+            self._round.unread[event.to] -= 1
+        elif self._round.down[event.to]:
+            self._round.down[event.to] -= 1
+
+    def _close(self, event: RoundClosed) -> None:
+        self._closed = (event.seq or 0, event.at or 0)
+        if self._round is not None:
+            self._put(self._round, replace(self._round.row, closed_at=event.at))
+
+    def _shoe(self, _: ShoeStarted) -> None:
+        self._ended = self._closed
+
+    def _settled(self, event: RoundSettled) -> None:
+        own = self._rounds.get(event.result.round)
+        if own is None:
+            return
+        result = event.result
+        self._mark(event, own)
+        if own.row.result is not None:
+            self._forget(result.round)
+        self._put(
+            own,
+            replace(
+                own.row,
+                status=result.status,
+                last_seq=max(own.row.last_seq, event.seq or 0),
+                net=result.net,
+                violations=len(result.violations),
+                result=result,
+            ),
+        )
+        self._add_hands(event, result)
+        self._add_violations(event, own, result)
+        own.times.clear()
+
+    def _forget(self, number: int) -> None:
+        self.hands.drop(lambda row: row.round == number)
+        self.violations.drop(lambda row: row.round == number)
+
+    def _add_hands(self, event: RoundSettled, result: RoundResult) -> None:
+        for spot in result.spots:
+            for hand in spot.hands:
+                self.hands.add(
+                    HandRow(
+                        **self._head(event),
+                        round=result.round,
+                        spot=spot.spot,
+                        hand=hand.hand,
+                        cards=hand.cards,
+                        stake=hand.stake,
+                        outcome=hand.outcome,
+                        net=hand.net,
+                        clauses=hand.clauses,
+                    )
+                )
+
+    def _add_violations(self, event: RoundSettled, own: _Round, result: RoundResult) -> None:
+        for one in result.violations:
+            place = {"seq": one.seq, "at": own.times.get(one.seq, event.at or 0)}
+            self.violations.add(
+                ViolationRow(
+                    **(self._head(event) | place),
+                    round=result.round,
+                    code=one.code,
+                    spot=one.spot,
+                    hand=one.hand,
+                    clause=one.clause,
+                    detail=one.detail,
+                )
+            )
+
+    def _review(self, event: ReviewRaised) -> None:
+        own = self._rounds.get(event.round)
+        if own is not None:
+            self._mark(event, own)
+            status = own.row.status if own.row.status == "open" else "review"
+            self._put(own, replace(own.row, status=status, reviews=own.row.reviews + 1))
+        self.reviews.add(
+            ReviewRow(
+                **self._head(event),
+                round=event.round,
+                what=event.review.what,
+                candidates=event.review.candidates,
+                evidence=event.review.evidence,
+            )
+        )
+
+    def _mark(self, event: RoundSettled | ReviewRaised, own: _Round) -> None:
+        """Keep what was hidden when a judgement was given, to veil it again when it is reread."""
+        if places := _places(own):
+            self._hidden[event.seq or 0] = places
+
+    def _paid(self, event: PaymentMade) -> None:
+        self.payments.add(
+            PaymentRow(
+                **self._head(event),
+                round=0 if self._round is None else self._round.row.round,
+                spot=event.spot,
+                hand=event.hand,
+                kind=event.kind,
+                amount=event.amount,
+            )
+        )
+
+    def _posted(self, event: LedgerPosted) -> None:
+        self.ledger.add(
+            LedgerRow(
+                **self._head(event),
+                round=event.round,
+                account=event.account,
+                amount=event.amount,
+                memo=event.memo,
+            )
+        )
+
+    def _trouble(self, event: ReaderFault | CameraFault) -> None:
+        if isinstance(event, CameraFault) or event.kind in _LASTING:
+            found = Trouble(event.source, event.kind, event.at)
+            self._troubles.setdefault((event.source, event.kind), found)
+
+    def _returned(self, event: DeviceReturned) -> None:
+        for key in [key for key in self._troubles if key[0] == event.source]:
+            del self._troubles[key]
+
+    def _recovered(self, event: CameraRecovered) -> None:
+        self._troubles.pop((event.source, event.kind), None)
+
+
+def _places(own: _Round) -> Hidden:
+    return frozenset(place for place, cards in own.down.items() if cards > 0)
+
+
+_LASTING: Final = frozenset({"link_lost", "restarts_spent"})
+_ACTS: Final[Mapping[type, Callable[[Session, Any], None]]] = {
+    CardDealt: Session._dealt,
+    CardExposed: Session._exposed,
+    RoundClosed: Session._close,
+    ShoeStarted: Session._shoe,
+    RoundSettled: Session._settled,
+    ReviewRaised: Session._review,
+    PaymentMade: Session._paid,
+    LedgerPosted: Session._posted,
+    ReaderFault: Session._trouble,
+    CameraFault: Session._trouble,
+    DeviceReturned: Session._returned,
+    CameraRecovered: Session._recovered,
+}

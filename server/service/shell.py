@@ -1,0 +1,140 @@
+"""What surrounds every request: secure headers, one line of log, and meters."""
+
+import logging
+from typing import Final
+
+import msgspec
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from stream.clock import Clock, elapsed_ns
+
+_HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
+    "form-action 'self'; object-src 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+_SECURE: Final = {"Strict-Transport-Security": "max-age=31536000"}
+
+log: Final = logging.getLogger("pitwatch.service")
+
+
+class Meters:
+    """What Prometheus is told."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.requests = Counter(
+            "pitwatch_requests",
+            "Requests answered.",
+            ("method", "route", "status"),
+            registry=self.registry,
+        )
+        self.seconds = Histogram(
+            "pitwatch_request_seconds",
+            "From request to answer's start.",
+            ("route",),
+            registry=self.registry,
+        )
+        self.events = Counter(
+            "pitwatch_events_read",
+            "Events read from a journal.",
+            ("session",),
+            registry=self.registry,
+        )
+        self.viewers = Gauge(
+            "pitwatch_viewers", "Viewers of the stream.", ("kind",), registry=self.registry
+        )
+        self.dropped = Counter(
+            "pitwatch_viewers_dropped",
+            "Viewers dropped because they took nothing.",
+            ("kind",),
+            registry=self.registry,
+        )
+        self.last_seq = Gauge(
+            "pitwatch_session_last_seq", "Last event.", ("session",), registry=self.registry
+        )
+        self.open_reviews = Gauge(
+            "pitwatch_session_reviews",
+            "Review items raised.",
+            ("session",),
+            registry=self.registry,
+        )
+        self.violations = Gauge(
+            "pitwatch_session_violations", "Mistakes.", ("session",), registry=self.registry
+        )
+        self.faults = Gauge(
+            "pitwatch_session_faults",
+            "Devices at fault, and an unreadable journal.",
+            ("session",),
+            registry=self.registry,
+        )
+
+
+class Shell:
+    """ASGI middleware around the whole service."""
+
+    def __init__(self, app: ASGIApp, meters: Meters, clock: Clock, is_secure: bool) -> None:
+        self._app, self._meters, self._clock = app, meters, clock
+        self._added = _HEADERS | (_SECURE if is_secure else {})
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began_ns = elapsed_ns()
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in self._added.items():
+                    headers.setdefault(name, value)
+                self._tell(scope, message["status"], elapsed_ns() - began_ns)
+            await send(message)
+
+        await self._app(scope, receive, sending)
+
+    def _tell(self, scope: Scope, status: int, took_ns: int) -> None:
+        """Count and log a request by its route, so that no query or id of it is logged."""
+        route = getattr(scope.get("route"), "path", "none")
+        self._meters.requests.labels(scope["method"], route, str(status)).inc()
+        self._meters.seconds.labels(route).observe(took_ns / 1e9)
+        person = getattr(scope.get("state", {}).get("person"), "name", None)
+        log.info(
+            "request",
+            extra={
+                "fields": {
+                    "method": scope["method"],
+                    "route": route,
+                    "status": status,
+                    "took_us": took_ns // 1000,
+                    "person": person,
+                }
+            },
+        )
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line; an exception's text, never the values it went through."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__()
+        self._clock = clock
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of one record."""
+        fields = {
+            "at": self._clock.now_ns(),
+            "level": record.levelname.lower(),
+            "from": record.name,
+            "says": record.getMessage(),
+        }
+        if record.exc_info is not None:
+            fields["fault"] = self.formatException(record.exc_info)
+        return msgspec.json.encode(fields | getattr(record, "fields", {})).decode()

@@ -1,0 +1,144 @@
+"""What the service answers with. Money is cents, time is nanoseconds since the Unix epoch, UTC."""
+
+from typing import Generic, Literal, TypeAlias, TypeVar
+
+import msgspec
+
+from models.cards import Card
+from models.events import Spot
+from models.judgements import HandOutcome, RoundResult
+
+TableState: TypeAlias = Literal["no round", "round open", "between rounds", "unreadable"]
+RoundStatus: TypeAlias = Literal["open", "final", "pending", "review"]
+T = TypeVar("T")
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """Something of a table's journal. ``at`` and ``seq`` place it there."""
+
+    session: str
+    """The journal's name."""
+    table: str
+    at: int
+    seq: int
+
+
+class RoundRow(Row, frozen=True, kw_only=True):
+    """One round. ``at`` and ``seq`` are its opening's."""
+
+    round: int
+    status: RoundStatus
+    closed_at: int | None
+    last_seq: int
+    """The last event that belongs to it so far."""
+    net: int | None
+    violations: int
+    reviews: int
+    result: RoundResult | None
+    """As ``pitwatch replay`` prints it; ``None`` until it is settled."""
+
+
+class HandRow(Row, frozen=True, kw_only=True):
+    """One settled hand. ``at`` and ``seq`` are its settlement's."""
+
+    round: int
+    spot: Spot
+    hand: int
+    cards: tuple[Card | None, ...]
+    stake: int
+    outcome: HandOutcome
+    net: int | None
+    clauses: tuple[str, ...]
+
+
+class ViolationRow(Row, frozen=True, kw_only=True):
+    """One mistake. ``at`` and ``seq`` are those of the fact that shows it."""
+
+    round: int
+    code: str
+    spot: Spot | None
+    hand: int | None
+    clause: str
+    detail: str
+
+
+class ReviewRow(Row, frozen=True, kw_only=True):
+    """Something that a person must decide."""
+
+    round: int
+    what: str
+    candidates: tuple[str, ...]
+    evidence: tuple[int, ...]
+
+
+class PaymentRow(Row, frozen=True, kw_only=True):
+    """What changed hands: positive to the player on top of the stake."""
+
+    round: int
+    spot: Spot
+    hand: int
+    kind: Literal["main", "insurance"]
+    amount: int
+
+
+class LedgerRow(Row, frozen=True, kw_only=True):
+    """One line of a double entry. The lines of a posting sum to zero."""
+
+    round: int
+    account: str
+    amount: int
+    memo: str
+
+
+class Trouble(msgspec.Struct, frozen=True):
+    """A device that is at fault now."""
+
+    source: str
+    kind: str
+    since: int | None
+
+
+class SessionView(msgspec.Struct, frozen=True, kw_only=True):
+    """One journal."""
+
+    session: str
+    table: str | None
+    started_at: int | None
+    last_at: int | None
+    last_seq: int
+    head: str
+    """Hash of the last entry read, in hex; it stands for every entry before it."""
+    rounds: int
+    violations: int
+    reviews: int
+    state: TableState
+    round: int | None
+    """The round in play, or the last one."""
+    troubles: tuple[Trouble, ...]
+    fault: str | None
+    """Why the journal cannot be read on; what was read before stands."""
+
+
+class TableView(msgspec.Struct, frozen=True, kw_only=True):
+    """One table, as its newest session has it."""
+
+    table: str
+    now: SessionView
+    sessions: tuple[str, ...]
+    """Its journals, oldest first."""
+
+
+class FoundRound(msgspec.Struct, frozen=True, kw_only=True):
+    """The round of a table at a time."""
+
+    within: bool
+    """Whether the round was in play then; otherwise it is the last one before."""
+    round: RoundRow
+
+
+class Page(msgspec.Struct, Generic[T], frozen=True):
+    """Some of a list, the newest first."""
+
+    items: tuple[T, ...]
+    next: str | None
+    """Ask again with this as ``cursor`` for what comes after; ``None`` at the end."""

@@ -1,0 +1,138 @@
+"""A service as it stands in a house: real journals, a real port, people with roles."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import sleep
+from typing import Any, Final
+
+import httpx
+import msgspec
+import uvicorn
+from argon2 import PasswordHasher
+
+from models.decode import from_toml
+from models.events import Event
+from models.judgements import AnyEvent
+from models.layout import TableLayout
+from server.pipeline import Pipeline
+from server.rulebook_shelf import rules_for
+from server.service.app import Setup, make_app
+from server.service.people import Role
+from server.service.records import FIRST_ACCOUNT, PASSWORD_FILE
+from server.service.streaming import Patience
+from server.stopwatch import Stopwatch
+from settlement.engine import Engine
+from settlement.reconcile import Reconciler
+from stream import library
+from stream.clock import HostClock
+from stream.journal import Journal
+from tests.golden.sessions import heard
+
+PASSWORD: Final = "a long enough password"
+CHEAP: Final = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+"""Tests sign in hundreds of times; what Argon2id costs is not what they ask about."""
+
+
+def play(path: Path, name: str, table: str) -> None:
+    """Write the journal of a recorded session, as a table of that name."""
+    rules = rules_for("kansas-shoe")
+    with Journal.create(path) as journal:
+        layout = from_toml(library.layout_text("five-spots"), TableLayout, "five-spots")
+        pipeline = Pipeline(
+            table, journal, Reconciler(rules, layout), Engine(rules), Stopwatch(lambda: 0)
+        )
+        for one in heard(name):
+            pipeline.observe((one.observation,), one.now_ns)
+        pipeline.finish()
+
+
+def write(path: Path, *events: Event) -> None:
+    """Write a journal of these events."""
+    with Journal.create(path) as journal:
+        journal.append_all(events)
+
+
+@dataclass(frozen=True)
+class House:
+    """A running service."""
+
+    url: str
+    journals: Path
+    state: Path
+
+    def anyone(self) -> httpx.Client:
+        """Return a client that nobody signed in with."""
+        return httpx.Client(base_url=self.url, timeout=20)
+
+    @contextmanager
+    def signed_in(self, name: str, password: str = PASSWORD) -> Iterator[httpx.Client]:
+        """Yield a client with a session."""
+        with self.anyone() as client:
+            sent = client.post("/api/sign-in", json={"name": name, "password": password})
+            assert sent.status_code == 200, sent.text
+            client.headers["X-CSRF-Token"] = sent.json()["csrf"]
+            yield client
+
+    @contextmanager
+    def admin(self) -> Iterator[httpx.Client]:
+        """Sign in with the account that was made at the first start."""
+        password = (self.state / PASSWORD_FILE).read_text().strip()
+        with self.signed_in(FIRST_ACCOUNT, password) as client:
+            yield client
+
+    def staff(self) -> None:
+        """Make an account of every role, named after it."""
+        with self.admin() as admin:
+            for role in Role:
+                if role is not Role.ADMIN:
+                    body = {"name": str(role), "role": str(role), "password": PASSWORD}
+                    assert admin.post("/api/accounts", json=body).status_code == 201
+
+    def get(self, client: httpx.Client, path: str, **query: Any) -> Any:
+        """Return what a route answers, which must be 200."""
+        answer = client.get(path, params=query)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+
+@contextmanager
+def house(
+    journals: Path, state: Path, patience: Patience | None = None, *, wait: bool = True
+) -> Iterator[House]:
+    """Run a service on a port of this machine."""
+    setup = Setup(journals, state, poll_ns=20_000_000, patience=patience or Patience())
+    app = make_app(setup, HostClock(), CHEAP)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1)
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            found = House(f"http://127.0.0.1:{port}", journals, state)
+            until(lambda: server.started)
+            if wait:
+                with found.anyone() as client:
+                    until(lambda: client.get("/ready").status_code == 200)
+            yield found
+        finally:
+            server.should_exit = True
+            thread.join(20)
+
+
+def until(is_so: Any, tries: int = 400) -> None:
+    """Wait for something that will be so."""
+    for _ in range(tries):
+        if is_so():
+            return
+        sleep(0.025)
+    raise AssertionError("it did not come to be")
+
+
+def typed(event: object) -> AnyEvent:
+    """Read an event of an answer as what it is."""
+    return msgspec.convert(event, AnyEvent)
