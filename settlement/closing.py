@@ -110,7 +110,9 @@ def _in_doubt(
     rules, outcomes = lying.state.rules, []
     for filled in lying.doubts.hands(spot, hand):
         for way in lying.ways:
-            gained = due(filled.hand, way.played, rules, insured=insured, done=done)
+            gained = Due("pending", None, ())
+            if filled.comes_about:
+                gained = due(filled.hand, way.played, rules, insured=insured, done=done)
             outcomes.append(Outcome(gained, _both(filled.said(), way.said)))
     return gathered(outcomes) if outcomes else (OUT_OF_REACH,)
 

@@ -31,9 +31,11 @@ OUT_OF_REACH: Final = Possible("unknown", None, "more cards are unread than can 
 class Filled:
     """A hand as it may be, with the values put in the places of the unread cards."""
 
-    def __init__(self, hand: Hand, values: list[int]) -> None:
+    def __init__(self, hand: Hand, values: list[int], *, comes_about: bool = True) -> None:
         self.hand = hand
         self.values = values
+        self.comes_about = comes_about
+        """Whether there is such a hand then: a pair may be split that these cards are not."""
 
     def said(self) -> str:
         """Return the words for what makes it so."""
@@ -102,7 +104,10 @@ class Doubts:
             take(again.round, copy)
         for noted in again.round.record:
             judge(again, noted)
-        return Filled(again.round.spot(spot.number).hands[hand.number], values)
+        hands = again.round.spot(spot.number).hands
+        if hand.number >= len(hands):
+            return Filled(hand, values, comes_about=False)
+        return Filled(hands[hand.number], values)
 
 
 class Way:

@@ -69,6 +69,22 @@ def test_two_unknown_cards_may_be_a_blackjack() -> None:
     assert _possible(text)["blackjack"] == 1500
 
 
+def test_a_split_that_hangs_on_an_unknown_card_leaves_its_new_hand_open() -> None:
+    """Chips and a card for a new hand split the pair, if it is one."""
+    (spot,) = one_round(
+        "bet 1 1000; 1 4S; D 6C; 1 ??; D TC down; split 1.1 1000; 1.1 QC; 1 KC; "
+        "show D TC; D 9S; close"
+    ).spots
+    assert [hand.net for hand in spot.hands] == [1000, None]
+    assert spot.hands[1].possible == (
+        Possible("win", 1000, "the hand's unknown card is 4"),
+        Possible("pending", None, SPLIT_OF_NO_PAIR),
+    )
+
+
+SPLIT_OF_NO_PAIR = "the hand's unknown card is an ace, 2, 3, 5, 6, 7, 8, 9 or a ten"
+
+
 def test_many_unknown_cards_stay_few_outcomes() -> None:
     hits = "1 ??; " * 8
     text = f"bet 1 1000; 1 ??; D TC; 1 ??; D 8C down; {hits}show D 8C; close"
