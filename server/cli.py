@@ -166,6 +166,10 @@ def simulate(
         bool, typer.Option(help="Whether the dealer looks under an ace or ten.")
     ] = True,
     table: Annotated[str, typer.Option(help="The table's id.")] = "BJ-01",
+    live: Annotated[
+        bool,
+        typer.Option("--live", help="Then play it in real time to `pitwatch run`: ports, camera."),
+    ] = False,
     shoe: Annotated[str, typer.Option(help="What the shoe speaks.")] = "angel-eye",
     layout: Annotated[str, typer.Option(help="A shipped felt, or a TOML file.")] = "five-spots",
     video: Annotated[
@@ -264,6 +268,10 @@ def simulate(
         table=table,
     )
     simulating.run_simulate(settings, session, as_json=as_json)
+    if live:
+        from server.live_session_command import play_live
+
+        play_live(session, as_json=as_json)
 
 
 @app.command(

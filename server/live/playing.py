@@ -5,6 +5,7 @@ a pseudo-terminal, each video as motion JPEG from an HTTP server, people's entri
 """
 
 import os
+from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -30,8 +31,8 @@ TABLE_FILE: Final = "table.toml"
 _CONSOLE: Final = "console"
 _BOUNDARY: Final = "frame"
 _QUALITY: Final = "3"
-_SILENT_S: Final = 0.2
-"""How often the first picture is shown again while nothing plays yet."""
+_STILL_S: Final = 0.1
+"""How often a picture comes before the session and after it."""
 
 
 @dataclass
@@ -47,6 +48,10 @@ class Playing:
     _begun: Event = field(default_factory=Event)
     _start_ns: int = 0
     _threads: list[Thread] = field(default_factory=list)
+    watched: Event = field(default_factory=Event)
+    """Set once a table looks at a camera."""
+    left: Event = field(default_factory=Event)
+    """Set once a table that looked has gone."""
 
     @property
     def start_ns(self) -> int:
@@ -68,22 +73,23 @@ class Playing:
             thread.join()
 
     def pictures(self, camera: CameraRecord) -> Iterator[bytes]:
-        """Yield a camera's pictures as JPEG at their times: the first until playing begins."""
+        """Yield a camera's pictures as JPEG at their times, without end."""
         coder = _Jpeg()
         source = {record.name: film for record, film in self.recording.cameras}
         frames = source[camera.name].frames()
-        first = coder.encoded(next(frames))
-        while not self._begun.is_set():
-            yield first
-            self._begun.wait(_SILENT_S)
-        shown = first
+        # Shown in turn while nothing moves: two pictures of one scene never are the same.
+        shown = deque((coder.encoded(next(frames)), coder.encoded(next(frames))), maxlen=2)
+        while not self._begun.wait(_STILL_S):
+            yield shown[0]
+            shown.rotate()
         for frame in frames:
             self._clock.wait_until(self._start_ns + frame.at_ns - self.recording.session.at)
-            shown = coder.encoded(frame)
-            yield shown
+            shown.append(coder.encoded(frame))
+            yield shown[-1]
         while True:
-            yield shown
-            self._clock.wait_until(self._clock.now_ns() + int(_SILENT_S * 1e9))
+            yield shown[0]
+            shown.rotate()
+            self._clock.wait_until(self._clock.now_ns() + int(_STILL_S * 1e9))
 
     def _play_port(self, name: str) -> Thread:
         (chunks,) = (one.chunks for one in self.recording.ports if one.record.port == name)
@@ -206,13 +212,14 @@ def _served(playing: Playing, camera: CameraRecord) -> Iterator[str]:
             self.send_response(200)
             self.send_header("Content-Type", f"multipart/x-mixed-replace; boundary={_BOUNDARY}")
             self.end_headers()
+            playing.watched.set()
             try:
                 for jpeg in playing.pictures(camera):
                     head = f"--{_BOUNDARY}\r\nContent-Type: image/jpeg\r\n"
                     head += f"Content-Length: {len(jpeg)}\r\n\r\n"
                     self.wfile.write(head.encode() + jpeg + b"\r\n")
             except OSError:
-                return  # whoever watched has gone
+                playing.left.set()  # whoever watched has gone
 
         def log_message(self, *_: object) -> None:
             """Say nothing: the table tells what it sees."""

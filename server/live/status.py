@@ -68,7 +68,7 @@ class Standing:
 
     def _devices(self) -> str:
         if not self.lost:
-            return f"{counted(len(self.sources), 'device')} heard"
+            return f"none of {counted(len(self.sources), 'device')} lost"
         return f"LOST: {', '.join(sorted(self.lost))}"
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from models.events import Event
+from models.events import CardDealt, Event, RoundOpened
 from models.judgements import RoundResult, RoundSettled
 from server.live.check import checked
 from server.live.playing import Playing
 from server.live.table import LiveTable
 from simulation.session import Settings, prepare
-from stream.clock import HostClock
+from stream.clock import Clock, HostClock
 from stream.journal import Journal
 from tests.vision.truth_reader import TruthReader
 from vision.change import Rect
@@ -34,11 +34,11 @@ class Told:
 
     confident_p = 0.98
 
-    def __init__(self, settings: Settings, playing: Playing) -> None:
+    def __init__(self, settings: Settings, playing: Playing, clock: Clock | None = None) -> None:
         (camera,) = playing.recording.session.cameras
         felt = locate(camera.view, where="test")
         self._truth = TruthReader(prepare(settings).staged.performance, felt)
-        self._playing, self._clock = playing, HostClock()
+        self._playing, self._clock = playing, clock or HostClock()
 
     def read(
         self,
@@ -60,10 +60,20 @@ class Run:
         self.settled: list[RoundResult] = []
         self.recording: Path | None = None
         self.line = ""
+        self._said: list[Event] = []
 
     def _take(self, event: Event) -> None:
+        self._said.append(event)
         if isinstance(event, RoundSettled):
             self.settled.append(event.result)
+
+    def in_play(self) -> bool:
+        """Whether a round has begun."""
+        return any(isinstance(event, RoundOpened) for event in self._said)
+
+    def cards(self) -> int:
+        """How many cards were dealt."""
+        return sum(isinstance(event, CardDealt) for event in self._said)
 
     async def until(
         self,

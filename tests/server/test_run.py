@@ -1,14 +1,105 @@
 """A live table whole: real ports, a real HTTP camera, and what was recorded replayed."""
 
 import asyncio
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from models.events import Fact, Judgement, Observation
+from models.judgements import AnyEvent, RoundResult, RoundSettled
 from server.comparison import compare_sessions, tally
-from server.live.playing import played
+from server.exits import Exit
+from server.live.config import Placed, layout_of, read_config
+from server.live.playing import Playing, played
+from server.live.record import TableRecord
+from server.live.resume import past_of, recall
+from server.live.table import rules_of
+from server.pipeline import Pipeline
+from server.replay import Replayed, ReplayOptions, replay
+from server.stopwatch import Stopwatch
+from settlement.engine import Engine
+from settlement.reconcile import Reconciler
 from simulation.session import simulate
-from tests.server.live_tables import SETTINGS, Run
+from stream.clock import ReplayClock
+from stream.journal import Journal, UnknownEvent, verify_journal
+from tests.server.live_tables import SETTINGS, Run, Told
+
+
+def replay_of(recording: Path, playing: Playing) -> Replayed:
+    """Replay what a live table recorded, read by the reader that read it live."""
+    clock = ReplayClock(playing.start_ns)
+    with Journal.in_memory() as journal:
+        return replay(
+            ReplayOptions(recording),
+            journal,
+            lambda: Told(SETTINGS, playing, clock),
+            Stopwatch(lambda: 0),
+            clock=clock,
+        )
+
+
+def bare(result: RoundResult) -> RoundResult:
+    """A round without the places of its entries in one journal or another."""
+    violations = tuple(replace(one, seq=0) for one in result.violations)
+    return replace(result, violations=violations, reviews=tuple(result.reviews or ()))
+
+
+def go_on(journal: Journal, placed: Placed, to_come: Sequence[AnyEvent]) -> None:
+    """Go on with what an earlier run left, and hear what it did not come to hear."""
+    rules, layout = rules_of(placed), layout_of(placed)
+    record = TableRecord(journal, lambda _: None)
+    pipeline = Pipeline(
+        placed.config.table,
+        record,
+        Reconciler(rules, layout, placed.config.dealing),
+        Engine(rules),
+        Stopwatch(lambda: 0),
+    )
+    past = past_of(journal)
+    recall(past, pipeline, record)
+    through_ns = past.end_ns
+    for event in to_come:
+        if isinstance(event, Observation):
+            through_ns = max(through_ns, event.at or 0)
+            pipeline.observe((replace(event, seq=None),), through_ns)
+    for _ in range(500):
+        through_ns += 20_000_000
+        pipeline.observe((), through_ns)
+
+
+def concluded(events: Sequence[AnyEvent]) -> list[AnyEvent]:
+    """Facts and judgements without the places of entries in one journal or another."""
+    found: list[AnyEvent] = []
+    for event in events:
+        match event:
+            case Fact():
+                found.append(replace(event, seq=None, evidence=()))
+            case RoundSettled():
+                found.append(replace(event, seq=None, because=(), result=bare(event.result)))
+            case Judgement():
+                found.append(replace(event, seq=None, because=()))
+    return found
+
+
+def observed(events: Sequence[AnyEvent]) -> list[AnyEvent]:
+    """Observations without their places."""
+    return [replace(event, seq=None) for event in events if isinstance(event, Observation)]
+
+
+@dataclass(frozen=True)
+class Evening:
+    """One session played live from its first card to its last."""
+
+    run: Run
+    playing: Playing
+    journal: Path
 
 
 @pytest.fixture(scope="module")
@@ -16,13 +107,106 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return simulate(SETTINGS, tmp_path_factory.mktemp("dealt") / "session")
 
 
-def test_a_live_round_settles_as_it_happened(session: Path, tmp_path: Path) -> None:
-    with played(session, tmp_path) as playing:
-        run = Run(playing, SETTINGS, tmp_path / "table.journal")
+@pytest.fixture(scope="module")
+def evening(session: Path, tmp_path_factory: pytest.TempPathFactory) -> Evening:
+    place = tmp_path_factory.mktemp("live")
+    with played(session, place) as playing:
+        run = Run(playing, SETTINGS, place / "table.journal")
         asyncio.run(run.until(lambda found: len(found.settled) == SETTINGS.rounds))
-        truth = playing.recording.truth
-        assert truth is not None
-        comparisons = compare_sessions(truth, run.settled)
-        assert [one.differences for one in comparisons] == [()]
-        assert tally(comparisons).exact == SETTINGS.rounds
-        assert "1 round settled" in run.line
+    return Evening(run, playing, place / "table.journal")
+
+
+def test_a_live_round_settles_as_it_happened(evening: Evening) -> None:
+    truth = evening.playing.recording.truth
+    assert truth is not None
+    comparisons = compare_sessions(truth, evening.run.settled)
+    assert [one.differences for one in comparisons] == [()]
+    assert tally(comparisons).exact == SETTINGS.rounds
+    assert "1 round settled" in evening.run.line
+
+
+def test_what_was_recorded_replays_to_what_settled_live(evening: Evening) -> None:
+    assert evening.run.recording is not None
+    replayed = replay_of(evening.run.recording, evening.playing)
+    assert [bare(one) for one in replayed.rounds] == [bare(one) for one in evening.run.settled]
+    assert replayed.recording.frames > 50
+
+
+def test_a_run_broken_off_after_any_entry_comes_to_the_same(evening: Evening) -> None:
+    with Journal.open(evening.journal) as journal:
+        whole = [event for event in journal.read() if not isinstance(event, UnknownEvent)]
+    placed = read_config(evening.playing.config)
+    for kept in range(len(whole) + 1):
+        with Journal.in_memory() as journal:
+            journal.append_all(replace(event, seq=None) for event in whole[:kept])
+            go_on(journal, placed, whole[kept:])
+            again = [event for event in journal.read() if not isinstance(event, UnknownEvent)]
+        assert concluded(again) == concluded(whole), f"broken off after entry {kept}"
+        assert observed(again) == observed(whole)
+
+
+def test_a_table_stopped_in_the_middle_of_a_round_goes_on_with_it(
+    session: Path, tmp_path: Path
+) -> None:
+    journal = tmp_path / "table.journal"
+    with played(session, tmp_path) as playing:
+        first = Run(playing, SETTINGS, journal)
+        asyncio.run(first.until(lambda found: found.in_play() and found.cards() >= 3))
+        assert first.settled == []
+        second = Run(playing, SETTINGS, journal)
+        asyncio.run(second.until(lambda found: len(found.settled) == 1, begin=False))
+        (settled,) = second.settled
+        assert settled.round == 1
+        assert settled.status == "review", "what was not watched is for a person to decide"
+    verified = verify_journal(journal)
+    assert verified.sealed
+    with Journal.open(journal) as written:
+        kinds = [type(event).__name__ for event in written.read()]
+    assert kinds.count("RoundOpened") == 1
+    assert kinds.count("RoundSettled") == 1
+
+
+def test_killed_and_told_to_stop_it_keeps_every_entry_and_seals_its_journal(
+    session: Path, tmp_path: Path
+) -> None:
+    with played(session, tmp_path) as playing:
+        first = started(playing.config)
+        wait_for(first, "none of 3 devices lost")
+        time.sleep(1)
+        first.kill()
+        first.communicate()
+        journal = tmp_path / "BJ-01.journal"
+        before = verify_journal(journal)
+        assert not before.sealed
+        assert before.entries >= 1
+        second = started(playing.config)
+        wait_for(second, "none of 3 devices lost")
+        time.sleep(1)
+        second.send_signal(signal.SIGTERM)
+        out, _ = second.communicate(timeout=20)
+    assert second.returncode == Exit.CLEAN
+    assert out == ""
+    after = verify_journal(journal)
+    assert after.sealed
+    assert after.entries > before.entries
+
+
+def started(config: Path) -> subprocess.Popen[str]:
+    """Start ``pitwatch run`` in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "server", "run", str(config), "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def wait_for(process: subprocess.Popen[str], line: str) -> None:
+    """Return once the process has said a line that holds ``line``."""
+    assert process.stderr is not None
+    said = []
+    for text in process.stderr:
+        said.append(text)
+        if line in text:
+            return
+    raise AssertionError("".join(said))
