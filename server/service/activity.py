@@ -18,6 +18,6 @@ class PersonActed(Event, frozen=True, kw_only=True, tag="person_acted"):
     """``signed_in``, ``saw``, ``account_added`` …"""
     target: str = ""
     """What it was done to: an account, a token, a path with its query."""
-    outcome: Outcome = "done"
+    outcome: Outcome
     address: str = ""
     """The network address it came from."""

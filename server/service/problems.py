@@ -54,7 +54,9 @@ def _problem(_: Request, refused: Exception) -> Response:
 
 def _http(_: Request, refused: Exception) -> Response:
     assert isinstance(refused, HTTPException)
-    return answer(refused.status_code, str(refused.detail), refused.headers)
+    # A body that cannot be parsed is refused as one with a wrong field is.
+    status = 422 if refused.status_code == 400 else refused.status_code
+    return answer(status, str(refused.detail), refused.headers)
 
 
 def _invalid(_: Request, refused: Exception) -> Response:

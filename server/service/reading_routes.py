@@ -75,11 +75,9 @@ def floor_of(request: Request) -> Floor:
 
 def shown(session: Session, row: R, who: Person) -> Any:
     """Return a row as this person may see it."""
-    last = row.last_seq if isinstance(row, RoundRow) else row.seq
-    at = (row.closed_at or 0) if isinstance(row, RoundRow) else row.at
-    if who.may(Right.SEE_UNDEALT) and session.has_ended(last, at):
-        return row
     number: int = getattr(row, "round", 0)
+    if who.may(Right.SEE_UNDEALT) and session.is_round_past(number):
+        return row
     return veiled_row(row, session.hidden(number))
 
 
@@ -265,7 +263,7 @@ def text_of(session: Session, entry: Entry, who: Person) -> bytes | None:
     """Return an event's JSON as this person may see it; ``None`` where they may not."""
     if entry.type in MONEY and not who.may(Right.SEE_MONEY):
         return None
-    whole = who.may(Right.SEE_UNDEALT) and session.has_ended(entry.seq, entry.at)
+    whole = who.may(Right.SEE_UNDEALT) and session.is_past(entry)
     return entry.plain if whole else entry.veiled
 
 

@@ -54,6 +54,8 @@ class Entry:
     type: str
     plain: bytes
     veiled: bytes
+    round: int | None
+    """Of a judgement, the round it is about."""
 
 
 @dataclass(slots=True)
@@ -109,7 +111,7 @@ class Session:
             else str(type(event).__struct_config__.tag)
         )
         hidden = self._hidden.get(seq, _SHOWN_ALL)
-        return Entry(seq, at, kind, plain(event), veiled(event, hidden))
+        return Entry(seq, at, kind, plain(event), veiled(event, hidden), _judged(event))
 
     def kept_after(self, seq: int, at_most: int) -> tuple[Entry, ...] | None:
         """Return the next events after ``seq``; ``None`` where the journal must be read."""
@@ -120,9 +122,18 @@ class Session:
         first = seq + 1 - self.recent[0].seq
         return tuple(islice(self.recent, first, first + at_most))
 
-    def has_ended(self, seq: int, at_ns: int) -> bool:
+    def is_past(self, entry: Entry) -> bool:
         """Tell whether the shoe of an event has ended: a later one has been started."""
-        return seq <= self._ended[0] and 0 < at_ns <= self._ended[1]
+        if entry.round is not None:
+            return self.is_round_past(entry.round)
+        return entry.seq <= self._ended[0] and 0 < entry.at <= self._ended[1]
+
+    def is_round_past(self, number: int) -> bool:
+        """Tell whether the shoe that a round was dealt from has ended."""
+        row = self.round_row(number)
+        if row is None or row.closed_at is None:
+            return False
+        return row.seq <= self._ended[0] and 0 < row.closed_at <= self._ended[1]
 
     def hidden(self, number: int) -> Hidden:
         """Return the places of a round with a card that was not shown so far."""
@@ -346,6 +357,12 @@ class Session:
 
     def _recovered(self, event: CameraRecovered) -> None:
         self._troubles.pop((event.source, event.kind), None)
+
+
+def _judged(event: AnyEvent | UnknownEvent) -> int | None:
+    if isinstance(event, RoundSettled):
+        return event.result.round
+    return event.round if isinstance(event, ReviewRaised) else None
 
 
 def _places(own: _Round) -> Hidden:

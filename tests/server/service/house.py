@@ -10,13 +10,11 @@ from time import sleep
 from typing import Any, Final
 
 import httpx
-import msgspec
 import uvicorn
 from argon2 import PasswordHasher
 
 from models.decode import from_toml
 from models.events import Event
-from models.judgements import AnyEvent
 from models.layout import TableLayout
 from server.pipeline import Pipeline
 from server.rulebook_shelf import rules_for
@@ -131,8 +129,3 @@ def until(is_so: Any, tries: int = 400) -> None:
             return
         sleep(0.025)
     raise AssertionError("it did not come to be")
-
-
-def typed(event: object) -> AnyEvent:
-    """Read an event of an answer as what it is."""
-    return msgspec.convert(event, AnyEvent)

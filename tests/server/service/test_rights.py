@@ -1,0 +1,139 @@
+"""Every route, every role: who may ask what, from one table."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import httpx
+import pytest
+
+from server.service.app import Setup, make_app
+from server.service.people import RIGHTS, Right, Role
+from stream.clock import SimulatedClock
+from tests.server.service.house import House
+
+NOBODY: Final = "nobody"
+EVERYBODY: Final = frozenset({NOBODY, *Role})
+STAFF: Final = frozenset(Role)
+TABLES: Final = frozenset({Role.SURVEILLANCE, Role.PIT, Role.AUDIT})
+TECHNICAL: Final = frozenset({Role.ENGINEER, Role.ADMIN})
+ADMIN: Final = frozenset({Role.ADMIN})
+
+MAY: Final[dict[tuple[str, str], frozenset[str]]] = {
+    ("GET", "/health"): EVERYBODY,
+    ("GET", "/ready"): EVERYBODY,
+    ("GET", "/api/openapi.json"): EVERYBODY,
+    ("GET", "/api/schema/events"): EVERYBODY,
+    ("POST", "/api/sign-in"): EVERYBODY,
+    ("GET", "/metrics"): TECHNICAL,
+    ("POST", "/api/sign-out"): STAFF,
+    ("GET", "/api/me"): STAFF,
+    ("POST", "/api/me/password"): STAFF,
+    ("GET", "/api/tokens"): STAFF,
+    ("POST", "/api/tokens"): STAFF,
+    ("DELETE", "/api/tokens/{key}"): STAFF,
+    ("GET", "/api/accounts"): ADMIN,
+    ("POST", "/api/accounts"): ADMIN,
+    ("PATCH", "/api/accounts/{name}"): ADMIN,
+    ("GET", "/api/activity"): frozenset({Role.AUDIT, Role.ADMIN}),
+    ("GET", "/api/tables"): STAFF,
+    ("GET", "/api/tables/{table}"): STAFF,
+    ("GET", "/api/sessions"): STAFF,
+    ("GET", "/api/sessions/{session}"): STAFF,
+    ("GET", "/api/sessions/{session}/events"): TABLES,
+    ("GET", "/api/sessions/{session}/rounds/{number}"): TABLES,
+    ("GET", "/api/sessions/{session}/stream"): TABLES,
+    ("GET", "/api/tables/{table}/rounds/at/{time}"): TABLES,
+    ("GET", "/api/rounds"): TABLES,
+    ("GET", "/api/hands"): TABLES,
+    ("GET", "/api/violations"): TABLES,
+    ("GET", "/api/reviews"): TABLES,
+    ("GET", "/api/payments"): TABLES,
+    ("GET", "/api/ledger"): TABLES,
+}
+FILLED: Final = {"table": "BJ-07", "session": "bj-07", "number": "1", "time": "9" * 18}
+REFUSED: Final = {401, 403}
+
+
+@pytest.fixture(scope="module", params=[NOBODY, *Role])
+def caller(request: pytest.FixtureRequest, at_work: House) -> Iterator[tuple[str, httpx.Client]]:
+    who: str = request.param
+    if who == NOBODY:
+        with at_work.anyone() as client:
+            yield who, client
+    elif who == Role.ADMIN:
+        with at_work.admin() as client:
+            yield who, client
+    else:
+        with at_work.signed_in(who) as client:
+            yield who, client
+
+
+def test_the_table_names_every_route_there_is(tmp_path: Path) -> None:
+    app = make_app(Setup(tmp_path, tmp_path), SimulatedClock())
+    paths = app.openapi()["paths"]
+    told = {(method.upper(), path) for path, methods in paths.items() for method in methods}
+    assert told | {("GET", "/api/openapi.json"), ("GET", "/api/schema/events")} == set(MAY)
+
+
+@pytest.mark.parametrize(("method", "path"), [key for key in MAY if key[1] != "/api/sign-out"])
+def test_who_may_ask_it(method: str, path: str, caller: tuple[str, httpx.Client]) -> None:
+    who, client = caller
+    filled = path.format(**FILLED, key="none", name="none")
+    with client.stream(method, filled) as answer:
+        allowed = answer.status_code not in REFUSED
+        assert allowed == (who in MAY[method, path]), answer.status_code
+        assert answer.status_code < 500
+        if who == NOBODY and not allowed:
+            assert answer.status_code == 401
+
+
+def test_a_role_has_the_rights_listed_and_only_surveillance_sees_what_was_not_dealt() -> None:
+    assert {role for role, rights in RIGHTS.items() if Right.SEE_UNDEALT in rights} == {
+        Role.SURVEILLANCE
+    }
+
+
+def test_a_session_is_no_use_to_a_page_that_does_not_know_its_csrf_token(at_work: House) -> None:
+    with at_work.signed_in("pit") as pit:
+        token = pit.headers.pop("X-CSRF-Token")
+        asked = {"label": "x", "scopes": ["see_rounds"]}
+        assert pit.post("/api/tokens", json=asked).status_code == 403
+        pit.headers["X-CSRF-Token"] = token[::-1]
+        assert pit.post("/api/tokens", json=asked).status_code == 403
+        pit.headers["X-CSRF-Token"] = token
+        assert pit.post("/api/tokens", json=asked).status_code == 201
+
+
+def test_a_token_does_what_its_scopes_say_and_not_more(at_work: House) -> None:
+    with at_work.signed_in("pit") as pit, at_work.anyone() as program:
+        beyond = {"label": "x", "scopes": ["see_undealt"]}
+        assert pit.post("/api/tokens", json=beyond).status_code == 403
+        made = pit.post("/api/tokens", json={"label": "board", "scopes": ["see_rounds"]}).json()
+        program.headers["Authorization"] = f"Bearer {made['secret']}"
+        assert program.get("/api/rounds").status_code == 200
+        assert program.get("/api/payments").status_code == 403
+        events = at_work.get(program, "/api/sessions/bj-07/events", limit=500)["events"]
+        assert not {"payment_made", "ledger_posted"} & {event["type"] for event in events}
+        assert pit.delete(f"/api/tokens/{made['token']['id']}").status_code == 204
+        assert program.get("/api/rounds").status_code == 401
+
+
+def test_other_sites_are_not_let_in_and_headers_are_set(at_work: House) -> None:
+    with at_work.anyone() as client:
+        answer = client.options(
+            "/api/tables",
+            headers={"Origin": "https://evil.example", "Access-Control-Request-Method": "GET"},
+        )
+        assert "access-control-allow-origin" not in answer.headers
+        health = client.get("/health").headers
+        assert health["content-security-policy"].startswith("default-src 'self'")
+        assert health["x-content-type-options"] == "nosniff"
+        assert health["x-frame-options"] == "DENY"
+    with at_work.anyone() as client:
+        sent = client.post(
+            "/api/sign-in", json={"name": "pit", "password": "a long enough password"}
+        )
+        cookie = sent.headers["set-cookie"].lower()
+        assert "httponly" in cookie
+        assert "samesite=strict" in cookie

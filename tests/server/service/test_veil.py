@@ -1,0 +1,179 @@
+"""No card that was not shown at the table, and nothing that counts the shoe, before its time."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+
+from models.cards import Card
+from models.events import (
+    AnyObservation,
+    CardBurned,
+    CardDealt,
+    CardExposed,
+    ConsoleEntry,
+    Event,
+    ReaderFault,
+    RoundClosed,
+    RoundOpened,
+    ShoeCardRead,
+    ShoeStarted,
+)
+from models.judgements import (
+    DealerResult,
+    Review,
+    ReviewRaised,
+    RoundResult,
+    RoundSettled,
+    Violation,
+)
+from server.service.veil import veiled
+from tests.server.service.house import House, house, write
+
+HOLE, BURNED, NEXT = "7C", "2D", "9H"
+
+
+def shoe(at: int, number: int) -> list[Event]:
+    """A shoe in which the dealer's hole card is never turned up."""
+    cards = (Card("TS"), Card(HOLE))
+    dealer = DealerResult(cards=cards, burned=(), total=17, soft=False, outcome="stand")
+    wrong = Violation("deal_order", 1, None, None, "deal.order", f"the dealer's {HOLE} was late")
+    result = RoundResult(
+        round=number,
+        rulebook="kansas-shoe",
+        status="final",
+        dealer=dealer,
+        spots=(),
+        violations=(wrong,),
+        net=0,
+        reviews=(),
+    )
+    review = Review("which card is it", (HOLE, "7S"), (1,))
+    events: list[Event] = [
+        ShoeStarted(decks=6),
+        CardBurned(card=Card(BURNED)),
+        RoundOpened(round=number),
+        ShoeCardRead(source="shoe", card=Card(HOLE), draw=3, raw="7c"),
+        CardDealt(to="dealer", card=Card("TS")),
+        CardDealt(to="dealer", card=Card(HOLE), face="down"),
+        ReviewRaised(round=number, review=review),
+        ReaderFault(source="shoe", kind="gap", detail="number 9 where 4 was due", missing_from=4),
+        RoundClosed(),
+        RoundSettled(result=result),
+        ShoeCardRead(source="shoe", card=Card(NEXT), draw=4, raw="9h"),
+    ]
+    return [
+        msgspec.structs.replace(event, at=at + step, table="BJ-03")
+        for step, event in enumerate(events)
+    ]
+
+
+def everything(found: House, client: httpx.Client) -> str:
+    """All that a viewer can get out of the service about the table."""
+    texts = [
+        client.get(path, params={"limit": 500}).text
+        for path in (
+            "/api/sessions/veil/events",
+            "/api/rounds",
+            "/api/hands",
+            "/api/violations",
+            "/api/reviews",
+            "/api/payments",
+            "/api/sessions/veil/rounds/1",
+            "/api/tables/BJ-03/rounds/at/9000000",
+            "/api/tables",
+        )
+    ]
+    return "\n".join(texts)
+
+
+@pytest.fixture(scope="module")
+def one_shoe(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    folder = tmp_path_factory.mktemp("one")
+    write(folder / "veil.journal", *shoe(1_000, 1))
+    with house(folder, folder / "state") as found:
+        found.staff()
+        yield found
+
+
+@pytest.fixture(scope="module")
+def two_shoes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    folder = tmp_path_factory.mktemp("two")
+    write(folder / "veil.journal", *shoe(1_000, 1), *shoe(2_000, 2))
+    with house(folder, folder / "state") as found:
+        found.staff()
+        yield found
+
+
+@pytest.mark.parametrize("who", ["surveillance", "pit", "audit"])
+def test_while_the_shoe_is_in_use_nobody_sees_a_card_that_was_not_shown(
+    one_shoe: House, who: str
+) -> None:
+    with one_shoe.signed_in(who) as client:
+        told = everything(one_shoe, client)
+    assert "TS" in told
+    for secret in (HOLE, BURNED, NEXT, '"draw"', '"raw"', "missing_from", "number 9"):
+        assert secret not in told
+
+
+@pytest.mark.parametrize("who", ["pit", "audit"])
+def test_after_the_shoe_only_surveillance_sees_it(two_shoes: House, who: str) -> None:
+    with two_shoes.signed_in(who) as client:
+        told = everything(two_shoes, client)
+    for secret in (HOLE, BURNED, NEXT, '"draw"', '"raw"'):
+        assert secret not in told
+
+
+def test_surveillance_sees_the_shoe_that_has_ended_and_not_the_one_in_use(
+    two_shoes: House,
+) -> None:
+    with two_shoes.signed_in("surveillance") as client:
+        events = two_shoes.get(client, "/api/sessions/veil/events", limit=500)["events"]
+        rows = two_shoes.get(client, "/api/rounds")["items"]
+    burned = [event["card"] for event in events if event["type"] == "card_burned"]
+    assert burned == [BURNED, None]
+    assert [row["result"]["dealer"]["cards"] for row in rows] == [[None, None], ["TS", HOLE]]
+    assert rows[0]["result"]["dealer"]["total"] is None
+
+
+def test_a_hole_card_is_told_once_it_is_turned_up(tmp_path: Path) -> None:
+    events = shoe(1_000, 1)
+    shown = CardExposed(at=1_006, table="BJ-03", to="dealer", card=Card(HOLE))
+    write(tmp_path / "veil.journal", *events[:6], shown, *events[8:])
+    with house(tmp_path, tmp_path / "state") as found:
+        found.staff()
+        with found.signed_in("pit") as pit:
+            (row,) = found.get(pit, "/api/rounds")["items"]
+            told = found.get(pit, "/api/sessions/veil/events", limit=500)["events"]
+    assert row["result"]["dealer"]["cards"] == ["TS", HOLE]
+    assert [e["card"] for e in told if e["type"] == "card_dealt"] == ["TS", None]
+    assert [e["card"] for e in told if e["type"] == "card_exposed"] == [HOLE]
+
+
+def test_of_a_new_kind_of_observation_nothing_is_told() -> None:
+    said = {"type", "seq", "at", "table", "source", "confidence"}
+    for kind in AnyObservation.__args__:
+        if kind is ConsoleEntry:
+            continue
+        schema = msgspec.json.schema(kind)["$defs"][kind.__name__]["properties"]
+        fields: dict[str, Any] = {name: _some(schema[name]) for name in schema}
+        event = msgspec.convert(fields | {"type": kind.__struct_config__.tag}, kind)
+        told = msgspec.json.decode(veiled(event, frozenset()))
+        assert not {"card", "candidates", "raw", "draw", "crop", "missing_from"} & set(told)
+        assert said & set(told)
+
+
+def _some(schema: dict[str, Any]) -> Any:
+    if "enum" in schema:
+        return schema["enum"][0]
+    if "anyOf" in schema:
+        return None if {"type": "null"} in schema["anyOf"] else _some(schema["anyOf"][0])
+    if "$ref" in schema:
+        return "AS"
+    if schema.get("type") == "array":
+        return [1] * schema.get("minItems", 0)
+    of_type = {"integer": 1, "number": 0.5, "object": {}, "boolean": True, "string": "AS"}
+    return of_type[schema["type"]]
