@@ -122,7 +122,7 @@ def house(
             thread.join(20)
 
 
-def until(is_so: Any, tries: int = 400) -> None:
+def until(is_so: Any, tries: int = 2400) -> None:
     """Wait for something that will be so."""
     for _ in range(tries):
         if is_so():
