@@ -26,6 +26,8 @@ class Standing:
     last: RoundResult | None = None
     settled: int = 0
     reviews: int = 0
+    heard: set[str] = field(default_factory=set)
+    """The devices that were opened once, in this run."""
     lost: set[str] = field(default_factory=set)
     alarm: str | None = None
     unrecorded: str | None = None
@@ -68,7 +70,7 @@ class Standing:
 
     def _devices(self) -> str:
         if not self.lost:
-            return f"none of {counted(len(self.sources), 'device')} lost"
+            return f"{len(self.heard)} of {counted(len(self.sources), 'device')} heard"
         return f"LOST: {', '.join(sorted(self.lost))}"
 
 

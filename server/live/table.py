@@ -13,7 +13,7 @@ from devices.cameras.frame import Frame
 from devices.cameras.live import LiveCamera
 from devices.link import ByteDevice, serial_port
 from devices.registry import driver_config, make_driver
-from devices.supervisor import Supervised, Supervisor
+from devices.supervisor import Say, Supervised, Supervisor
 from models.errors import InputRefused, TechnicianError
 from models.events import AnyObservation, CameraFault, ConsoleEntry, Event, Observation
 from models.layout import TableLayout
@@ -117,6 +117,7 @@ class LiveTable:
         devices: list[Supervised] = [self._device(port) for port in self._placed.config.ports]
         devices += [self._camera(camera, eyes) for camera in self._placed.config.cameras]
         entries = self._entries()
+        devices = [_Noted(device, self.standing.heard) for device in devices]
         supervisor = Supervisor(self._clock, self._say, random.random)
         tasks = [
             asyncio.create_task(work)
@@ -307,6 +308,23 @@ class LiveTable:
         self.standing.take(event)
         if not self._recalling:
             self._on_entry(event)
+
+
+class _Noted:
+    """A device of which it is noted that it was heard."""
+
+    def __init__(self, device: Supervised, heard: set[str]) -> None:
+        self._device, self._heard, self.source = device, heard, device.source
+        self.fault = device.fault
+
+    async def run(self, heard: Callable[[], None], say: Say) -> None:
+        """Run the device."""
+
+        def noted() -> None:
+            self._heard.add(self.source)
+            heard()
+
+        await self._device.run(noted, say)
 
 
 def _from_thread(loop: asyncio.AbstractEventLoop, call: Callable[[T], None], value: T) -> None:

@@ -80,7 +80,7 @@ class Run:
         enough: Callable[["Run"], bool],
         *,
         begin: bool = True,
-        within_s: float = 60,
+        within_s: float = 90,
     ) -> None:
         """Run the table until ``enough``; with ``begin`` the session begins to play."""
         there = self._path.exists()
@@ -92,7 +92,9 @@ class Run:
             stop = asyncio.Event()
             running = asyncio.create_task(table.run(stop))
             if begin:
-                await asyncio.sleep(2)
+                while len(table.standing.heard) < len(table.standing.sources):
+                    await asyncio.sleep(0.05)
+                await asyncio.sleep(0.5)
                 self._playing.play()
             async with asyncio.timeout(within_s):
                 while not (enough(self) or running.done()):

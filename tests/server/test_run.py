@@ -171,7 +171,7 @@ def test_killed_and_told_to_stop_it_keeps_every_entry_and_seals_its_journal(
 ) -> None:
     with played(session, tmp_path) as playing:
         first = started(playing.config)
-        wait_for(first, "none of 3 devices lost")
+        wait_for(first, "3 of 3 devices heard")
         time.sleep(1)
         first.kill()
         first.communicate()
@@ -180,7 +180,7 @@ def test_killed_and_told_to_stop_it_keeps_every_entry_and_seals_its_journal(
         assert not before.sealed
         assert before.entries >= 1
         second = started(playing.config)
-        wait_for(second, "none of 3 devices lost")
+        wait_for(second, "3 of 3 devices heard")
         time.sleep(1)
         second.send_signal(signal.SIGTERM)
         out, _ = second.communicate(timeout=20)

@@ -220,4 +220,4 @@ def test_the_status_line_names_a_lost_device_until_it_returns() -> None:
     standing.take(ReaderFault(source="shoe", at=1, kind="link_lost", detail="gone"))
     assert "LOST: shoe" in standing.line()
     standing.take(DeviceReturned(source="shoe", at=2, away_ns=1, tries=1))
-    assert "none of 2 devices lost" in standing.line()
+    assert "0 of 2 devices heard" in standing.line()
