@@ -52,6 +52,9 @@ class CameraRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     name: Name
     file: str
+    """The video, or its first segment; ``overhead.mp4`` goes on in ``overhead+0001.mp4``."""
+    segments: Annotated[int, Meta(ge=1)] | None = None
+    """In how many files it lies; left out while it is recorded: as many as are there."""
     fps: Annotated[float, Meta(gt=0, le=240)]
     reference_points: tuple[ReferencePoint, ...] = ()
     """For a lens that bends nothing; passed over where there is a pose."""
@@ -62,6 +65,11 @@ class CameraRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     def __post_init__(self) -> None:
         if self.pose is None and len(self.reference_points) < 4:
             raise ValueError("Expected a pose or at least 4 reference_points")
+
+    def segment(self, number: int) -> str:
+        """Return the name of one of its files, counted from 0; no camera's name holds a plus."""
+        stem, dot, ending = self.file.rpartition(".")
+        return f"{stem}+{number:04}{dot}{ending}" if number else self.file
 
     @property
     def view(self) -> CameraPose | tuple[ReferencePoint, ...]:

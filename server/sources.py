@@ -21,6 +21,7 @@ from stream.recording import (
     read_events,
     read_layout,
     read_session,
+    video_files,
 )
 from stream.replay import Timed, merged, timed_chunks
 
@@ -73,9 +74,7 @@ def open_recording(folder: Path) -> Recording:
     return Recording(
         session=session,
         layout=read_layout(folder / session.layout),
-        cameras=tuple(
-            (camera, FileCamera(folder / camera.file, session.at)) for camera in session.cameras
-        ),
+        cameras=tuple((camera, _filmed(folder, camera, session.at)) for camera in session.cameras),
         ports=ports,
         console=_console(folder, session),
         truth=_truth(folder, session),
@@ -99,6 +98,11 @@ def play(recording: Recording, frames: Sequence[Iterator[Frame]]) -> Iterator[Ti
         for (camera, _), pictures in zip(recording.cameras, frames, strict=True)
     ]
     return merged(sources)
+
+
+def _filmed(folder: Path, camera: CameraRecord, start_ns: int) -> FileCamera:
+    first, *later = video_files(folder, camera)
+    return FileCamera(first, start_ns, later, closed=camera.segments is not None)
 
 
 def _port(folder: Path, record: SerialRecord) -> Port:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import count, takewhile
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, TextIO
@@ -13,7 +14,7 @@ from models.errors import InputRefused, InstallerError, TechnicianError
 from models.events import Event
 from models.judgements import AnyEvent
 from models.layout import TableLayout, faults
-from models.session import Session
+from models.session import CameraRecord, Session
 from stream.toml import to_toml
 
 SESSION_FILE: Final = "session.toml"
@@ -38,10 +39,7 @@ def read_session(folder: Path) -> Session:
         InstallerError: the folder is no session, or its layout is missing or impossible.
         TechnicianError: a recorded file that it names is missing.
     """
-    source = folder / SESSION_FILE
-    session = from_toml(
-        _text(source, "Give the folder of a recorded session"), Session, str(source)
-    )
+    session = read_description(folder)
     read_layout(folder / session.layout)
     for file in _recorded_files(session):
         if not (folder / file).is_file():
@@ -51,6 +49,29 @@ def read_session(folder: Path) -> Session:
                 way_out=f"Restore the file, or take it out of {SESSION_FILE}",
             )
     return session
+
+
+def read_description(folder: Path) -> Session:
+    """Read what a session says of itself, also while it is recorded: no other file is looked for.
+
+    Raises:
+        InputRefused: a field is not what the format says.
+        InstallerError: the folder is no session.
+    """
+    source = folder / SESSION_FILE
+    text = _text(source, "Give the folder of a recorded session")
+    return from_toml(text, Session, str(source))
+
+
+def video_files(folder: Path, camera: CameraRecord) -> tuple[Path, ...]:
+    """Return the segments of a camera's video, in order; of an unclosed one, those that are there.
+
+    The first is named whether it is there or not.
+    """
+    if camera.segments is not None:
+        return tuple(folder / camera.segment(number) for number in range(camera.segments))
+    later = (folder / camera.segment(number) for number in count(1))
+    return (folder / camera.file, *takewhile(Path.is_file, later))
 
 
 def write_session(folder: Path, session: Session) -> None:
@@ -169,7 +190,8 @@ def _refused(source: str, line: int, field: str, expected: str, found: str) -> I
 
 
 def _recorded_files(session: Session) -> Iterator[str]:
-    yield from (camera.file for camera in session.cameras)
+    for camera in session.cameras:
+        yield from (camera.segment(number) for number in range(camera.segments or 1))
     yield from (port.file for port in session.serial)
     yield from (file for file in (session.console, session.truth) if file is not None)
 

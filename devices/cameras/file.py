@@ -1,6 +1,9 @@
-"""A camera that is a video file."""
+"""A camera that is a recording: one video file, or segments that follow each other."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain, takewhile
 from pathlib import Path
 
 import av
@@ -15,17 +18,26 @@ class FileCamera:
     """Play back a recording: every frame, at its own exact moment.
 
     Args:
-        path: the video.
+        path: the video, or its first segment.
         start_ns: the session's start; a frame's time is this plus its presentation time.
+        later: the segments that follow, in order; their times count from the same start.
+        closed: whether the recording was closed in order. Where it was not, the last segment
+            may end within its last pictures, or before its first.
 
     Raises:
-        TechnicianError: at once where the file is missing, is no video, holds no frame or
+        TechnicianError: at once where a file is missing, is no video, holds no frame or
             ends before its own header says.
     """
 
-    def __init__(self, path: Path, start_ns: int) -> None:
-        self._path, self._start_ns = path, start_ns
-        self.frame_count = self._inspect()
+    def __init__(
+        self, path: Path, start_ns: int, later: Sequence[Path] = (), *, closed: bool = True
+    ) -> None:
+        self._start_ns = start_ns
+        *whole, last = (_Video(one) for one in (path, *later))
+        self._segments = [*whole, last]
+        self._counts = [video.count() for video in whole]
+        self._counts.append(last.count() if closed else last.count_whole(needed=not whole))
+        self.frame_count = sum(self._counts)
         """How many frames the recording holds."""
 
     def frames(self) -> Iterator[Frame]:
@@ -36,61 +48,96 @@ class FileCamera:
                 is sound, and nothing is yielded after it.
         """
         index = 0
-        for decoded in self._decoded():
-            yield Frame(index, self._start_ns + self._since_start_ns(decoded, index), decoded)
-            index += 1
-        if index != self.frame_count:
-            raise self._damaged(f"it gave {index} frames of {self.frame_count}")
+        for video, count in zip(self._segments, self._counts, strict=True):
+            for at_ns, decoded in video.decoded(count):
+                yield Frame(index, self._start_ns + at_ns, decoded)
+                index += 1
 
-    def _inspect(self) -> int:
+
+def presentation_ns(pts: int, base: Fraction) -> int:
+    """Return the nearest nanosecond to a presentation time stamp in units of ``base`` seconds."""
+    return (pts * base.numerator * _NS + base.denominator // 2) // base.denominator
+
+
+@dataclass(frozen=True, slots=True)
+class _Video:
+    path: Path
+
+    def count(self) -> int:
         """Count the packets without decoding them, and hold them against the header."""
+        corrupt, promised = self._packets()
+        if not corrupt:
+            raise self._unreadable("it holds no frame")
+        broken = sum(corrupt)
+        if broken or (promised and len(corrupt) != promised):
+            raise self._damaged(f"{len(corrupt) - broken} of {promised} frames are there")
+        return len(corrupt)
+
+    def count_whole(self, *, needed: bool) -> int:
+        """Count the packets before the first cut one of a file that was not closed.
+
+        Only a file in fragments can end so; it is ``needed`` where nothing was before it.
+        """
         try:
-            with av.open(str(self._path)) as container:
+            corrupt, promised = self._packets()
+        except TechnicianError:
+            if needed or not self.path.is_file():
+                raise
+            return 0
+        if promised or (needed and not corrupt):
+            return self.count()
+        return corrupt.index(True) if True in corrupt else len(corrupt)
+
+    def _packets(self) -> tuple[list[bool], int]:
+        try:
+            with av.open(str(self.path)) as container:
                 stream = _video_stream(container)
                 if stream is None:
                     raise self._unreadable("it holds no picture")
-                packets = [packet for packet in container.demux(stream) if packet.size]
-                promised = stream.frames
+                corrupt = [packet.is_corrupt for packet in container.demux(stream) if packet.size]
+                return corrupt, stream.frames
         except (OSError, av.error.FFmpegError) as error:
             raise self._unreadable(_reason(error)) from error
-        if not packets:
-            raise self._unreadable("it holds no frame")
-        broken = sum(packet.is_corrupt for packet in packets)
-        if broken or (promised and len(packets) != promised):
-            raise self._damaged(f"{len(packets) - broken} of {promised} frames are there")
-        return len(packets)
 
-    def _decoded(self) -> Iterator[av.VideoFrame]:
-        index = -1
+    def decoded(self, count: int) -> Iterator[tuple[int, av.VideoFrame]]:
+        """Yield ``count`` frames and when each was taken, in nanoseconds since the start."""
+        given = 0
         try:
-            with av.open(str(self._path), options={"err_detect": "explode"}) as container:
-                stream = container.streams.video[0]
-                stream.thread_type = "AUTO"
-                stream.codec_context.options = {"err_detect": "explode"}
-                for index, decoded in enumerate(container.decode(stream)):
-                    if decoded.is_corrupt:
-                        raise self._damaged(f"frame {index} cannot be decoded")
-                    yield decoded
+            for decoded, base in self._decode(count):
+                if decoded.is_corrupt:
+                    raise self._damaged(f"frame {given} cannot be decoded")
+                if decoded.pts is None:
+                    raise self._damaged(f"frame {given} has no time stamp")
+                yield presentation_ns(decoded.pts, base), decoded
+                given += 1
         except (OSError, av.error.FFmpegError) as error:
-            raise self._damaged(f"frame {index + 1} cannot be decoded") from error
+            raise self._damaged(f"frame {given} cannot be decoded") from error
+        if given != count:
+            raise self._damaged(f"it gave {given} frames of {count}")
 
-    def _since_start_ns(self, decoded: av.VideoFrame, index: int) -> int:
-        if decoded.pts is None or decoded.time_base is None:
-            raise self._damaged(f"frame {index} has no time stamp")
-        base = decoded.time_base
-        return (decoded.pts * base.numerator * _NS + base.denominator // 2) // base.denominator
+    def _decode(self, count: int) -> Iterator[tuple[av.VideoFrame, Fraction]]:
+        if not count:
+            return
+        with av.open(str(self.path), options={"err_detect": "explode"}) as container:
+            stream = container.streams.video[0]
+            stream.thread_type = "AUTO"
+            stream.codec_context.options = {"err_detect": "explode"}
+            assert stream.time_base is not None
+            whole = takewhile(_whole, container.demux(stream))
+            for decoded in chain.from_iterable(map(stream.decode, chain(whole, [None]))):
+                yield decoded, stream.time_base
 
     def _unreadable(self, why: str) -> TechnicianError:
         return TechnicianError(
             f"the video cannot be read: {why}",
-            where=str(self._path),
+            where=str(self.path),
             way_out="Copy the recording again, or name the right file in session.toml",
         )
 
     def _damaged(self, why: str) -> TechnicianError:
         return TechnicianError(
             f"the video is cut short or damaged: {why}",
-            where=str(self._path),
+            where=str(self.path),
             way_out="Copy the recording again; a part of it is not replayed",
         )
 
@@ -98,6 +145,10 @@ class FileCamera:
 def _video_stream(container: av.container.InputContainer) -> av.VideoStream | None:
     streams = container.streams.video
     return streams[0] if streams else None
+
+
+def _whole(packet: "av.Packet[av.VideoStream]") -> bool:
+    return bool(packet.size) and not packet.is_corrupt
 
 
 def _reason(error: Exception) -> str:

@@ -57,6 +57,8 @@ class Recorder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     folder: str
     """Where the session folders go; it is made where it is not there."""
+    segment_minutes: Annotated[float, Meta(gt=0, le=1440)] = 10.0
+    """How many minutes of video go into one file."""
     keep_days: Annotated[int, Meta(ge=1, le=3650)] = 14
     """How many days a session is kept, if there is room."""
     most_gb: Annotated[float, Meta(gt=0, le=1_000_000)] = 500.0

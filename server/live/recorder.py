@@ -29,56 +29,72 @@ _CONSOLE: Final = "console.jsonl"
 
 
 class Film:
-    """One camera's video, every picture at its own moment.
+    """One camera's video, every picture at its own moment, in segments that each stand alone.
 
     Args:
-        file: the video to write.
-        start_ns: the session's start.
-        fps: what the camera is set to.
-        crf: how hard it is compressed.
+        folder: the session's.
+        camera: its record there, which names the files.
+        start_ns: the session's start, which every segment's time stamps count from.
+        recorder: how long a segment lasts, and how hard it is compressed.
     """
 
-    def __init__(self, file: Path, start_ns: int, fps: float, crf: int) -> None:
-        self._file, self._start_ns = file, start_ns
-        self._rate = Fraction(fps).limit_denominator(1001)
-        self._crf = crf
+    def __init__(
+        self, folder: Path, camera: CameraRecord, start_ns: int, recorder: Recorder
+    ) -> None:
+        self._folder, self._camera, self._start_ns = folder, camera, start_ns
+        self._rate = Fraction(camera.fps).limit_denominator(1001)
+        self._recorder = recorder
         self._size_px: tuple[int, int] | None = None
         self._last_us = -1
+        self._ends_us = 0
+        self.segments = 0
+        """In how many files it lies."""
 
     def add(self, frame: Frame) -> None:
-        """Write one picture; one of another size than the first cannot be kept.
+        """Write one picture; one of another size than the last begins a segment.
 
         Raises:
             TechnicianError: the disk refuses it.
         """
         try:
-            if self._size_px is None:
+            timed = self._timed(frame)
+            if self._last_us >= self._ends_us or frame.size_px != self._size_px:
+                self._finish()
                 self._open(frame)
-            if frame.size_px == self._size_px:
-                self._container.mux(self._stream.encode(self._timed(frame)))
+            self._container.mux(self._stream.encode(timed))
         except (OSError, av.error.FFmpegError) as fault:
             raise self._unwritten(fault) from fault
 
     def close(self) -> None:
         """Finish the file; raises as :meth:`add`."""
-        if self._size_px is None:
-            return
         try:
-            self._container.mux(self._stream.encode(None))
-            self._container.close()
+            self._finish()
         except (OSError, av.error.FFmpegError) as fault:
             raise self._unwritten(fault) from fault
 
+    def _finish(self) -> None:
+        if self._size_px is not None:
+            self._size_px = None
+            self._container.mux(self._stream.encode(None))
+            self._container.close()
+
     def _open(self, frame: Frame) -> None:
-        options = {"movflags": "frag_keyframe+empty_moov+default_base_moof"}
-        self._container = av.open(str(self._file), "w", format="mp4", options=options)
-        coding = {"crf": str(self._crf), "preset": "ultrafast", "bf": "0", "tune": "zerolatency"}
+        # Without delay_moov the first picture's time would be lost: FFmpeg would call it 0.
+        form = "frag_keyframe+delay_moov+default_base_moof"
+        file = self._folder / self._camera.segment(self.segments)
+        self._container = av.open(
+            str(file), "w", format="mp4", options={"movflags": form, "flush_packets": "1"}
+        )
+        crf = str(self._recorder.crf)
+        coding = {"crf": crf, "preset": "ultrafast", "bf": "0", "tune": "zerolatency"}
         stream = self._container.add_stream("libx264", rate=self._rate, options=coding)
         stream.width, stream.height = frame.size_px
         stream.pix_fmt = "yuv420p"
         stream.time_base = stream.codec_context.time_base = _MICROSECOND
         stream.gop_size = max(1, round(2 * float(self._rate)))
         self._stream, self._size_px = stream, frame.size_px
+        self._ends_us = self._last_us + round(self._recorder.segment_minutes * 60_000_000)
+        self.segments += 1
 
     def _timed(self, frame: Frame) -> av.VideoFrame:
         # Two pictures may be of one moment; a video's must go up.
@@ -90,7 +106,7 @@ class Film:
         why = (getattr(fault, "strerror", None) or str(fault)).lower()
         return TechnicianError(
             f"the video cannot be written ({why})",
-            where=str(self._file),
+            where=str(self._folder / self._camera.segment(max(0, self.segments - 1))),
             way_out="Make room on the disk, or name another folder for the recordings",
         )
 
@@ -125,11 +141,9 @@ class SessionRecorder:
             rulebook = self._rulebook(placed)
         except OSError as fault:
             raise _no_room(self.folder, fault) from fault
+        records = tuple(_filmed(placed, camera) for camera in config.cameras)
         self.films = {
-            camera.name: Film(
-                self.folder / f"{camera.name}.mp4", start_ns, camera.fps, recorder.crf
-            )
-            for camera in config.cameras
+            camera.name: Film(self.folder, camera, start_ns, recorder) for camera in records
         }
         self._session = Session(
             table=config.table,
@@ -141,7 +155,7 @@ class SessionRecorder:
             layout="layout.toml",
             at=start_ns,
             dealing=config.dealing,
-            cameras=tuple(_filmed(placed, camera) for camera in config.cameras),
+            cameras=records,
             decks=config.decks,
             serial=ports,
             console=_CONSOLE,
@@ -163,7 +177,11 @@ class SessionRecorder:
         self._console.close()
         for film in self.films.values():
             film.close()
-        there = tuple(one for one in self._session.cameras if (self.folder / one.file).is_file())
+        there = tuple(
+            msgspec.structs.replace(camera, segments=self.films[camera.name].segments)
+            for camera in self._session.cameras
+            if self.films[camera.name].segments
+        )
         write_session(self.folder, msgspec.structs.replace(self._session, cameras=there))
 
     def _described(self, placed: Placed, port: Port) -> SerialRecord:

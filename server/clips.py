@@ -1,0 +1,132 @@
+"""Pictures and clips out of a recorded session, by the table's time; also while it is recorded.
+
+Nothing is played from the beginning: a moment is gone to directly, however long the recording.
+"""
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+
+from devices.cameras.footage import Footage, Span
+from devices.cameras.frame import Frame
+from models.errors import OperatorError
+from models.session import CameraRecord, Session
+from stream.recording import read_description, video_files
+from vision.change import Rect
+from vision.crops import Corners, encoded, jpeg, upright
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """A piece of video as an MP4 (H.264) file."""
+
+    camera: str
+    span: Span
+    """The table's time of its first and last picture; a player's 0 s is the first."""
+    mp4: bytes
+
+
+class Clips:
+    """One session folder's pictures. ``camera`` is a camera's name; left out, the first one's.
+
+    Args:
+        folder: of the session, as a live table records it and ``replay`` takes it.
+
+    Raises:
+        InputRefused: its description is not what the format says.
+        InstallerError: the folder is no session.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.session: Session = read_description(folder)
+
+    @property
+    def cameras(self) -> tuple[str, ...]:
+        """The cameras' names."""
+        return tuple(camera.name for camera in self.session.cameras)
+
+    def frame_at(self, time_ns: int, camera: str | None = None) -> Frame:
+        """Return the picture that was the latest at a time, two seconds old at most.
+
+        Raises:
+            OperatorError: there is no such camera, or it gave no picture then.
+            TechnicianError: the video cannot be read.
+        """
+        return self._footage(self._camera(camera)).frame_at(time_ns)
+
+    def still(self, time_ns: int, camera: str | None = None) -> bytes:
+        """Return that picture whole, as JPEG; raises as :meth:`frame_at`."""
+        return encoded(self.frame_at(time_ns, camera).image)
+
+    def crop(self, time_ns: int, rect: Rect, width_px: int, camera: str | None = None) -> bytes:
+        """Return a rectangle of that picture as JPEG, ``width_px`` wide.
+
+        Args:
+            time_ns: when.
+            rect: left, top, width, height in pixels, as in ``CardSighted.crop``.
+            width_px: of the result.
+            camera: which.
+
+        Raises:
+            ValueError: ``rect`` lies outside the picture.
+            PitwatchError: as :meth:`frame_at`.
+        """
+        return jpeg(self.frame_at(time_ns, camera).image, rect, width_px)
+
+    def card(
+        self, time_ns: int, corners_px: Corners, width_px: int, camera: str | None = None
+    ) -> bytes:
+        """Return a card of that picture turned upright, as JPEG, ``width_px`` wide.
+
+        Args:
+            time_ns: when.
+            corners_px: the card's four, clockwise from the top left of its face.
+            width_px: of the result.
+            camera: which.
+
+        Raises:
+            ValueError: the corners enclose nothing.
+            PitwatchError: as :meth:`frame_at`.
+        """
+        return upright(self.frame_at(time_ns, camera).image, corners_px, width_px)
+
+    def clip(self, from_ns: int, to_ns: int, camera: str | None = None) -> Clip:
+        """Return the video of a span as it was recorded: fast, for looking at.
+
+        It begins up to some seconds early, with a picture that stands alone.
+
+        Raises:
+            OperatorError: there is no such camera, it gave no picture then, or its picture
+                changed its form in between.
+            TechnicianError: the video cannot be read.
+        """
+        found, target = self._camera(camera), io.BytesIO()
+        span = self._footage(found).copy(from_ns, to_ns, target)
+        return Clip(found.name, span, target.getvalue())
+
+    def stamped_clip(self, from_ns: int, to_ns: int, camera: str | None = None) -> Clip:
+        """Return the video of a span with the table's name and the time burned into each picture.
+
+        Raises:
+            OperatorError: there is no such camera, or it gave no picture then.
+            TechnicianError: the video cannot be read.
+        """
+        found, target = self._camera(camera), io.BytesIO()
+        title = f"{self.session.table} {found.name}"
+        span = self._footage(found).stamped(from_ns, to_ns, title, target)
+        return Clip(found.name, span, target.getvalue())
+
+    def _camera(self, name: str | None) -> CameraRecord:
+        for camera in self.session.cameras:
+            if name in (None, camera.name):
+                return camera
+        raise OperatorError(
+            "the session has no camera" if name is None else f"there is no camera {name!r}",
+            where=str(self._folder),
+            way_out=f"Its cameras are: {', '.join(self.cameras) or 'none'}",
+        )
+
+    def _footage(self, camera: CameraRecord) -> Footage:
+        files = video_files(self._folder, camera)
+        return Footage(files, self.session.at, closed=camera.segments is not None)
