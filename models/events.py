@@ -209,6 +209,39 @@ class ConsoleEntry(Observation, frozen=True, kw_only=True, tag="console_entry"):
     fact: "AnyFact"
 
 
+class CardPlace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One card of a round, by where it was dealt."""
+
+    to: Dealt
+    hand: HandNo = 0
+    nth: Annotated[int, Meta(ge=0, le=51)] = 0
+    """Which of the round's ``card_dealt`` to that hand, from 0."""
+
+
+Decision: TypeAlias = Literal["chosen", "dealt", "burned", "stands", "unreadable", "void"]
+
+
+class ReviewResolved(Observation, frozen=True, kw_only=True, tag="review_resolved"):
+    """A person decided a review item; ``source`` says who, ``console:NAME``.
+
+    ``chosen``: the card in question is ``choice``. ``dealt``: it belongs to ``card``'s hand.
+    ``burned``: it went to the discard rack. ``stands``: what is recorded is right.
+    ``unreadable``: nobody can tell; what every possible card agrees on is settled. ``void``:
+    the floor calls the round off, and every wager goes back.
+    """
+
+    round: Number
+    item: Annotated[int, Meta(ge=0, le=2**31)]
+    """Which of the round's items, from 0, in the order in which they were raised."""
+    decision: Decision
+    choice: Card | None = None
+    """The card, where the person names one."""
+    card: CardPlace | None = None
+    """The card in question, where the item's evidence does not tell; of ``dealt``, its place."""
+    reason: str = ""
+    """In the person's words; ``unreadable`` and ``void`` ask for it."""
+
+
 class ClockAnchored(Observation, frozen=True, kw_only=True, tag="clock_anchored"):
     """A clock was set anew: the table's to the host's wall clock, or a camera's to the table's."""
 
@@ -383,6 +416,7 @@ AnyObservation: TypeAlias = (
     | CameraRecovered
     | PlateRead
     | ConsoleEntry
+    | ReviewResolved
     | ClockAnchored
     | ClockCompared
 )

@@ -9,6 +9,7 @@ from fastapi.openapi.utils import get_openapi
 
 from server.service.accounts import Account, SignedIn, Token
 from server.service.activity import PersonActed
+from server.service.incidents import IncidentRow, IncidentView
 from server.service.problems import MEDIA_TYPE, ProblemDocument
 from server.service.views import (
     FoundRound,
@@ -81,6 +82,9 @@ _KNOWN: Final[Sequence[Any]] = (
     Page[PaymentRow],
     Page[LedgerRow],
     Page[PersonActed],
+    IncidentRow,
+    IncidentView,
+    Page[IncidentRow],
 )
 _SCHEMAS, _COMPONENTS = msgspec.json.schema_components(_KNOWN, ref_template=_REF)
 _SCHEMA_OF: Final[Mapping[Any, Any]] = dict(zip(_KNOWN, _SCHEMAS, strict=True))

@@ -10,10 +10,12 @@ from argon2 import PasswordHasher
 from fastapi import APIRouter, FastAPI, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from server.service import people_routes, problems, reading_routes, streaming
+from server.service import incident_routes, people_routes, problems, reading_routes, streaming
 from server.service.answers import Health, document, give, said
+from server.service.cases import Cases
 from server.service.floor import POLL_NS, Floor
 from server.service.guard import guarded
+from server.service.incident_queue import Queue
 from server.service.people import Right
 from server.service.records import Records
 from server.service.shell import Meters, Shell
@@ -53,13 +55,18 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         app.state.records = Records.open(setup.state, clock, hasher)
+        app.state.cases = Cases.open(setup.state)
+        app.state.queue = Queue(app.state.floor, app.state.cases, clock.now_ns())
         following = asyncio.create_task(app.state.floor.run(setup.poll_ns))
+        queueing = asyncio.create_task(app.state.queue.run())
         try:
             yield
         finally:
-            following.cancel()
-            with suppress(asyncio.CancelledError):
-                await following
+            for task in (following, queueing):
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+            await app.state.cases.close()
             await app.state.records.close()
 
     app = FastAPI(
@@ -75,8 +82,9 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
     app.state.clock, app.state.meters, app.state.patience = clock, meters, setup.patience
     app.state.is_secure = setup.is_secure
     problems.install(app)
-    for part in (router, people_routes.router, reading_routes.router, streaming.router):
-        app.include_router(part)
+    parts = (people_routes, reading_routes, incident_routes, streaming)
+    for routes in (router, *(part.router for part in parts)):
+        app.include_router(routes)
     app.add_middleware(Shell, meters=meters, clock=clock, is_secure=setup.is_secure)
     app.openapi = lambda: document(app)  # type: ignore[method-assign]
     return app

@@ -20,6 +20,12 @@ class Right(StrEnum):
     SEE_METRICS = "see_metrics"
     SEE_ACTIVITY = "see_activity"
     """What people did at this service."""
+    RESOLVE_REVIEWS = "resolve_reviews"
+    """Decide what the sensors left open; the round then settles anew."""
+    WORK_INCIDENTS = "work_incidents"
+    """Open, assign, comment on, close and reopen incidents."""
+    TAKE_OUT = "take_out"
+    """Reports and exports: what leaves the service as a file."""
     KEEP_TOKENS = "keep_tokens"
     """One's own tokens."""
     KEEP_ACCOUNTS = "keep_accounts"
@@ -39,11 +45,13 @@ _AT_THE_TABLES: Final = {
     Right.SEE_TABLES,
     Right.SEE_ROUNDS,
     Right.SEE_MONEY,
+    Right.TAKE_OUT,
     Right.KEEP_TOKENS,
 }
+_AT_THE_INCIDENTS: Final = {Right.RESOLVE_REVIEWS, Right.WORK_INCIDENTS}
 RIGHTS: Final[Mapping[Role, frozenset[Right]]] = {
-    Role.SURVEILLANCE: frozenset(_AT_THE_TABLES | {Right.SEE_UNDEALT}),
-    Role.PIT: frozenset(_AT_THE_TABLES),
+    Role.SURVEILLANCE: frozenset(_AT_THE_TABLES | _AT_THE_INCIDENTS | {Right.SEE_UNDEALT}),
+    Role.PIT: frozenset(_AT_THE_TABLES | _AT_THE_INCIDENTS),
     Role.AUDIT: frozenset(_AT_THE_TABLES | {Right.SEE_ACTIVITY}),
     Role.ENGINEER: frozenset({Right.SEE_TABLES, Right.SEE_METRICS, Right.KEEP_TOKENS}),
     Role.ADMIN: frozenset(

@@ -19,14 +19,16 @@ from models.events import (
     Fact,
     PaymentMade,
     ReaderFault,
+    ReviewResolved,
     RoundClosed,
     RoundOpened,
     ShoeStarted,
 )
 from models.judgements import AnyEvent, LedgerPosted, ReviewRaised, RoundResult, RoundSettled
-from server.service.rows import Key, Rows
+from server.service.rows import Key, Rows, before_time
 from server.service.veil import Hidden, plain, veiled
 from server.service.views import (
+    Decided,
     HandRow,
     LedgerRow,
     PaymentRow,
@@ -85,11 +87,13 @@ class Session:
         self._rounds: dict[int, _Round] = {}
         self._round: _Round | None = None
         self._hidden: dict[int, Hidden] = {}
+        self._items: dict[int, list[tuple[Key, ReviewRow]]] = {}
         self._troubles: dict[tuple[str, str], Trouble] = {}
         self._started_at: int | None = None
         self._last_at: int | None = None
         self._closed = (0, 0)
         self._ended = (0, 0)
+        self._undecided = 0
 
     # --- reading --------------------------------------------------------------------------
 
@@ -145,6 +149,18 @@ class Session:
         found = self._rounds.get(number)
         return None if found is None else found.row
 
+    def violations_of(self, number: int) -> tuple[ViolationRow, ...]:
+        """Return the mistakes of a round, in the order of its time."""
+        row = self.round_row(number)
+        if row is None or not row.violations:
+            return ()
+        found = (one.row for one in self.violations.back_from(before_time(None)))
+        return tuple(reversed([one for one in found if one.round == number]))
+
+    def reviews_of(self, number: int) -> tuple[ReviewRow, ...]:
+        """Return the items of a round in the order in which they were raised."""
+        return tuple(row for _, row in self._items.get(number, []))
+
     def view(self) -> SessionView:
         """Return the session as it stands."""
         return SessionView(
@@ -156,7 +172,7 @@ class Session:
             head=self.place.head.hex(),
             rounds=len(self.rounds),
             violations=len(self.violations),
-            reviews=len(self.reviews),
+            reviews=self._undecided,
             state=self._state(),
             round=None if self._round is None else self._round.row.round,
             troubles=tuple(self._troubles.values()),
@@ -198,6 +214,7 @@ class Session:
             net=None,
             violations=0,
             reviews=0,
+            decided=0,
             result=None,
         )
         self._round = _Round(self.rounds.add(row), row)
@@ -308,15 +325,31 @@ class Session:
             self._mark(event, own)
             status = own.row.status if own.row.status == "open" else "review"
             self._put(own, replace(own.row, status=status, reviews=own.row.reviews + 1))
-        self.reviews.add(
-            ReviewRow(
-                **self._head(event),
-                round=event.round,
-                what=event.review.what,
-                candidates=event.review.candidates,
-                evidence=event.review.evidence,
-            )
+        items = self._items.setdefault(event.round, [])
+        row = ReviewRow(
+            **self._head(event),
+            round=event.round,
+            item=len(items),
+            what=event.review.what,
+            candidates=event.review.candidates,
+            evidence=event.review.evidence,
         )
+        items.append((self.reviews.add(row), row))
+        self._undecided += 1
+
+    def _resolved(self, event: ReviewResolved) -> None:
+        items = self._items.get(event.round, [])
+        if event.item >= len(items):
+            return
+        key, row = items[event.item]
+        items[event.item] = (key, replace(row, decided=_decided(event)))
+        self.reviews.change(*items[event.item])
+        own = self._rounds.get(event.round)
+        if row.decided is None:
+            self._undecided -= 1
+            if own is not None:
+                left, done = own.row.reviews - 1, own.row.decided + 1
+                self._put(own, replace(own.row, reviews=left, decided=done))
 
     def _mark(self, event: RoundSettled | ReviewRaised, own: _Round) -> None:
         """Keep what was hidden when a judgement was given, to veil it again when it is reread."""
@@ -365,6 +398,18 @@ def _judged(event: AnyEvent | UnknownEvent) -> int | None:
     return event.round if isinstance(event, ReviewRaised) else None
 
 
+def _decided(event: ReviewResolved) -> Decided:
+    return Decided(
+        person=event.source.removeprefix("console:"),
+        at=event.at or 0,
+        seq=event.seq or 0,
+        decision=event.decision,
+        choice=event.choice,
+        card=event.card,
+        reason=event.reason,
+    )
+
+
 def _places(own: _Round) -> Hidden:
     return frozenset(place for place, cards in own.down.items() if cards > 0)
 
@@ -377,6 +422,7 @@ _ACTS: Final[Mapping[type, Callable[[Session, Any], None]]] = {
     ShoeStarted: Session._shoe,
     RoundSettled: Session._settled,
     ReviewRaised: Session._review,
+    ReviewResolved: Session._resolved,
     PaymentMade: Session._paid,
     LedgerPosted: Session._posted,
     ReaderFault: Session._trouble,

@@ -74,11 +74,11 @@ class Feed:
                 async for piece in self._of(session):
                     had_any = True
                     yield piece
-            if not had_any and not await _set_within(news, idle_ns):
+            if not had_any and not await set_within(news, idle_ns):
                 yield None
-            await self._check(idle_ns)
+            await self.check(idle_ns)
 
-    async def _check(self, every_ns: int) -> None:
+    async def check(self, every_ns: int) -> None:
         """Ask again who it is: a session may have ended, a role may have changed."""
         if elapsed_ns() - self._checked_ns < every_ns:
             return
@@ -107,7 +107,8 @@ def _now(floor: Floor) -> dict[str, int]:
     return {session.name: session.place.seq for session in floor.sessions()}
 
 
-async def _set_within(news: asyncio.Event, wait_ns: int) -> bool:
+async def set_within(news: asyncio.Event, wait_ns: int) -> bool:
+    """Wait for an event at most so long; tell whether it came."""
     try:
         await asyncio.wait_for(news.wait(), wait_ns / 1e9)
     except TimeoutError:

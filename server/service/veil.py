@@ -47,6 +47,7 @@ _SHOWN: Final[Mapping[str, frozenset[str]]] = {
     "card_gone": frozenset({"track", "frame"}),
     "camera_fault": frozenset({"kind", "detail", "frame", "proposed"}),
     "camera_recovered": frozenset({"kind", "lasted_ns", "frame"}),
+    "review_resolved": frozenset({"round", "item", "decision"}),
     "plate_read": frozenset({"spot", "circle", "amount", "chips"}),
     "clock_anchored": frozenset({"wall_ns", "step_ns"}),
     "clock_compared": frozenset({"wall_ns", "apart_ns", "step_ns"}),
@@ -155,7 +156,8 @@ def _violation_row(row: ViolationRow, _: Hidden) -> ViolationRow:
 
 
 def _review_row(row: ReviewRow, _: Hidden) -> ReviewRow:
-    return replace(row, what=WITHHELD, candidates=())
+    decided = row.decided and replace(row.decided, choice=None, reason=WITHHELD)
+    return replace(row, what=WITHHELD, candidates=(), decided=decided)
 
 
 _ROWS: Final[Mapping[type[Row], Callable[[Any, Hidden], Row]]] = {

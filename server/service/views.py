@@ -5,7 +5,7 @@ from typing import Generic, Literal, TypeAlias, TypeVar
 import msgspec
 
 from models.cards import Card
-from models.events import Spot
+from models.events import CardPlace, Decision, Spot
 from models.judgements import HandOutcome, RoundResult
 
 TableState: TypeAlias = Literal["no round", "round open", "between rounds", "unreadable"]
@@ -34,6 +34,8 @@ class RoundRow(Row, frozen=True, kw_only=True):
     net: int | None
     violations: int
     reviews: int
+    """Items that nobody has decided yet."""
+    decided: int
     result: RoundResult | None
     """As ``pitwatch replay`` prints it; ``None`` until it is settled."""
 
@@ -62,13 +64,29 @@ class ViolationRow(Row, frozen=True, kw_only=True):
     detail: str
 
 
+class Decided(msgspec.Struct, frozen=True, kw_only=True):
+    """How a person decided a review item, as ``review_resolved`` says it."""
+
+    person: str
+    at: int
+    seq: int
+    decision: Decision
+    choice: Card | None
+    card: CardPlace | None
+    reason: str
+
+
 class ReviewRow(Row, frozen=True, kw_only=True):
     """Something that a person must decide."""
 
     round: int
+    item: int
+    """Which of the round's items, from 0."""
     what: str
     candidates: tuple[str, ...]
     evidence: tuple[int, ...]
+    decided: Decided | None = None
+    """``None`` until somebody has."""
 
 
 class PaymentRow(Row, frozen=True, kw_only=True):
@@ -111,6 +129,7 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     rounds: int
     violations: int
     reviews: int
+    """Items that nobody has decided yet."""
     state: TableState
     round: int | None
     """The round in play, or the last one."""

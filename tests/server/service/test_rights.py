@@ -16,6 +16,7 @@ NOBODY: Final = "nobody"
 EVERYBODY: Final = frozenset({NOBODY, *Role})
 STAFF: Final = frozenset(Role)
 TABLES: Final = frozenset({Role.SURVEILLANCE, Role.PIT, Role.AUDIT})
+AT_THE_INCIDENTS: Final = frozenset({Role.SURVEILLANCE, Role.PIT})
 TECHNICAL: Final = frozenset({Role.ENGINEER, Role.ADMIN})
 ADMIN: Final = frozenset({Role.ADMIN})
 
@@ -50,8 +51,22 @@ MAY: Final[dict[tuple[str, str], frozenset[str]]] = {
     ("GET", "/api/reviews"): TABLES,
     ("GET", "/api/payments"): TABLES,
     ("GET", "/api/ledger"): TABLES,
+    ("GET", "/api/incidents"): TABLES,
+    ("POST", "/api/incidents"): AT_THE_INCIDENTS,
+    ("GET", "/api/incidents/stream"): TABLES,
+    ("GET", "/api/incidents/{incident}"): TABLES,
+    ("POST", "/api/incidents/{incident}/assignment"): AT_THE_INCIDENTS,
+    ("POST", "/api/incidents/{incident}/comments"): AT_THE_INCIDENTS,
+    ("POST", "/api/incidents/{incident}/closing"): AT_THE_INCIDENTS,
+    ("POST", "/api/incidents/{incident}/reopening"): AT_THE_INCIDENTS,
 }
-FILLED: Final = {"table": "BJ-07", "session": "bj-07", "number": "1", "time": "9" * 18}
+FILLED: Final = {
+    "incident": "bj-07.1",
+    "table": "BJ-07",
+    "session": "bj-07",
+    "number": "1",
+    "time": "9" * 18,
+}
 REFUSED: Final = {401, 403}
 
 

@@ -1,0 +1,158 @@
+"""What people did with incidents: an append-only chain of its own, never shortened.
+
+An incident itself needs no entry here: it is what a table's journal says of a round. Here stands
+who took it, what they said of it, and why it was closed.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final, Self, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
+
+from models.events import Event
+from stream.journal import Journal, UnknownEvent, read_journal
+
+CASES_FILE: Final = "cases.journal"
+
+
+class CaseEvent(Event, frozen=True, kw_only=True):
+    """Something that a person did with an incident."""
+
+    incident: str
+    person: str
+
+
+class CaseOpened(CaseEvent, frozen=True, kw_only=True, tag="case_opened"):
+    """A person opened an incident by hand, where nothing was found wrong."""
+
+    text: str
+
+
+class CaseAssigned(CaseEvent, frozen=True, kw_only=True, tag="case_assigned"):
+    """It is somebody's to work on, or nobody's any more."""
+
+    to: str | None
+
+
+class CaseCommented(CaseEvent, frozen=True, kw_only=True, tag="case_commented"):
+    """A remark."""
+
+    text: str
+
+
+class CaseClosed(CaseEvent, frozen=True, kw_only=True, tag="case_closed"):
+    """It is done with, for a reason. What is found afterwards opens it again."""
+
+    reason: str
+    known: int
+    """How many mistakes and items it had then."""
+
+
+class CaseReopened(CaseEvent, frozen=True, kw_only=True, tag="case_reopened"):
+    """It is not done with after all."""
+
+    reason: str
+
+
+AnyCaseEvent: TypeAlias = CaseOpened | CaseAssigned | CaseCommented | CaseClosed | CaseReopened
+_DECODER: Final = msgspec.json.Decoder(AnyCaseEvent)
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """What an incident's entries come to."""
+
+    by_hand: bool = False
+    assignee: str | None = None
+    closed: CaseClosed | None = None
+    history: tuple[AnyCaseEvent, ...] = ()
+
+    @property
+    def changed_at(self) -> int | None:
+        """When somebody last did something with it."""
+        return self.history[-1].at if self.history else None
+
+    @property
+    def comments(self) -> int:
+        """How many remarks it has."""
+        return sum(isinstance(one, CaseCommented | CaseOpened) for one in self.history)
+
+    def after(self, event: AnyCaseEvent) -> "Case":
+        """Return the case with one more entry."""
+        case = replace(self, history=(*self.history, event))
+        match event:
+            case CaseOpened():
+                return replace(case, by_hand=True)
+            case CaseAssigned():
+                return replace(case, assignee=event.to)
+            case CaseClosed():
+                return replace(case, closed=event)
+            case CaseReopened():
+                return replace(case, closed=None)
+            case CaseCommented():
+                return case
+
+
+NO_CASE: Final = Case()
+
+
+class Cases:
+    """The chain and what it comes to. Files are written in a thread of its own.
+
+    Use :meth:`open`, and :meth:`close` at the end.
+    """
+
+    def __init__(self, thread: ThreadPoolExecutor, journal: Journal) -> None:
+        self._thread, self._journal = thread, journal
+        self._cases: dict[str, Case] = {}
+        self._changed = asyncio.Event()
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """Open the chain in ``folder``, or begin it.
+
+        Raises:
+            TechnicianError: it is damaged, or the disk refuses it.
+        """
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        thread = ThreadPoolExecutor(1, "cases")
+        path = folder / CASES_FILE
+        events = thread.submit(lambda: tuple(read_journal(path)) if path.exists() else ()).result()
+        opened = Journal.open if path.exists() else Journal.create
+        found = cls(thread, thread.submit(opened, path).result())
+        for event in events:
+            if isinstance(event, UnknownEvent):
+                found._take(_DECODER.decode(event.body))
+        return found
+
+    async def close(self) -> None:
+        """Seal the chain."""
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._journal.close)
+        self._thread.shutdown()
+
+    async def note(self, event: AnyCaseEvent) -> Case:
+        """Append an entry, durable on return; return what the incident's entries come to."""
+        loop = asyncio.get_running_loop()
+        written = await loop.run_in_executor(self._thread, self._journal.append, event)
+        self._take(written)
+        self._changed.set()
+        self._changed = asyncio.Event()
+        return self.of(event.incident)
+
+    def of(self, incident: str) -> Case:
+        """Return what people did with an incident."""
+        return self._cases.get(incident, NO_CASE)
+
+    def all(self) -> Mapping[str, Case]:
+        """Return every incident that people did something with."""
+        return self._cases
+
+    def changed(self) -> asyncio.Event:
+        """Return an event that is set with the next entry; take it before looking."""
+        return self._changed
+
+    def _take(self, event: AnyCaseEvent) -> None:
+        self._cases[event.incident] = self.of(event.incident).after(event)
