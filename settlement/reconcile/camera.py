@@ -115,11 +115,13 @@ class Camera:
         )
 
     def _doubles(self, one: Lying, other: Lying) -> bool:
-        alike = one.face == other.face and one.names()[:1] == other.names()[:1]
-        if one.track == other.track or not alike or (one.face == "up" and not one.names()):
+        together = abs(self._rested.get(one.track, one.at) - other.at) < _DOUBLE_NS
+        if not together or one.track == other.track or one.face != other.face:
             return False
-        apart_ns = abs(self._rested.get(one.track, one.at) - other.at)
-        return apart_ns < _DOUBLE_NS and apart_mm(one.place, other.place) < _DOUBLE_MM
+        alike = one.names()[:1] == other.names()[:1]
+        if not alike or (one.face == "up" and not one.names()):
+            return False
+        return apart_mm(one.place, other.place) < _DOUBLE_MM
 
     def _same_back(self, one: Lying, other: Lying) -> bool:
         """The dealer's one face-down card, of which a strip shows, is seen here and there."""
@@ -257,7 +259,7 @@ class Camera:
             return False
         for track, place in list(self._table.places.items()):
             found = self._table.owner(track)
-            if found is None or found[1].face == "up" or found[1].gone:
+            if found is None or found[1].face == "up" or found[1].gone or self._shows(track):
                 continue
             card, gone = found[1].card, self._gone(track)
             if card is not None and lying.excludes(card) and (strictly or gone is None):
@@ -268,6 +270,11 @@ class Camera:
                 self._keep_as(lying, track)
                 return True
         return False
+
+    def _shows(self, track: int) -> bool:
+        """Tell whether the camera has already told of the card's face."""
+        known = self._lying.get(track)
+        return known is not None and known.face == "up"
 
     def turned_while_pending(self, fits: Callable[[Lying, Lying], bool]) -> None:
         """Join a face to the back it was turned from, where neither was matched yet.

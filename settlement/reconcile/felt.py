@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import atan2, degrees, hypot
 
 from models.events import Dealt
@@ -22,6 +23,9 @@ REACH_MM = 25.0
 
 NEXT_OFFSETS_MM = ((18.0, 8.0), (27.0, 8.0))
 """Where the next card of a hand comes to lie on the last one: right, and towards its top."""
+
+_PLACES = 512
+"""Places whose zone is remembered: a card that lies still is asked about many times."""
 
 MEETING_POINT: Point = (0.0, 40.0)
 """Spots are turned towards this point, where the dealer stands."""
@@ -47,6 +51,7 @@ class Felt:
         self._zones: list[tuple[Dealt, Polygon]] = [("dealer", layout.dealer_cards)]
         self._zones += [(spot.spot, spot.cards) for spot in layout.spots]
         self._towards_top = {spot.spot: _towards_dealer(spot) for spot in layout.spots}
+        self._known = lru_cache(_PLACES)(self._zone_of)
 
     @property
     def spots(self) -> tuple[int, ...]:
@@ -55,7 +60,9 @@ class Felt:
 
     def zone(self, place: Place) -> Zone:
         """Tell whose zone ``place`` lies in; two owners where it lies across both."""
-        here = (place.x_mm, place.y_mm)
+        return self._known((place.x_mm, place.y_mm))
+
+    def _zone_of(self, here: Point) -> Zone:
         depth = sorted(
             ((_depth_mm(here, area), whose) for whose, area in self._zones),
             key=lambda found: -found[0],

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import astuple, dataclass, fields
+from functools import cache
 from random import Random
 from typing import Final, TypeAlias
 
@@ -185,11 +186,10 @@ class Plan:
 
 def played(seed: int, plan: Plan) -> tuple[Counter[str], list[str]]:
     """Deal one session, spoil it, settle it, and count what became of its rounds."""
-    rules = house(plan.rulebook).rules
-    layout = msgspec.toml.decode(layout_text(_FELT), type=TableLayout)
+    rules, layout = _place(plan.rulebook)
     spots = [spot.spot for spot in layout.spots]
     shoe = is_shoe_game(rules)
-    codes = [Random(seed).choice(_codes(rules, len(spots)))] if plan.mistakes else []
+    codes = [Random(seed).choice(_codes(plan.rulebook, len(spots)))] if plan.mistakes else []
     steps = deal_session(Table(rules, spots, seed), plan.rounds, seed, mistakes=codes)
     staged = stage(steps, layout, seed, shoe=shoe)
     heard = ideal_observations(
@@ -203,8 +203,16 @@ def played(seed: int, plan: Plan) -> tuple[Counter[str], list[str]]:
     )
 
 
-def _codes(rules: Rulebook, spots: int) -> list[str]:
+@cache
+def _place(rulebook: str) -> tuple[Rulebook, TableLayout]:
+    layout = msgspec.toml.decode(layout_text(_FELT), type=TableLayout)
+    return house(rulebook).rules, layout
+
+
+@cache
+def _codes(rulebook: str, spots: int) -> list[str]:
     """Return the mistakes that need no other knobs than the rulebook's."""
+    rules = house(rulebook).rules
     found = []
     for code in known():
         try:
