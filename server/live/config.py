@@ -57,6 +57,8 @@ class Recorder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     folder: str
     """Where the session folders go; it is made where it is not there."""
+    session_hours: Annotated[float, Meta(gt=0, le=168)] = 8.0
+    """After so many hours a new session folder is begun, between two shoes."""
     segment_minutes: Annotated[float, Meta(gt=0, le=1440)] = 10.0
     """How many minutes of video go into one file."""
     keep_days: Annotated[int, Meta(ge=1, le=3650)] = 14

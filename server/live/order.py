@@ -30,6 +30,11 @@ class Order:
         self.through_ns = 0
         """How far everything was given out."""
 
+    @property
+    def holds(self) -> bool:
+        """Whether something waits to be given out."""
+        return bool(self._held)
+
     def take(self, said: Said) -> None:
         """Take what a source says."""
         self._taken += 1

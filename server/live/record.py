@@ -6,7 +6,7 @@ twice. Whatever that run had not come to write is written now.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar, cast
 
 from msgspec.structs import replace
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from models.errors import TechnicianError
 from models.events import Event
 from models.judgements import AnyEvent
-from stream.journal import Journal
+from stream.journal import Journal, UnknownEvent
 
 E = TypeVar("E", bound=Event)
 
@@ -58,6 +58,10 @@ class TableRecord:
         for entry in entries:
             self._told(entry)
         return entries
+
+    def read(self) -> Iterator[AnyEvent | UnknownEvent]:
+        """Yield every entry of the journal, in order."""
+        return self._journal.read()
 
     def _recognized(self, event: E) -> E:
         written = cast(Event, self._expected.popleft())

@@ -4,10 +4,11 @@ Bytes and entries are on disk's way at once, video fragment by fragment: what a 
 leaves behind can be replayed up to its last seconds.
 """
 
+import io
 import shutil
 from fractions import Fraction
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import av
 import msgspec
@@ -75,16 +76,18 @@ class Film:
     def _finish(self) -> None:
         if self._size_px is not None:
             self._size_px = None
-            self._container.mux(self._stream.encode(None))
-            self._container.close()
+            with self._file:
+                self._container.mux(self._stream.encode(None))
+                self._container.close()
+            self._file.check()
 
     def _open(self, frame: Frame) -> None:
+        self._file = _VideoFile(self._folder / self._camera.segment(self.segments), "w")
+        self.segments += 1
         # Without delay_moov the first picture's time would be lost: FFmpeg would call it 0.
         form = "frag_keyframe+delay_moov+default_base_moof"
-        file = self._folder / self._camera.segment(self.segments)
-        self._container = av.open(
-            str(file), "w", format="mp4", options={"movflags": form, "flush_packets": "1"}
-        )
+        options = {"movflags": form, "flush_packets": "1"}
+        self._container = av.open(self._file, "w", format="mp4", options=options)
         crf = str(self._recorder.crf)
         coding = {"crf": crf, "preset": "ultrafast", "bf": "0", "tune": "zerolatency"}
         stream = self._container.add_stream("libx264", rate=self._rate, options=coding)
@@ -94,7 +97,6 @@ class Film:
         stream.gop_size = max(1, round(2 * float(self._rate)))
         self._stream, self._size_px = stream, frame.size_px
         self._ends_us = self._last_us + round(self._recorder.segment_minutes * 60_000_000)
-        self.segments += 1
 
     def _timed(self, frame: Frame) -> av.VideoFrame:
         # Two pictures may be of one moment; a video's must go up.
@@ -109,6 +111,29 @@ class Film:
             where=str(self._folder / self._camera.segment(max(0, self.segments - 1))),
             way_out="Make room on the disk, or name another folder for the recordings",
         )
+
+
+class _VideoFile(io.FileIO):
+    """A file that keeps the first refusal of the disk: FFmpeg says nothing of one at the end."""
+
+    _refused: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        """Write all of it."""
+        left = memoryview(data).cast("B")
+        size = len(left)
+        try:
+            while left:
+                left = left[super().write(left) :]
+        except OSError as fault:
+            self._refused = self._refused or fault
+            raise
+        return size
+
+    def check(self) -> None:
+        """Raise what the disk refused."""
+        if self._refused is not None:
+            raise self._refused
 
 
 class SessionRecorder:
@@ -128,7 +153,7 @@ class SessionRecorder:
         self, placed: Placed, recorder: Recorder, layout: TableLayout, start_ns: int
     ) -> None:
         config = placed.config
-        self._start_ns = start_ns
+        self.start_ns = start_ns
         self.folder = placed.beside(recorder.folder) / f"{config.table}-{start_ns}"
         try:
             self.folder.mkdir(parents=True)
@@ -164,7 +189,7 @@ class SessionRecorder:
 
     def heard(self, port: str, at_ns: int, data: bytes) -> None:
         """Keep what one read of a port returned."""
-        self._captures[port].add(Chunk(at_ns - self._start_ns, data))
+        self._captures[port].add(Chunk(max(0, at_ns - self.start_ns), data))
 
     def entered(self, entry: ConsoleEntry) -> None:
         """Keep what a person entered."""

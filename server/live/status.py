@@ -5,11 +5,15 @@ from dataclasses import dataclass, field
 
 from models.events import (
     CameraFault,
+    CardGone,
+    CardSighted,
     DeviceReturned,
     Event,
     ReaderFault,
     RoundClosed,
     RoundOpened,
+    ShoeCutCard,
+    ShoeLoaded,
 )
 from models.judgements import ReviewRaised, RoundResult, RoundSettled
 from server.wording import counted, signed
@@ -32,6 +36,10 @@ class Standing:
     alarm: str | None = None
     unrecorded: str | None = None
     """Why the recording broke off."""
+    shoe_out: bool = False
+    """Whether the cut card came and no fresh shoe since."""
+    lying: set[tuple[str, int]] = field(default_factory=set)
+    """The cards on the felt: each camera's, by its track."""
     refused: str | None = None
     """The last entry of the console that could not be taken."""
 
@@ -46,6 +54,12 @@ class Standing:
                 self.last, self.settled = event.result, self.settled + 1
             case ReviewRaised():
                 self.reviews += 1
+            case ShoeCutCard() | ShoeLoaded():
+                self.shoe_out = isinstance(event, ShoeCutCard)
+            case CardSighted():
+                self.lying.add((event.source, event.track))
+            case CardGone():
+                self.lying.discard((event.source, event.track))
             case ReaderFault() | CameraFault() if event.kind in _LOST:
                 self.lost.add(event.source)
             case DeviceReturned():

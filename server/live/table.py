@@ -14,7 +14,7 @@ from devices.cameras.live import LiveCamera
 from devices.link import ByteDevice, serial_port
 from devices.registry import driver_config, make_driver
 from devices.supervisor import Say, Supervised, Supervisor
-from models.errors import InputRefused, TechnicianError
+from models.errors import InputRefused
 from models.events import AnyObservation, CameraFault, ConsoleEntry, Event, Observation
 from models.layout import TableLayout
 from models.rulebook import Rulebook
@@ -24,6 +24,7 @@ from server.live.eye import Eye
 from server.live.order import Order
 from server.live.record import TableRecord
 from server.live.recorder import SessionRecorder, room_alarm, tidy
+from server.live.recordings import Recordings, may_turn_over
 from server.live.resume import Identities, heard_again, past_of, recall, unwatched
 from server.live.status import Standing
 from server.pipeline import Pipeline
@@ -95,14 +96,13 @@ class LiveTable:
         )
         recall(self._past, self._pipeline, record)
         self._recalling = False
-        self._start_ns = clock.now_ns()
-        self._recorder = self._new_recorder()
+        self._recordings = self._begin_recording()
         self._failed: asyncio.Future[None]
 
     @property
     def recording(self) -> Path | None:
-        """The session folder of this run."""
-        return None if self._recorder is None else self._recorder.folder
+        """The session folder that is written now."""
+        return None if self._recordings is None else self._recordings.current.folder
 
     async def run(self, stop: asyncio.Event) -> None:
         """Run until ``stop`` is set; a round in play stays open and the next run goes on with it.
@@ -137,7 +137,7 @@ class LiveTable:
             for eye in eyes.values():
                 await eye.close()
             await asyncio.sleep(0)
-            self._keep(lambda kept: kept.close())
+            self._keep(Recordings.close)
         self._give(self._order.rest(self._clock.now_ns()))
 
     # --- beginning and end ----------------------------------------------------------------
@@ -178,7 +178,7 @@ class LiveTable:
             driver,
             serial_port(port.url, config),
             self._clock,
-            tap=lambda at, data: self._keep(lambda kept: kept.heard(port.name, at, data)),
+            tap=lambda at_ns, data: self._keep(lambda kept: kept.heard(port.name, at_ns, data)),
         )
 
     def _camera(self, camera: Camera, eyes: dict[str, Eye]) -> LiveCamera:
@@ -198,7 +198,7 @@ class LiveTable:
             self._order.seen(source, frame.at_ns)
 
         def film(frame: Frame) -> None:
-            self._keep(lambda kept: kept.films[camera.name].add(frame))
+            self._keep(lambda kept: kept.filmed(camera.name, frame))
 
         return Eye(watcher, film, looked, self._fail, self._left_out(source))
 
@@ -246,11 +246,14 @@ class LiveTable:
         entries.start()
         return entries
 
-    def _new_recorder(self) -> SessionRecorder | None:
+    def _begin_recording(self) -> Recordings | None:
         recorder = self._placed.config.recorder
         if recorder is None:
             return None
-        return SessionRecorder(self._placed, recorder, self._layout, self._start_ns)
+        return Recordings(
+            lambda start_ns: SessionRecorder(self._placed, recorder, self._layout, start_ns),
+            self._clock.now_ns(),
+        )
 
     # --- what comes -------------------------------------------------------------------------
 
@@ -259,18 +262,14 @@ class LiveTable:
         self._order.take(Timed(at_ns, observation.source, (observation,)))  # type: ignore[arg-type]
 
     def _enter(self, entry: ConsoleEntry) -> None:
-        self._keep(lambda kept: kept.entered(entry))
+        self._keep(lambda kept: kept.entered(entry, self._clock.now_ns()))
         self._say(entry)
 
-    def _keep(self, write: Callable[[SessionRecorder], None]) -> None:
+    def _keep(self, write: Callable[[Recordings], None]) -> None:
         """Record something; a recording that cannot be written is told, and stops no table."""
-        recorder = self._recorder
-        if recorder is None or self.standing.unrecorded is not None:
-            return
-        try:
-            write(recorder)
-        except (OSError, TechnicianError) as fault:
-            self.standing.unrecorded = str(fault)
+        if self._recordings is not None:
+            write(self._recordings)
+            self.standing.unrecorded = self._recordings.broken
 
     def _refuse(self, refused: InputRefused) -> None:
         self.standing.refused = str(refused)
@@ -287,7 +286,17 @@ class LiveTable:
             self._pipeline.observe((), self._order.through_ns)
             if in_play is not None and self.standing.in_play is None:
                 self._journal.checkpoint()
+            self._turn_over_if_due(now_ns)
             await self._clock.reached(now_ns + _TICK_NS)
+
+    def _turn_over_if_due(self, now_ns: int) -> None:
+        config, kept = self._placed.config, self._recordings
+        if config.recorder is None or kept is None or self._order.holds:
+            return
+        lasted_ns = now_ns - kept.current.start_ns
+        if may_turn_over(lasted_ns, config.recorder, self.standing, config.dealing):
+            self.standing.shoe_out = False
+            self._keep(lambda kept: kept.turn_over(self._clock.now_ns()))
 
     def _give(self, said: Iterable[Timed[tuple[AnyObservation, ...]]]) -> None:
         for one in said:
@@ -300,6 +309,7 @@ class LiveTable:
         folder = self._placed.beside(recorder.folder)
         while True:
             now_ns = self._clock.now_ns()
+            self._keep(lambda kept: kept.look_after(self._clock.now_ns()))
             await asyncio.to_thread(tidy, folder, recorder, now_ns)
             self.standing.alarm = room_alarm(folder, recorder)
             await self._clock.reached(now_ns + _TIDY_NS)
