@@ -19,6 +19,14 @@ def test_even_money_is_the_wager_itself() -> None:
     assert nets(text, "kansas-shoe", "even_money=true", "win_payout=3:2") == [1000]
 
 
+def test_a_dealer_who_draws_knows_his_hole_card_though_its_turning_was_not_told() -> None:
+    dealt = "bet 1 1000; bet 2 1000; 1 AS; 2 TS; D AC; 1 KD; 2 9D; D 3C down; stand 2; "
+    drawn = "D 7C; pay 2 -1000; pay 1 1500; show D 3C; close"
+    assert "blackjack_paid_early" not in codes(dealt + drawn)
+    early = "pay 1 1500; D 7C; pay 2 -1000; show D 3C; close"
+    assert "blackjack_paid_early" in codes(dealt + early)
+
+
 def test_early_surrender_is_decided_before_the_dealer_looks() -> None:
     text = (
         "bet 1 1000; bet 2 1000; 1 TS; 2 TD; D AC; 1 2D; 2 6D; D 7C down; surrender 2; peek no; "
