@@ -28,7 +28,7 @@ from vision.moved import (
 )
 
 Kind: TypeAlias = Literal[
-    "size", "black", "overexposed", "frozen", "unfocused", "moved", "obstructed", "covered"
+    "size_changed", "black", "overexposed", "frozen", "unfocused", "moved", "obstructed", "covered"
 ]
 
 LOOK_NS: Final = 120_000_000
@@ -44,7 +44,7 @@ LINGERS_NS: Final = 8_000_000_000
 """What covers a card zone for so long is neither hand nor card."""
 
 _RAISE_NS: Final[dict[Kind, int]] = {
-    "size": 0,
+    "size_changed": 0,
     "black": 0,
     "overexposed": 0,
     "frozen": 0,
@@ -126,8 +126,10 @@ class CameraHealth:
         """Take in the next picture; returns what began or ended with it."""
         if (gray.shape[1], gray.shape[0]) != self._size:
             found = f"{gray.shape[1]}x{gray.shape[0]}"
-            return self._said("size", f"{found} pixels, not {self._size[0]}x{self._size[1]}", at_ns)
-        told = self._said("size", None, at_ns)
+            return self._said(
+                "size_changed", f"{found} pixels, not {self._size[0]}x{self._size[1]}", at_ns
+            )
+        told = self._said("size_changed", None, at_ns)
         sample = np.ascontiguousarray(gray[2::4, 3::8])
         told += self._light(sample, at_ns)
         told += self._said("frozen", self._hum.see(sample, at_ns), at_ns)

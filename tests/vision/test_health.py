@@ -144,7 +144,7 @@ def test_a_dark_table_is_not_a_black_picture() -> None:
 def test_another_size_of_picture_is_told() -> None:
     small = np.ascontiguousarray(plain()[::2, ::2])
     (told,) = watch([(2, small)], grain=lambda picture, _: picture)
-    assert told.fault.kind == "size"
+    assert told.fault.kind == "size_changed"
     assert "480x270 pixels, not 960x540" in told.fault.detail
 
 
