@@ -7,17 +7,25 @@
 Wiring only: nothing here decides anything.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from models.events import AnyFact, AnyObservation, Event, RoundClosed, TrayCounted
-from models.judgements import LedgerPosted, ReviewRaised, RoundResult, RoundSettled
+from models.events import (
+    AnyFact,
+    AnyObservation,
+    Event,
+    ReviewResolved,
+    RoundClosed,
+    TrayCounted,
+)
+from models.judgements import AnyEvent, ReviewRaised, RoundResult
 from server.stopwatch import Stopwatch
+from server.verdicts import Verdicts
 from settlement.engine import Engine
-from settlement.ledger import post
-from settlement.reconcile import Reconciler, with_reviews
+from settlement.reconcile import Reconciler
+from stream.journal import UnknownEvent
 
 E = TypeVar("E", bound=Event)
 
@@ -27,6 +35,9 @@ class Record(Protocol):
 
     def append_all(self, events: Iterable[E]) -> tuple[E, ...]:
         """Append events, all or none, and return them with their ``seq``."""
+
+    def read(self) -> Iterator[AnyEvent | UnknownEvent]:
+        """Yield every event so far, in order."""
 
 
 class Pipeline:
@@ -43,9 +54,7 @@ class Pipeline:
         self._table, self._journal = table, journal
         self._reconciler, self._engine, self._stopwatch = reconciler, engine, stopwatch
         self._facts: list[AnyFact] = []
-        self._settled: dict[int, RoundResult] = {}
-        self._reviews: list[ReviewRaised] = []
-        self._posted: dict[int, list[LedgerPosted]] = {}
+        self._verdicts = Verdicts(self._append, journal.read)
 
     def observe(
         self, observations: Sequence[AnyObservation], now_ns: int
@@ -59,6 +68,8 @@ class Pipeline:
             with self._stopwatch.stage("reconciling"):
                 found = self._reconciler.feed(observation, now_ns)
             self._act_on(found)
+            if isinstance(observation, ReviewResolved):
+                self._resolve(observation)
         with self._stopwatch.stage("reconciling"):
             found = self._reconciler.advance(now_ns)
         self._act_on(found)
@@ -75,16 +86,25 @@ class Pipeline:
 
     def rounds(self) -> tuple[RoundResult, ...]:
         """Return every round settled so far, each with its open items."""
-        return tuple(
-            with_reviews(result, self._reviews) for _, result in sorted(self._settled.items())
-        )
+        return self._verdicts.rounds()
+
+    def check(self, decision: ReviewResolved) -> None:
+        """Refuse a decision that cannot be so.
+
+        Raises:
+            OperatorError: saying why, and what can.
+        """
+        self._verdicts.check(decision, self._engine)
+
+    def _resolve(self, decision: ReviewResolved) -> None:
+        with self._stopwatch.stage("settling"):
+            self._engine = self._verdicts.resolve(decision, self._engine)
 
     def _act_on(self, found: Sequence[AnyFact | ReviewRaised]) -> None:
         recorded = self._append(found)
-        self._reviews += [event for event in recorded if isinstance(event, ReviewRaised)]
         for event in recorded:
             if isinstance(event, ReviewRaised):
-                self._take_back(event)
+                self._verdicts.raised(event)
             else:
                 self._settle(event)
 
@@ -100,35 +120,9 @@ class Pipeline:
 
     def _judge(self, results: Sequence[RoundResult], at: int | None) -> None:
         for result in results:
-            self._settled[result.round] = result
             because = tuple(fact.seq for fact in self._facts if fact.seq is not None)
             self._facts.clear()
-            whole = with_reviews(result, self._reviews)
-            self._append([RoundSettled(at=at, because=because, result=whole)])
-            self._post(whole, at, because)
-
-    def _post(self, result: RoundResult, at: int | None, because: tuple[int, ...]) -> None:
-        """Post what is final; what a person has still to decide moves no money."""
-        if result.status == "final":
-            lines = [replace(line, at=at, because=because) for line in post(result)]
-            self._posted[result.round] = self._append(lines)
-
-    def _take_back(self, raised: ReviewRaised) -> None:
-        """Undo the posting of a round that is doubted after it was settled."""
-        because = () if raised.seq is None else (raised.seq,)
-        lines = self._posted.pop(raised.round, [])
-        self._append(
-            [
-                replace(
-                    line,
-                    at=raised.at,
-                    because=because,
-                    amount=-line.amount,
-                    memo=f"held for review: {line.memo}",
-                )
-                for line in lines
-            ]
-        )
+            self._verdicts.settled(result, at, because)
 
     def _append(self, events: Sequence[E]) -> list[E]:
         if not events:

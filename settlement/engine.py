@@ -35,6 +35,7 @@ class Engine:
     """
 
     def __init__(self, rules: Rulebook) -> None:
+        self.rules = rules
         self._state = State(HouseRules(rules))
         self._course = _Course()
         self._seen = 0

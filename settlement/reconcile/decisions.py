@@ -1,0 +1,415 @@
+"""What people decided of review items, put into the facts. Pure.
+
+The facts as the sensors gave them stay in the journal as they are. A decision is an observation
+like any other; here is what the facts are with it, and those the engine settles.
+"""
+
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from models.cards import Card
+from models.errors import OperatorError
+from models.events import (
+    AnyFact,
+    CardBoxed,
+    CardBurned,
+    CardDealt,
+    CardExposed,
+    ReviewResolved,
+    RoundOpened,
+    ShoeStarted,
+)
+from models.judgements import HandResult, Review, ReviewRaised, RoundResult, SpotResult
+from settlement.reconcile.reviews import Item
+
+_ASKS_REASON = frozenset({"unreadable", "void"})
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """The facts with people's decisions in them."""
+
+    facts: tuple[AnyFact, ...]
+    items: frozenset[Item]
+    """The items that hold nothing open any more."""
+    void: frozenset[int]
+    """The rounds that the floor called off."""
+
+
+NOTHING_DECIDED = Decided((), frozenset(), frozenset())
+
+
+def decided(
+    facts: Iterable[AnyFact],
+    raised: Sequence[ReviewRaised],
+    decisions: Iterable[ReviewResolved],
+) -> Decided:
+    """Put decisions into the facts; of several on one item the last holds.
+
+    A decision that does not fit the facts decides nothing: its item stays open. Whoever said
+    which card it was has answered as well that it was never read.
+
+    Args:
+        facts: a session's, in order, as they were journalled.
+        raised: every review item of it, in order.
+        decisions: every decision of it, in order.
+    """
+    last = {(one.round, one.item): one for one in decisions}
+    rounds = _by_round(facts)
+    unread = {number: _unread(own) for number, own in rounds.items()}
+    items = set()
+    for one in sorted(last.values(), key=lambda one: one.seq or 0):
+        try:
+            rounds[one.round] = _applied(rounds.get(one.round, []), _item(raised, one), one)
+        except OperatorError:
+            continue
+        items.add((one.round, one.item))
+    void = frozenset(one.round for one in last.values() if one.decision == "void")
+    items |= {(n, item) for n in void for item in range(len(_items(raised, n)))}
+    for number, cards in unread.items():
+        items |= set(_answered(raised, number, cards, rounds[number], items))
+    whole = tuple(fact for own in rounds.values() for fact in own)
+    return Decided(whole, frozenset(items), void)
+
+
+def check_decision(
+    facts: Sequence[AnyFact],
+    raised: Sequence[ReviewRaised],
+    earlier: Sequence[ReviewResolved],
+    decision: ReviewResolved,
+    decks: int,
+) -> None:
+    """Refuse a decision that cannot be so.
+
+    Args:
+        facts: the session's so far, as journalled.
+        raised: every review item of it.
+        earlier: every decision of it.
+        decision: what a person decides now.
+        decks: how many decks the shoe held.
+
+    Raises:
+        OperatorError: there is no such item; the decision lacks what it needs; which card is
+            meant cannot be told; or the shoe cannot have held that card any more.
+    """
+    review = _item(raised, decision)
+    before = decided(facts, raised, earlier)
+    _applied(_by_round(before.facts).get(decision.round, []), review, decision)
+    if decision.choice is not None and str(decision.choice) not in review.candidates:
+        after = decided(facts, raised, (*earlier, decision))
+        _check_shoe(after.facts, decision, decks)
+
+
+def voided(result: RoundResult) -> RoundResult:
+    """Return a round that the floor called off: every wager goes back; its mistakes stand."""
+    return replace(
+        result,
+        status="final",
+        spots=tuple(map(_returned, result.spots)),
+        net=0,
+    )
+
+
+def _returned(spot: SpotResult) -> SpotResult:
+    insurance = spot.insurance and replace(spot.insurance, net=0, odd_cents=UNSET)
+    hands = tuple(map(_pushed, spot.hands))
+    return replace(spot, net=0, hands=hands, insurance=insurance)
+
+
+def _pushed(hand: HandResult) -> HandResult:
+    clauses = ("push.returns",)
+    return replace(hand, outcome="push", net=0, clauses=clauses, possible=UNSET, odd_cents=UNSET)
+
+
+# --- rounds and items ---------------------------------------------------------------------
+
+
+def facts_of_round(facts: Iterable[AnyFact], number: int) -> tuple[AnyFact, ...]:
+    """Return the facts from a round's opening to the next one's."""
+    return tuple(_by_round(facts).get(number, ()))
+
+
+def _by_round(facts: Iterable[AnyFact]) -> dict[int, list[AnyFact]]:
+    """Part the facts at the openings of rounds; what comes before the first is round 0."""
+    number, rounds = 0, dict[int, list[AnyFact]]()
+    for fact in facts:
+        if isinstance(fact, RoundOpened):
+            number = fact.round
+        rounds.setdefault(number, []).append(fact)
+    return rounds
+
+
+def _items(raised: Iterable[ReviewRaised], number: int) -> list[Review]:
+    return [one.review for one in raised if one.round == number]
+
+
+def _item(raised: Iterable[ReviewRaised], decision: ReviewResolved) -> Review:
+    items = _items(raised, decision.round)
+    if decision.item >= len(items):
+        known = f"it has {len(items)}, numbered from 0" if items else "it has none"
+        raise OperatorError(
+            f"round {decision.round} has no review item {decision.item}",
+            where="review",
+            way_out=f"Name one of its items: {known}",
+        )
+    return items[decision.item]
+
+
+def _refused(decision: ReviewResolved, what: str, way_out: str) -> OperatorError:
+    return OperatorError(
+        what, where=f"review {decision.item} of round {decision.round}", way_out=way_out
+    )
+
+
+# --- what a decision does -----------------------------------------------------------------
+
+
+def _applied(own: Sequence[AnyFact], review: Review, decision: ReviewResolved) -> list[AnyFact]:
+    """Return a round's facts with one decision in them."""
+    if decision.decision in _ASKS_REASON and not decision.reason.strip():
+        raise _refused(decision, f"{decision.decision} asks for a reason", "Give one")
+    match decision.decision:
+        case "chosen":
+            if decision.choice is None:
+                raise _refused(decision, "no card is chosen", "Name the card")
+            return _named(own, _meant(own, review, decision), decision.choice, decision)
+        case "unreadable":
+            return _named(own, _meant(own, review, decision), None, decision)
+        case "dealt":
+            return _moved(own, review, decision)
+        case "burned":
+            return _burned(own, review, decision)
+        case "stands" | "void":
+            return list(own)
+
+
+def _meant(own: Sequence[AnyFact], review: Review, decision: ReviewResolved) -> int:
+    """Return where among a round's facts the card in question was dealt."""
+    if decision.card is not None:
+        return _at_place(own, decision)
+    found = _evidenced(own, review)
+    if not found:
+        found = [at for at, fact in enumerate(own) if _never_known(own, at, fact)]
+    if len(found) != 1:
+        raise _refused(
+            decision, "which card is meant cannot be told", "Name its place: to, hand, nth"
+        )
+    return found[0]
+
+
+def _at_place(own: Sequence[AnyFact], decision: ReviewResolved) -> int:
+    place = decision.card
+    assert place is not None
+    dealt = [
+        at
+        for at, fact in enumerate(own)
+        if isinstance(fact, CardDealt) and (fact.to, fact.hand) == (place.to, place.hand)
+    ]
+    if place.nth >= len(dealt):
+        raise _refused(
+            decision,
+            f"{place.to} hand {place.hand} was dealt {len(dealt)} cards, not {place.nth + 1}",
+            "Name a card that was dealt",
+        )
+    return dealt[place.nth]
+
+
+def _evidenced(own: Sequence[AnyFact], review: Review) -> list[int]:
+    """Return the dealt cards that rest on an item's evidence, by themselves or once turned."""
+    evidence = set(review.evidence)
+    found = []
+    for at, fact in enumerate(own):
+        if isinstance(fact, CardDealt) and (
+            evidence.intersection(fact.evidence)
+            or any(evidence.intersection(one.evidence) for one in _exposures(own, at))
+        ):
+            found.append(at)
+    return found
+
+
+def _never_known(own: Sequence[AnyFact], at: int, fact: AnyFact) -> bool:
+    return (
+        isinstance(fact, CardDealt)
+        and fact.card is None
+        and not any(one.card is not None for one in _exposures(own, at))
+    )
+
+
+def _exposures(own: Sequence[AnyFact], at: int) -> list[CardExposed]:
+    """Return the turning up of the card dealt at ``at``: of its face, or next of an unknown."""
+    dealt = own[at]
+    assert isinstance(dealt, CardDealt)
+    place = (dealt.to, dealt.hand)
+    later = [
+        fact
+        for fact in own[at + 1 :]
+        if isinstance(fact, CardExposed) and (fact.to, fact.hand) == place
+    ]
+    if dealt.card is not None:
+        return [fact for fact in later if fact.card is dealt.card]
+    earlier = sum(
+        isinstance(fact, CardDealt) and (fact.to, fact.hand, fact.card) == (*place, None)
+        for fact in own[:at]
+    )
+    return later[earlier : earlier + 1]
+
+
+def _unread(own: Sequence[AnyFact]) -> dict[int | None, frozenset[int]]:
+    """Return the evidence of each card that was never read, by the ``seq`` of its dealing."""
+    return {
+        fact.seq: frozenset(fact.evidence)
+        for at, fact in enumerate(own)
+        if _never_known(own, at, fact)
+    }
+
+
+def _answered(
+    raised: Iterable[ReviewRaised],
+    number: int,
+    unread: Mapping[int | None, frozenset[int]],
+    own: Sequence[AnyFact],
+    items: Container[Item],
+) -> Iterator[Item]:
+    """Yield the items that say only that cards were never read, all of which are decided."""
+    told = {
+        fact.seq
+        for fact in own
+        if fact.seq in unread and unread[fact.seq] < frozenset(fact.evidence)
+    }
+    for item, review in enumerate(_items(raised, number)):
+        about = {seq for seq, seen in unread.items() if seen.intersection(review.evidence)}
+        if about and about <= told and not review.candidates and (number, item) not in items:
+            yield number, item
+
+
+def _named(
+    own: Sequence[AnyFact], at: int, card: Card | None, decision: ReviewResolved
+) -> list[AnyFact]:
+    """Say which card it was: where it was dealt, and where it was turned up."""
+    dealt, exposures = own[at], _exposures(own, at)
+    assert isinstance(dealt, CardDealt)
+    known_later = dealt.card is None and bool(exposures)
+    told: list[AnyFact] = [*exposures] if known_later else [*exposures, dealt]
+    return [_with(fact, card, decision) if _is_one(fact, told) else fact for fact in own]
+
+
+def _is_one(fact: AnyFact, of: Iterable[AnyFact]) -> bool:
+    """Tell whether it is one of these very facts: two may be equal."""
+    return any(fact is one for one in of)
+
+
+def _with(fact: AnyFact, card: Card | None, decision: ReviewResolved) -> AnyFact:
+    assert isinstance(fact, CardDealt | CardExposed)
+    return replace(fact, card=card, evidence=(*fact.evidence, *_seq(decision)))
+
+
+def _seq(decision: ReviewResolved) -> tuple[int, ...]:
+    return () if decision.seq is None else (decision.seq,)
+
+
+def _moved(own: Sequence[AnyFact], review: Review, decision: ReviewResolved) -> list[AnyFact]:
+    """Put the card in question to the hand it belongs to, dealt when it left the shoe."""
+    place = decision.card
+    if place is None:
+        raise _refused(decision, "no place is named", "Name the hand: to, hand")
+    found = _evidenced(own, review)
+    if len(found) == 1:
+        return [_replaced(fact, own, found[0], decision) for fact in own]
+    new = CardDealt(
+        to=place.to, hand=place.hand, card=_card_of(review, decision), evidence=review.evidence
+    )
+    return _inserted(own, new, review, decision)
+
+
+def _replaced(fact: AnyFact, own: Sequence[AnyFact], at: int, decision: ReviewResolved) -> AnyFact:
+    place = decision.card
+    assert place is not None
+    if not _is_one(fact, [own[at], *_exposures(own, at)]):
+        return fact
+    assert isinstance(fact, CardDealt | CardExposed)
+    card = decision.choice or fact.card
+    evidence = (*fact.evidence, *_seq(decision))
+    return replace(fact, to=place.to, hand=place.hand, card=card, evidence=evidence)
+
+
+def _burned(own: Sequence[AnyFact], review: Review, decision: ReviewResolved) -> list[AnyFact]:
+    """Say that the card in question went to the discard rack."""
+    found = _evidenced(own, review)
+    if len(found) != 1:
+        new = CardBurned(card=_card_of(review, decision), evidence=review.evidence)
+        return _inserted(own, new, review, decision)
+    dealt, turned = own[found[0]], _exposures(own, found[0])
+    assert isinstance(dealt, CardDealt)
+    gone = CardBurned(
+        seq=dealt.seq,
+        at=dealt.at,
+        table=dealt.table,
+        card=decision.choice or dealt.card,
+        evidence=(*dealt.evidence, *_seq(decision)),
+    )
+    left = [fact for fact in own if not _is_one(fact, turned)]
+    return [gone if fact is dealt else fact for fact in left]
+
+
+def _card_of(review: Review, decision: ReviewResolved) -> Card | None:
+    """The card a person names, or the only one it can be."""
+    named = [name for name in review.candidates if name in Card._value2member_map_]
+    return decision.choice or (Card(named[0]) if len(named) == 1 else None)
+
+
+def _inserted(
+    own: Sequence[AnyFact],
+    new: CardDealt | CardBurned,
+    review: Review,
+    decision: ReviewResolved,
+) -> list[AnyFact]:
+    """Put a card in its place among those that left the shoe: before the first that came later."""
+    left_at = min(review.evidence, default=0)
+    dealt = [at for at, fact in enumerate(own) if isinstance(fact, CardDealt)]
+    if not dealt or not left_at:
+        raise _refused(
+            decision,
+            "when the card left the shoe cannot be told",
+            "Let the record stand, or call the round off",
+        )
+    later = [at for at in dealt if min(own[at].evidence, default=0) > left_at]
+    at = later[0] if later else dealt[-1] + 1
+    fact = replace(
+        new,
+        seq=decision.seq,
+        at=own[at - 1].at,
+        table=own[at - 1].table,
+        evidence=(*new.evidence, *_seq(decision)),
+    )
+    return [*own[:at], fact, *own[at:]]
+
+
+# --- what the shoe can still hold ---------------------------------------------------------
+
+
+def _check_shoe(facts: Iterable[AnyFact], decision: ReviewResolved, decks: int) -> None:
+    card, seen, number = decision.choice, Counter[Card | None](), 0
+    assert card is not None
+    for fact in facts:
+        match fact:
+            case ShoeStarted() if number >= decision.round:
+                break
+            case ShoeStarted():
+                seen.clear()
+                decks = fact.decks
+            case RoundOpened():
+                number = fact.round
+            case CardBurned() | CardBoxed() | CardDealt():
+                seen[fact.card] += 1
+            case _:
+                pass
+    if card.suited and seen[card] > decks:
+        raise _refused(
+            decision,
+            f"the shoe held {card} {decks} times, and that many were seen elsewhere",
+            "Look again; where the camera reads it so, choose it as the candidate it is",
+        )

@@ -1,0 +1,54 @@
+"""Recorded sessions of which the sensors could not read a card: a person must say what it was."""
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from models.cards import Card
+from models.decode import from_toml
+from models.events import AnyObservation, CardSighted, ShoeCardRead
+from models.layout import TableLayout
+from server.pipeline import Pipeline, Record
+from server.rulebook_shelf import rules_for
+from server.stopwatch import Stopwatch
+from settlement.engine import Engine
+from settlement.reconcile import Reconciler
+from stream import library
+from stream.journal import Journal
+from tests.golden.sessions import Heard, heard
+
+DRAW, TRACK = 2, 20
+"""The card that nobody could read: the second of ``plain``, dealt to spot 3."""
+TRUE, FALSE = Card("6H"), Card("8H")
+
+
+def blinded() -> Iterator[Heard]:
+    """Yield the session ``plain`` as it is heard when neither sensor can read that card."""
+    for one in heard("plain"):
+        yield Heard(one.now_ns, _blind(one.observation))
+
+
+def _blind(seen: AnyObservation) -> AnyObservation:
+    if isinstance(seen, ShoeCardRead) and seen.draw == DRAW:
+        return replace(seen, card=None)
+    if isinstance(seen, CardSighted) and seen.track == TRACK and seen.face == "up":
+        doubt = {str(TRUE): 0.5, str(FALSE): 0.5}
+        return replace(seen, card=None, candidates=doubt, confidence=0.5)
+    return seen
+
+
+def table(journal: Record, name: str = "BJ-01") -> Pipeline:
+    """Return a table under the rules that the recorded sessions were dealt by."""
+    rules = rules_for("kansas-shoe")
+    layout = from_toml(library.layout_text("five-spots"), TableLayout, "five-spots")
+    reconciler = Reconciler(rules, layout)
+    return Pipeline(name, journal, reconciler, Engine(rules), Stopwatch(lambda: 0))
+
+
+def play_blinded(journal: Journal, name: str = "BJ-01") -> Pipeline:
+    """Play the session through and return the table as it then stands."""
+    pipeline = table(journal, name)
+    for one in blinded():
+        pipeline.observe((one.observation,), one.now_ns)
+    pipeline.finish()
+    return pipeline

@@ -1,0 +1,256 @@
+"""A person says what no sensor could; the round settles by the same engine, and again the same."""
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+from typing import Any
+
+import pytest
+
+from models.cards import Card
+from models.errors import OperatorError
+from models.events import (
+    CardDealt,
+    CardExposed,
+    CardPlace,
+    Fact,
+    ReviewResolved,
+    RoundOpened,
+    ShoeStarted,
+)
+from models.judgements import (
+    LedgerPosted,
+    Review,
+    ReviewRaised,
+    RoundResult,
+    RoundSettled,
+)
+from server.live.record import TableRecord
+from server.live.resume import past_of, recall
+from server.pipeline import Pipeline
+from server.rulebook_shelf import rules_for
+from server.verdicts import Verdicts
+from settlement.reconcile import check_decision, decided
+from stream.journal import Journal
+from tests.golden.sessions import heard
+from tests.server.doubted import FALSE, TRUE, blinded, play_blinded, table
+
+LATER_NS = 1_767_297_700_000_000_000
+
+
+@pytest.fixture
+def journal() -> Iterator[Journal]:
+    with Journal.in_memory() as kept:
+        yield kept
+
+
+def decision(kind: Any = "chosen", **given: Any) -> ReviewResolved:
+    fields = {"source": "console:ann", "at": LATER_NS, "round": 1, "item": 0} | given
+    return ReviewResolved(decision=kind, **fields)
+
+
+def decide(pipeline: Pipeline, one: ReviewResolved) -> RoundResult:
+    pipeline.check(one)
+    pipeline.observe((one,), LATER_NS)
+    return next(result for result in pipeline.rounds() if result.round == one.round)
+
+
+def truth() -> dict[int, RoundResult]:
+    """The session as it settles when every sensor reads every card."""
+    with Journal.in_memory() as kept:
+        sound = table(kept)
+        for one in heard("plain"):
+            sound.observe((one.observation,), one.now_ns)
+        sound.finish()
+        return {result.round: result for result in sound.rounds()}
+
+
+def balance(journal: Journal) -> dict[str, int]:
+    """What the ledger's lines of round 1 come to."""
+    found: dict[str, int] = {}
+    for event in journal.read():
+        if isinstance(event, LedgerPosted) and event.round == 1:
+            found[event.account] = found.get(event.account, 0) + event.amount
+    return {account: amount for account, amount in found.items() if amount}
+
+
+def test_the_card_a_person_names_settles_the_round_as_if_it_had_been_read(
+    journal: Journal,
+) -> None:
+    pipeline = play_blinded(journal)
+    assert pipeline.rounds()[0].status == "review"
+    result = decide(pipeline, decision(choice=TRUE))
+    due = truth()[1]
+    assert (result.status, result.spots, result.net) == ("final", due.spots, due.net)
+    assert result.reviews == ()
+
+
+def test_the_record_names_the_person_and_what_the_result_rests_on(journal: Journal) -> None:
+    pipeline = play_blinded(journal)
+    decide(pipeline, decision(choice=TRUE))
+    told = [event for event in journal.read() if isinstance(event, ReviewResolved)]
+    assert [one.source for one in told] == ["console:ann"]
+    settled = [e for e in journal.read() if isinstance(e, RoundSettled) and e.result.round == 1]
+    assert told[0].seq in settled[-1].because
+    assert told[0].seq not in settled[0].because
+
+
+def test_money_moves_once_the_round_is_final_and_only_once(journal: Journal) -> None:
+    pipeline = play_blinded(journal)
+    before = balance(journal)
+    decide(pipeline, decision(choice=TRUE))
+    after = balance(journal)
+    assert before == {}
+    assert after["spot:3"] == truth()[1].spots[1].net
+    assert sum(after.values()) == 0
+    decide(pipeline, decision(choice=TRUE))
+    assert balance(journal) == after
+
+
+def test_a_decision_may_be_put_right_and_the_ledger_follows(journal: Journal) -> None:
+    pipeline = play_blinded(journal)
+    decide(pipeline, decision(choice=TRUE))
+    assert balance(journal)["spot:3"] == -3000
+    result = decide(pipeline, decision(choice=FALSE))
+    assert result.spots[1].hands[0].outcome == "push"
+    assert "spot:3" not in balance(journal)
+
+
+def test_none_of_these_leaves_open_what_the_possible_cards_do_not_agree_on(
+    journal: Journal,
+) -> None:
+    pipeline = play_blinded(journal)
+    result = decide(pipeline, decision("unreadable", reason="a sleeve hid it"))
+    assert (result.status, result.reviews) == ("pending", ())
+    assert result.spots[1].hands[0].outcome == "unknown"
+    assert [spot.net for spot in result.spots] == [-1000, None, 1500]
+
+
+def test_a_round_the_floor_calls_off_gives_every_wager_back(journal: Journal) -> None:
+    pipeline = play_blinded(journal)
+    result = decide(pipeline, decision("void", reason="the shoe fell"))
+    assert (result.status, result.net, result.reviews) == ("final", 0, ())
+    assert {hand.outcome for spot in result.spots for hand in spot.hands} == {"push"}
+    assert all(hand.net == 0 for spot in result.spots for hand in spot.hands)
+
+
+def test_a_card_is_put_to_the_hand_it_belongs_to(journal: Journal) -> None:
+    pipeline = play_blinded(journal)
+    place = CardPlace(to=4)
+    result = decide(pipeline, decision("dealt", choice=TRUE, card=place))
+    cards = {spot.spot: spot.hands[0].cards for spot in result.spots}
+    assert TRUE in cards[4]
+    assert len(cards[3]) == 3
+
+
+def test_a_card_that_went_to_the_discard_rack_counts_for_nobody(journal: Journal) -> None:
+    pipeline = play_blinded(journal)
+    result = decide(pipeline, decision("burned", choice=TRUE))
+    cards = {spot.spot: spot.hands[0].cards for spot in result.spots}
+    assert len(cards[3]) == 3
+    assert "spot_skipped" in {one.code for one in result.violations}
+
+
+@pytest.mark.parametrize(
+    ("given", "way_out"),
+    [
+        pytest.param({"round": 7}, "it has none", id="no-such-round"),
+        pytest.param({"item": 5}, "it has 2", id="no-such-item"),
+        pytest.param({"kind": "chosen"}, "Name the card", id="no-card"),
+        pytest.param({"kind": "void"}, "Give one", id="void-without-reason"),
+        pytest.param({"kind": "unreadable", "reason": " "}, "Give one", id="blank-reason"),
+        pytest.param({"kind": "dealt"}, "Name the hand", id="no-place"),
+        pytest.param(
+            {"choice": TRUE, "card": CardPlace(to=3, nth=9)}, "was dealt", id="no-such-card"
+        ),
+        pytest.param(
+            {"choice": TRUE, "card": CardPlace(to=5)}, "was dealt", id="nobody-sits-there"
+        ),
+    ],
+)
+def test_a_decision_that_cannot_be_so_is_refused_with_the_way_out(
+    journal: Journal, given: dict[str, Any], way_out: str
+) -> None:
+    pipeline = play_blinded(journal)
+    fields = {"kind": "chosen"} | given
+    last = journal.last_seq
+    with pytest.raises(OperatorError, match=way_out):
+        pipeline.check(decision(fields.pop("kind"), **fields))
+    assert journal.last_seq == last
+
+
+def test_a_card_that_the_shoe_cannot_hold_any_more_is_refused_but_as_a_candidate() -> None:
+    """The camera may have read a foreign card: then the engine says that it is one."""
+    king = Card("KS")
+    facts = [ShoeStarted(decks=1), RoundOpened(round=1), dealt(1, king, 1), dealt(3, None, 2)]
+    doubt = Review("neither the shoe nor the camera read a card", ("KS", "QS"), (2,))
+    unread = Review("neither the shoe nor the camera read a card", (), (2,))
+    for review, is_refused in ((unread, True), (doubt, False)):
+        raised = [ReviewRaised(round=1, review=review)]
+        with pytest.raises(OperatorError, match="held KS 1 times") if is_refused else nullcontext():
+            check_decision(facts, raised, (), decision(choice=king), decks=1)
+
+
+def dealt(spot: int, card: Card | None, evidence: int) -> CardDealt:
+    return CardDealt(to=spot, card=card, evidence=(evidence,), at=evidence)
+
+
+def test_a_card_turned_up_is_named_where_it_was_dealt_and_where_it_was_turned() -> None:
+    hole = CardDealt(to="dealer", card=Card("QS"), face="down", evidence=(1,))
+    turned = CardExposed(to="dealer", card=Card("QS"), evidence=(5,))
+    facts = [RoundOpened(round=1), hole, turned]
+    raised = [ReviewRaised(round=1, review=Review("which", ("QS", "KS"), (5,)))]
+    found = decided(facts, raised, [decision(choice=Card("KS"))])
+    assert [getattr(fact, "card", None) for fact in found.facts] == [None, Card("KS"), Card("KS")]
+    assert found.items == {(1, 0)}
+
+
+def test_a_card_nobody_saw_is_dealt_when_it_left_the_shoe() -> None:
+    facts = [RoundOpened(round=1), dealt(1, Card("2S"), 3), dealt(1, Card("9S"), 8)]
+    lost = Review("5H left the shoe and was not seen on the felt", ("5H",), (6,))
+    raised = [ReviewRaised(round=1, review=lost)]
+    found = decided(facts, raised, [decision("dealt", card=CardPlace(to=1))])
+    assert [getattr(fact, "card", None) for fact in found.facts[1:]] == [
+        Card("2S"),
+        Card("5H"),
+        Card("9S"),
+    ]
+
+
+def test_a_decision_that_does_not_fit_the_facts_leaves_its_item_open() -> None:
+    facts = [RoundOpened(round=1), dealt(1, Card("2S"), 3)]
+    raised = [ReviewRaised(round=1, review=Review("which", (), ()))]
+    nowhere = decision(choice=Card("5H"), card=CardPlace(to=4))
+    found = decided(facts, raised, [nowhere])
+    assert (found.facts, found.items) == (tuple(facts), frozenset())
+
+
+def test_a_table_that_starts_again_comes_to_the_same(journal: Journal) -> None:
+    pipeline = table(journal)
+    for one in blinded():
+        pipeline.observe((one.observation,), one.now_ns)
+    decide(pipeline, decision(choice=TRUE))
+    before, last = pipeline.rounds(), journal.last_seq
+    record = TableRecord(journal, lambda _: None)
+    again = table(record)
+    recall(past_of(journal), again, record)
+    assert again.rounds() == before
+    assert journal.last_seq == last
+
+
+def test_a_closed_journal_says_by_itself_what_was_decided(journal: Journal) -> None:
+    pipeline = play_blinded(journal)
+    decide(pipeline, decision(choice=TRUE))
+    rules = rules_for("kansas-shoe")
+    recalled = Verdicts(list, journal.read)
+    recalled.recall(journal.read(), rules)
+    assert recalled.rounds() == pipeline.rounds()
+    other = Verdicts(list, journal.read)
+    with pytest.raises(OperatorError, match="does not come to what was settled"):
+        other.recall(journal.read(), rules_for("kansas-shoe", ["win_payout=2:1"]))
+
+
+def test_the_facts_stay_in_the_journal_as_they_were(journal: Journal) -> None:
+    pipeline = play_blinded(journal)
+    before = [event for event in journal.read() if isinstance(event, Fact)]
+    decide(pipeline, decision(choice=TRUE))
+    assert [event for event in journal.read() if isinstance(event, Fact)] == before
