@@ -163,7 +163,7 @@ class Journal:
             seq += 1
             numbered = _numbered(event, seq)
             body = _body(numbered)
-            head = _link(head, seq, body)
+            head = link(head, seq, body)
             appended.append(numbered)
             rows.append((seq, head, body))
         with one_line(self._where), transaction(self._connection):
@@ -326,7 +326,7 @@ def read_on(
         rows = connection.execute(query, (place.seq, at_most)).fetchall()
     events = []
     for seq, stored, body in rows:
-        head = _link(place.head, place.seq + 1, body)
+        head = link(place.head, place.seq + 1, body)
         if seq != place.seq + 1 or stored != head:
             raise damaged(where, f"entry {place.seq + 1} is missing or does not match its hash")
         place = Place(seq, head)
@@ -460,7 +460,8 @@ def _event(body: bytes, where: str, seq: int) -> AnyEvent | UnknownEvent:
         return UnknownEvent(seq, msgspec.json.decode(body, type=_Head).type, body)
 
 
-def _link(head: bytes, seq: int, body: bytes) -> bytes:
+def link(head: bytes, seq: int, body: bytes) -> bytes:
+    """Return the hash of an entry: over the hash before it, its number and its JSON."""
     return hashlib.sha256(head + seq.to_bytes(8, "big") + body).digest()
 
 
@@ -475,7 +476,7 @@ def _verified(connection: sqlite3.Connection, where: str) -> Verified:
             raise damaged(where, f"entry {seq} is missing, entry {found} stands in its place")
         if not (isinstance(stored, bytes) and isinstance(body, bytes)):
             raise damaged(where, f"entry {seq} is not stored as bytes")
-        head = _link(head, seq, body)
+        head = link(head, seq, body)
         if stored != head:
             raise damaged(where, f"entry {seq} does not match its hash: {_shown(body)}")
         if seq in signatures:

@@ -4,9 +4,11 @@ What a checkpoint signs::
 
     'pitwatch checkpoint 1' LF  |  seq (8)  |  at (8)  |  hash of entry seq (32)
 
-both numbers big-endian, ``at`` in nanoseconds since the Unix epoch.
+both numbers big-endian, ``at`` in nanoseconds since the Unix epoch. What else a table's key
+signs begins with another purpose.
 """
 
+import hashlib
 import os
 import stat
 from pathlib import Path
@@ -86,6 +88,10 @@ class Signer:
         """Return the signature, 64 bytes, of a journal up to entry ``seq``."""
         return self._key.sign(_signed(seq, at_ns, head))
 
+    def sign_digest(self, purpose: str, digest: bytes) -> bytes:
+        """Return the signature, 64 bytes, under a SHA-256 for ``purpose``, no checkpoint's."""
+        return self._key.sign(_purposed(purpose, digest))
+
     def public_pem(self) -> bytes:
         """Return the public key as PEM, to be given to whoever verifies."""
         return self._key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
@@ -104,11 +110,29 @@ def read_public_key(path: Path) -> bytes:
 
 def is_signed(public: bytes, signature: bytes, seq: int, at_ns: int, head: bytes) -> bool:
     """Tell whether ``signature`` is that of ``public`` under the journal up to ``seq``."""
+    return _fits(public, signature, _signed(seq, at_ns, head))
+
+
+def is_digest_signed(public: bytes, signature: bytes, purpose: str, digest: bytes) -> bool:
+    """Tell whether ``signature`` is that of ``public`` under a SHA-256 for ``purpose``."""
+    return _fits(public, signature, _purposed(purpose, digest))
+
+
+def fingerprint(public: bytes) -> str:
+    """Return what a public key is told by: the SHA-256 of its 32 bytes, in hex."""
+    return hashlib.sha256(public).hexdigest()
+
+
+def _fits(public: bytes, signature: bytes, signed: bytes) -> bool:
     try:
-        Ed25519PublicKey.from_public_bytes(public).verify(signature, _signed(seq, at_ns, head))
+        Ed25519PublicKey.from_public_bytes(public).verify(signature, signed)
     except (InvalidSignature, ValueError):
         return False
     return True
+
+
+def _purposed(purpose: str, digest: bytes) -> bytes:
+    return f"pitwatch {purpose}\n".encode() + digest
 
 
 def _signed(seq: int, at_ns: int, head: bytes) -> bytes:

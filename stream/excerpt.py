@@ -1,0 +1,105 @@
+"""A piece of a journal that proves itself away from it.
+
+The entries of the piece, and those after them up to the next checkpoint, each as it was hashed.
+The checkpoint's signature stands for the last hash, and with it for every entry before: nothing
+can be changed, left out or put in between them without a new signature.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from models.errors import OperatorError
+from stream.journal import link, verify_journal
+from stream.signing import fingerprint, is_signed
+from stream.store import at_rest, one_line, version_of
+
+
+class Proof(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the entries of an excerpt are held against. Bytes are in hex."""
+
+    before: str
+    """Hash of the entry before the first."""
+    first: int
+    """The first entry's ``seq``."""
+    last: int
+    """That of the last entry that was asked for; those after it serve the proof alone."""
+    to: int
+    """That of the last entry here: the signed one, where one is."""
+    head: str
+    """Its hash."""
+    signed_at: int | None = None
+    """When it was signed, nanoseconds since the Unix epoch, UTC; with key and signature, ``None``
+    where the journal is not signed up to here."""
+    key: str | None = None
+    signature: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A piece of a journal."""
+
+    proof: Proof
+    bodies: tuple[bytes, ...]
+    """Every entry's JSON as it was hashed."""
+
+
+def excerpt(path: Path, first: int, last: int) -> Excerpt:
+    """Cut entries ``first`` to ``last`` out of a verified journal, also while it is written.
+
+    Raises:
+        OperatorError: it holds no such entries.
+        TechnicianError: it is missing or damaged.
+    """
+    verify_journal(path)
+    with one_line(str(path)), closing(at_rest(path)) as connection:
+        signed = None
+        if version_of(connection) > 1:
+            query = "SELECT seq, at, key, signature FROM checkpoints WHERE seq >= ? ORDER BY seq"
+            signed = connection.execute(query, (last,)).fetchone()
+        to = last if signed is None else signed[0]
+        query = "SELECT seq, hash, body FROM entries WHERE seq BETWEEN ? AND ? ORDER BY seq"
+        rows = connection.execute(query, (first - 1, to)).fetchall()
+    before = rows.pop(0)[1] if rows and rows[0][0] == first - 1 else bytes(32)
+    if not 0 < first <= last or [row[0] for row in rows] != [*range(first, to + 1)]:
+        raise OperatorError(
+            f"there are no entries {first} to {last}",
+            where=str(path),
+            way_out="Ask for a time that the journal knows",
+        )
+    proof = Proof(before=before.hex(), first=first, last=last, to=to, head=rows[-1][1].hex())
+    if signed is not None:
+        _, at_ns, key, signature = signed
+        proof = msgspec.structs.replace(
+            proof, signed_at=at_ns, key=bytes(key).hex(), signature=bytes(signature).hex()
+        )
+    return Excerpt(proof, tuple(bytes(row[2]) for row in rows))
+
+
+def faults(proof: Proof, bodies: Sequence[bytes]) -> Iterator[str]:
+    """Yield what is wrong with an excerpt; nothing where it is as it was cut."""
+    if not proof.first <= proof.last <= proof.to or len(bodies) != proof.to - proof.first + 1:
+        yield f"it should hold entries {proof.first} to {proof.to}, it holds {len(bodies)}"
+        return
+    head = bytes.fromhex(proof.before)
+    for seq, body in enumerate(bodies, start=proof.first):
+        head = link(head, seq, body)
+    if head.hex() != proof.head:
+        yield "an entry is not as it was written: the chain does not come to its head"
+    elif proof.key is not None and not _is_signed(proof):
+        yield f"the checkpoint at entry {proof.to} does not fit its signature"
+
+
+def signed_by(proof: Proof) -> str | None:
+    """Return the fingerprint of the key that signed an excerpt; ``None`` where none did."""
+    return None if proof.key is None else fingerprint(bytes.fromhex(proof.key))
+
+
+def _is_signed(proof: Proof) -> bool:
+    if proof.key is None or proof.signature is None or proof.signed_at is None:
+        return False
+    key, signature = bytes.fromhex(proof.key), bytes.fromhex(proof.signature)
+    return is_signed(key, signature, proof.to, proof.signed_at, bytes.fromhex(proof.head))
