@@ -18,13 +18,16 @@ from vision.training.manifests import Course, finish, uncalibrated
 from vision.training.photographed import CREDITS, Photographed, harvest
 
 SCENES = 250
+CORNERS = "corners"
+"""Folder of the rendered corners, beside the checkpoints."""
 QUICK = Recipe(
     finder_steps=3,
     reader_steps=3,
     finder_decks=2,
     reader_decks=2,
     finder_batch=2,
-    reader_batch=2,
+    reader_batch=8,
+    corners=40,
     tile_px=128,
     workers=0,
 )
@@ -45,7 +48,8 @@ def main() -> None:
     finder = train(finder_lesson(recipe), recipe, options.checkpoints, say)
     export_finder(finder.kept, options.out)
     photos = None if options.photos is None else _photographed(recipe, options, say)
-    reader = train(reader_lesson(recipe, photos), recipe, options.checkpoints, say)
+    corners = options.checkpoints / CORNERS
+    reader = train(reader_lesson(recipe, corners, photos), recipe, options.checkpoints, say)
     export_reader(reader.kept, options.out)
     course = Course(recipe, photos is not None, finder, reader)
     finish(options.out, course, 4 if options.quick else SCENES, say)
@@ -57,8 +61,9 @@ def _photographed(recipe: Recipe, options: argparse.Namespace, say: Say) -> Phot
 
     What it makes of photographs then is the measure of how it reads decks it never saw.
     """
-    plain = int(recipe.reader_steps * recipe.photos_from)
-    pupil = train(reader_lesson(recipe, None), recipe, options.checkpoints, say, plain)
+    plain = min(recipe.photos_from, recipe.reader_steps // 2)
+    lesson = reader_lesson(recipe, options.checkpoints / CORNERS, None)
+    pupil = train(lesson, recipe, options.checkpoints, say, plain)
     folder = options.checkpoints / "plain"
     shutil.copytree(options.out, folder, dirs_exist_ok=True)
     if pupil.step == plain or not (folder / "reader.onnx").exists():

@@ -52,6 +52,9 @@ TRAIN_SHEETS: Final = {
 TRAIN_KDE: Final = ("ancient-egyptians", "nicu-white", "penguins")
 """Decks of kdegames-card-data-kf5 that carry the index we know, and their like is in no test."""
 
+REAL_WEIGHS: Final = 6
+"""A deck of real card art is as often learnt from as so many that are drawn."""
+
 FOUR_INDICES: Final = frozenset({"dondorf"})
 
 TEST_SHEETS: Final = ("anglo_poker", "tigullio")
@@ -79,6 +82,12 @@ def train_deck_ids(drawn: int) -> tuple[str, ...]:
     """Name the decks to learn from: the sheets, and ``drawn`` decks of our own."""
     sheets = (*(f"sheet:{name}" for name in TRAIN_SHEETS), *(f"kde:{name}" for name in TRAIN_KDE))
     return (*sheets, *(f"drawn:{n}" for n in range(drawn)))
+
+
+def reader_deck_ids(drawn: int) -> tuple[str, ...]:
+    """Name the decks to learn to read from, real ones more often than their number says."""
+    every = train_deck_ids(drawn)
+    return every + every[: len(every) - drawn] * (REAL_WEIGHS - 1)
 
 
 def test_deck_ids(drawn: int) -> tuple[str, ...]:

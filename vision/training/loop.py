@@ -14,10 +14,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.data import DataLoader, IterableDataset
 
-from vision.training.decks import train_deck_ids
+from vision.training.decks import reader_deck_ids, train_deck_ids
 from vision.training.networks import Classifier, Detector
 from vision.training.photographed import Photographed
-from vision.training.samples import NOT_AN_INDEX, Glimpses, Looks, Sample, Scenes
+from vision.training.samples import NOT_AN_INDEX, Glimpses, Sample, Scenes
+from vision.training.shelf import Drawn, Shelf
 
 Say = Callable[[str], None]
 
@@ -33,20 +34,23 @@ class Recipe:
 
     finder_steps: int = 5900
     finder_decks: int = 150
-    reader_steps: int = 1600
+    reader_steps: int = 20_000
     reader_decks: int = 320
     finder_batch: int = 16
-    reader_batch: int = 3
-    """Scenes a step; a scene and the close-ups beside it give the classifier eighty patches."""
+    reader_batch: int = 256
+    corners: int = 160_000
+    """How many corners are rendered for the classifier to learn from."""
     tile_px: int = 256
     seed: int = 1
     finder_rate: float = 2.5e-3
-    reader_rate: float = 1.5e-3
+    reader_rate: float = 2e-3
     weight_decay: float = 1e-2
-    photos_from: float = 0.55
-    """Share of the classifier's steps after which photographs are mixed in."""
+    reader_fall: float = 0.3
+    """Share of the classifier's steps, the last ones, over which its rate falls to nothing."""
+    photos_from: int = 5000
+    """The classifier's step from which photographs are mixed in."""
     workers: int = 1
-    threads: int = 1
+    threads: int = 2
     average: float = 0.998
 
 
@@ -56,8 +60,8 @@ class Lesson:
 
     name: str
     steps: int
-    rate: float
-    """Peak learning rate."""
+    rate_at: Callable[[int], float]
+    """Learning rate of a step."""
     batches: Callable[[int], Iterator[Any]]
     """Batches from a step on."""
     loss: Callable[[nn.Module, Any], Tensor]
@@ -69,43 +73,50 @@ def finder_lesson(recipe: Recipe) -> Lesson:
     def batches(first: int) -> Iterator[Sample]:
         decks = train_deck_ids(recipe.finder_decks)
         scenes = Scenes(decks, recipe.tile_px, recipe.seed, first * recipe.finder_batch)
-        return _loader(scenes, recipe.finder_batch, torch.stack, recipe)
+        return iter(_loader(scenes, recipe, recipe.finder_batch, _stacked))
 
-    return Lesson("finder", recipe.finder_steps, recipe.finder_rate, batches, detector_loss)
+    steps, peak = recipe.finder_steps, recipe.finder_rate
+    return Lesson("finder", steps, lambda step: waning(step, steps, peak), batches, detector_loss)
 
 
-def reader_lesson(recipe: Recipe, photos: Photographed | None) -> Lesson:
-    """Teach the classifier to read index patches, rendered and, where given, photographed."""
+def reader_lesson(recipe: Recipe, folder: Path, photos: Photographed | None) -> Lesson:
+    """Teach the classifier to read index patches, rendered and, where given, photographed.
+
+    The rendered corners are kept in ``folder``.
+    """
 
     def batches(first: int) -> Iterator[Glimpses]:
-        decks = train_deck_ids(recipe.reader_decks)
-        start = first * recipe.reader_batch
-        looks = Looks(decks, recipe.tile_px, recipe.seed, start, photos)
-        return _loader(looks, recipe.reader_batch, torch.cat, recipe)
+        decks = reader_deck_ids(recipe.reader_decks)
+        shelf = Shelf(folder, decks, recipe.tile_px, recipe.seed)
+        corners = shelf.corners(recipe.corners, recipe.threads)
+        drawn = Drawn(corners, photos, recipe.reader_batch, recipe.seed, first)
+        return iter(_loader(drawn, recipe, None, None))
 
-    return Lesson("reader", recipe.reader_steps, recipe.reader_rate, batches, classifier_loss)
+    steps, peak, fall = recipe.reader_steps, recipe.reader_rate, recipe.reader_fall
+
+    def rate_at(step: int) -> float:
+        return falling(step, steps, peak, fall)
+
+    return Lesson("reader", steps, rate_at, batches, classifier_loss)
 
 
 def _loader(
     source: IterableDataset[Any],
-    count: int,
-    join: Callable[[list[Tensor]], Tensor],
     recipe: Recipe,
-) -> Iterator[Any]:
-    def collate(parts: list[Any]) -> Any:
-        names = vars(parts[0])
-        return type(parts[0])(**{n: join([getattr(part, n) for part in parts]) for n in names})
-
-    ahead = 6 if recipe.workers else None
-    return iter(
-        DataLoader(
-            source,
-            batch_size=count,
-            collate_fn=collate,
-            num_workers=recipe.workers,
-            prefetch_factor=ahead,
-        )
+    count: int | None,
+    collate: Callable[[list[Any]], Any] | None,
+) -> DataLoader[Any]:
+    return DataLoader(
+        source,
+        batch_size=count,
+        collate_fn=collate,
+        num_workers=recipe.workers,
+        prefetch_factor=6 if recipe.workers else None,
     )
+
+
+def _stacked(samples: list[Sample]) -> Sample:
+    return Sample(*(torch.stack([getattr(s, name) for s in samples]) for name in vars(samples[0])))
 
 
 def detector_loss(network: nn.Module, batch: Sample) -> Tensor:
@@ -229,7 +240,7 @@ def _cpu_seconds() -> float:
     return spent
 
 
-def rate_at(step: int, steps: int, peak: float) -> float:
+def waning(step: int, steps: int, peak: float) -> float:
     """Learning rate: a short rise, then half a cosine down."""
     rise = max(1, min(200, steps // 10))
     if step < rise:
@@ -238,13 +249,23 @@ def rate_at(step: int, steps: int, peak: float) -> float:
     return peak * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * share)))
 
 
+def falling(step: int, steps: int, peak: float, fall: float) -> float:
+    """Learning rate: a short rise, a level stretch, then straight down over the last share.
+
+    How long the level stretch is can still be chosen while it lasts.
+    """
+    rise = max(1, min(200, steps // 10))
+    left = (steps - step) / max(1.0, steps * fall)
+    return peak * min(1.0, (step + 1) / rise, max(left, 0.01))
+
+
 def _to(batch: Any, device: torch.device) -> Any:
     return type(batch)(**{name: value.to(device) for name, value in vars(batch).items()})
 
 
 def _step(pupil: Pupil, lesson: Lesson, batch: Any, recipe: Recipe) -> float:
     for group in pupil.optimiser.param_groups:
-        group["lr"] = rate_at(pupil.step, lesson.steps, lesson.rate)
+        group["lr"] = lesson.rate_at(pupil.step)
     loss = lesson.loss(pupil.live, batch)
     pupil.optimiser.zero_grad(set_to_none=True)
     loss.backward()

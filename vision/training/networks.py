@@ -40,6 +40,24 @@ class Detector(nn.Module):
         return self.head(self.join_quarter(torch.cat([self.grow(wide), quarter], 1)))
 
 
+def _conv(inward: int, outward: int, *, size: int = 3, stride: int = 1) -> nn.Module:
+    """Convolution, normalisation, rectifier: a third of the cost of smoother ones on a CPU."""
+    conv = nn.Conv2d(inward, outward, size, stride, size // 2, bias=False)
+    return nn.Sequential(conv, nn.BatchNorm2d(outward), nn.ReLU(inplace=True))
+
+
+class Again(nn.Module):
+    """A convolution whose result is added to what it saw."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.more = _conv(channels, channels)
+
+    def forward(self, seen: Tensor) -> Tensor:
+        """Keep the shape."""
+        return seen + self.more(seen)
+
+
 class Classifier(nn.Module):
     """Reads index patches: ``(B, 3, 64, 40)`` BGR 0..255 to rank (14) and suit (4) logits.
 
@@ -52,16 +70,17 @@ class Classifier(nn.Module):
         super().__init__()
         across, down = PATCH_PX[0] // 8, PATCH_PX[1] // 8
         self.look = nn.Sequential(
-            Conv(3, 32, 5, 2),
-            C3k2(32, 48, 1),
-            Conv(48, 64, 3, 2),
-            C3k2(64, 96, 1),
-            Conv(96, 112, 3, 2),
-            Conv(112, 32, 1),
+            nn.PixelUnshuffle(2),
+            _conv(12, 24),
+            _conv(24, 56, stride=2),
+            Again(56),
+            _conv(56, 112, stride=2),
+            Again(112),
+            _conv(112, 32, size=1),
             nn.Flatten(),
             nn.Dropout(0.1),
             nn.Linear(32 * across * down, 128),
-            nn.SiLU(),
+            nn.ReLU(),
         )
         self.rank, self.suit, self.bend, self.hand = (nn.Linear(128, n) for n in (14, 4, 6, 1))
 

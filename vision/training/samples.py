@@ -10,28 +10,20 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.utils.data import IterableDataset, get_worker_info
 
-from models.cards import RANKS, SUITS, Card
+from models.cards import Card
 from vision.corners import (
     CARD_HEIGHT_MM,
     CARD_WIDTH_MM,
     PATCH_PX,
-    bend_between,
-    other_hand,
-    patch_map,
 )
 from vision.training.networks import DETECTOR_CHANNELS
-from vision.training.photographed import Photographed
 from vision.training.places import jitter
-from vision.training.scenes import Lain, Scene, anchor_at, anchors, close_up, render
+from vision.training.scenes import Lain, Scene, anchor_at, anchors, render
 
 CELL_PX = 4
 NOMINAL_PX = 64.0
 """The card width that lengths are given in."""
 NOT_AN_INDEX = 13
-PATCHES_A_SCENE = 20
-MISTAKEN_HAND = 0.12
-"""How often an index is cut as one of the card's other upper corner would be."""
-CLOSE_UPS_A_SCENE, PATCHES_A_CLOSE_UP = 20, 3
 SEEN, HIDDEN = 0.75, 0.3
 """An index of which more is shown is to be found; less, not; between them, either will do."""
 BACK_SEEN, BACK_HIDDEN = 0.16, 0.06
@@ -90,38 +82,6 @@ class Scenes(IterableDataset[Sample]):
             number += step
 
 
-class Looks(IterableDataset[Glimpses]):
-    """An endless stream of index patches, a scene's at a time, some of them photographed."""
-
-    def __init__(
-        self, decks: Sequence[str], size: int, seed: int, start: int, photos: Photographed | None
-    ) -> None:
-        super().__init__()
-        self.decks, self.size, self.seed, self.start = tuple(decks), size, seed, start
-        self.photos = photos
-
-    def __iter__(self) -> Iterator[Glimpses]:
-        """Render on and on."""
-        cv2.setNumThreads(1)
-        info = get_worker_info()
-        worker, step = (0, 1) if info is None else (info.id, info.num_workers)
-        number = self.start + worker
-        while True:
-            rng = np.random.default_rng([self.seed, 2, number])
-            severity = 1.0 if rng.random() < 0.4 else 0.45
-            scene = render(rng, self.decks, self.size, severity)
-            cuts = [cut_patches(rng, scene, PATCHES_A_SCENE)]
-            for _ in range(CLOSE_UPS_A_SCENE):
-                near = close_up(rng, self.decks)
-                cuts.append(cut_patches(rng, near, PATCHES_A_CLOSE_UP, central=True))
-            looks = Cuts(*(np.concatenate([getattr(c, n) for c in cuts]) for n in Cuts.__slots__))
-            if self.photos is not None:
-                mix_in(rng, looks, self.photos)
-            distort(rng, looks)
-            yield glimpses(looks)
-            number += step
-
-
 @dataclass(frozen=True, slots=True)
 class Cuts:
     """The same as :class:`Glimpses`, in arrays, the patches ``(P, 64, 40, 3)``."""
@@ -138,38 +98,6 @@ def glimpses(cuts: Cuts) -> Glimpses:
     turned = np.ascontiguousarray(cuts.patches.transpose(0, 3, 1, 2))
     told = (turned, cuts.ranks, cuts.suits, cuts.bends, cuts.hands)
     return Glimpses(*(torch.from_numpy(each) for each in told))
-
-
-def mix_in(rng: np.random.Generator, cuts: Cuts, photos: Photographed) -> None:
-    """Put photographed patches in the place of some others."""
-    for at in np.flatnonzero(rng.random(len(cuts.patches)) < photos.share):
-        chosen = rng.integers(len(photos.patches))
-        shade = np.exp(rng.normal(0, 0.2)) * photos.patches[chosen].astype(np.float32)
-        cuts.patches[at] = np.clip(shade, 0, 255).astype(np.uint8)
-        cuts.ranks[at], cuts.suits[at] = photos.ranks[chosen], photos.suits[chosen]
-        cuts.bends[at], cuts.hands[at] = np.nan, -1
-
-
-def distort(rng: np.random.Generator, cuts: Cuts) -> None:
-    """Thicken or thin the ink of some patches, and stretch some: more typefaces for the price."""
-    patches = cuts.patches
-    for at in range(len(patches)):
-        kind = rng.random()
-        if kind < 0.1:
-            patches[at] = cv2.erode(patches[at], np.ones((2, 2), np.uint8))
-        elif kind < 0.2:
-            patches[at] = cv2.dilate(patches[at], np.ones((2, 2), np.uint8))
-        if rng.random() < 0.3:
-            patches[at] = _stretched(rng, patches[at])
-            cuts.bends[at] = np.nan
-
-
-def _stretched(rng: np.random.Generator, patch: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    middle = np.array(PATCH_PX) / 2 - [8, 10]  # the index itself, not the patch
-    grow = np.diag(np.exp(rng.normal(0, 0.09, 2)))
-    onto = np.column_stack([grow, middle - grow @ middle])
-    stretched = cv2.warpAffine(patch, onto, PATCH_PX, borderMode=cv2.BORDER_REPLICATE)
-    return np.asarray(stretched, np.uint8)
 
 
 def sample(scene: Scene) -> Sample:
@@ -263,45 +191,11 @@ class Targets:
         self.values[channels, near] = values[:, None]
 
 
-def cut_patches(
-    rng: np.random.Generator, scene: Scene, count: int, *, central: bool = False
-) -> Cuts:
-    """Cut index patches as a detector would, a little off, and some that are no index.
-
-    ``central``: only indices in the middle of the scene, of which all that is round them shows.
-    """
-    seen, unseen = _index_places(scene)
-    if central:
-        seen = [place for place in seen if _in_the_middle(scene, place)]
-    patches = np.zeros((count, PATCH_PX[1], PATCH_PX[0], 3), np.uint8)
-    ranks = np.full(count, NOT_AN_INDEX, np.int64)
-    suits = np.full(count, -1, np.int64)
-    bends = np.full((count, 6), np.nan, np.float32)
-    hands = np.full(count, -1, np.int64)
-    wanted = np.concatenate([rng.permutation(len(seen)) for _ in range(3)])[:count]
-    for at in range(count):
-        if at < len(wanted) and rng.random() < 0.9:
-            true, right_hand, face = seen[wanted[at]]
-            ranks[at], suits[at] = RANKS.index(face.rank), SUITS.index(face.suit)
-            onto = jitter(rng, true, right_hand)
-            bends[at], hands[at] = bend_between(onto, true, right_hand), int(right_hand)
-            if rng.random() < MISTAKEN_HAND:
-                onto, right_hand = other_hand(onto, right_hand), not right_hand
-        else:
-            onto, right_hand = _no_index(rng, scene, seen, unseen), False
-        patches[at] = cut(scene.picture, patch_map(onto.astype(np.float32), right_hand))
-    return Cuts(patches, ranks, suits, bends, hands)
-
-
-def _in_the_middle(scene: Scene, place: "Place") -> bool:
-    size = len(scene.picture)
-    return bool((np.abs(anchor_at(place[0], place[1]) - size / 2) < size / 4).all())
-
-
 Place = tuple[NDArray[np.float64], bool, Card]
 
 
-def _index_places(scene: Scene) -> tuple[list[Place], list[NDArray[np.float64]]]:
+def index_places(scene: Scene) -> tuple[list[Place], list[NDArray[np.float64]]]:
+    """Tell every index in plain view, and the maps of cards whose index is hidden."""
     seen: list[Place] = []
     unseen: list[NDArray[np.float64]] = []
     for card in scene.cards:
@@ -321,7 +215,7 @@ def _alone(point: NDArray[np.float64], others: NDArray[np.float64], reach: float
     return not len(others) or bool(np.hypot(*(others - point).T).min() > reach)
 
 
-def _no_index(
+def no_index(
     rng: np.random.Generator,
     scene: Scene,
     seen: list[Place],

@@ -1,0 +1,69 @@
+"""Corners kept on disk, and the batches drawn from them."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="the training extra is not installed")
+pytest.importorskip("ultralytics", reason="the training extra is not installed")
+
+from models.errors import OperatorError
+from vision.corners import unbent
+from vision.training import decks, shelf
+from vision.training.samples import NOT_AN_INDEX
+from vision.training.shelf import Corners, Drawn, Shelf, misplaced, upright
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Shelf, Corners]]:
+    if not decks.SHEETS.is_dir() or not decks.TYPEFACES.is_dir():
+        pytest.skip("gnome-cards-data or the typefaces are not installed")
+    try:
+        decks.typefaces(False)
+    except OperatorError:
+        pytest.skip("the typefaces are not installed")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shelf, "SHARD", 60)
+        whole = Shelf(tmp_path_factory.mktemp("shelf"), decks.train_deck_ids(0)[:2], 256, seed=3)
+        yield whole, whole.corners(100, workers=1)
+
+
+def test_every_corner_shows_an_index_or_says_that_it_shows_none(
+    kept: tuple[Shelf, Corners],
+) -> None:
+    _, corners = kept
+    assert len(corners.rooms) == 120  # two whole files
+    index = corners.ranks != NOT_AN_INDEX
+    assert 0.6 < index.mean() < 1
+    assert (corners.suits[index] >= 0).all()
+    assert (corners.hands[index] >= 0).all()
+    assert (corners.suits[~index] == -1).all()
+    assert (corners.hands[~index] == -1).all()
+
+
+def test_what_was_rendered_is_not_rendered_again(kept: tuple[Shelf, Corners]) -> None:
+    whole, corners = kept
+    before = {file: file.stat().st_mtime_ns for file in whole.folder.iterdir()}
+    again = whole.corners(100, workers=1)
+    assert {file: file.stat().st_mtime_ns for file in whole.folder.iterdir()} == before
+    assert np.array_equal(again.rooms, corners.rooms)
+
+
+def test_a_seed_and_a_step_give_the_same_batch(kept: tuple[Shelf, Corners]) -> None:
+    _, corners = kept
+    first, second = (next(iter(Drawn(corners, None, 16, 1, start=4))) for _ in range(2))
+    assert bool((first.patches == second.patches).all())
+    other = next(iter(Drawn(corners, None, 16, 1, start=5)))
+    assert not bool((first.patches == other.patches).all())
+
+
+@pytest.mark.parametrize("right_hand", [False, True])
+def test_the_bend_of_a_misplaced_patch_puts_it_right(right_hand: bool) -> None:
+    rng, true = np.random.default_rng(2), upright(right_hand)
+    ways = [misplaced(rng, right_hand) for _ in range(60)]
+    assert {right for _, right, _ in ways} == {True, False}
+    for onto, right, bend in ways:
+        if right == right_hand:
+            told = onto[None].astype(np.float32)
+            assert np.allclose(unbent(told, bend[None], np.array([right]))[0], true, atol=0.02)

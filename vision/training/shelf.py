@@ -1,0 +1,278 @@
+"""Corners rendered once and kept on disk, from which the classifier's batches are drawn.
+
+Rendering a scene costs as much as learning from it, so each corner is rendered once, in the
+frame of its own card and with a margin round the patch, and drawn again and again: every time
+misplaced otherwise and under another light.
+"""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from torch.utils.data import IterableDataset
+
+from models.cards import RANKS, SUITS
+from vision.corners import (
+    ANCHOR_MM,
+    CARD_WIDTH_MM,
+    PATCH_PX,
+    PATCH_PX_PER_MM,
+    bend_between,
+    other_hand,
+    patch_map,
+)
+from vision.training.photographed import Photographed
+from vision.training.places import jitter
+from vision.training.samples import (
+    NOT_AN_INDEX,
+    Cuts,
+    Glimpses,
+    cut,
+    glimpses,
+    index_places,
+    no_index,
+)
+from vision.training.scenes import close_up, render
+
+ROOM_PX: Final = (72, 88)
+"""Width and height of a kept corner, at the patch's own scale."""
+ANCHOR_PX: Final = (36.0, 38.0)
+"""Where the index's anchor lies in it."""
+SHARD: Final = 2000
+"""Corners in one file."""
+SCENE_SHARE: Final = 0.05
+"""How often corners, up to so many, are cut out of a whole scene and not out of a close-up."""
+MOST_A_SCENE: Final = 24
+EMPTY_SHARE: Final = 0.16
+"""Share of the corners that show no index."""
+MISTAKEN_HAND: Final = 0.12
+"""How often an index is cut as one of the card's other upper corner would be."""
+STRETCHED: Final = 0.3
+WAYS: Final = 6000
+"""How many ways of being misplaced the batches draw from."""
+
+
+@dataclass(frozen=True)
+class Corners:
+    """Kept corners ``(N, 88, 72, 3)`` uint8 BGR; rank 13 and suit -1 where there is no index.
+
+    ``hands``: ``(N,)`` int64, 1 in a right-hand corner, 0 in a left-hand one, -1 for none.
+    """
+
+    rooms: NDArray[np.uint8]
+    ranks: NDArray[np.int64]
+    suits: NDArray[np.int64]
+    hands: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """Where corners are kept, and what they are rendered from.
+
+    Attributes:
+        decks: names of decks; one named twice is rendered twice as often.
+        size: side of a whole scene in pixels.
+    """
+
+    folder: Path
+    decks: tuple[str, ...]
+    size: int
+    seed: int
+
+    def corners(self, count: int, workers: int) -> Corners:
+        """Open ``count`` corners, rounded up to whole files; what is missing is rendered first."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        files = range(-(-count // SHARD))
+        missing = [number for number in files if not self._file(number).exists()]
+        if workers < 2:
+            for number in missing:
+                self._fill(number)
+        elif missing:
+            with ProcessPoolExecutor(workers) as pool:
+                list(pool.map(self._fill, missing))
+        parts = [np.load(self._file(number)) for number in files]
+        return Corners(*(np.concatenate([p[f.name] for p in parts]) for f in fields(Corners)))
+
+    def _file(self, number: int) -> Path:
+        return self.folder / f"{number:04d}.npz"
+
+    def _fill(self, number: int) -> None:
+        """Render one file of corners."""
+        cv2.setNumThreads(1)
+        rng = np.random.default_rng([self.seed, 5, number])
+        rooms = np.zeros((SHARD, ROOM_PX[1], ROOM_PX[0], 3), np.uint8)
+        told = np.zeros((3, SHARD), np.int64)
+        at = 0
+        while at < SHARD:
+            for room, *face in _some_corners(rng, self.decks, self.size)[: SHARD - at]:
+                rooms[at], told[:, at] = room, face
+                at += 1
+        part = self._file(number).with_suffix(".part.npz")
+        np.savez(part, rooms=rooms, ranks=told[0], suits=told[1], hands=told[2])
+        part.rename(self._file(number))
+
+
+Kept = tuple[NDArray[np.uint8], int, int, int]
+
+
+def _some_corners(rng: np.random.Generator, decks: Sequence[str], size: int) -> list[Kept]:
+    if rng.random() < SCENE_SHARE:
+        severity = 1.0 if rng.random() < 0.25 else 0.4
+        scene, most = render(rng, decks, size, severity), MOST_A_SCENE
+    else:
+        scene, most = close_up(rng, decks), 2
+    seen, unseen = index_places(scene)
+    kept: list[Kept] = []
+    for place in rng.permutation(len(seen))[:most]:
+        onto, right, face = seen[place]
+        told = RANKS.index(face.rank), SUITS.index(face.suit), int(right)
+        kept.append((_room(scene.picture, onto, right), *told))
+    empty = max(len(kept) * EMPTY_SHARE, 0.1)
+    for _ in range(rng.poisson(empty)):
+        onto = no_index(rng, scene, seen, unseen)
+        kept.append((_room(scene.picture, onto, False), NOT_AN_INDEX, -1, -1))
+    return kept
+
+
+def _room(
+    picture: NDArray[np.uint8], onto: NDArray[np.float64], right_hand: bool
+) -> NDArray[np.uint8]:
+    """Cut an index with its margin, upright."""
+    there = np.linalg.inv(np.vstack([upright(right_hand), [0, 0, 1]]))
+    place = onto[:, :2] @ there[:2] + [[0, 0, onto[0, 2]], [0, 0, onto[1, 2]]]
+    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+    room = cv2.warpAffine(picture, place, ROOM_PX, flags=flags, borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(room, np.uint8)
+
+
+def upright(right_hand: bool) -> NDArray[np.float64]:
+    """Map from a card's frame to its kept corner, ``(2, 3)``."""
+    x = CARD_WIDTH_MM - ANCHOR_MM[0] if right_hand else ANCHOR_MM[0]
+    shift = np.array(ANCHOR_PX) - PATCH_PX_PER_MM * np.array([x, ANCHOR_MM[1]])
+    return np.column_stack([np.eye(2) * PATCH_PX_PER_MM, shift])
+
+
+@dataclass(frozen=True)
+class Ways:
+    """Ways of being misplaced: maps from patch to kept corner ``(W, 2, 3)``, bends ``(W, 6)``."""
+
+    maps: NDArray[np.float64]
+    bends: NDArray[np.float32]
+
+
+def ways(rng: np.random.Generator, right_hand: bool) -> Ways:
+    """Choose many ways in which a detector misplaces an index.
+
+    Three in ten are stretched too, as another typeface would be; their bends are not known.
+    """
+    maps, bends = np.zeros((WAYS, 2, 3)), np.full((WAYS, 6), np.nan, np.float32)
+    for at in range(WAYS):
+        onto, right, bend = misplaced(rng, right_hand)
+        maps[at] = patch_map(onto.astype(np.float32), right)
+        if rng.random() < STRETCHED:
+            maps[at] = _stretch(rng) @ np.vstack([maps[at], [0, 0, 1]])
+        else:
+            bends[at] = bend
+    return Ways(maps, bends)
+
+
+def misplaced(
+    rng: np.random.Generator, right_hand: bool
+) -> tuple[NDArray[np.float64], bool, NDArray[np.float32]]:
+    """Misplace a kept corner's card: its map, its hand as mistaken at times, and the bend."""
+    true = upright(right_hand)
+    onto = jitter(rng, true, right_hand)
+    bend = bend_between(onto, true, right_hand)
+    if rng.random() < MISTAKEN_HAND:
+        return other_hand(onto, right_hand), not right_hand, bend
+    return onto, right_hand, bend
+
+
+def _stretch(rng: np.random.Generator) -> NDArray[np.float64]:
+    grow = np.diag(np.exp(rng.normal(0, 0.09, 2)))
+    middle = np.array(ANCHOR_PX)
+    return np.column_stack([grow, middle - grow @ middle])
+
+
+class Drawn(IterableDataset[Glimpses]):
+    """An endless stream of batches out of kept corners, the same for a seed and a start."""
+
+    def __init__(
+        self, corners: Corners, photos: Photographed | None, batch: int, seed: int, start: int
+    ) -> None:
+        super().__init__()
+        self.corners, self.photos, self.batch = corners, photos, batch
+        self.seed, self.number = seed, start
+        rng = np.random.default_rng([seed, 6])
+        self.ways = (ways(rng, False), ways(rng, True))
+        self.grain = rng.standard_normal((97, PATCH_PX[1], PATCH_PX[0], 3)).astype(np.float32)
+
+    def __iter__(self) -> Iterator[Glimpses]:
+        """Draw on and on."""
+        cv2.setNumThreads(1)
+        while True:
+            rng = np.random.default_rng([self.seed, 7, self.number])
+            yield glimpses(self._batch(rng))
+            self.number += 1
+
+    def _batch(self, rng: np.random.Generator) -> Cuts:
+        n = self.batch
+        chosen = rng.integers(len(self.corners.ranks), size=n)
+        way = rng.integers(WAYS, size=n)
+        cuts = Cuts(
+            np.zeros((n, PATCH_PX[1], PATCH_PX[0], 3), np.uint8),
+            self.corners.ranks[chosen],
+            self.corners.suits[chosen],
+            np.full((n, 6), np.nan, np.float32),
+            self.corners.hands[chosen],
+        )
+        photographed = rng.random(n) < (0.0 if self.photos is None else self.photos.share)
+        for at in range(n):
+            if photographed[at] and self.photos is not None:
+                _photographed(rng, cuts, at, self.photos)
+            else:
+                lies = self.ways[max(0, int(cuts.hands[at]))]
+                cuts.patches[at] = cut(self.corners.rooms[chosen[at]], lies.maps[way[at]])
+                if cuts.ranks[at] != NOT_AN_INDEX:
+                    cuts.bends[at] = lies.bends[way[at]]
+            cuts.patches[at] = self._seen(rng, cuts.patches[at])
+        return cuts
+
+    def _seen(self, rng: np.random.Generator, patch: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Show a patch thicker or thinner, blurred or coarser, in another light, with noise."""
+        kind = rng.random()
+        if kind < 0.16:
+            spread = cv2.erode if kind < 0.08 else cv2.dilate
+            patch = np.asarray(spread(patch, np.ones((2, 2), np.uint8)), np.uint8)
+        elif kind < 0.26:
+            patch = np.asarray(cv2.GaussianBlur(patch, (0, 0), rng.uniform(0.5, 1.3)), np.uint8)
+        elif kind < 0.34:
+            share = rng.uniform(0.3, 0.6)
+            small = cv2.resize(patch, None, fx=share, fy=share, interpolation=cv2.INTER_AREA)
+            patch = np.asarray(cv2.resize(small, PATCH_PX, interpolation=cv2.INTER_LINEAR))
+        if rng.random() < 0.6:
+            patch = np.asarray(cv2.LUT(patch, _light(rng)), np.uint8)
+        if rng.random() < 0.3:
+            noise = self.grain[rng.integers(len(self.grain))] * np.float32(rng.uniform(2, 11))
+            patch = np.clip(patch + noise, 0, 255).astype(np.uint8)
+        return patch
+
+
+def _light(rng: np.random.Generator) -> NDArray[np.uint8]:
+    """Gamma, gain and cast as a table, ``(256, 1, 3)``."""
+    level = (np.arange(256) / 255) ** np.exp(rng.normal(0, 0.2))
+    gain = np.exp(rng.normal(-0.05, 0.15) + rng.normal(0, 0.05, 3))
+    light = np.clip(255 * level[:, None, None] * gain, 0, 255)
+    return np.asarray(light, np.uint8)
+
+
+def _photographed(rng: np.random.Generator, cuts: Cuts, at: int, photos: Photographed) -> None:
+    chosen = rng.integers(len(photos.patches))
+    cuts.patches[at] = photos.patches[chosen]
+    cuts.ranks[at], cuts.suits[at] = photos.ranks[chosen], photos.suits[chosen]
+    cuts.hands[at] = -1
