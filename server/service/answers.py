@@ -9,6 +9,7 @@ from fastapi.openapi.utils import get_openapi
 
 from server.service.accounts import Account, SignedIn, Token
 from server.service.activity import PersonActed
+from server.service.footage import FootageView
 from server.service.incidents import IncidentRow, IncidentView
 from server.service.problems import MEDIA_TYPE, ProblemDocument
 from server.service.views import (
@@ -23,6 +24,7 @@ from server.service.views import (
     TableView,
     ViolationRow,
 )
+from settlement.clauses import Clause
 
 _REF: Final = "#/components/schemas/{name}"
 _NO_STORE: Final = {"Cache-Control": "no-store"}
@@ -73,6 +75,8 @@ _KNOWN: Final[Sequence[Any]] = (
     ProblemDocument,
     tuple[Account, ...],
     tuple[Token, ...],
+    FootageView,
+    tuple[Clause, ...],
     tuple[TableView, ...],
     tuple[SessionView, ...],
     Page[RoundRow],

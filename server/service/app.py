@@ -10,7 +10,16 @@ from argon2 import PasswordHasher
 from fastapi import APIRouter, FastAPI, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from server.service import incident_routes, people_routes, problems, reading_routes, streaming
+from server.service import (
+    clause_routes,
+    incident_routes,
+    page_routes,
+    people_routes,
+    problems,
+    reading_routes,
+    streaming,
+    video_routes,
+)
 from server.service.answers import Health, document, give, said
 from server.service.cases import Cases
 from server.service.floor import POLL_NS, Floor
@@ -20,6 +29,7 @@ from server.service.people import Right
 from server.service.records import Records
 from server.service.shell import Meters, Shell
 from server.service.streaming import Patience
+from server.service.video import Recordings
 from stream.clock import Clock
 
 _ABOUT = (
@@ -41,6 +51,8 @@ class Setup:
     """Where accounts and the journal of what people did are kept."""
     is_secure: bool = False
     """Whether it is reached over TLS: cookies are then never sent without it."""
+    recordings: Path | None = None
+    """A folder of session folders; where it is not named, that of the journals."""
     poll_ns: int = POLL_NS
     patience: Patience = field(default_factory=Patience)
 
@@ -82,9 +94,10 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
     app.state.clock, app.state.meters, app.state.patience = clock, meters, setup.patience
     app.state.is_secure = setup.is_secure
     problems.install(app)
-    parts = (people_routes, reading_routes, incident_routes, streaming)
+    parts = (people_routes, reading_routes, incident_routes, streaming, clause_routes, page_routes)
     for routes in (router, *(part.router for part in parts)):
         app.include_router(routes)
+    video_routes.install(app, Recordings(setup.recordings or setup.journals))
     app.add_middleware(Shell, meters=meters, clock=clock, is_secure=setup.is_secure)
     app.openapi = lambda: document(app)  # type: ignore[method-assign]
     return app

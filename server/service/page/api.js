@@ -1,0 +1,99 @@
+// Asking the service, and being told by it.
+
+const KEPT = "pitwatch.csrf";
+
+/** A refusal of the service: `status`, and its own words. */
+export class Refused extends Error {
+  constructor(status, problem, retryAfter) {
+    super(problem?.detail ?? `the service answered ${status}`);
+    Object.assign(this, { status, problem: problem ?? {}, retryAfter });
+  }
+}
+
+export const keepCsrf = (token) => (token ? localStorage.setItem(KEPT, token) : localStorage.removeItem(KEPT));
+
+/** Ask `path`; a body is sent as JSON. Throws `Refused`. */
+export async function ask(path, { method = "GET", body, signal } = {}) {
+  const headers = { Accept: "application/json" };
+  if (method !== "GET") headers["X-CSRF-Token"] = localStorage.getItem(KEPT) ?? "";
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  const answer = await fetch(path, { method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body) });
+  if (answer.ok) return answer.status === 204 ? null : answer.json();
+  const problem = await answer.json().catch(() => null);
+  throw new Refused(answer.status, problem, answer.headers.get("Retry-After"));
+}
+
+export const post = (path, body) => ask(path, { method: "POST", body });
+
+/** The path with what of `fields` is set as its query. */
+export function query(path, fields) {
+  const set = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined && value !== "");
+  return set.length ? `${path}?${new URLSearchParams(set)}` : path;
+}
+
+/** What `path` answers, or null where there is no such thing. */
+export async function maybe(path, signal) {
+  try {
+    return await ask(path, { signal });
+  } catch (refused) {
+    if (refused.status === 404) return null;
+    throw refused;
+  }
+}
+
+const one = encodeURIComponent;
+export const paths = {
+  table: (table) => `/api/tables/${one(table)}`,
+  session: (session) => `/api/sessions/${one(session)}`,
+  round: (session, round) => `/api/sessions/${one(session)}/rounds/${round}`,
+  events: (session) => `/api/sessions/${one(session)}/events`,
+};
+
+/** All events of a session after `from` up to `to`, in their order. */
+export async function eventsBetween(session, from, to, signal) {
+  const found = [];
+  for (let last = from; last < to; ) {
+    const part = await ask(query(paths.events(session), { after: last, limit: Math.min(500, to - last) }), { signal });
+    if (part.last === last) break;
+    found.push(...part.events);
+    last = part.last;
+  }
+  return found;
+}
+
+/** The `seq` after which a round's own events begin: those that came before it belong to others. */
+export async function roundStart(session, round, signal) {
+  const before = round > 1 ? await maybe(paths.round(session, round - 1), signal) : null;
+  return before ? before.last_seq : 0;
+}
+
+/**
+ * Follow the stream from `places` ({ session: seq }), or of all sessions from now on where that is
+ * null. It goes on by itself where it broke off. Call what is returned to end it.
+ *
+ * @param onEvent called with session and event
+ * @param onState called with "live", "waiting" or "ended"
+ */
+export function follow(places, onEvent, onState) {
+  let socket, timer, tries = 0, isOver = false;
+  const known = { ...(places ?? {}) };
+  const connect = () => {
+    const from = Object.entries(known).map(([session, seq]) => `from=${one(`${session}:${seq}`)}`).join("&");
+    const scheme = location.protocol === "https:" ? "wss" : "ws";
+    socket = new WebSocket(`${scheme}://${location.host}/stream${places && from ? `?${from}` : ""}`);
+    socket.addEventListener("open", () => { tries = 0; onState("live"); });
+    socket.addEventListener("message", ({ data }) => {
+      const { session, event } = JSON.parse(data);
+      if (places) known[session] = Math.max(known[session] ?? 0, event.seq);
+      onEvent(session, event);
+    });
+    socket.addEventListener("close", ({ code }) => {
+      if (isOver) return;
+      if (code === 1008) { onState("ended"); return; }
+      onState("waiting");
+      timer = setTimeout(connect, Math.min(8000, 300 * 2 ** tries++));
+    });
+  };
+  connect();
+  return () => { isOver = true; clearTimeout(timer); socket.close(); };
+}

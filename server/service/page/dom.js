@@ -1,0 +1,44 @@
+// Elements in one call. Text is always set as text: nothing that came from a journal becomes markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export const h = (tag, attributes, ...children) =>
+  fill(document.createElement(tag), attributes, children);
+
+export const s = (tag, attributes, ...children) =>
+  fill(document.createElementNS(SVG, tag), attributes, children);
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) set(element, name, value);
+  element.append(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
+  return element;
+}
+
+function set(element, name, value) {
+  if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+  else if (value === true) element.setAttribute(name, "");
+  else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
+}
+
+/** Put `children` in the place of whatever `element` holds. */
+export function put(element, ...children) {
+  element.replaceChildren(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
+}
+
+/** Return a function that calls `work` at the next painting, however often it was asked to. */
+export function painting(work) {
+  let asked = false;
+  return () => {
+    if (asked) return;
+    asked = true;
+    requestAnimationFrame(() => {
+      asked = false;
+      work();
+    });
+  };
+}
+
+/** Whether keys that were pressed are meant for a field and not for the page. */
+export const isTyping = (event) =>
+  event.target.closest?.("input, textarea, select, dialog") !== null ||
+  event.ctrlKey || event.metaKey || event.altKey;

@@ -1,0 +1,30 @@
+// The pictures that a round rests on: each card as the camera saw it when the fact was told.
+
+import { h, put } from "./dom.js";
+import { cardText, fine, place } from "./words.js";
+
+const MOST = 60;
+
+/** Fill `section` with the cards of a round's facts; nothing where there is no recording. */
+export function evidence(section, { session, events, footage, go }) {
+  const camera = footage?.cameras[0];
+  if (!camera) return;
+  const sighted = new Map(events.filter((event) => event.type === "card_sighted").map((event) => [event.seq, event]));
+  const shown = events.filter((event) => event.type === "card_dealt" || event.type === "card_exposed").flatMap((fact) => {
+    const sighting = (fact.evidence ?? []).map((seq) => sighted.get(seq)).find(Boolean);
+    return sighting && sighting.face === "up" ? [{ fact, sighting }] : [];
+  });
+  if (!shown.length) return;
+  section.hidden = false;
+  put(section, h("h2", {}, "Evidence pictures"), h("ul", { class: "crops" }, shown.slice(0, MOST).map(({ fact, sighting }) =>
+    h("li", {}, h("button", { type: "button", onclick: () => go(sighting.at) },
+      h("img", {
+        src: cropPath(session, sighting.seq), loading: "lazy", width: 120, height: 108,
+        alt: `${cardText(fact.card ?? null)}, as the camera saw it`,
+      }),
+      h("span", { class: "crop-card" }, cardText(fact.card ?? null)),
+      h("span", { class: "quiet" }, `${place(fact.to, fact.hand)} · ${fine(sighting.at)}`))))));
+}
+
+/** Where the picture of a sighting is. */
+export const cropPath = (session, seq) => `/api/sessions/${encodeURIComponent(session)}/cards/${seq}`;

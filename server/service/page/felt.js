@@ -1,0 +1,175 @@
+// The felt as a drawing: the layout in millimetres, and on it the table as facts say it is.
+// Cards lie side by side and upright, larger than life, so that they are read at a glance.
+
+import { s } from "./dom.js";
+import { brief, cardName, isRed, place, rank, signed, suit, tone } from "./words.js";
+import { phase, points } from "./table_state.js";
+
+const CARD = { width: 112, height: 156, step: 60 };
+const SUITS = {
+  S: "M0-9C4-4 9-1 9 4 9 8 4 9 1.3 6L3 10H-3L-1.3 6C-4 9-9 8-9 4-9-1-4-4 0-9Z",
+  H: "M0 9C-5 4-9 1-9-4-9-8-3-10 0-5 3-10 9-8 9-4 9 1 5 4 0 9Z",
+  D: "M0-10 7.5 0 0 10-7.5 0Z",
+  C: "M0-9A4.6 4.6 0 0 1 3.6-1.5 4.6 4.6 0 1 1 1.3 5.2L3 10H-3L-1.3 5.2A4.6 4.6 0 1 1-3.6-1.5 4.6 4.6 0 0 1 0-9Z",
+};
+const WIDEST = 480;
+
+const middle = (polygon) => ({
+  x: polygon.reduce((sum, [x]) => sum + x, 0) / polygon.length,
+  y: polygon.reduce((sum, [, y]) => sum + y, 0) / polygon.length,
+});
+
+/** Draw `table` (see table_state.js) on `layout` (millimetres, as the table's file has it). */
+export function drawFelt(table, layout) {
+  const half = layout.width_mm / 2;
+  const title = `Felt of round ${table.round ?? "none"}: ${phase(table)}. ${spokenFelt(table)}`;
+  return s("svg", {
+    class: "felt", viewBox: `${-half - 14} -14 ${2 * half + 28} ${layout.depth_mm + 100}`,
+    role: "img", "aria-label": title,
+  },
+    cloth(half, layout.depth_mm),
+    s("polyline", { class: "print", points: layout.insurance_line.map((one) => one.join()).join(" ") }),
+    box(layout.tray, "tray"),
+    box(layout.discard_rack, "rack"),
+    dealer(table, layout),
+    layout.spots.map((spot) => drawSpot(table, spot, layout)),
+  );
+}
+
+/** Say the felt in words, for those who do not see it. */
+export function spokenFelt(table) {
+  const hands = Object.entries(table.spots).flatMap(([spot, { hands: own }]) =>
+    own.filter((hand) => hand.cards.length).map((hand, index) =>
+      `${place(spot, index)}: ${spokenCards(hand.cards)}, stake ${brief(hand.stake)}`));
+  const dealt = table.dealer.cards.length ? [`dealer: ${spokenCards(table.dealer.cards)}`] : [];
+  return [...dealt, ...hands].join("; ");
+}
+
+const spokenCards = (cards) =>
+  cards.map((one) => (one.face === "down" ? "a card face down" : cardName(one.card))).join(", ");
+
+function cloth(half, depth) {
+  const shoulder = depth * 0.28;
+  const drop = depth - shoulder;
+  return s("path", { class: "cloth", d: `M${-half} 0H${half}V${shoulder}A${half} ${drop} 0 0 1 ${-half} ${shoulder}Z` });
+}
+
+const box = (corners, name) => s("polygon", { class: name, points: corners.map((one) => one.join()).join(" ") });
+
+function dealer(table, layout) {
+  const { cards } = table.dealer;
+  const at = middle(layout.dealer_cards);
+  if (!cards.length) return s("text", { class: "whose", x: at.x, y: at.y + 12 }, "DEALER");
+  const burned = table.settled?.dealer.burned?.length ?? 0;
+  const note = [total(cards, table.settled?.dealer), burned ? `${burned} burned` : ""].filter(Boolean).join(" · ");
+  return s("g", {}, row(cards, at.x, at.y - 4, 1.05), pill(note, at.x, at.y + 116, "plain"));
+}
+
+function total(cards, settled) {
+  if (settled?.outcome === "blackjack") return "blackjack";
+  const found = points(cards);
+  if (found === null) return cards.some((one) => one.face === "down") ? shownTotal(cards) : "?";
+  if (found.total > 21) return `${found.total} bust`;
+  return `${found.soft && found.total < 21 ? "soft " : ""}${found.total}`;
+}
+
+const shownTotal = (cards) => {
+  const found = points(cards.filter((one) => one.face === "up"));
+  return found === null ? "?" : `shows ${found.soft ? "A" : found.total}`;
+};
+
+function drawSpot(table, spot, layout) {
+  const state = table.spots[spot.spot];
+  const seat = table.seats[spot.spot];
+  const { x_mm: x, y_mm: y, radius_mm: radius } = spot.circle;
+  const result = table.settled?.spots.find((one) => one.spot === spot.spot);
+  const state_class = result ? tone(result.net) : state ? "live" : "empty";
+  return s("g", { class: "place", "data-spot": spot.spot },
+    s("circle", { class: `bet ${state_class}`, cx: x, cy: y, r: radius * 1.32 }),
+    state?.wager ? chips(state, x, y) : s("text", { class: "spot", x, y: y + 20 }, spot.spot),
+    state?.wager && s("text", { class: "seat", x, y: y + radius * 1.32 + 40 }, seat ? `${spot.spot} · ${seat}` : `Spot ${spot.spot}`),
+    state && insurance(state, spot, layout),
+    state && hands(state, result, spot),
+    result && net(result, x, y, radius),
+  );
+}
+
+const chips = (state, x, y) => {
+  const stake = state.hands.reduce((sum, hand) => sum + hand.stake, 0) || state.wager;
+  return s("text", { class: "stake", x, y: y + 17 }, brief(stake));
+};
+
+const net = (result, x, y, radius) =>
+  pill(result.net === null ? "open" : signed(result.net).replace(/\.00$/, ""), x, y - radius * 1.32 - 4, tone(result.net), 46);
+
+function insurance(state, spot, layout) {
+  if (!state.insurance) return null;
+  const { x_mm: x, y_mm: y } = spot.circle;
+  const [nx, ny] = layout.insurance_line.reduce((near, one) =>
+    Math.hypot(one[0] - x, one[1] - y) < Math.hypot(near[0] - x, near[1] - y) ? one : near);
+  return s("g", {},
+    s("circle", { class: "insurance", cx: nx, cy: ny, r: 44 }),
+    s("text", { class: "insured", x: nx, y: ny + 11 }, brief(state.insurance)));
+}
+
+function hands(state, result, spot) {
+  const dealt = state.hands.map((hand, index) => ({ ...hand, index })).filter((hand) => hand.cards.length);
+  const at = middle(spot.cards);
+  const wide = dealt.map((hand) => CARD.width + CARD.step * (hand.cards.length - 1));
+  const gap = 34;
+  const whole = wide.reduce((sum, one) => sum + one, 0) + gap * (dealt.length - 1);
+  const scale = Math.min(1, WIDEST / whole);
+  let left = at.x - (whole * scale) / 2;
+  return dealt.map((hand, order) => {
+    const x = left + (wide[order] * scale) / 2;
+    left += (wide[order] + gap) * scale;
+    const settled = result?.hands.find((one) => one.hand === hand.index);
+    return s("g", {}, row(hand.cards, x, at.y - 16, scale), pill(label(hand, settled), x, at.y + 82 * scale + 14, outcomeTone(settled), 34));
+  });
+}
+
+function label(hand, settled) {
+  const told = { blackjack: "blackjack", surrender: "surrender" }[settled?.outcome] ?? total(hand.cards);
+  return hand.doubled ? `${told} · double` : told;
+}
+
+const outcomeTone = (settled) =>
+  !settled ? "plain" : settled.outcome === "pending" || settled.outcome === "unknown" ? "doubt" : tone(settled.net);
+
+function row(cards, x, y, scale) {
+  const first = -(CARD.step * (cards.length - 1)) / 2;
+  return s("g", { transform: `translate(${x} ${y}) scale(${scale})` },
+    cards.map((one, index) => drawCard(one, first + index * CARD.step, one.across ? 22 : 0)));
+}
+
+function drawCard({ card, face, across }, x, y) {
+  const { width, height } = CARD;
+  const body = s("rect", { class: face === "up" ? "face" : "back", x: -width / 2, y: -height / 2, width, height, rx: 9 });
+  const turn = across ? " rotate(90)" : "";
+  return s("g", { transform: `translate(${x} ${y})${turn}` }, body, face === "up" ? front(card) : weave(width, height));
+}
+
+const weave = (width, height) =>
+  s("rect", { class: "weave", x: 8 - width / 2, y: 8 - height / 2, width: width - 16, height: height - 16, rx: 5 });
+
+function front(card) {
+  if (card === null) return s("text", { class: "unread", y: 22 }, "?");
+  const colour = isRed(card) ? "red" : "black";
+  const index = s("text", { class: `index ${colour}`, x: -29, y: -33 }, rank(card));
+  if (!(card[1] in SUITS)) return index;
+  return [index,
+    s("path", { class: colour, transform: "translate(-29 -2) scale(1.35)", d: SUITS[card[1]] }),
+    s("path", { class: colour, transform: "translate(18 36) scale(2.9)", d: SUITS[card[1]] })];
+}
+
+function pill(text, x, y, name, size = 36) {
+  if (!text) return null;
+  const width = text.length * size * 0.56 + size;
+  return s("g", { class: `pill ${name}`, transform: `translate(${x} ${y})` },
+    s("rect", { x: -width / 2, y: -size * 0.75, width, height: size * 1.5, rx: size * 0.75 }),
+    s("text", { y: size * 0.35, "font-size": size }, text));
+}
+
+/** The text of a suit and rank for lists, with its colour as class. */
+export const cardMark = (card) =>
+  ({ text: card === null ? "?" : rank(card) + suit(card), name: card === null ? "pip unknown" : `pip ${isRed(card) ? "red" : ""}` });

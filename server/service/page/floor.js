@@ -1,0 +1,96 @@
+// All tables within one screen, what needs somebody first.
+
+import { ask, follow, maybe, query } from "./api.js";
+import { h, put } from "./dom.js";
+import { ago, counted, spoken } from "./words.js";
+
+const EVERY_MS = 15000;
+const SOON_MS = 700;
+const FEW = 8;
+const TELLING = new Set([
+  "round_opened", "round_closed", "round_settled", "review_raised", "review_resolved", "reader_fault",
+  "camera_fault", "camera_recovered", "device_returned",
+]);
+const STATES = {
+  "no round": ["No round yet", "idle"], "round open": ["In play", "live"],
+  "between rounds": ["Between rounds", "idle"], unreadable: ["Journal unreadable", "bad"],
+};
+
+export async function showFloor({ main, may, onLeave }, signal) {
+  const tiles = h("div", { class: "tiles" });
+  const feed = h("ol", { class: "feed" });
+  const standing = h("p", { class: "quiet" });
+  put(main, h("h1", { class: "unseen" }, "Floor"),
+    h("div", { class: may("see_rounds") ? "floor" : "floor wide" },
+      h("section", { "aria-label": "Tables" }, standing, tiles),
+      may("see_rounds") && h("section", { class: "panel aside", "aria-label": "Newest incidents" }, h("h2", {}, "Newest incidents"), feed)));
+  const draw = async () => {
+    const [tables, found] = await Promise.all([ask("/api/tables", { signal }), may("see_rounds") ? newest(signal) : []]);
+    const rows = tables.map((one) => tile(one, found)).sort((a, b) => b.weight - a.weight || a.name.localeCompare(b.name));
+    tiles.classList.toggle("few", rows.length <= FEW);
+    put(tiles, rows.map((one) => one.drawn));
+    put(feed, found.length ? found.map(entry) : h("li", { class: "quiet" }, "Nothing was found wrong."));
+    standing.textContent = summary(tables, found);
+  };
+  await draw();
+  watch(draw, may("see_rounds"), onLeave, signal);
+}
+
+function watch(draw, mayFollow, onLeave, signal) {
+  let soon;
+  const again = () => { soon ??= setTimeout(async () => { await draw().catch(() => null); soon = undefined; }, SOON_MS); };
+  const end = mayFollow ? follow(null, (_, event) => { if (TELLING.has(event.type)) again(); }, () => null) : () => null;
+  const timer = setInterval(again, EVERY_MS);
+  onLeave(signal, () => { end(); clearInterval(timer); clearTimeout(soon); });
+}
+
+async function newest(signal) {
+  const page = await maybe(query("/api/incidents", { limit: 40 }), signal);
+  return (page?.items ?? []).filter((one) => one.state !== "closed").sort(bySeverity);
+}
+
+const WEIGHTS = { high: 3, medium: 2, low: 1 };
+const bySeverity = (one, other) => WEIGHTS[other.severity] - WEIGHTS[one.severity] || other.at - one.at;
+
+function summary(tables, found) {
+  const open = tables.filter(({ now }) => now.state === "round open").length;
+  const ill = tables.filter(({ now }) => now.troubles.length || now.fault).length;
+  return `${counted(tables.length, "table")}, ${open} in play. ` +
+    (found.length ? `${counted(found.length, "open incident")}. ` : "") +
+    (ill ? `${counted(ill, "table")} with a device at fault.` : "Every device is well.");
+}
+
+function tile({ table, now }, found) {
+  const own = found.filter((one) => one.table === table);
+  const worst = Math.max(0, ...own.map((one) => WEIGHTS[one.severity]));
+  const ill = now.fault || now.troubles.length;
+  const [state, name] = STATES[now.state];
+  const hours = now.started_at && now.last_at > now.started_at ? (now.last_at - now.started_at) / 3.6e12 : 0;
+  const pace = now.rounds >= 2 && hours > 0 ? Math.round(now.rounds / hours) : null;
+  const alarm = worst === 3 || now.fault ? "alarm" : worst || now.reviews || ill ? "warn" : "";
+  return {
+    name: table,
+    weight: (now.fault ? 100 : 0) + worst * 10 + (now.reviews ? 15 : 0) + (ill ? 8 : 0) + (now.state === "round open" ? 1 : 0),
+    drawn: h("a", { class: `tile ${alarm}`, href: `#/table/${encodeURIComponent(table)}` },
+      h("div", { class: "tile-head" }, h("strong", {}, table), h("span", { class: `state ${name}` }, state)),
+      h("dl", {},
+        pair("Round", now.round ?? "–"), pair("Pace", pace === null ? "–" : `${pace}/h`),
+        pair("Mistakes", now.violations, now.violations ? "bad" : ""), pair("To decide", now.reviews, now.reviews ? "doubt" : "")),
+      h("p", { class: ill ? "devices ill" : "devices" }, devices(now))),
+  };
+}
+
+const pair = (name, value, tone = "") => h("div", {}, h("dt", {}, name), h("dd", { class: `num ${tone}` }, value));
+
+function devices(now) {
+  if (now.fault) return now.fault;
+  if (now.troubles.length) return now.troubles.map((one) => `${one.source}: ${one.kind.replaceAll("_", " ")}`).join(", ");
+  return `Devices well · last event ${ago(now.last_at, Date.now() * 1e6)}`;
+}
+
+const entry = (one) =>
+  h("li", { class: one.severity },
+    h("a", { href: `#/incidents/${encodeURIComponent(one.id)}` },
+      h("b", {}, one.codes.length ? one.codes.map(spoken).join(", ") : one.reviews ? "To decide" : "Opened by hand"),
+      h("span", {}, `${one.table} · round ${one.round} · ${ago(one.at, Date.now() * 1e6)}`),
+      one.reviews ? h("span", { class: "doubt" }, `${counted(one.reviews, "item")} to decide`) : null));

@@ -1,0 +1,236 @@
+// One round again: its video and its felt in step, every event, every verdict, due and paid.
+
+import { ask, eventsBetween, paths, roundStart } from "./api.js";
+import { h, isTyping, painting, put } from "./dom.js";
+import { drawFelt } from "./felt.js";
+import { evidence } from "./evidence.js";
+import { footageOf, noPicture, pictureFrame } from "./picture.js";
+import { BADGES, statusLabel } from "./rounds.js";
+import { dues, phase, tableOf } from "./table_state.js";
+import { legend, timeLine } from "./time_line.js";
+import { clauses, item, mistake, moneyTable } from "./verdicts.js";
+import { day, fine, kind, say as sentence, signed, span, tone } from "./words.js";
+
+const AFTER = 80;
+const SPEEDS = [0.5, 1, 2, 4];
+const LEAD_NS = 5e8;
+
+export async function showRound({ main, may, rest: [session, number, seq], onLeave }, signal) {
+  const round = Number(number);
+  const row = await ask(paths.round(session, round), { signal });
+  const [events, footage, says] = await Promise.all([
+    eventsOf(session, row, signal), footageOf(session, round, signal), clauses(),
+  ]);
+  const player = new Player(row, events, footage);
+  const page = layOut(main, { row, events, footage, says, player, session, may });
+  player.onMove = painting(() => page.show(player.at));
+  keys(player, signal, row);
+  onLeave(signal, () => player.pause());
+  const asked = events.find((event) => event.seq === Number(seq));
+  player.go(asked ? asked.at : player.to);
+  evidence(page.pictures, { session, row, events, footage, go: (at) => player.go(at) }, signal);
+}
+
+/** A round's events, with what came between it and the one before, and its ledger after it. */
+async function eventsOf(session, row, signal) {
+  const from = await roundStart(session, row.round, signal);
+  const own = await eventsBetween(session, from, row.last_seq, signal);
+  const later = row.status === "open" ? [] : await eventsBetween(session, row.last_seq, row.last_seq + AFTER, signal).catch(() => []);
+  return [...own, ...later.filter((event) => event.round === row.round && ["ledger_posted", "review_resolved"].includes(event.type))];
+}
+
+/** Time as it is played: by the clip where there is one, else by the host's clock. */
+class Player {
+  constructor(row, events, footage) {
+    const clip = footage?.cameras.find((one) => one.clip)?.clip ?? null;
+    const told = events.filter((event) => event.seq >= row.seq && event.type !== "ledger_posted").map((event) => event.at);
+    this.from = Math.min(row.at, ...told) - LEAD_NS;
+    this.to = Math.max(row.closed_at ?? row.at, ...told);
+    this.moments = [...new Set(events.filter((event) => kind(event) !== "sensed" && kind(event) !== "ledger").map((event) => event.at))]
+      .filter((at) => at >= this.from && at <= this.to).sort((a, b) => a - b);
+    Object.assign(this, { clip, at: this.to, isPlaying: false, speed: 1, video: null, onMove: () => null, onState: () => null });
+  }
+
+  go(at) {
+    this.at = Math.min(Math.max(at, this.from), this.to);
+    this.seek();
+    this.onMove();
+  }
+
+  /** A clip that has not come yet is gone to when it has. */
+  seek() {
+    if (this.video?.readyState > 0) this.video.currentTime = Math.max(0, (this.at - this.clip.from_ns) / 1e9);
+  }
+
+  step(by) {
+    this.pause();
+    const later = by > 0;
+    const next = later ? this.moments.find((at) => at > this.at) : this.moments.findLast((at) => at < this.at);
+    this.go(next ?? (later ? this.to : this.from));
+  }
+
+  toggle() {
+    if (this.isPlaying) this.pause();
+    else this.play();
+  }
+
+  play() {
+    if (this.at >= this.to) this.go(this.from);
+    this.isPlaying = true;
+    if (this.video) {
+      this.video.playbackRate = this.speed;
+      this.video.play().catch(() => null);
+    }
+    this.last = performance.now();
+    this.onState();
+    requestAnimationFrame(() => this.tick());
+  }
+
+  /** The video leads while it plays; where it stands still beyond its ends, the clock does. */
+  tick() {
+    if (!this.isPlaying) return;
+    const now = performance.now();
+    const { video, clip } = this;
+    const leads = video && clip && !video.paused && !video.ended && video.readyState > 1;
+    this.at = leads ? clip.from_ns + video.currentTime * 1e9 : this.at + (now - this.last) * 1e6 * this.speed;
+    this.last = now;
+    if (this.at >= this.to) {
+      this.at = this.to;
+      this.pause();
+    }
+    this.onMove();
+    requestAnimationFrame(() => this.tick());
+  }
+
+  pause() {
+    this.isPlaying = false;
+    this.video?.pause();
+    this.onState();
+  }
+
+  setSpeed(speed) {
+    this.speed = speed;
+    if (this.video) this.video.playbackRate = speed;
+    this.onState();
+  }
+}
+
+function layOut(main, { row, events, footage, says, player, session, may }) {
+  const camera = footage?.cameras.find((one) => one.clip) ?? null;
+  const picture = camera ? pictureFrame(camera, { clip: camera.clip }) : null;
+  player.video = picture?.video ?? null;
+  player.video?.addEventListener("loadedmetadata", () => player.seek());
+  const at = new Map(events.map((event) => [event.seq, event.at]));
+  const violations = row.result?.violations ?? [];
+  const line = timeLine({
+    events: events.filter((event) => event.at >= player.from && event.at <= player.to), from: player.from, to: player.to,
+    flags: violations.map((one) => at.get(one.seq)).filter(Boolean), onSeek: (moment) => { player.pause(); player.go(moment); },
+  });
+  const felt = h("div", { class: "felt-place" });
+  const now = h("p", { class: "num now-at" });
+  const list = eventList(events, player);
+  const whole = tableOf(events);
+  const pictures = h("section", { class: "panel", hidden: true, "aria-label": "Evidence pictures" });
+  put(main,
+    heading(row, session, may),
+    h("div", { class: "step" }, picture?.frame ?? noPicture(), felt),
+    h("section", { class: "panel player", "aria-label": "Player" }, controls(player), now, line.drawn, legend()),
+    h("div", { class: "columns" },
+      h("section", { class: "panel", "aria-label": "Verdicts" }, h("h2", {}, "Verdicts"), verdicts(row, says, at, player)),
+      h("section", { class: "panel", "aria-label": "Due and paid" }, h("h2", {}, "Due and paid"), moneyTable(dues(whole), says), ledger(events))),
+    pictures,
+    h("section", { class: "panel", "aria-label": "Events" }, h("h2", {}, `Every event (${events.length})`), list.drawn));
+  return {
+    pictures,
+    show(moment) {
+      const state = tableOf(events.filter((event) => event.at <= moment));
+      put(felt, drawFelt(state, footage.layout));
+      picture?.show(state);
+      line.show(moment);
+      now.textContent = `${span((moment - player.from) / 1e9)} of ${span((player.to - player.from) / 1e9)} · ${fine(moment)} · ${phase(state)}`;
+      list.show(moment);
+    },
+  };
+}
+
+function heading(row, session, may) {
+  const link = (number) => `#/round/${encodeURIComponent(session)}/${number}`;
+  const id = encodeURIComponent(`${session}.${row.round}`);
+  return h("header", { class: "head" },
+    h("div", {}, h("h1", {}, `${row.table} · round ${row.round}`), h("p", { class: "quiet" }, `${day(row.at)}, ${fine(row.at)} to ${row.closed_at ? fine(row.closed_at) : "now"}`)),
+    h("span", { class: `badge ${BADGES[row.status]}` }, statusLabel(row.status)),
+    row.status !== "open" && h("div", { class: `figure ${tone(row.net)}` }, h("b", { class: "num" }, signed(row.net)), h("span", {}, "house")),
+    h("div", { class: "head-links" },
+      row.round > 1 && h("a", { class: "button", href: link(row.round - 1), title: "Key [", rel: "prev" }, "‹ Round before"),
+      h("a", { class: "button", href: link(row.round + 1), title: "Key ]", rel: "next" }, "Next round ›"),
+      (row.violations > 0 || row.reviews > 0 || row.decided > 0) && h("a", { class: "button", href: `#/incidents/${id}` }, "Incident"),
+      may("take_out") && h("span", { id: "round-files" })));
+}
+
+function controls(player) {
+  const play = h("button", { type: "button", class: "main play", onclick: () => player.toggle() });
+  const speed = h("select", { id: "speed", "aria-label": "Speed", onchange: () => player.setSpeed(Number(speed.value)) },
+    SPEEDS.map((one) => h("option", { value: one, selected: one === 1 }, `${one}×`)));
+  player.onState = () => {
+    play.textContent = player.isPlaying ? "❚❚ Pause" : "▶ Play";
+    play.setAttribute("aria-pressed", player.isPlaying);
+  };
+  player.onState();
+  const key = (name, text) => h("span", {}, h("kbd", {}, name), ` ${text}`);
+  return h("div", { class: "controls" },
+    h("button", { type: "button", "aria-label": "Event before", onclick: () => player.step(-1) }, "‹"), play,
+    h("button", { type: "button", "aria-label": "Next event", onclick: () => player.step(1) }, "›"), speed,
+    h("p", { class: "keys" }, key("space", "play"), key("← →", "events"), key("home end", "ends"), key("[ ]", "rounds")));
+}
+
+function verdicts(row, says, at, player) {
+  const found = row.result?.violations ?? [];
+  const items = row.result?.reviews ?? [];
+  if (!row.result) return h("p", { class: "quiet" }, "The round is in play.");
+  if (!found.length && !items.length) return h("p", { class: "good" }, "Nothing went wrong in this round.");
+  return h("div", { class: "notes" },
+    found.map((one) => mistake(one, says, at.get(one.seq), () => { player.pause(); player.go(at.get(one.seq)); scrollTo({ top: 0 }); })),
+    items.map((one) => item(one)));
+}
+
+function ledger(events) {
+  const lines = events.filter((event) => event.type === "ledger_posted");
+  if (!lines.length) return null;
+  return h("details", {}, h("summary", {}, `Ledger: ${lines.length} lines that sum to ${signed(lines.reduce((sum, one) => sum + one.amount, 0))}`),
+    h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Account"), h("th", { scope: "col" }, "For"), h("th", { scope: "col", class: "num" }, "Amount"))),
+      h("tbody", {}, lines.map((one) => h("tr", {}, h("td", {}, one.account), h("td", {}, one.memo), h("td", { class: `num ${tone(one.amount)}` }, signed(one.amount)))))));
+}
+
+function eventList(events, player) {
+  const rows = events.map((event) => h("li", { class: kind(event) },
+    h("button", { type: "button", onclick: () => { player.pause(); player.go(event.at); } },
+      h("span", { class: "num seq" }, event.seq), h("time", { class: "num" }, fine(event.at)), h("span", {}, sentence(event)),
+      h("span", { class: "rests mono" }, rests(event)))));
+  return {
+    drawn: h("ol", { class: "events", tabindex: 0, "aria-label": "Events of the round" }, rows),
+    show(moment) {
+      rows.forEach((one, index) => one.classList.toggle("past", events[index].at <= moment));
+    },
+  };
+}
+
+const rests = (event) => {
+  const on = event.evidence ?? event.because ?? [];
+  return on.length ? `rests on ${on.slice(0, 4).join(", ")}${on.length > 4 ? ` and ${on.length - 4} more` : ""}` : "";
+};
+
+function keys(player, signal, row) {
+  const acts = {
+    " ": () => player.toggle(), ArrowRight: () => player.step(1), ArrowLeft: () => player.step(-1),
+    Home: () => player.go(player.from), End: () => player.go(player.to),
+    "[": () => { if (row.round > 1) location.hash = `#/round/${encodeURIComponent(row.session)}/${row.round - 1}`; },
+    "]": () => { location.hash = `#/round/${encodeURIComponent(row.session)}/${row.round + 1}`; },
+  };
+  addEventListener("keydown", (event) => {
+    const act = acts[event.key];
+    if (!act || isTyping(event) || (event.key === " " && event.target.closest("button, a, summary"))) return;
+    event.preventDefault();
+    act();
+  }, { signal });
+}
+

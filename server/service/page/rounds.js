@@ -1,0 +1,77 @@
+// Finding a round: by table and time, by status, newest first.
+
+import { ask, paths, query } from "./api.js";
+import { h, put } from "./dom.js";
+import { clock, day, signed, tone } from "./words.js";
+
+const STATUSES = ["", "open", "final", "pending", "review"];
+const LABELS = { "": "Every status", open: "In play", final: "Final", pending: "Pending", review: "Waits for a decision" };
+
+export async function showRounds({ main, rest: [table = ""], say }, signal) {
+  const tables = (await ask("/api/tables", { signal })).map((one) => one.table);
+  const body = h("tbody", {});
+  const more = h("button", { type: "button", hidden: true }, "Show older rounds");
+  const asked = { table, status: "", cursor: null };
+  const load = async () => {
+    const page = await ask(query("/api/rounds", { ...asked, limit: 50 }), { signal });
+    if (asked.cursor === null) put(body);
+    body.append(...page.items.map(row));
+    if (!body.children.length) put(body, h("tr", {}, h("td", { colspan: 7, class: "quiet" }, "No such round.")));
+    asked.cursor = page.next;
+    more.hidden = page.next === null;
+  };
+  more.addEventListener("click", load);
+  const again = (changed) => { Object.assign(asked, changed, { cursor: null }); return load(); };
+  put(main,
+    h("header", { class: "head" }, h("h1", {}, "Rounds"), filters(tables, asked, again), finder(tables, table, say)),
+    h("div", { class: "panel scroll", tabindex: 0, role: "region", "aria-label": "Rounds" },
+      h("table", { class: "rows" },
+        h("thead", {}, h("tr", {}, ["Round", "Table", "Opened", "Status"].map((one) => h("th", { scope: "col" }, one)),
+          ["Mistakes", "To decide", "House"].map((one) => h("th", { scope: "col", class: "num" }, one)))),
+        body)),
+    more);
+  await load();
+}
+
+const filters = (tables, asked, again) =>
+  h("div", { class: "filters" },
+    select("Table", ["", ...tables], (one) => one || "Every table", asked.table, (table) => again({ table })),
+    select("Status", STATUSES, (one) => LABELS[one], asked.status, (status) => again({ status })));
+
+export function select(name, values, label, chosen, change) {
+  const id = `choose-${name.toLowerCase().replaceAll(" ", "-")}`;
+  return h("div", { class: "field inline" }, h("label", { for: id }, name),
+    h("select", { id, onchange: (event) => change(event.target.value) },
+      values.map((one) => h("option", { value: one, selected: one === chosen }, label(one)))));
+}
+
+/** "What happened at BJ-07 at 21:14?" */
+function finder(tables, table, say) {
+  const at = h("input", { id: "find-at", type: "datetime-local", step: 1, required: true });
+  const where = h("select", { id: "find-table", "aria-label": "Table to look at" }, tables.map((one) => h("option", { selected: one === table }, one)));
+  return h("form", {
+    class: "finder", "aria-label": "Find a round by its time",
+    async onsubmit(event) {
+      event.preventDefault();
+      const time = `${BigInt(new Date(at.value).getTime()) * 1000000n}`;
+      try {
+        const { round } = await ask(`${paths.table(where.value)}/rounds/at/${time}`);
+        location.hash = `#/round/${encodeURIComponent(round.session)}/${round.round}`;
+      } catch (refused) {
+        say(refused.message, "bad");
+      }
+    },
+  }, h("label", { for: "find-at" }, "What happened at"), where, at, h("button", { type: "submit", class: "main" }, "Find"));
+}
+
+const row = (one) =>
+  h("tr", {},
+    h("th", { scope: "row" }, h("a", { href: `#/round/${encodeURIComponent(one.session)}/${one.round}` }, `Round ${one.round}`)),
+    h("td", {}, one.table), h("td", { class: "num start" }, `${day(one.at)} ${clock(one.at)}`),
+    h("td", {}, h("span", { class: `badge ${BADGES[one.status]}` }, LABELS[one.status])),
+    h("td", { class: `num ${one.violations ? "bad strong" : "quiet"}` }, one.violations),
+    h("td", { class: `num ${one.reviews ? "doubt strong" : "quiet"}` }, one.reviews),
+    h("td", { class: `num ${one.status === "open" ? "quiet" : tone(one.net)}` }, one.status === "open" ? "–" : signed(one.net)));
+
+export const BADGES = { open: "even", final: "good", pending: "doubt", review: "doubt" };
+export const statusLabel = (status) => LABELS[status];

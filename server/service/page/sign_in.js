@@ -1,0 +1,123 @@
+// Signing in, and what a person keeps of their own: password and second factor.
+
+import { ask, keepCsrf, post } from "./api.js";
+import { h, put } from "./dom.js";
+
+const field = (label, attributes, hint) => {
+  const id = `field-${attributes.name}`;
+  return h("div", { class: "field" },
+    h("label", { for: id }, label),
+    h("input", { id, required: true, ...attributes, "aria-describedby": hint ? `${id}-hint` : null }),
+    hint && h("small", { id: `${id}-hint` }, hint));
+};
+
+/** Return a form that sends its fields to `work` and says in its own place why it was refused. */
+export function form(name, fields, button, work) {
+  const fault = h("p", { class: "fault", role: "alert" });
+  const send = h("button", { class: "main", type: "submit" }, button);
+  const drawn = h("form", {
+    "aria-label": name,
+    async onsubmit(event) {
+      event.preventDefault();
+      send.disabled = true;
+      fault.textContent = "";
+      try {
+        await work(Object.fromEntries(new FormData(drawn)), drawn);
+      } catch (refused) {
+        fault.textContent = worded(refused);
+      } finally {
+        send.disabled = false;
+      }
+    },
+  }, fields, fault, send);
+  return drawn;
+}
+
+function worded(refused) {
+  const text = refused.message[0].toUpperCase() + refused.message.slice(1);
+  if (refused.status !== 429 || !refused.retryAfter) return `${text}.`;
+  return `${text}: try again in ${Math.ceil(refused.retryAfter / 60)} min.`;
+}
+
+/** Draw the sign-in. `onDone` is called once somebody is in. */
+export function showSignIn({ main, onDone }) {
+  document.title = "Sign in · Pitwatch";
+  const code = h("div", { class: "field", hidden: true },
+    h("label", { for: "field-code" }, "Code of your authenticator"),
+    h("input", { id: "field-code", name: "code", autocomplete: "one-time-code", maxlength: 40 }),
+    h("small", {}, "Six digits, or one of your recovery codes."));
+  const drawn = form("Sign in", [
+    field("Name", { name: "name", autocomplete: "username", autocapitalize: "none", spellcheck: "false" }),
+    field("Password", { name: "password", type: "password", autocomplete: "current-password" }),
+    code,
+  ], "Sign in", async ({ name, password, code: given }) => {
+    try {
+      const begun = await post("/api/sign-in", { name, password, ...(given ? { code: given } : {}) });
+      keepCsrf(begun.csrf);
+    } catch (refused) {
+      if (asksForCode(refused)) {
+        code.hidden = false;
+        code.querySelector("input").focus();
+      }
+      throw refused;
+    }
+    await onDone();
+  });
+  put(main, h("section", { class: "gate" },
+    h("h1", { class: "brand" }, "PITWATCH"),
+    h("p", { class: "quiet" }, "Every card seen. Every payout proved."),
+    drawn));
+  drawn.querySelector("input").focus();
+}
+
+const asksForCode = ({ status, problem }) => status === 401 && problem.needs === "code";
+
+/** Draw the page of one's own account. */
+export async function showOwn({ main, me, say, signOut }) {
+  const change = form("Change your password", [
+    h("input", { type: "text", name: "name", value: me.name, autocomplete: "username", hidden: true, "aria-hidden": "true", tabindex: -1 }),
+    field("Password now", { name: "old", type: "password", autocomplete: "current-password" }),
+    field("New password", { name: "new", type: "password", autocomplete: "new-password", minlength: 12 }, "12 characters or more."),
+  ], "Change it", async (sent) => {
+    await post("/api/me/password", { old: sent.old, new: sent.new });
+    say("Changed. Sign in with the new password.", "good");
+    await signOut();
+  });
+  put(main,
+    h("header", { class: "head" }, h("div", {}, h("h1", {}, me.name), h("p", { class: "quiet" }, `Role: ${me.role}`)),
+      h("button", { type: "button", onclick: signOut }, "Sign out")),
+    h("div", { class: "columns" },
+      h("section", { class: "panel" }, h("h2", {}, "Password"), h("p", { class: "quiet" }, "Every session of the account ends with it."), change),
+      h("section", { class: "panel" }, h("h2", {}, "Second factor"), await secondFactor(say))));
+}
+
+async function secondFactor(say) {
+  const place = h("div", {});
+  await drawFactor(place, say);
+  return place;
+}
+
+async function drawFactor(place, say) {
+  const known = await ask("/api/openapi.json").then((one) => "/api/me/totp" in one.paths).catch(() => false);
+  if (!known) {
+    put(place, h("p", { class: "quiet" }, "This service asks for a password alone."));
+    return;
+  }
+  put(place, h("p", { class: "quiet" }, "A code of an authenticator app, asked for at sign-in."),
+    h("button", { type: "button", onclick: () => enrol(place, say) }, "Set up an authenticator"));
+}
+
+async function enrol(place, say) {
+  const made = await post("/api/me/totp", {});
+  put(place,
+    h("p", {}, "Enter this secret in your authenticator, then confirm with its code."),
+    h("p", { class: "mono secret" }, made.secret ?? made.uri),
+    form("Confirm", [field("Code", { name: "code", inputmode: "numeric", autocomplete: "one-time-code", maxlength: 8 })],
+      "Confirm", async ({ code }) => {
+        const kept = await post("/api/me/totp/confirm", { code });
+        say("The second factor is set.", "good");
+        const codes = kept?.recovery_codes ?? kept?.recovery ?? made.recovery_codes ?? [];
+        put(place, h("p", {}, "Set. Keep these recovery codes; each works once."),
+          h("ul", { class: "mono codes" }, codes.map((one) => h("li", {}, one))));
+      }));
+}

@@ -1,0 +1,198 @@
+// The felt as facts say it is. Pure: the same events give the same table, live or replayed.
+//
+// A table is { round, phase, decks, lastRound, seats, spots, dealer, tracks, settled, reviews,
+// troubles, seq, at }. A spot is { wager, insurance, side, hands, paid, acted }; a hand is
+// { stake, doubled, cards, acted }; a card is { card, face, across, seq }. `card` is null where it
+// was not shown. Tracks are what cameras follow: { x, y, angle, face, card, source }.
+
+/** A table of which nothing is known. */
+export const newTable = () => ({
+  round: null, phase: "none", decks: null, isLast: false, seats: {}, spots: {},
+  dealer: { cards: [], peeked: null }, tracks: {}, sighted: {}, settled: null, reviews: [],
+  troubles: {}, closedAt: null, openedAt: null, seq: 0, at: null,
+});
+
+/** The table after one more event; the one before stays as it was. */
+export const after = (table, event) => taken(structuredClone(table), event);
+
+/** The table after `events`, which are in the order of `seq`. */
+export const tableOf = (events) => events.reduce(taken, newTable());
+
+function taken(table, event) {
+  ACTS[event.type]?.(table, event);
+  table.seq = Math.max(table.seq, event.seq ?? 0);
+  table.at = Math.max(table.at ?? 0, event.at ?? 0);
+  return table;
+}
+
+const newHand = () => ({ stake: 0, doubled: false, cards: [], acted: null });
+
+function spotOf(table, number) {
+  table.spots[number] ??= { wager: 0, insurance: 0, side: 0, hands: [newHand()], paid: {} };
+  return table.spots[number];
+}
+
+function handOf(table, number, hand = 0) {
+  const { hands } = spotOf(table, number);
+  while (hands.length <= hand) hands.push(newHand());
+  return hands[hand];
+}
+
+const cardsAt = (table, to, hand) =>
+  to === "dealer" ? table.dealer.cards : handOf(table, to, hand).cards;
+
+function open(table, event) {
+  Object.assign(table, {
+    round: event.round, phase: "wagers", spots: {}, dealer: { cards: [], peeked: null },
+    settled: null, reviews: [], closedAt: null, openedAt: event.at,
+  });
+  const followed = Object.entries(table.sighted).filter(([, key]) => key in table.tracks);
+  table.sighted = Object.fromEntries(followed);
+}
+
+function wager(table, event) {
+  const sign = event.type === "wager_removed" ? -1 : 1;
+  const amount = sign * event.amount;
+  const spot = spotOf(table, event.spot);
+  if (event.kind === "insurance" || event.kind === "side") {
+    spot[event.kind] += amount;
+    return;
+  }
+  const hand = handOf(table, event.spot, event.hand);
+  hand.stake += amount;
+  if (event.kind === "main") spot.wager += amount;
+  if (event.kind === "double") hand.doubled = hand.stake > 0 && sign > 0;
+}
+
+function deal(table, event) {
+  const cards = cardsAt(table, event.to, event.hand ?? 0);
+  const isDoubled = event.to !== "dealer" && handOf(table, event.to, event.hand).doubled;
+  cards.push({
+    card: event.card ?? null, face: event.face ?? "up", seq: event.seq,
+    across: isDoubled && cards.length === 2,
+  });
+  if (table.phase === "wagers") table.phase = "cards";
+  name(table, event);
+}
+
+function expose(table, event) {
+  const cards = cardsAt(table, event.to, event.hand ?? 0);
+  const turned = cards.find((one) => one.face === "down") ?? cards.find((one) => one.card === null);
+  if (turned) Object.assign(turned, { card: event.card ?? null, face: "up" });
+  if (event.to === "dealer") table.phase = "dealer";
+  name(table, event);
+}
+
+/** Tell the cameras' tracks that a fact rests on which card they follow. */
+function name(table, event) {
+  for (const seq of event.evidence ?? []) {
+    const track = table.tracks[table.sighted[seq]];
+    if (track) Object.assign(track, { card: event.card ?? null, to: event.to });
+  }
+}
+
+function act(table, event) {
+  const hand = handOf(table, event.spot, event.hand);
+  hand.acted = event.action;
+  if (event.action !== "split" || hand.cards.length < 2) return;
+  const { hands } = spotOf(table, event.spot);
+  const empty = hands.findIndex((one) => one.cards.length === 0);
+  const target = empty >= 0 ? hands[empty] : hands[hands.push(newHand()) - 1];
+  target.cards.push(hand.cards.pop());
+}
+
+function pay(table, event) {
+  const { paid } = spotOf(table, event.spot);
+  const key = event.kind === "insurance" ? "insurance" : event.hand ?? 0;
+  paid[key] = (paid[key] ?? 0) + event.amount;
+  table.phase = "paying";
+}
+
+function sight(table, event) {
+  const key = `${event.source}/${event.track}`;
+  const before = table.tracks[key];
+  table.tracks[key] = {
+    source: event.source, x: event.x_mm, y: event.y_mm, angle: event.angle_deg, face: event.face,
+    card: before?.card ?? null, to: before?.to ?? null, isForeign: false,
+  };
+  table.sighted[event.seq] = key;
+}
+
+const ACTS = {
+  shoe_started: (table, event) => Object.assign(table, { decks: event.decks, isLast: false }),
+  cut_card_reached: (table) => { table.isLast = true; },
+  player_seated: (table, event) => { for (const spot of event.spots) table.seats[spot] = event.player; },
+  player_left: (table, event) => { for (const spot of event.spots) delete table.seats[spot]; },
+  round_opened: open,
+  wager_placed: wager,
+  wager_removed: wager,
+  card_dealt: deal,
+  card_exposed: expose,
+  hole_card_checked: (table, event) => { table.dealer.peeked = event.blackjack; },
+  player_acted: act,
+  payment_made: pay,
+  round_closed: (table, event) => Object.assign(table, { phase: "closed", closedAt: event.at }),
+  round_settled: (table, event) => { if (event.result.round === table.round) table.settled = event.result; },
+  review_raised: (table, event) => { if (event.round === table.round) table.reviews.push(event.review); },
+  card_sighted: sight,
+  foreign_card_sighted: (table, event) => {
+    const track = table.tracks[`${event.source}/${event.track}`];
+    if (track) track.isForeign = true;
+  },
+  card_gone: (table, event) => { delete table.tracks[`${event.source}/${event.track}`]; },
+  camera_fault: (table, event) => { table.troubles[`${event.source} ${event.kind}`] = event; },
+  camera_recovered: (table, event) => { delete table.troubles[`${event.source} ${event.kind}`]; },
+  reader_fault: (table, event) => {
+    if (LASTING.has(event.kind)) table.troubles[`${event.source} ${event.kind}`] = event;
+  },
+  device_returned: (table, event) => {
+    for (const key of Object.keys(table.troubles)) {
+      if (table.troubles[key].source === event.source) delete table.troubles[key];
+    }
+  },
+};
+
+const LASTING = new Set(["link_lost", "restarts_spent"]);
+
+/** A hand's points: { total, soft }, or null where a card of it is not known. */
+export function points(cards) {
+  if (cards.length === 0 || cards.some((one) => one.card === null || one.face === "down")) return null;
+  const values = cards.map(({ card }) => (card[0] === "A" ? 1 : "TJQK".includes(card[0]) ? 10 : Number(card[0])));
+  const low = values.reduce((sum, value) => sum + value, 0);
+  const soft = values.includes(1) && low <= 11;
+  return { total: soft ? low + 10 : low, soft };
+}
+
+/** Where a round stands, in words. */
+export function phase(table) {
+  if (table.round === null) return "No round yet";
+  if (table.reviews.length && !isFinal(table)) return "Waits for a decision";
+  if (table.settled) return "Settled";
+  return { wagers: "Wagers open", cards: "In play", dealer: "Dealer plays", paying: "Paying", closed: "Cards taken up" }[table.phase];
+}
+
+const isFinal = (table) => table.settled?.status === "final";
+
+/**
+ * What is due and what was paid, a row a wager: { spot, hand, what, stake, due, paid, outcome,
+ * clauses }. `paid` is null where no payment was seen.
+ */
+export function dues(table) {
+  const rows = [];
+  for (const spot of table.settled?.spots ?? []) {
+    const paid = table.spots[spot.spot]?.paid ?? {};
+    for (const hand of spot.hands) {
+      rows.push({
+        spot: spot.spot, hand: hand.hand, what: "main", stake: hand.stake, due: hand.net,
+        paid: paid[hand.hand] ?? null, outcome: hand.outcome, clauses: hand.clauses, cards: hand.cards,
+      });
+    }
+    if (spot.insurance) {
+      rows.push({
+        spot: spot.spot, hand: 0, what: "insurance", stake: spot.insurance.stake, due: spot.insurance.net,
+        paid: paid.insurance ?? null, outcome: "insurance", clauses: [], cards: [],
+      });
+    }
+  }
+  return rows;
+}

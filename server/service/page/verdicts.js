@@ -1,0 +1,59 @@
+// Mistakes, items and money as they are shown wherever a round is.
+
+import { ask } from "./api.js";
+import { h } from "./dom.js";
+import { cardMark } from "./felt.js";
+import { fine, place, signed, spoken, tone, dollars } from "./words.js";
+
+let wordings = null;
+
+/** What each clause says, in words: { id: says }. Asked for once. */
+export async function clauses() {
+  wordings ??= ask("/api/clauses").then((list) => Object.fromEntries(list.map((one) => [one.id, one.says])));
+  return wordings;
+}
+
+export const clauseText = (says, id) =>
+  h("blockquote", {}, h("span", { class: "mono" }, id), " ", says[id] ?? "");
+
+/** A mistake as a note; `go` is called to see its moment. */
+export const mistake = (one, says, at, go) =>
+  h("article", { class: "note bad" },
+    h("h3", {}, spoken(one.code), one.spot ? h("span", { class: "quiet" }, ` ${place(one.spot, one.hand ?? 0)}`) : null),
+    h("p", {}, one.detail),
+    clauseText(says, one.clause),
+    at && h("button", { type: "button", class: "link", onclick: go }, `See it at ${fine(at)}`));
+
+export const item = (review, extra) =>
+  h("article", { class: "note doubt" },
+    h("h3", {}, "To decide"),
+    h("p", {}, review.what),
+    review.candidates.length ? h("p", { class: "quiet" }, `It may be ${review.candidates.join(" or ")}.`) : null,
+    extra);
+
+export const cardRow = (cards) => h("span", { class: "pips" }, cards.map((card) => {
+  const { text, name } = cardMark(card);
+  return h("span", { class: name }, text);
+}));
+
+/** What is due and paid, a row a wager; rows as `dues` of table_state.js gives them. */
+export function moneyTable(rows, says) {
+  if (!rows.length) return h("p", { class: "quiet" }, "Nothing is settled yet.");
+  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Due and paid" }, h("table", {},
+    h("thead", {}, h("tr", {}, ["Spot", "Cards", "Outcome"].map((one) => h("th", { scope: "col" }, one)),
+      ["Stake", "Due", "Paid"].map((one) => h("th", { scope: "col", class: "num" }, one)))),
+    h("tbody", {}, rows.map((row) => moneyRow(row, says)))));
+}
+
+function moneyRow(row, says) {
+  const isWrong = row.paid !== null && row.due !== null && row.paid !== row.due;
+  const why = row.clauses.map((id) => `${id}: ${says[id] ?? ""}`).join("\n");
+  return h("tr", { class: isWrong ? "wrong" : "" },
+    h("th", { scope: "row" }, row.what === "insurance" ? `${row.spot} insurance` : `${row.spot}${row.hand ? ` · hand ${row.hand + 1}` : ""}`),
+    h("td", {}, cardRow(row.cards)),
+    h("td", { title: why }, spoken(row.outcome), why && h("span", { class: "unseen" }, ` (${why})`)),
+    h("td", { class: "num" }, dollars(row.stake)),
+    h("td", { class: `num ${tone(row.due)}` }, signed(row.due)),
+    h("td", { class: `num ${isWrong ? "bad strong" : ""}` }, row.paid === null ? "not seen" : signed(row.paid),
+      isWrong && h("span", { class: "why" }, `${signed(row.paid - row.due)} off`)));
+}

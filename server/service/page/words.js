@@ -1,0 +1,132 @@
+// How amounts, times, cards and codes are written. Amounts are cents, times nanoseconds (UTC).
+
+const RANKS = { T: "10" };
+const SUITS = { S: "♠", H: "♥", D: "♦", C: "♣", "?": "" };
+const SUIT_NAMES = { S: "spades", H: "hearts", D: "diamonds", C: "clubs" };
+const RANK_NAMES = { A: "ace", K: "king", Q: "queen", J: "jack", T: "ten" };
+const two = (number) => String(number).padStart(2, "0");
+
+export function dollars(cents) {
+  const whole = Math.floor(Math.abs(cents) / 100).toLocaleString("en");
+  return `${cents < 0 ? "−" : ""}${whole}.${two(Math.abs(cents) % 100)}`;
+}
+
+/** `15` for 1500 and `7.50` for 750: where there is little room. */
+export const brief = (cents) => dollars(cents).replace(/\.00$/, "");
+
+export const signed = (cents) =>
+  cents === null || cents === undefined ? "open" : (cents > 0 ? "+" : "") + dollars(cents);
+
+export const tone = (cents) =>
+  cents === null || cents === undefined ? "doubt" : cents > 0 ? "good" : cents < 0 ? "bad" : "even";
+
+export const rank = (card) => RANKS[card[0]] ?? card[0];
+export const suit = (card) => SUITS[card[1]];
+export const isRed = (card) => card !== null && "HD".includes(card[1]);
+export const cardText = (card) => (card === null ? "?" : rank(card) + suit(card));
+
+export function cardName(card) {
+  if (card === null) return "a card not shown";
+  const name = RANK_NAMES[card[0]] ?? card[0];
+  return card[1] in SUIT_NAMES ? `${name} of ${SUIT_NAMES[card[1]]}` : name;
+}
+
+/** Write a code of the journal as words: `dealer_hit_hard_17`. */
+export const spoken = (code) => {
+  const words = code.replaceAll("_", " ");
+  return words[0].toUpperCase() + words.slice(1);
+};
+
+const date = (at) => new Date(at / 1e6);
+
+export const day = (at) =>
+  date(at).toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
+
+export const clock = (at) => date(at).toLocaleTimeString("en-GB", { hour12: false });
+
+export function fine(at) {
+  return `${clock(at)}.${String(date(at).getMilliseconds()).padStart(3, "0")}`;
+}
+
+export const moment = (at) => (at === null ? "never" : `${day(at)}, ${clock(at)}`);
+
+/** Seconds as `0:07.3`. */
+export function span(seconds) {
+  const minutes = Math.floor(seconds / 60);
+  return `${minutes}:${(seconds - minutes * 60).toFixed(1).padStart(4, "0")}`;
+}
+
+/** How long ago something was, in its two or three most telling letters. */
+export function ago(at, now) {
+  if (at === null) return "never";
+  const seconds = Math.max(0, (now - at) / 1e9);
+  if (seconds < 90) return `${Math.round(seconds)} s ago`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min ago`;
+  if (seconds < 129600) return `${Math.round(seconds / 3600)} h ago`;
+  return day(at);
+}
+
+export const counted = (number, one, many = `${one}s`) =>
+  `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+
+export const place = (to, hand = 0) =>
+  to === "dealer" ? "dealer" : `spot ${to}${hand ? `, hand ${hand + 1}` : ""}`;
+
+export const hex = (text) => text.slice(0, 12);
+
+const money = (cents) => dollars(cents);
+const SAYINGS = {
+  shoe_started: (e) => `Fresh shoe, ${counted(e.decks, "deck")}`,
+  card_burned: (e) => `Burned ${e.card ? cardText(e.card) : "a card"}`,
+  card_boxed: (e) => `Boxed card ${e.card ? cardText(e.card) : ""}`,
+  cut_card_reached: () => "Cut card: last round of this shoe",
+  player_seated: (e) => `${e.player} takes ${e.spots.map((one) => `spot ${one}`).join(", ")}`,
+  player_left: (e) => `${e.player} leaves ${e.spots.map((one) => `spot ${one}`).join(", ")}`,
+  round_opened: (e) => `Round ${e.round} opens`,
+  wager_placed: (e) => `${place(e.spot, e.hand)} wagers ${money(e.amount)}${e.kind === "main" ? "" : ` (${e.kind})`}`,
+  wager_removed: (e) => `${place(e.spot, e.hand)} takes back ${money(e.amount)}`,
+  card_dealt: (e) => `${e.face === "down" ? "Face down" : cardText(e.card ?? null)} to ${place(e.to, e.hand)}`,
+  card_exposed: (e) => `${place(e.to, e.hand)} shows ${cardText(e.card)}`,
+  hole_card_checked: (e) => `Dealer peeks: ${e.blackjack ? "blackjack" : "no blackjack"}`,
+  player_acted: (e) => `${place(e.spot, e.hand)}: ${e.action.replace("_", " ")}${e.manner ? ` (${e.manner})` : ""}`,
+  cards_touched: (e) => `${place(e.spot)} touches cards with ${e.manner.replace("_", " ")}`,
+  payment_made: (e) => `${place(e.spot, e.hand)} ${e.amount < 0 ? "pays" : "is paid"} ${money(Math.abs(e.amount))}${e.kind === "insurance" ? " (insurance)" : ""}`,
+  tray_counted: (e) => `Tray counted: ${money(e.amount)}`,
+  round_closed: () => "Cards taken up",
+  round_settled: (e) => `Round ${e.result.round} settled: house ${signed(e.result.net)}`,
+  review_raised: (e) => `To decide: ${e.review.what}`,
+  review_resolved: (e) => `Decided by ${e.by ?? e.source ?? "a person"}`,
+  ledger_posted: (e) => `${e.account} ${signed(e.amount)}: ${e.memo}`,
+  shoe_card_read: (e) => (e.card ? `Shoe reads ${cardText(e.card)}` : "Shoe reads a card"),
+  shoe_cut_card: () => "Shoe reads the cut card",
+  shoe_loaded: () => "Shoe starts afresh",
+  reader_fault: (e) => `${e.source}: ${e.kind.replace("_", " ")}`,
+  device_returned: (e) => `${e.source} is heard again`,
+  card_sighted: (e) => `Camera sees a card ${e.change === "new" ? "come to rest" : e.change}, face ${e.face}`,
+  foreign_card_sighted: () => "Camera sees a card that is of no deck in use",
+  card_gone: () => "Camera sees a card taken up",
+  camera_fault: (e) => `${e.source}: ${e.kind}`,
+  camera_recovered: (e) => `${e.source} sees again (${e.kind})`,
+  plate_read: (e) => `Plate ${e.spot}/${e.circle}: ${money(e.amount)}`,
+  console_entry: (e) => `${e.source} enters${e.fact ? `: ${say(e.fact)}` : ""}`,
+  clock_anchored: (e) => `${e.source} sets a clock`,
+  clock_compared: () => "Host's clock has parted from the table's",
+};
+
+/** Say in a line what an event tells. */
+export const say = (event) => {
+  const line = (SAYINGS[event.type] ?? ((e) => spoken(e.type)))(event);
+  return line[0].toUpperCase() + line.slice(1);
+};
+
+const KINDS = {
+  round_opened: "mark", round_closed: "mark", round_settled: "judgement", ledger_posted: "ledger",
+  review_raised: "doubt", reader_fault: "fault", camera_fault: "fault", foreign_card_sighted: "fault",
+  shoe_started: "mark", cut_card_reached: "mark",
+  card_dealt: "card", card_exposed: "card", card_burned: "card", card_boxed: "card", hole_card_checked: "card",
+  wager_placed: "money", wager_removed: "money", payment_made: "money", tray_counted: "money",
+  player_acted: "act", cards_touched: "act", player_seated: "act", player_left: "act",
+};
+
+/** What sort of event it is; `sensed` is what one sensor said. */
+export const kind = (event) => KINDS[event.type] ?? "sensed";

@@ -1,0 +1,66 @@
+"""The console: one page and its parts, served as they lie in this package.
+
+They hold nothing of any table, so they are given to everybody; what they show they ask for.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import PurePath
+from typing import Final
+
+from fastapi import APIRouter, Request, Response
+
+from server.service.problems import Problem
+
+_KINDS: Final = {
+    ".css": "text/css",
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+}
+
+router = APIRouter(include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    content: bytes
+    media_type: str
+    tag: str
+
+
+def _read() -> Mapping[str, _Part]:
+    parts = {}
+    for file in files("server.service").joinpath("page").iterdir():
+        content = file.read_bytes()
+        tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+        parts[file.name] = _Part(content, _KINDS[PurePath(file.name).suffix], tag)
+    return parts
+
+
+PARTS: Final = _read()
+
+
+@router.get("/")
+async def console(request: Request) -> Response:
+    """Give the page."""
+    return _given(request, "index.html")
+
+
+@router.get("/page/{name}")
+async def part(request: Request, name: str) -> Response:
+    """Give a part of the page."""
+    return _given(request, name)
+
+
+def _given(request: Request, name: str) -> Response:
+    """Give a part, or say that the browser's copy is still it: it asks every time."""
+    found = PARTS.get(name)
+    if found is None:
+        raise Problem(404, "the console has no such part")
+    headers = {"ETag": found.tag, "Cache-Control": "no-cache"}
+    if request.headers.get("If-None-Match") == found.tag:
+        return Response(status_code=304, headers=headers)
+    return Response(found.content, headers=headers, media_type=found.media_type)

@@ -1,0 +1,156 @@
+"""Recordings found beside the journals, and the pictures and clips of a session out of them."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Generic, TypeVar
+
+from models.errors import PitwatchError
+from models.layout import TableLayout
+from models.session import Session as Description
+from server.clips import Clips
+from server.service.footage import CameraView, ClipView, Lens
+from stream.clock import elapsed_ns
+from stream.recording import SESSION_FILE, read_layout
+from vision.felt import Felt, locate
+
+FOUND_AGAIN_NS: Final = 5_000_000_000
+"""How old the list of recordings may be."""
+AT_ONCE: Final = 2
+"""How many videos are looked into at the same time: the tables' own work goes first."""
+_MARGIN_NS: Final = 1_000_000_000
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A recording of the table, by the time asked for."""
+
+    clips: Clips
+    layout: TableLayout
+    folder: Path
+
+    @property
+    def description(self) -> Description:
+        """What its ``session.toml`` says."""
+        return self.clips.session
+
+
+class Kept(Generic[T]):
+    """The last few results of slow work, up to a size in all."""
+
+    def __init__(self, most_bytes: int, size_of: Callable[[T], int]) -> None:
+        self._most, self._size_of = most_bytes, size_of
+        self._values: OrderedDict[Hashable, T] = OrderedDict()
+        self._size = 0
+
+    async def get(self, key: Hashable, work: Callable[[], T], gate: asyncio.Semaphore) -> T:
+        """Return what is kept under ``key``, or do the work in a thread and keep what it gives."""
+        async with gate:
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key]
+            made = await asyncio.to_thread(work)
+            self._keep(key, made)
+            return made
+
+    def _keep(self, key: Hashable, made: T) -> None:
+        if key in self._values:
+            self._size -= self._size_of(self._values.pop(key))
+        self._values[key] = made
+        self._size += self._size_of(made)
+        while self._size > self._most and len(self._values) > 1:
+            _, gone = self._values.popitem(last=False)
+            self._size -= self._size_of(gone)
+
+
+class Recordings:
+    """The session folders in ``folder``, found as they come and go. Files are only read."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._found: tuple[Found, ...] = ()
+        self._stamps: dict[Path, tuple[int, Found | None]] = {}
+        self._looked_ns = -FOUND_AGAIN_NS
+
+    def of(self, table: str, at_ns: int, name: str) -> Found | None:
+        """Return the recording of a table that was running at a time.
+
+        Args:
+            table: the table's id.
+            at_ns: when.
+            name: the journal's; a folder of that name comes before others of the same table.
+        """
+        self._look()
+        begun = [
+            one
+            for one in self._found
+            if one.description.table == table and one.description.at <= at_ns
+        ]
+        return max(
+            begun, key=lambda one: (one.folder.name == name, one.description.at), default=None
+        )
+
+    def _look(self) -> None:
+        if elapsed_ns() - self._looked_ns < FOUND_AGAIN_NS:
+            return
+        self._looked_ns = elapsed_ns()
+        stamps = {}
+        for file in (*self.folder.glob(SESSION_FILE), *self.folder.glob(f"*/{SESSION_FILE}")):
+            stamp = file.stat().st_mtime_ns
+            known = self._stamps.get(file)
+            stamps[file] = known if known and known[0] == stamp else (stamp, _opened(file.parent))
+        self._stamps = stamps
+        self._found = tuple(one for _, one in stamps.values() if one is not None)
+
+
+def _opened(folder: Path) -> Found | None:
+    """Open a recording; one that is not sound is nobody's evidence, and shows nothing."""
+    try:
+        clips = Clips(folder)
+        return Found(clips, read_layout(folder / clips.session.layout), folder)
+    except PitwatchError:
+        return None
+
+
+def span_of(opened_ns: int, closed_ns: int | None, last_ns: int) -> tuple[int, int]:
+    """Return the time that a round's clip takes in, with a little before and after."""
+    return opened_ns - _MARGIN_NS, (last_ns if closed_ns is None else closed_ns) + _MARGIN_NS
+
+
+def camera_view(found: Found, name: str, at_ns: int, url: str, clip: ClipView | None) -> CameraView:
+    """Return a camera as the console is told of it.
+
+    Args:
+        found: the recording.
+        name: the camera's.
+        at_ns: a time at which it gave pictures.
+        url: of its pictures.
+        clip: the round's, where one is asked about.
+
+    Raises:
+        PitwatchError: it gave no picture then, or fixes no felt.
+    """
+    record = next(one for one in found.description.cameras if one.name == name)
+    felt = locate(record.view, where=name)
+    width, height = found.clips.frame_at(at_ns, name).size_px
+    return CameraView(
+        name=name,
+        width_px=width,
+        height_px=height,
+        flat_from_mm=tuple(tuple(map(float, row)) for row in felt.flat_from_mm),
+        lens=_lens(felt),
+        pictures=url,
+        clip=clip,
+    )
+
+
+def _lens(felt: Felt) -> Lens | None:
+    if felt.optics is None:
+        return None
+    camera = felt.optics.camera
+    centre = (float(camera[0, 2]), float(camera[1, 2]))
+    return Lens(float(camera[0, 0]), centre, felt.optics.radial)
