@@ -213,6 +213,8 @@ class Journal:
             self.checkpoint()
         finally:
             with one_line(self._where):
+                # Somebody who reads at this moment is waited for: closing alone would not.
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
                 self._connection.close()
         if self._path is not None and not waiting(self._path):
             with one_line(self._where):
