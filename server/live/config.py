@@ -157,7 +157,7 @@ def read_config(file: Path) -> Placed:
     return Placed(file, from_toml(text, TableConfig, str(file)))
 
 
-def field_faults(file: Path) -> tuple[InputRefused, ...]:
+def field_faults(file: Path, kind: type[Any] = TableConfig) -> tuple[InputRefused, ...]:
     """Return every field of a configuration that is not what it must be, as far as can be told.
 
     A field at fault is taken for left out when the next is looked for.
@@ -167,14 +167,14 @@ def field_faults(file: Path) -> tuple[InputRefused, ...]:
         InstallerError: it is missing.
     """
     text = read_text(file, "Name the table's configuration; deploy/table.toml shows one")
-    return tuple(_field_faults(text, str(file)))
+    return tuple(_field_faults(text, str(file), kind))
 
 
-def _field_faults(text: str, source: str) -> Iterator[InputRefused]:
+def _field_faults(text: str, source: str, kind: type[Any]) -> Iterator[InputRefused]:
     tree = toml_tree(text, source)
     for _ in range(MOST_FAULTS):
         try:
-            from_tree(tree, TableConfig, source, text)
+            from_tree(tree, kind, source, text)
         except InputRefused as refused:
             yield refused
             if not _left_out(tree, refused.field):

@@ -1,0 +1,1 @@
+"""What the tables' journals say, told to other systems: webhooks, brokers, video management."""

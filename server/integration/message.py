@@ -1,0 +1,140 @@
+"""What is told to others, one message at a time, made of nothing but what everybody may see.
+
+Messages are built from an event's veiled form (``server/service/veil.py``) and from nothing
+else, so that no kind of receiver can be told a card that was not shown at the table.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any, Final, get_args
+
+import msgspec
+
+from models.judgements import AnyEvent
+from server.service.incidents import incident_id
+from server.service.session import Entry
+
+EVERYTHING: Final = "*"
+VIOLATION: Final = "violation"
+TRIAL: Final = "trial"
+KINDS: Final = frozenset(
+    {VIOLATION, EVERYTHING, *(str(one.__struct_config__.tag) for one in get_args(AnyEvent))}
+)
+"""What a destination may ask for: ``violation``, every event type of the stream, ``*`` for all."""
+SECOND_NS: Final = 1_000_000_000
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that is told. It is the same, with the same ``id``, however often it is sent."""
+
+    id: str
+    """Of an event ``SESSION:SEQ``; of a mistake its place and code, also when it settles anew."""
+    kind: str
+    """``violation`` or the event's type."""
+    session: str
+    seq: int
+    """The journal's entry that told it."""
+    table: str
+    at: int | None
+    """The moment at the table: nanoseconds since the Unix epoch, UTC."""
+    round: int | None
+    text: str
+    """A sentence for people."""
+    data: dict[str, Any]
+    """The event as everybody may see it, or the mistake."""
+
+    @property
+    def incident(self) -> str | None:
+        """The incident that it belongs to, as the service's queue names it."""
+        return None if self.round is None else incident_id(self.session, self.round)
+
+
+def messages_of(session: str, table: str, entry: Entry) -> Iterator[Message]:
+    """Yield what an entry of a journal tells: the event itself, then each mistake of a round.
+
+    A mistake's ``at`` is its settlement's; :func:`placed` puts it where it happened.
+    """
+    fields: dict[str, Any] = msgspec.json.decode(entry.veiled)
+    round_no = _round(entry, fields)
+    yield Message(
+        id=f"{session}:{entry.seq}",
+        kind=entry.type,
+        session=session,
+        seq=entry.seq,
+        table=table,
+        at=entry.at or None,
+        round=round_no,
+        text=_sentence(table, round_no, entry.type, fields),
+        data=fields,
+    )
+    if entry.type == "round_settled":
+        yield from _mistakes(session, table, entry, fields["result"])
+
+
+def placed(message: Message, at: int | None) -> Message:
+    """Return a mistake with the time of the fact that shows it."""
+    return msgspec.structs.replace(message, at=at or message.at)
+
+
+def fact_seq(message: Message) -> int:
+    """Return the entry whose moment a message is about."""
+    return int(message.data["seq"]) if message.kind == VIOLATION else message.seq
+
+
+def utc_text(at_ns: int, digits: int = 9) -> str:
+    """Write a time as RFC 3339 does, in UTC, with so many digits of a second."""
+    seconds, part = divmod(at_ns, SECOND_NS)
+    day = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    return f"{day}.{part:09d}"[: len(day) + 1 + digits] + "Z"
+
+
+def link_of(message: Message, service_url: str) -> str:
+    """Return the console's page about a message: its incident, or the table."""
+    if message.incident is not None:
+        return f"{service_url}/#/incidents/{message.incident}"
+    return f"{service_url}/#/tables/{message.table}"
+
+
+def _mistakes(session: str, table: str, entry: Entry, result: dict[str, Any]) -> Iterator[Message]:
+    alike: Counter[str] = Counter()
+    for one in result["violations"]:
+        place = [one["seq"], one["code"], one["clause"], one["spot"], one["hand"]]
+        key = ":".join("" if part is None else str(part) for part in (session, *place))
+        alike[key] += 1
+        yield Message(
+            id=key if alike[key] == 1 else f"{key}:{alike[key]}",
+            kind=VIOLATION,
+            session=session,
+            seq=entry.seq,
+            table=table,
+            at=entry.at or None,
+            round=result["round"],
+            text=_mistake(table, result["round"], one),
+            data={**one, "round": result["round"], "rulebook": result["rulebook"]},
+        )
+
+
+def _round(entry: Entry, fields: dict[str, Any]) -> int | None:
+    found = fields.get("round") if entry.round is None else entry.round
+    return found if isinstance(found, int) else None
+
+
+def _mistake(table: str, round_no: int, one: dict[str, Any]) -> str:
+    where = "" if one["spot"] is None else f" at spot {one['spot']}"
+    hand = "" if one["hand"] is None else f", hand {one['hand']}"
+    return (
+        f"{table}, round {round_no}: {one['code']}{where}{hand} ({one['clause']}): {one['detail']}"
+    )
+
+
+def _sentence(table: str, round_no: int | None, kind: str, fields: dict[str, Any]) -> str:
+    where = table if round_no is None else f"{table}, round {round_no}"
+    match fields:
+        case {"type": "review_raised", "review": {"what": what}}:
+            return f"{where}: to be decided: {what}"
+        case {"type": "round_settled", "result": {"status": status, "violations": found}}:
+            return f"{where}: settled, {status}, mistakes: {len(found)}"
+        case {"source": source, "kind": what}:
+            return f"{where}: {source}: {what}"
+    return f"{where}: {kind}"

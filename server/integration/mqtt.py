@@ -1,0 +1,217 @@
+"""Events to an MQTT 5 broker, as JSON in the form of ONVIF's event broker.
+
+The topic is ``PREFIX/onvif-ej/pitwatch:Table/KIND/&TABLE/SESSION``, the payload
+``{"UtcTime", "Source", "Data"}`` of simple items. The topics themselves are ours: ONVIF has
+none for a gaming table. Source: ONVIF Core Specification, "Event Broker"; OASIS MQTT 5.0.
+"""
+
+import threading
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from models.errors import InstallerError
+from server.integration.config import Settings, Site
+from server.integration.delivery import Fate, NotDelivered
+from server.integration.message import Message, link_of, utc_text
+from server.integration.outgoing import trusted
+from server.integration.registry import Registration
+from server.integration.secret import Secret
+
+if TYPE_CHECKING:
+    from paho.mqtt.client import Client
+
+_NEVER: Final = frozenset({0x90, 0x95, 0x99})
+"""The broker will never take it: topic name, packet too large, payload format."""
+_SETTING_UP: Final = frozenset({0x87, 0x97})
+"""Not authorised, quota exceeded: of the setting up, not of the message."""
+_FAILED: Final = 0x80
+_PAYLOAD: Final = "onvif-ej"
+_KEEP_ALIVE_S: Final = 30
+
+
+class MqttSettings(Settings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Settings of one broker."""
+
+    host: Annotated[str, Meta(min_length=1, max_length=253)]
+    """The broker's name or address."""
+    port: Annotated[int, Meta(ge=1, le=65535)] = 8883
+    """Its port."""
+    tls: bool = True
+    """Whether it is spoken to over TLS."""
+    ca_file: str | None = None
+    """Certificates (PEM) that its own must go back to; left out, those of this machine."""
+    user: str | None = None
+    """The user to sign in as; left out, none."""
+    password: Secret | None = None
+    """That user's password."""
+    client_id: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,64}$")] = "pitwatch"
+    """What this client is called; no other of the broker may be called the same."""
+    prefix: Annotated[str, Meta(pattern=r"^[^#+\s$][^#+\s]*$", max_length=200)] = "pitwatch"
+    """What every topic begins with."""
+    qos: Literal[1, 2] = 1
+    """1: at least once, 2: once between here and the broker."""
+    is_retained: bool = False
+    """Whether the broker keeps the last message of a topic for those that come later."""
+
+
+class Mqtt:
+    """One broker. After any failure the connection is made anew, so that nothing waits in it."""
+
+    def __init__(self, settings: MqttSettings, site: Site) -> None:
+        _new_client(settings.client_id)
+        self._settings, self._site = settings, site
+        self._password = None if settings.password is None else settings.password.read(site.folder)
+        self._context = trusted(settings.ca_file, site.folder) if settings.tls else None
+        self._link: _Link | None = None
+
+    def deliver(self, message: Message) -> None:
+        """Publish a message and wait for the broker's word; raises ``NotDelivered``."""
+        try:
+            link = self._link or self._linked()
+            link.publish(topic_of(message, self._settings.prefix), payload_of(message, self._site))
+        except NotDelivered as failed:
+            if failed.fate is Fate.WAIT:
+                self.close()
+            raise
+        except (OSError, ValueError) as fault:
+            self.close()
+            why = getattr(fault, "strerror", None) or type(fault).__name__
+            raise NotDelivered(f"the broker is not reached ({why})", Fate.WAIT) from fault
+
+    def close(self) -> None:
+        """Leave the broker."""
+        link, self._link = self._link, None
+        if link is not None:
+            link.close()
+
+    def _linked(self) -> "_Link":
+        said = self._settings
+        client = _new_client(said.client_id)
+        if self._context is not None:
+            client.tls_set_context(self._context)
+        if said.user is not None:
+            word = None if self._password is None else self._password.plain
+            client.username_pw_set(said.user, word)
+        self._link = _Link(client, said)
+        self._link.open()
+        return self._link
+
+
+class _Link:
+    """One connection, from its opening to its first failure."""
+
+    def __init__(self, client: "Client", settings: MqttSettings) -> None:
+        self._client, self._settings = client, settings
+        self._timeout_s = settings.timeout_ms / 1000
+        self._changed = threading.Condition()
+        self._answer: Any = None
+        self._taken: dict[int, Any] = {}
+        client.connect_timeout = self._timeout_s
+        client.on_connect = self._on_connect
+        client.on_publish = self._on_publish
+
+    def open(self) -> None:
+        self._client.connect(self._settings.host, self._settings.port, _KEEP_ALIVE_S)
+        self._client.loop_start()
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._answer is not None, self._timeout_s):
+                raise NotDelivered("the broker does not answer", Fate.WAIT)
+            if self._answer.is_failure:
+                raise NotDelivered(f"the broker says {self._answer}", Fate.WAIT)
+
+    def publish(self, topic: str, payload: bytes) -> None:
+        said = self._settings
+        sent = self._client.publish(
+            topic, payload, said.qos, said.is_retained, properties=_properties()
+        )
+        with self._changed:
+            if not self._changed.wait_for(lambda: sent.mid in self._taken, self._timeout_s):
+                raise NotDelivered("the broker does not answer", Fate.WAIT)
+            answer = self._taken.pop(sent.mid)
+        if answer.value >= _FAILED:
+            raise NotDelivered(f"the broker says {answer}", _fate(answer.value))
+
+    def close(self) -> None:
+        self._client.disconnect()
+        self._client.loop_stop()
+
+    def _on_connect(self, *told: Any) -> None:
+        with self._changed:
+            self._answer = told[3]
+            self._changed.notify_all()
+
+    def _on_publish(self, *told: Any) -> None:
+        with self._changed:
+            self._taken[told[2]] = told[3]
+            self._changed.notify_all()
+
+
+def topic_of(message: Message, prefix: str) -> str:
+    """Return the topic that a message is published under."""
+    place = f"{_PAYLOAD}/pitwatch:Table/{_camel(message.kind)}"
+    return f"{prefix}/{place}/&{_clean(message.table)}/{_clean(message.session)}"
+
+
+def payload_of(message: Message, site: Site) -> bytes:
+    """Return a message as ONVIF's JSON: simple items alone; what is nested is behind ``Link``."""
+    data: dict[str, Any] = {_camel(k): v for k, v in message.data.items() if _is_simple(v)}
+    data |= {
+        "Id": message.id,
+        "Seq": message.seq,
+        "Text": message.text,
+        "Link": link_of(message, site.service_url),
+    }
+    if message.round is not None:
+        data |= {"Round": message.round, "Incident": message.incident}
+    payload: dict[str, Any] = {
+        "UtcTime": utc_text(message.at or 0, 3),
+        "Source": {"Table": message.table, "Session": message.session},
+        "Data": data,
+    }
+    return msgspec.json.encode(payload)
+
+
+def _is_simple(value: object) -> bool:
+    return isinstance(value, str | int | float)
+
+
+def _camel(name: str) -> str:
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
+def _clean(text: str) -> str:
+    return text.translate({ord(sign): None for sign in "#+/\0"})
+
+
+def _fate(code: int) -> Fate:
+    if code in _NEVER:
+        return Fate.REFUSED
+    return Fate.WAIT if code in _SETTING_UP else Fate.COUNT
+
+
+def _new_client(client_id: str) -> "Client":
+    try:
+        from paho.mqtt.client import Client, MQTTv5  # noqa: PLC0415  # an optional extra
+        from paho.mqtt.enums import CallbackAPIVersion  # noqa: PLC0415
+    except ImportError as fault:
+        raise InstallerError(
+            "MQTT needs paho-mqtt, which is not installed",
+            where="kind mqtt",
+            way_out="Install it: pip install 'pitwatch[mqtt]'",
+        ) from fault
+    return Client(CallbackAPIVersion.VERSION2, client_id=client_id, protocol=MQTTv5)
+
+
+def _properties() -> Any:
+    from paho.mqtt.packettypes import PacketTypes  # noqa: PLC0415  # an optional extra
+    from paho.mqtt.properties import Properties  # noqa: PLC0415
+
+    found = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
+    found.ContentType = "application/json"
+    found.PayloadFormatIndicator = 1
+    return found
+
+
+MQTT: Final = Registration(MqttSettings, Mqtt)

@@ -1,0 +1,302 @@
+"""The relay: every destination is told what it asked for, at least once, in each journal's order.
+
+A destination has no queue. What is next for it is looked up in the journals when it has taken
+the last message, and how far it has come is kept on disk; so one that is away costs nothing,
+loses nothing and goes on where it was after any restart.
+"""
+
+import asyncio
+import fcntl
+import logging
+import random
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from prometheus_client import CollectorRegistry, Counter, Gauge
+
+from models.errors import OperatorError, PitwatchError
+from server.integration.config import Destination, PlacedIntegration
+from server.integration.delivery import Deliverer, Fate, NotDelivered
+from server.integration.message import (
+    EVERYTHING,
+    VIOLATION,
+    Message,
+    fact_seq,
+    messages_of,
+    placed,
+)
+from server.integration.registry import make_deliverer
+from server.integration.store import Letter, RelayStore
+from server.service.floor import Floor
+from server.service.session import Entry, Session
+from server.service.streaming import set_within
+from stream.clock import Clock
+
+AT_ONCE: Final = 100
+"""How many events of a session are gone through before others get their turn."""
+IDLE_NS: Final = 1_000_000_000
+"""After so long without news dead letters are looked at all the same."""
+_START_S: Final = 0.05
+_LOCK_FILE: Final = "relay.lock"
+
+log: Final = logging.getLogger("pitwatch.relay")
+
+
+class RelayMeters:
+    """What Prometheus is told of the destinations."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        of = ("destination",)
+        self.delivered = Counter(
+            "pitwatch_relay_delivered", "Messages taken.", of, registry=registry
+        )
+        self.failed = Counter("pitwatch_relay_failed", "Tries that failed.", of, registry=registry)
+        self.dead = Counter(
+            "pitwatch_relay_dead_letters", "Messages laid aside.", of, registry=registry
+        )
+        self.behind = Gauge(
+            "pitwatch_relay_behind", "Events not dealt with yet.", of, registry=registry
+        )
+        self.up = Gauge(
+            "pitwatch_relay_up", "Whether the last try was taken.", of, registry=registry
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What all destinations share."""
+
+    floor: Floor
+    store: RelayStore
+    meters: RelayMeters
+    clock: Clock
+
+
+class Courier:
+    """Tells one destination."""
+
+    def __init__(self, destination: Destination, deliverer: Deliverer, desk: Desk) -> None:
+        self._to, self._deliverer, self._desk = destination, deliverer, desk
+        self._floor, self._store = desk.floor, desk.store
+        self._places: dict[str, int] = {}
+        self._said: str | None = None
+
+    async def run(self) -> None:
+        """Tell it, until cancelled."""
+        self._begin()
+        while True:
+            news = self._floor.news()
+            moved = await self._send_again()
+            for session in self._floor.sessions():
+                moved |= await self._follow(session)
+            if not moved:
+                await set_within(news, IDLE_NS)
+
+    def _begin(self) -> None:
+        is_now = self._to.start == "now"
+        sessions = self._floor.sessions()
+        places = {one.name: one.place.seq if is_now else 0 for one in sessions}
+        self._store.begin(self._to.name, self._desk.clock.now_ns(), places)
+        self._places = self._store.places(self._to.name)
+        self._desk.meters.up.labels(self._to.name).set(1)
+
+    # --- the journals ---------------------------------------------------------------------
+
+    async def _follow(self, session: Session) -> bool:
+        """Go through a session's next events; tell whether there were any."""
+        after = self._places.get(session.name, 0)
+        try:
+            entries = await self._floor.entries(session, after, AT_ONCE)
+            for entry in entries:
+                await self._tell(session, entry)
+        except PitwatchError as fault:
+            self._say(f"{session.name}: {fault.what}")
+            return False
+        if entries:
+            self._reach(session, entries[-1].seq)
+        self._count_behind()
+        return bool(entries)
+
+    async def _tell(self, session: Session, entry: Entry) -> None:
+        if not self._is_for(session, entry):
+            return
+        for message in messages_of(session.name, session.table or session.name, entry):
+            if message.kind in self._to.send or EVERYTHING in self._to.send:
+                await self._deliver_once(session, message)
+        self._reach(session, entry.seq)
+
+    def _is_for(self, session: Session, entry: Entry) -> bool:
+        asked = self._to.send
+        tells_mistakes = entry.type == "round_settled" and VIOLATION in asked
+        if not (tells_mistakes or entry.type in asked or EVERYTHING in asked):
+            return False
+        return not self._to.tables or session.table in self._to.tables
+
+    async def _deliver_once(self, session: Session, message: Message) -> None:
+        """A mistake is told once, though its round settles anew after every decision."""
+        if message.kind != VIOLATION:
+            await self._deliver(message)
+            return
+        if self._store.is_told(self._to.name, message.id):
+            return
+        moment = await self._floor.entries(session, fact_seq(message) - 1, 1)
+        await self._deliver(placed(message, moment[0].at if moment else None))
+        self._store.tell(self._to.name, message.id)
+
+    def _reach(self, session: Session, seq: int) -> None:
+        if self._places.get(session.name, 0) < seq:
+            self._places[session.name] = seq
+            self._store.reach(self._to.name, session.name, seq)
+
+    # --- one message ----------------------------------------------------------------------
+
+    async def _deliver(self, message: Message) -> None:
+        """Return once it was taken, or laid aside."""
+        tries, waits = 0, _waits(self._to)
+        while (failed := await self._try(message)) is not None:
+            tries += failed.fate is not Fate.WAIT
+            if failed.fate is Fate.REFUSED or tries >= self._to.tries:
+                self._lay_aside(message, tries, failed.why)
+                return
+            await asyncio.sleep(max(next(waits), failed.wait_s or 0))
+
+    async def _try(self, message: Message) -> NotDelivered | None:
+        meters, name = self._desk.meters, self._to.name
+        try:
+            await asyncio.to_thread(self._deliverer.deliver, message)
+        except NotDelivered as failed:
+            found = failed
+        except Exception as fault:  # a site's code may fail in any way, and others go on
+            found = NotDelivered(f"failed with {type(fault).__name__}", Fate.COUNT)
+        else:
+            meters.delivered.labels(name).inc()
+            meters.up.labels(name).set(1)
+            self._say(None)
+            return None
+        meters.failed.labels(name).inc()
+        meters.up.labels(name).set(0)
+        self._count_behind()
+        self._say(found.why)
+        return found
+
+    def _lay_aside(self, message: Message, tries: int, why: str) -> None:
+        now_ns = self._desk.clock.now_ns()
+        self._store.lay_aside(self._to.name, message, now_ns, tries, why)
+        self._desk.meters.dead.labels(self._to.name).inc()
+        log.warning("laid aside", extra=_fields(self._to.name, message.id, why))
+
+    async def _send_again(self) -> bool:
+        """Send the dead letters that somebody asked for, each once; tell whether any was."""
+        asked = [
+            letter for letter in self._store.letters("again") if letter.destination == self._to.name
+        ]
+        for letter in asked:
+            failed = await self._try(letter.message)
+            self._store.mark(self._after(letter, failed))
+        return bool(asked)
+
+    def _after(self, letter: Letter, failed: NotDelivered | None) -> Letter:
+        return msgspec.structs.replace(
+            letter,
+            state="sent" if failed is None else "dead",
+            at_ns=self._desk.clock.now_ns(),
+            tries=letter.tries + 1,
+            why=letter.why if failed is None else failed.why,
+        )
+
+    def _count_behind(self) -> None:
+        behind = sum(
+            max(one.place.seq - self._places.get(one.name, 0), 0) for one in self._floor.sessions()
+        )
+        self._desk.meters.behind.labels(self._to.name).set(behind)
+
+    def _say(self, why: str | None) -> None:
+        """Log a fault once until it changes, and its end."""
+        if why == self._said:
+            return
+        self._said = why
+        if why is None:
+            log.info("taken again", extra=_fields(self._to.name, "", ""))
+        else:
+            log.warning("not taken", extra=_fields(self._to.name, "", why))
+
+
+class Relay:
+    """All destinations of a configuration. Use :meth:`opened`.
+
+    Raises:
+        InstallerError: a destination cannot be built as it is configured.
+    """
+
+    def __init__(self, placed_config: PlacedIntegration, desk: Desk) -> None:
+        self._desk = desk
+        site = placed_config.site
+        self._deliverers = {
+            one.name: make_deliverer(one, site) for one in placed_config.config.destinations
+        }
+        self._couriers = [
+            Courier(one, self._deliverers[one.name], desk)
+            for one in placed_config.config.destinations
+        ]
+
+    async def run(self) -> None:
+        """Tell every destination, until cancelled."""
+        try:
+            while not self._desk.floor.is_ready:
+                await asyncio.sleep(_START_S)
+            async with asyncio.TaskGroup() as group:
+                for courier in self._couriers:
+                    group.create_task(courier.run())
+        finally:
+            for deliverer in self._deliverers.values():
+                deliverer.close()
+
+
+@contextmanager
+def opened(
+    configured: PlacedIntegration,
+    state: Path,
+    floor: Floor,
+    clock: Clock,
+    registry: CollectorRegistry,
+) -> Iterator[Relay]:
+    """Yield the relay of a configuration; nobody else relays from the same state meanwhile.
+
+    Raises:
+        InstallerError: a destination cannot be built as it is configured.
+        OperatorError: another one is at work.
+        TechnicianError: the disk refuses its file.
+    """
+    state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with (state / _LOCK_FILE).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as fault:
+            raise OperatorError(
+                "another relay is at work with this state",
+                where=str(state),
+                way_out="Stop it, or give this one a --state of its own",
+            ) from fault
+        store = RelayStore.open(state)
+        try:
+            yield Relay(configured, Desk(floor, store, RelayMeters(registry), clock))
+        finally:
+            store.close()
+
+
+def _waits(destination: Destination) -> Iterator[float]:
+    """Yield the seconds between tries: twice as long each time, half of each left to chance."""
+    longest_s = destination.longest_wait_s
+    wait_s = min(destination.first_wait_ms / 1000, longest_s)
+    while True:
+        yield wait_s * random.uniform(0.5, 1)
+        wait_s = min(wait_s * 2, longest_s)
+
+
+def _fields(destination: str, message: str, why: str) -> dict[str, Iterable[str]]:
+    told = {"destination": destination, "message": message, "why": why}
+    return {"fields": {name: value for name, value in told.items() if value}}
