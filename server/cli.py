@@ -14,6 +14,7 @@ import typer
 from models.errors import PitwatchError
 from server.decks_cli import Library, decks
 from server.exits import Exit
+from server.relay_cli import relay
 
 app = typer.Typer(
     name="pitwatch",
@@ -26,11 +27,14 @@ app = typer.Typer(
 )
 rulebooks = typer.Typer(help="The shipped rulebooks, every value with its citation.")
 journals = typer.Typer(help="The tamper-evident record of a table.")
+incident_files = typer.Typer(help="One file that proves what happened at a table.")
 configs = typer.Typer(help="The configuration of a live table.")
 app.add_typer(rulebooks, name="rulebooks", no_args_is_help=True)
 app.add_typer(journals, name="journal", no_args_is_help=True)
 app.add_typer(configs, name="config", no_args_is_help=True)
+app.add_typer(incident_files, name="incident", no_args_is_help=True)
 app.add_typer(decks, name="decks", no_args_is_help=True)
+app.add_typer(relay, name="relay", no_args_is_help=True)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else there.")]
 Knobs = Annotated[
@@ -423,11 +427,21 @@ def serve(
         Path | None, typer.Option("--tls-certificate", metavar="PEM", help="Serve over TLS.")
     ] = None,
     key: Annotated[Path | None, typer.Option("--tls-key", metavar="PEM")] = None,
+    proxy: Annotated[
+        str | None,
+        typer.Option("--behind-proxy", metavar="ADDRESS", help="A proxy that speaks TLS for us."),
+    ] = None,
+    guarded: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--second-factor", metavar="ROLE", help="Such accounts must have one; repeatable."
+        ),
+    ] = None,
 ) -> None:
     """Show the tables whose journals lie in a folder: REST, WebSocket, events, metrics."""
     from server.serve_command import Address, run_serve
 
-    run_serve(folder, state, Address(host, port, certificate, key))
+    run_serve(folder, state, Address(host, port, certificate, key, proxy), guarded or ())
 
 
 @rulebooks.command("list")
@@ -500,11 +514,16 @@ def check_config(
 
 
 @configs.command("schema", epilog="[dim]pitwatch config schema > table.schema.json[/dim]")
-def show_config_schema() -> None:
-    """Print the JSON Schema of a table's configuration, every field with its meaning."""
+def show_config_schema(
+    *,
+    of_integration: Annotated[
+        bool, typer.Option("--integration", help="Of integration.toml instead of table.toml.")
+    ] = False,
+) -> None:
+    """Print the JSON Schema of a configuration, every field with its meaning."""
     from server import config_command
 
-    config_command.show_schema()
+    config_command.show_schema(of_integration=of_integration)
 
 
 @journals.command("verify", epilog="[dim]pitwatch journal verify table-07.journal[/dim]")
@@ -553,6 +572,63 @@ def make_journal_key(
     from server import journal_page
 
     journal_page.export_keys(file, public, as_json=as_json)
+
+
+@incident_files.command(
+    "export",
+    epilog="[dim]pitwatch incident export recordings/BJ-07-1 --round 12 --out 12.zip[/dim]",
+)
+def export_incident(
+    session: Annotated[Path, typer.Argument(metavar="SESSION", help="A recorded session.")],
+    *,
+    out: Annotated[Path, typer.Option("--out", help="The file to write.")],
+    round_number: Annotated[int | None, typer.Option("--round", metavar="N")] = None,
+    from_text: Annotated[
+        str | None, typer.Option("--from", metavar="TIME", help="2026-11-21T14:23:45Z")
+    ] = None,
+    to_text: Annotated[str | None, typer.Option("--to", metavar="TIME")] = None,
+    journal: Annotated[
+        Path | None,
+        typer.Option("--journal", help="The table's; default the one by the session."),
+    ] = None,
+    margin_s: Annotated[
+        float, typer.Option("--margin", min=0, help="Seconds before and after a round.")
+    ] = 5.0,
+    key: Annotated[
+        Path | None, typer.Option("--key", help="A private key to sign the whole file with.")
+    ] = None,
+    no_hold: Annotated[
+        bool, typer.Option("--no-hold", help="Do not keep the recording from being removed.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Write clip, events, serial bytes and their proof into one file, and hold the recording."""
+    from server import incident_command
+
+    span = (round_number, from_text, to_text)
+    asked = incident_command.Export(
+        session, out, *span, journal=journal, margin_s=margin_s, key=key, held=not no_hold
+    )
+    incident_command.export_incident(asked, as_json=as_json)
+
+
+@incident_files.command("verify", epilog="[dim]pitwatch incident verify 12.zip --key 5f3a…[/dim]")
+def verify_incident(
+    file: Annotated[Path, typer.Argument(help="What `incident export` wrote.")],
+    key: Annotated[
+        str | None,
+        typer.Option("--key", help="The fingerprint of the table's key, or its public key's file."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Check an incident to its last bit; it needs nothing but the file and the fingerprint.
+
+    Exit 0 where the events are signed by the key named; 3 where no key was named; 2 where
+    anything differs from what was exported.
+    """
+    from server import incident_command
+
+    raise typer.Exit(incident_command.verify_incident(file, key, as_json=as_json))
 
 
 def main() -> None:

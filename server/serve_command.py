@@ -2,6 +2,7 @@
 
 import logging
 import sys
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import uvicorn
 
 from models.errors import OperatorError
 from server.service.app import Setup, make_app
+from server.service.people import Role
 from server.service.records import FIRST_ACCOUNT, PASSWORD_FILE
 from server.service.shell import JsonLines
 from stream.clock import HostClock
@@ -22,13 +24,19 @@ class Address:
     port: int
     certificate: Path | None = None
     key: Path | None = None
+    proxy: str | None = None
+    """The address of a proxy that speaks TLS, and whose word on who asks is taken."""
 
 
-def run_serve(folder: Path, state: Path | None, address: Address) -> None:
+def run_serve(
+    folder: Path, state: Path | None, address: Address, guarded_roles: Collection[str] = ()
+) -> None:
     """Serve until stopped; the log goes to stderr, a JSON object a line.
 
+    Accounts of ``guarded_roles`` must have a second factor.
+
     Raises:
-        OperatorError: there is no such folder, or a certificate without its key.
+        OperatorError: there is no such folder or role, or a certificate without its key.
         TechnicianError: the journal of what people did is damaged.
     """
     if not folder.is_dir():
@@ -43,7 +51,13 @@ def run_serve(folder: Path, state: Path | None, address: Address) -> None:
         )
     clock = HostClock()
     kept = state or folder / ".service"
-    app = make_app(Setup(folder, kept, is_secure=address.certificate is not None), clock)
+    setup = Setup(
+        folder,
+        kept,
+        is_secure=address.certificate is not None or address.proxy is not None,
+        guarded_roles=frozenset(map(_role, guarded_roles)),
+    )
+    app = make_app(setup, clock)
     _log_as_json(clock)
     _say(kept, address)
     uvicorn.run(
@@ -53,11 +67,24 @@ def run_serve(folder: Path, state: Path | None, address: Address) -> None:
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=address.proxy is not None,
+        forwarded_allow_ips=address.proxy,
         ssl_certfile=address.certificate,
         ssl_keyfile=address.key,
         ws_max_size=1 << 16,
         timeout_graceful_shutdown=5,
     )
+
+
+def _role(name: str) -> Role:
+    try:
+        return Role(name)
+    except ValueError:
+        raise OperatorError(
+            f"there is no role {name!r}",
+            where="--second-factor",
+            way_out=f"Name one of {', '.join(Role)}",
+        ) from None
 
 
 def _log_as_json(clock: HostClock) -> None:

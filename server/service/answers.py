@@ -7,11 +7,12 @@ import msgspec
 from fastapi import FastAPI, Response
 from fastapi.openapi.utils import get_openapi
 
-from server.service.accounts import Account, SignedIn, Token
+from server.service.accounts import Account, FactorState, SignedIn, Token
 from server.service.activity import PersonActed
 from server.service.footage import FootageView
 from server.service.incidents import IncidentRow, IncidentView
 from server.service.problems import MEDIA_TYPE, ProblemDocument
+from server.service.second_factor import Enrolment, Recovery
 from server.service.views import (
     FoundRound,
     HandRow,
@@ -42,6 +43,7 @@ class Me(msgspec.Struct, frozen=True):
     name: str
     role: str
     rights: tuple[str, ...]
+    second_factor: FactorState
 
 
 class MadeToken(msgspec.Struct, frozen=True):
@@ -66,6 +68,8 @@ _KNOWN: Final[Sequence[Any]] = (
     Me,
     MadeToken,
     SignedIn,
+    Enrolment,
+    Recovery,
     Account,
     Token,
     TableView,
@@ -128,6 +132,7 @@ def document(app: FastAPI) -> dict[str, Any]:
         made = get_openapi(
             title=app.title, version=app.version, description=app.description, routes=app.routes
         )
+        _add_gate(made["paths"])
         components = made.setdefault("components", {})
         components["schemas"] = {**components.get("schemas", {}), **_COMPONENTS}
         components["securitySchemes"] = {
@@ -136,3 +141,17 @@ def document(app: FastAPI) -> dict[str, Any]:
         }
         app.openapi_schema = made
     return app.openapi_schema
+
+
+def _add_gate(paths: Mapping[str, Any]) -> None:
+    """Say of every route what the gate before it may answer."""
+    refusals = {
+        "411": "The body comes without its length.",
+        "413": "The body is too long.",
+        "429": "Too many requests; Retry-After says how many seconds to wait.",
+    }
+    for operations in paths.values():
+        for operation in operations.values():
+            for status, text in refusals.items():
+                told = {"description": text} | _content(MEDIA_TYPE, _SCHEMA_OF[ProblemDocument])
+                operation["responses"].setdefault(status, told)

@@ -23,9 +23,11 @@ from server.service import (
 from server.service.answers import Health, document, give, said
 from server.service.cases import Cases
 from server.service.floor import POLL_NS, Floor
+from server.service.gate import Gate
 from server.service.guard import guarded
 from server.service.incident_queue import Queue
-from server.service.people import Right
+from server.service.limits import Limiter, Limits
+from server.service.people import Right, Role
 from server.service.records import Records
 from server.service.shell import Meters, Shell
 from server.service.streaming import Patience
@@ -55,6 +57,9 @@ class Setup:
     """A folder of session folders; where it is not named, that of the journals."""
     poll_ns: int = POLL_NS
     patience: Patience = field(default_factory=Patience)
+    limits: Limits = field(default_factory=Limits)
+    guarded_roles: frozenset[Role] = frozenset()
+    """Roles that must have a second factor."""
 
 
 def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -> FastAPI:
@@ -66,7 +71,7 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        app.state.records = Records.open(setup.state, clock, hasher)
+        app.state.records = Records.open(setup.state, clock, hasher, setup.guarded_roles)
         app.state.cases = Cases.open(setup.state)
         app.state.queue = Queue(app.state.floor, app.state.cases, clock.now_ns())
         following = asyncio.create_task(app.state.floor.run(setup.poll_ns))
@@ -93,11 +98,17 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
     app.state.floor = Floor(setup.journals, lambda name, n: meters.events.labels(name).inc(n))
     app.state.clock, app.state.meters, app.state.patience = clock, meters, setup.patience
     app.state.is_secure = setup.is_secure
+    limits = setup.limits
+    app.state.limiters = {
+        "account": Limiter(limits.account, limits.kept),
+        "sign_in": Limiter(limits.sign_in, limits.kept),
+    }
     problems.install(app)
     parts = (people_routes, reading_routes, incident_routes, streaming, clause_routes, page_routes)
     for routes in (router, *(part.router for part in parts)):
         app.include_router(routes)
     video_routes.install(app, Recordings(setup.recordings or setup.journals))
+    app.add_middleware(Gate, limiter=Limiter(limits.address, limits.kept), meters=meters)
     app.add_middleware(Shell, meters=meters, clock=clock, is_secure=setup.is_secure)
     app.openapi = lambda: document(app)  # type: ignore[method-assign]
     return app

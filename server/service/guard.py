@@ -10,10 +10,11 @@ from starlette.requests import HTTPConnection
 from server.service.accounts import Accounts
 from server.service.activity import Outcome, PersonActed
 from server.service.answers import said
+from server.service.limits import limited_as
 from server.service.people import Person, Right
-from server.service.problems import Problem
+from server.service.problems import Problem, retry_after
 from server.service.records import Records
-from stream.clock import Clock
+from stream.clock import Clock, elapsed_ns
 
 COOKIE: Final = "pitwatch"
 CSRF_HEADER: Final = "X-CSRF-Token"
@@ -73,12 +74,30 @@ def _checked(right: Right, action: str | None) -> Callable[[HTTPConnection], Awa
 
 async def _passed(connection: HTTPConnection, right: Right, action: str | None) -> Person:
     person = await authority(connection)
+    _limit(connection, "account", person.name)
     if not person.may(right):
         await note(connection, person.name, person.by, action or "tried", outcome="refused")
         raise Problem(403, f"{person.role} has no right {right}; ask an administrator")
     if action is not None:
         await note(connection, person.name, person.by, action)
     return person
+
+
+async def limit_sign_ins(connection: HTTPConnection) -> None:
+    """Refuse who has tried too often; raises ``Problem`` 429, which is written down."""
+    try:
+        _limit(connection, "sign_in", limited_as(address_of(connection)))
+    except Problem:
+        await note(connection, "", "password", "signed_in", outcome="refused", target="too often")
+        raise
+
+
+def _limit(connection: HTTPConnection, kind: str, who: str) -> None:
+    state = connection.app.state
+    wait_ns = state.limiters[kind].wait_ns(who, elapsed_ns())
+    if wait_ns:
+        state.meters.limited.labels(kind).inc()
+        raise Problem(429, f"too many requests of this {kind}; wait", retry_after(wait_ns))
 
 
 async def authority(connection: HTTPConnection) -> Person:
@@ -103,15 +122,20 @@ async def authority(connection: HTTPConnection) -> Person:
     if found is None:
         raise _unknown()
     person, is_own_page = found
-    if not (is_own_page or _is_safe(connection)):
-        raise Problem(403, f"send the {CSRF_HEADER} that was given at sign-in")
+    if is_of_another_site(connection) or not (is_own_page or _is_safe(connection)):
+        raise Problem(403, f"send the {CSRF_HEADER} given at sign-in, from the service's own page")
     return person
+
+
+def is_of_another_site(connection: HTTPConnection) -> bool:
+    """Tell whether a browser says that another site's page asks."""
+    origin = connection.headers.get("Origin")
+    return origin is not None and urlsplit(origin).netloc != connection.headers.get("Host")
 
 
 def _is_safe(connection: HTTPConnection) -> bool:
     if connection.scope["type"] == "websocket":
-        origin = connection.headers.get("Origin")
-        return origin is not None and urlsplit(origin).netloc == connection.headers.get("Host")
+        return "Origin" in connection.headers
     return connection.scope["method"] in _SAFE
 
 
@@ -144,9 +168,14 @@ async def note(
         action=action,
         target=(shown if target is None else target)[:_LONGEST_TARGET],
         outcome=outcome,
-        address=connection.client.host if connection.client else "",
+        address=address_of(connection),
     )
     await records_of(connection).note(event)
+
+
+def address_of(connection: HTTPConnection) -> str:
+    """Return the network address that asks."""
+    return connection.client.host if connection.client else ""
 
 
 def records_of(connection: HTTPConnection) -> Records:

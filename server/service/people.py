@@ -26,6 +26,8 @@ class Right(StrEnum):
     """Open, assign, comment on, close and reopen incidents."""
     TAKE_OUT = "take_out"
     """Reports and exports: what leaves the service as a file."""
+    KEEP_SELF = "keep_self"
+    """One's own session, password and second factor."""
     KEEP_TOKENS = "keep_tokens"
     """One's own tokens."""
     KEEP_ACCOUNTS = "keep_accounts"
@@ -46,6 +48,7 @@ _AT_THE_TABLES: Final = {
     Right.SEE_ROUNDS,
     Right.SEE_MONEY,
     Right.TAKE_OUT,
+    Right.KEEP_SELF,
     Right.KEEP_TOKENS,
 }
 _AT_THE_INCIDENTS: Final = {Right.RESOLVE_REVIEWS, Right.WORK_INCIDENTS}
@@ -53,12 +56,15 @@ RIGHTS: Final[Mapping[Role, frozenset[Right]]] = {
     Role.SURVEILLANCE: frozenset(_AT_THE_TABLES | _AT_THE_INCIDENTS | {Right.SEE_UNDEALT}),
     Role.PIT: frozenset(_AT_THE_TABLES | _AT_THE_INCIDENTS),
     Role.AUDIT: frozenset(_AT_THE_TABLES | {Right.SEE_ACTIVITY}),
-    Role.ENGINEER: frozenset({Right.SEE_TABLES, Right.SEE_METRICS, Right.KEEP_TOKENS}),
+    Role.ENGINEER: frozenset(
+        {Right.SEE_TABLES, Right.SEE_METRICS, Right.KEEP_SELF, Right.KEEP_TOKENS}
+    ),
     Role.ADMIN: frozenset(
         {
             Right.SEE_TABLES,
             Right.SEE_METRICS,
             Right.SEE_ACTIVITY,
+            Right.KEEP_SELF,
             Right.KEEP_TOKENS,
             Right.KEEP_ACCOUNTS,
         }

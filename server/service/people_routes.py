@@ -1,6 +1,7 @@
 """Signing in and out, accounts, tokens, and what people did."""
 
-from typing import Annotated, Final
+from collections.abc import Callable
+from typing import Annotated, Final, TypeVar
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -9,27 +10,44 @@ from server.service.accounts import (
     SESSION_NS,
     SHORTEST_PASSWORD,
     Account,
+    Accounts,
+    CodeDue,
     LockedOut,
     SignedIn,
     Token,
 )
 from server.service.activity import Outcome, PersonActed
 from server.service.answers import MadeToken, Me, give, said
-from server.service.guard import COOKIE, Who, guarded, note, records_of
-from server.service.people import Right, Role
-from server.service.problems import Problem
+from server.service.guard import (
+    COOKIE,
+    Who,
+    guarded,
+    is_of_another_site,
+    limit_sign_ins,
+    note,
+    records_of,
+)
+from server.service.people import Person, Right, Role
+from server.service.problems import Problem, retry_after
 from server.service.records import FIRST_ACCOUNT, PASSWORD_FILE
+from server.service.second_factor import Enrolment, Recovery
 from server.service.views import Page
 
 DAY_NS: Final = 86_400_000_000_000
 _NO_ACCOUNT: Final = "There is no such account."
 _TAKEN: Final = "It cannot be done as things are; the detail says why."
 
+_LOCKED: Final = "Too many wrong passwords or codes; Retry-After says how many seconds."
+_CHALLENGE: Final = {"WWW-Authenticate": "Bearer"}
+_WRONG_PASSWORD: Final = "the password is wrong"
+
 router = APIRouter()
+T = TypeVar("T")
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9._-]{0,39}$")]
 Password = Annotated[str, Field(min_length=1, max_length=200)]
 NewPassword = Annotated[str, Field(min_length=SHORTEST_PASSWORD, max_length=200)]
+Code = Annotated[str, Field(min_length=6, max_length=40)]
 
 
 class Body(BaseModel):
@@ -43,6 +61,20 @@ class SignIn(Body):
 
     name: Annotated[str, Field(min_length=1, max_length=40)]
     password: Password
+    code: Code | None = None
+    """Of the authenticator, or a recovery code, where the account asks for one."""
+
+
+class OwnPassword(Body):
+    """One's own password once more, before something that matters."""
+
+    password: Password
+
+
+class OwnCode(Body):
+    """A code of the authenticator."""
+
+    code: Code
 
 
 class NewAccount(Body):
@@ -83,26 +115,28 @@ class NewToken(Body):
         SignedIn,
         200,
         {
-            401: "Name or password is wrong.",
+            401: "Name, password or code is wrong; or, with `needs`, a code is asked for.",
+            403: "Another site's page asked.",
             422: "A field is not what it must be.",
-            429: "Too many wrong passwords for this name; Retry-After says how many seconds.",
+            429: _LOCKED,
         },
     ),
 )
 async def sign_in(request: Request, sent: SignIn) -> Response:
     """Begin a session: a cookie, and the CSRF token that every unsafe request sends back."""
+    if is_of_another_site(request):
+        raise Problem(403, "sign in from the service's own page")
+    await limit_sign_ins(request)
     try:
-        begun = await records_of(request).accounts(
-            lambda kept: kept.sign_in(sent.name, sent.password)
+        begun = await _counted(
+            request, sent.name, lambda kept: kept.sign_in(sent.name, sent.password, sent.code)
         )
-    except LockedOut as locked:
-        await note(request, sent.name, "password", "signed_in", outcome="refused", target="locked")
-        wait_s = max(locked.left_ns // 1_000_000_000, 1)
-        raise Problem(429, "too many wrong passwords; wait", {"Retry-After": str(wait_s)}) from None
-    outcome: Outcome = "done" if begun else "refused"
-    await note(request, sent.name, "password", "signed_in", outcome=outcome, target="")
+    except CodeDue as due:
+        await _tell(request, sent.name, "code asked for")
+        raise Problem(401, f"{due.what}: {due.way_out}", _CHALLENGE, needs="code") from None
+    await _tell(request, sent.name, "done" if begun else "wrong")
     if begun is None:
-        raise Problem(401, "name or password is wrong", {"WWW-Authenticate": "Bearer"})
+        raise Problem(401, "name, password or code is wrong", _CHALLENGE)
     answer = give(begun)
     answer.set_cookie(
         COOKIE,
@@ -115,7 +149,23 @@ async def sign_in(request: Request, sent: SignIn) -> Response:
     return answer
 
 
-@router.post("/api/sign-out", **guarded(Right.KEEP_TOKENS, status=204, action=None))
+async def _counted(request: Request, name: str, work: Callable[[Accounts], T]) -> T:
+    """Do what a wrong password or code counts at; raises ``Problem`` 429 once it is locked."""
+    try:
+        return await records_of(request).accounts(work)
+    except LockedOut as locked:
+        await _tell(request, name, "locked")
+        raise Problem(429, locked.what, retry_after(locked.left_ns)) from None
+
+
+async def _tell(request: Request, name: str, how: str) -> None:
+    request.app.state.meters.sign_ins.labels(how).inc()
+    outcome: Outcome = "done" if how == "done" else "refused"
+    target = "" if how in {"done", "wrong"} else how
+    await note(request, name, "password", "signed_in", outcome=outcome, target=target)
+
+
+@router.post("/api/sign-out", **guarded(Right.KEEP_SELF, status=204, action=None))
 async def sign_out(request: Request, who: Who) -> Response:
     """End this session."""
     session = request.cookies.get(COOKIE, "")
@@ -126,33 +176,132 @@ async def sign_out(request: Request, who: Who) -> Response:
     return answer
 
 
-@router.get("/api/me", **guarded(Right.KEEP_TOKENS, Me))
-async def me(who: Who) -> Response:
+@router.get("/api/me", **guarded(Right.KEEP_SELF, Me))
+async def me(request: Request, who: Who) -> Response:
     """Say who asks and what they may do."""
-    return give(Me(who.name, who.role, tuple(sorted(who.rights))))
+    factor = await records_of(request).accounts(lambda kept: kept.factor(who.name))
+    return give(Me(who.name, who.role, tuple(sorted(who.rights)), factor))
 
 
 @router.post(
     "/api/me/password",
     **guarded(
-        Right.KEEP_TOKENS,
+        Right.KEEP_SELF,
         status=204,
-        problems={409: "The old password is wrong."},
+        problems={409: "The old password is wrong.", 429: _LOCKED},
         action=None,
     ),
 )
 async def change_password(request: Request, who: Who, sent: PasswordChange) -> Response:
     """Change one's own password; every session of the account ends."""
-    if who.by != "session":
-        raise Problem(403, "a token cannot change a password; sign in")
+    _in_person(who)
     records = records_of(request)
-    if not await records.accounts(lambda kept: kept.is_password(who.name, sent.old)):
-        raise Problem(409, "the old password is wrong")
+    if not await _counted(request, who.name, lambda kept: kept.is_password(who.name, sent.old)):
+        raise Problem(409, _WRONG_PASSWORD)
     await records.accounts(lambda kept: kept.change(who.name, password=sent.new))
     if who.name == FIRST_ACCOUNT:
         (records.folder / PASSWORD_FILE).unlink(missing_ok=True)
     await note(request, who.name, who.by, "password_changed", target=who.name)
     return Response(status_code=204)
+
+
+def _in_person(who: Person) -> None:
+    if who.by != "session":
+        raise Problem(403, "a token cannot do this; sign in")
+
+
+# --- second factor ------------------------------------------------------------------------
+
+
+@router.post(
+    "/api/me/second-factor",
+    **guarded(
+        Right.KEEP_SELF,
+        Enrolment,
+        status=201,
+        problems={409: "The password is wrong, or there is one already.", 429: _LOCKED},
+        action=None,
+    ),
+)
+async def begin_factor(request: Request, who: Who, sent: OwnPassword) -> Response:
+    """Make a secret for an authenticator app; it asks for nothing until a code is confirmed."""
+    _in_person(who)
+    made = await _counted(
+        request, who.name, lambda kept: kept.begin_factor(who.name, sent.password)
+    )
+    if made is None:
+        raise Problem(409, _WRONG_PASSWORD)
+    await note(request, who.name, who.by, "second_factor_begun", target=who.name)
+    return give(made, 201)
+
+
+@router.post(
+    "/api/me/second-factor/confirmation",
+    **guarded(
+        Right.KEEP_SELF,
+        Recovery,
+        problems={409: "The code is not of the secret just made, or there is none."},
+        action=None,
+    ),
+)
+async def confirm_factor(request: Request, who: Who, sent: OwnCode) -> Response:
+    """Turn the second factor on; from now on a sign-in asks for a code."""
+    _in_person(who)
+    codes = await records_of(request).accounts(
+        lambda kept: kept.confirm_factor(who.name, sent.code)
+    )
+    outcome: Outcome = "refused" if codes is None else "done"
+    await note(request, who.name, who.by, "second_factor_on", outcome=outcome, target=who.name)
+    if codes is None:
+        raise Problem(409, "this is no code of the secret just made; check the clock, try the next")
+    return give(codes)
+
+
+@router.post(
+    "/api/me/second-factor/removal",
+    **guarded(
+        Right.KEEP_SELF,
+        status=204,
+        problems={409: "The password is wrong, or there is none.", 429: _LOCKED},
+        action=None,
+    ),
+)
+async def drop_own_factor(request: Request, who: Who, sent: OwnPassword) -> Response:
+    """Turn one's own second factor off; every session of the account ends."""
+    _in_person(who)
+    if not await _counted(
+        request, who.name, lambda kept: kept.is_password(who.name, sent.password)
+    ):
+        raise Problem(409, _WRONG_PASSWORD)
+    await _drop_factor(request, who, who.name)
+    return Response(status_code=204)
+
+
+@router.delete(
+    "/api/accounts/{name}/second-factor",
+    **guarded(
+        Right.KEEP_ACCOUNTS,
+        status=204,
+        problems={404: _NO_ACCOUNT, 409: "It has none."},
+        action=None,
+    ),
+)
+async def drop_factor(request: Request, who: Who, name: str) -> Response:
+    """Turn an account's second factor off, where somebody has lost theirs; its sessions end."""
+    known = await records_of(request).accounts(lambda kept: kept.all())
+    if name not in {one.name for one in known}:
+        raise Problem(404, "there is no such account")
+    await _drop_factor(request, who, name)
+    return Response(status_code=204)
+
+
+async def _drop_factor(request: Request, who: Person, name: str) -> None:
+    if not await records_of(request).accounts(lambda kept: kept.drop_factor(name)):
+        raise Problem(409, "there is no second factor")
+    await note(request, who.name, who.by, "second_factor_off", target=name)
+
+
+# --- accounts -----------------------------------------------------------------------------
 
 
 @router.get("/api/accounts", **guarded(Right.KEEP_ACCOUNTS, tuple[Account, ...]))

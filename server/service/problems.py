@@ -2,7 +2,7 @@
 
 import http
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 from fastapi import FastAPI, Request, Response
@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 
 from models.errors import InputRefused, OperatorError, PitwatchError, TechnicianError
 
+Needs: TypeAlias = Literal["code"] | msgspec.UnsetType
 MEDIA_TYPE: Final = "application/problem+json"
 
 
@@ -20,22 +21,42 @@ class ProblemDocument(msgspec.Struct, frozen=True):
     status: int
     title: str
     detail: str
+    needs: Needs = msgspec.UNSET
+    """Present where the password was right and a code is asked for."""
 
 
 class Problem(Exception):
     """Refuse a request, with a sentence that says the way out."""
 
-    def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        headers: Mapping[str, str] | None = None,
+        *,
+        needs: Needs = msgspec.UNSET,
+    ) -> None:
         super().__init__(detail)
         self.status, self.detail, self.headers = status, detail, dict(headers or {})
+        self.needs = needs
 
 
-def answer(status: int, detail: str, headers: Mapping[str, str] | None = None) -> Response:
+def answer(
+    status: int,
+    detail: str,
+    headers: Mapping[str, str] | None = None,
+    needs: Needs = msgspec.UNSET,
+) -> Response:
     """Return a problem document."""
-    document = ProblemDocument(status, http.HTTPStatus(status).phrase, detail)
+    document = ProblemDocument(status, http.HTTPStatus(status).phrase, detail, needs)
     return Response(
         msgspec.json.encode(document), status, dict(headers or {}), media_type=MEDIA_TYPE
     )
+
+
+def retry_after(wait_ns: int) -> dict[str, str]:
+    """Return the header that says in whole seconds how long to wait."""
+    return {"Retry-After": str(max(-(-wait_ns // 1_000_000_000), 1))}
 
 
 def install(app: FastAPI) -> None:
@@ -49,7 +70,7 @@ def install(app: FastAPI) -> None:
 
 def _problem(_: Request, refused: Exception) -> Response:
     assert isinstance(refused, Problem)
-    return answer(refused.status, refused.detail, refused.headers)
+    return answer(refused.status, refused.detail, refused.headers, refused.needs)
 
 
 def _http(_: Request, refused: Exception) -> Response:

@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
@@ -38,18 +38,27 @@ class Records:
         self._thread, self._files = thread, files
 
     @classmethod
-    def open(cls, folder: Path, clock: Clock, hasher: PasswordHasher | None = None) -> Self:
+    def open(
+        cls,
+        folder: Path,
+        clock: Clock,
+        hasher: PasswordHasher | None = None,
+        guarded_roles: Collection[Role] = (),
+    ) -> Self:
         """Open the files of ``folder``, or make them.
 
         Where there is no account yet one is made, ``admin``; its password is written to the
-        file ``first-password`` there, which goes when that password is changed.
+        file ``first-password`` there, which goes when that password is changed. Accounts of
+        ``guarded_roles`` must have a second factor.
 
         Raises:
             TechnicianError: the activity journal is damaged or the disk refuses it.
         """
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         thread = ThreadPoolExecutor(1, "records")
-        files = thread.submit(_opened, folder, clock, hasher or PasswordHasher()).result()
+        files = thread.submit(
+            _opened, folder, clock, hasher or PasswordHasher(), guarded_roles
+        ).result()
         return cls(folder, thread, files)
 
     async def close(self) -> None:
@@ -75,10 +84,12 @@ class Records:
         return await loop.run_in_executor(self._thread, work, self._files)
 
 
-def _opened(folder: Path, clock: Clock, hasher: PasswordHasher) -> _Files:
+def _opened(
+    folder: Path, clock: Clock, hasher: PasswordHasher, guarded_roles: Collection[Role]
+) -> _Files:
     path = folder / "activity.journal"
     journal = Journal.open(path) if path.exists() else Journal.create(path)
-    accounts = Accounts.open(folder / "accounts.sqlite", clock, hasher)
+    accounts = Accounts.open(folder / "accounts.sqlite", clock, hasher, guarded_roles)
     if not accounts.all():
         _make_first(folder / PASSWORD_FILE, accounts)
     return _Files(accounts, journal)

@@ -15,6 +15,7 @@ _HEADERS: Final = {
     "form-action 'self'; object-src 'none'",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -54,6 +55,18 @@ class Meters:
             "pitwatch_viewers_dropped",
             "Viewers dropped because they took nothing.",
             ("kind",),
+            registry=self.registry,
+        )
+        self.sign_ins = Counter(
+            "pitwatch_sign_ins",
+            "Tries to sign in.",
+            ("outcome",),
+            registry=self.registry,
+        )
+        self.limited = Counter(
+            "pitwatch_limited_requests",
+            "Requests refused because too many came from one address or account.",
+            ("by",),
             registry=self.registry,
         )
         self.last_seq = Gauge(

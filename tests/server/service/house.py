@@ -1,6 +1,7 @@
 """A service as it stands in a house: real journals, a real port, people with roles."""
 
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from models.layout import TableLayout
 from server.pipeline import Pipeline
 from server.rulebook_shelf import rules_for
 from server.service.app import Setup, make_app
+from server.service.limits import Limits, Rate
 from server.service.people import Role
 from server.service.records import FIRST_ACCOUNT, PASSWORD_FILE
 from server.service.streaming import Patience
@@ -26,13 +28,16 @@ from server.stopwatch import Stopwatch
 from settlement.engine import Engine
 from settlement.reconcile import Reconciler
 from stream import library
-from stream.clock import HostClock
+from stream.clock import Clock, HostClock
 from stream.journal import Journal
 from tests.golden.sessions import heard
 
 PASSWORD: Final = "a long enough password"
 CHEAP: Final = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 """Tests sign in hundreds of times; what Argon2id costs is not what they ask about."""
+_OFTEN: Final = Rate(10_000, 100_000)
+FREELY: Final = Limits(_OFTEN, _OFTEN, _OFTEN)
+"""How often one may ask where that is not what is tested."""
 
 
 def play(path: Path, name: str, table: str) -> None:
@@ -61,10 +66,15 @@ class House:
     url: str
     journals: Path
     state: Path
+    certificate: Path | None = None
 
-    def anyone(self) -> httpx.Client:
-        """Return a client that nobody signed in with."""
-        return httpx.Client(base_url=self.url, timeout=20)
+    def anyone(self, address: str | None = None) -> httpx.Client:
+        """Return a client that nobody signed in with, of this ``address`` of the machine."""
+        trusted: ssl.SSLContext | bool = True
+        if self.certificate is not None:
+            trusted = ssl.create_default_context(cafile=str(self.certificate))
+        transport = httpx.HTTPTransport(verify=trusted, local_address=address)
+        return httpx.Client(base_url=self.url, timeout=20, transport=transport)
 
     @contextmanager
     def signed_in(self, name: str, password: str = PASSWORD) -> Iterator[httpx.Client]:
@@ -99,19 +109,44 @@ class House:
 
 @contextmanager
 def house(
-    journals: Path, state: Path, patience: Patience | None = None, *, wait: bool = True
+    journals: Path,
+    state: Path,
+    patience: Patience | None = None,
+    *,
+    wait: bool = True,
+    limits: Limits = FREELY,
+    guarded_roles: frozenset[Role] = frozenset(),
+    clock: Clock | None = None,
+    tls: tuple[Path, Path] | None = None,
 ) -> Iterator[House]:
-    """Run a service on a port of this machine."""
-    setup = Setup(journals, state, poll_ns=20_000_000, patience=patience or Patience())
-    app = make_app(setup, HostClock(), CHEAP)
+    """Run a service on a port of this machine; ``tls`` is its certificate and key."""
+    setup = Setup(
+        journals,
+        state,
+        is_secure=tls is not None,
+        poll_ns=20_000_000,
+        patience=patience or Patience(),
+        limits=limits,
+        guarded_roles=guarded_roles,
+    )
+    app = make_app(setup, clock or HostClock(), CHEAP)
+    certificate, key = tls or (None, None)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
-        config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1)
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=1,
+            ssl_certfile=certificate,
+            ssl_keyfile=key,
+        )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:
-            found = House(f"http://127.0.0.1:{port}", journals, state)
+            scheme = "http" if tls is None else "https"
+            found = House(f"{scheme}://127.0.0.1:{port}", journals, state, certificate)
             until(lambda: server.started)
             if wait:
                 with found.anyone() as client:
