@@ -1,4 +1,4 @@
-"""``pitwatch config``: is this table's configuration sound, and what may stand in one?"""
+"""``pitwatch config``: is a configuration sound, and what may stand in one?"""
 
 import sys
 from pathlib import Path
@@ -8,6 +8,9 @@ from rich.text import Text
 from models.errors import InputRefused, PitwatchError
 from server.console import print_json, screen
 from server.exits import Exit
+from server.integration.check import integration_faults, is_integration
+from server.integration.config import read_integration
+from server.integration.schema import integration_schema
 from server.live.check import config_faults
 from server.live.config import read_config
 from server.live.schema import table_schema
@@ -16,20 +19,22 @@ from server.wording import counted
 
 def check_config(file: Path, *, at_rest: bool, as_json: bool) -> Exit:
     """Print every fault of a configuration, a line each; raises where it cannot be read."""
-    faults = config_faults(file, at_rest=at_rest)
+    is_of_relay = is_integration(file)
+    checked = integration_faults if is_of_relay else config_faults
+    faults = checked(file, at_rest=at_rest)
     if as_json:
         print_json({"file": str(file), "faults": [_said(fault) for fault in faults]})
     else:
         for fault in faults:
             print(f"pitwatch: {fault}", file=sys.stderr)
         if not faults:
-            screen().print(_sound(file))
+            screen().print(_sound_relay(file) if is_of_relay else _sound(file))
     return Exit.REFUSED if faults else Exit.CLEAN
 
 
-def show_schema() -> None:
-    """Print the JSON Schema of ``table.toml``."""
-    print_json(table_schema())
+def show_schema(*, of_integration: bool = False) -> None:
+    """Print the JSON Schema of ``table.toml``, or of ``integration.toml``."""
+    print_json(integration_schema() if of_integration else table_schema())
 
 
 def _sound(file: Path) -> Text:
@@ -37,6 +42,12 @@ def _sound(file: Path) -> Text:
     line = Text("sound", style="bold green")
     line.append(f"  {file}: table {config.table}, {counted(len(config.cameras), 'camera')}, ")
     return line.append(counted(len(config.ports), "port"))
+
+
+def _sound_relay(file: Path) -> Text:
+    destinations = read_integration(file).config.destinations
+    line = Text("sound", style="bold green")
+    return line.append(f"  {file}: {counted(len(destinations), 'destination')}")
 
 
 def _said(fault: PitwatchError) -> dict[str, object]:

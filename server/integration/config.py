@@ -39,8 +39,7 @@ class Destination(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """One receiver, and what it is told."""
 
     name: Name
-    """What it is called in the log, the metrics and the dead letters. Under a new name it is a
-    new destination."""
+    """What it is called in log, metrics and dead letters; a new name is a new destination."""
     kind: str
     """What speaks to it: ``webhook``, ``mqtt``, ``milestone``, ``genetec``, or a site's own."""
     send: Annotated[tuple[str, ...], Meta(min_length=1)] = ("violation", "review_raised")

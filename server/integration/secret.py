@@ -24,8 +24,7 @@ class Secret(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Where a secret is found: one of the two."""
 
     file: str | None = None
-    """The file that holds it, named from the configuration's folder; a last line break is not
-    part of it."""
+    """The file that holds it, but for a line break at its end."""
     env: str | None = None
     """The environment variable that holds it."""
 

@@ -21,10 +21,10 @@ def table_schema() -> dict[str, Any]:
     drivers = {f"settings of {name}": registered(name).config for name in driver_names()}
     schema = msgspec.json.schema(TableConfig)
     definitions: dict[str, Any] = schema["$defs"]
-    _describe(definitions, {part.__name__: part for part in _PARTS})
+    describe(definitions, _PARTS)
     for title, kind in drivers.items():
         _, found = msgspec.json.schema_components([kind])
-        _describe(found, {kind.__name__: kind})
+        describe(found, (kind,))
         definitions[title] = found[kind.__name__]
     return schema
 
@@ -54,9 +54,10 @@ def _below(body: Iterable[ast.stmt]) -> dict[str, str]:
     return said
 
 
-def _describe(definitions: Mapping[str, Any], kinds: Mapping[str, type[msgspec.Struct]]) -> None:
-    for name, kind in kinds.items():
+def describe(definitions: Mapping[str, Any], kinds: Iterable[type[msgspec.Struct]]) -> None:
+    """Put beside every field of these kinds, in a schema's definitions, what is said of it."""
+    for kind in kinds:
         said = sentences(kind)
-        for field, schema in definitions[name]["properties"].items():
+        for field, schema in definitions[kind.__name__]["properties"].items():
             if field in said:
                 schema["description"] = said[field]
