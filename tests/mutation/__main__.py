@@ -9,21 +9,12 @@ import argparse
 import gc
 import os
 from collections.abc import Sequence
-from random import Random
 
 from settlement import COMPILED
-from tests.mutation.judging import Check, Judge, Verdict
+from tests.mutation.asked import checks
+from tests.mutation.judging import Judge, Verdict
 from tests.mutation.mutants import MODULES, Mutant, difference, mutants
 from tests.mutation.typing_of import refused
-from tests.settlement.recorded import rounds, sheets
-
-
-def checks() -> list[Check]:
-    """Return every recorded answer, in an order of no meaning."""
-    asked = [Check(f"rounds {n}", each.answered, each) for n, each in enumerate(rounds(), 1)]
-    asked += [Check(f"sheet {n}", each.answered, each) for n, each in enumerate(sheets(), 1)]
-    Random(1).shuffle(asked)
-    return asked
 
 
 def _row(module: str, verdicts: Sequence[Verdict], untyped: frozenset[Mutant]) -> str:
@@ -46,7 +37,7 @@ def main() -> None:
     judge, untyped = Judge(checks()), refused()
     gc.freeze()
     survivors: list[Mutant] = []
-    print("module | mutants | noticed by an answer | refused by mypy only | survive | killed")
+    print("module | mutants | noticed | refused by mypy only | survive | killed")
     for module in given.modules:
         verdicts = list(judge.verdicts(mutants(module), given.jobs))
         survivors += [v.mutant for v in verdicts if not v.by and v.mutant not in untyped]

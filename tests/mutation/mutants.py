@@ -4,6 +4,7 @@ What changes are made is mutmut's choice. They are put into the running program 
 exchanging the code of one function, so that a mutant costs no start of a program.
 """
 
+import ast
 import importlib
 import re
 from collections.abc import Iterator
@@ -81,6 +82,13 @@ def function(mutant: Mutant) -> FunctionType:
 def apply(mutant: Mutant) -> None:
     """Make the function behave as the mutant, for every caller in this process."""
     function(mutant).__code__ = _mutated(mutant.module).codes[mutant]
+    build_tables()
+
+
+def build_tables() -> None:
+    """Reckon anew what the engine reckons once, as its modules are loaded."""
+    for module in MODULES:
+        exec(_tables(module), vars(importlib.import_module(f"{PACKAGE}.{module}")))
 
 
 def difference(mutant: Mutant) -> str:
@@ -100,6 +108,20 @@ def source(module: str) -> str:
 def mutant_at(module: str, line: int) -> Mutant | None:
     """Return the mutant, or the original function, that a line of :func:`source` belongs to."""
     return _mutated(module).at.get(line)
+
+
+@cache
+def _tables(module: str) -> CodeType:
+    """Return the statements by which a module gives names to what functions return."""
+    path = PACKAGE / f"{module}.py"
+    named = [one for one in ast.parse(path.read_text("utf-8")).body if _calls(one)]
+    return compile(ast.Module(named, []), str(path), "exec", dont_inherit=True)
+
+
+def _calls(statement: ast.stmt) -> bool:
+    if not isinstance(statement, ast.Assign | ast.AnnAssign) or statement.value is None:
+        return False
+    return any(isinstance(part, ast.Call) for part in ast.walk(statement.value))
 
 
 @cache
