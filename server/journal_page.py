@@ -9,7 +9,7 @@ from models.errors import OperatorError
 from server.console import print_json, screen
 from server.wording import counted
 from stream.journal import Verified, backup_journal, verify_journal
-from stream.signing import Signer, read_public_key
+from stream.signing import Signer, fingerprint, read_public_key
 
 
 def show_verified(file: Path, keys: Iterable[Path], *, as_json: bool) -> None:
@@ -49,12 +49,13 @@ def export_keys(file: Path, public: Path | None, *, as_json: bool) -> None:
     _write_public(target, signer)
     if as_json:
         said = {"private": str(file), "public": str(target), "made": made}
-        print_json(said | {"key": signer.public.hex()})
+        print_json(said | {"key": signer.public.hex(), "fingerprint": fingerprint(signer.public)})
         return
     line = Text("made" if made else "kept", style="bold green")
     line.append(f"  {file}: keep it on the table's machine, readable by its user alone")
     line.append(f"\n      {target}: give it to whoever verifies, by a way of its own")
     line.append(f"\nkey {signer.public.hex()}", style="dim")
+    line.append(f"\nfingerprint {fingerprint(signer.public)}", style="dim")
     screen().print(line)
 
 

@@ -1,0 +1,298 @@
+"""An incident in one file: what was filmed, heard and concluded, and the proof of it.
+
+::
+
+    manifest.json        what it is of, and the SHA-256 of every other file
+    clips/overhead.mp4   each camera's video, table and time burned into every picture
+    events.jsonl         the journal's entries, a line each as it was hashed
+    proof.json           what they are held against: chain, checkpoint, key (stream/excerpt.py)
+    serial/shoe.cap      the bytes of each port, times from the session's start
+    session.toml         the table as it was recorded, and its felt
+    layout.toml
+
+A ZIP that any program opens. Its comment, the file's last bytes, is the SHA-256 of all before
+it, and where the exporter signs, the signature under that: no bit of the file is without a guard.
+"""
+
+import hashlib
+import io
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from devices.cameras.footage import Span, utc
+from models.errors import OperatorError, TechnicianError
+from models.events import RoundClosed, RoundOpened
+from models.judgements import AnyEvent, RoundSettled
+from models.session import Session
+from server.clips import Clips
+from server.live.recorder import HOLD_FILE
+from stream.excerpt import Excerpt, excerpt
+from stream.journal import UnknownEvent, read_journal
+from stream.recording import SESSION_FILE, read_capture
+from stream.signing import Signer
+
+FORM: Final = "pitwatch incident 1"
+MANIFEST: Final = "manifest.json"
+EVENTS: Final = "events.jsonl"
+PROOF: Final = "proof.json"
+PURPOSE: Final = "incident 1"
+"""What an exporter's signature is for."""
+HASHED: Final = "sha256:"
+SIGNED: Final = " ed25519:"
+_DIGEST_CHARS: Final = 64
+_SIGNED_CHARS: Final = len(SIGNED) + 64 + 1 + 128
+_SETTLED_WITHIN_NS: Final = 3_600_000_000_000
+_EPOCH: Final = (1980, 1, 1, 0, 0, 0)
+
+
+class _Named(msgspec.Struct):
+    table: str | None = None
+
+
+class Listed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A file of an incident."""
+
+    name: str
+    size: int
+    """Bytes."""
+    sha256: str
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an incident's file is of."""
+
+    form: str
+    table: str
+    currency: str
+    round: int | None
+    """The round asked for; ``None`` where a span of time was."""
+    from_ns: int
+    to_ns: int
+    """The span, nanoseconds since the Unix epoch, UTC."""
+    made_ns: int
+    """When it was exported."""
+    first: int
+    last: int
+    """The journal's entries of that span; those after them serve the proof."""
+    clips: dict[str, Span | None]
+    """Each camera's clip: the table's time of its first and last picture. ``None`` where the
+    camera gave no picture then."""
+    files: tuple[Listed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What of a table is wanted: a span of its time, and the entries that fell into it."""
+
+    from_ns: int
+    to_ns: int
+    first: int
+    last: int
+    round: int | None = None
+
+
+def round_asked(journal: Path, number: int, margin_ns: int) -> Asked:
+    """Return a round's span, from its opening to its settlement, and some time around it.
+
+    Raises:
+        OperatorError: the journal knows no such round.
+        TechnicianError: it is damaged.
+    """
+    events = _timed(journal)
+    opened = [
+        place
+        for place, (_, one) in enumerate(events)
+        if isinstance(one, RoundOpened) and one.round == number
+    ]
+    if not opened:
+        raise OperatorError(
+            f"there is no round {number}",
+            where=str(journal),
+            way_out="Ask for a round that was opened, or for a time with --from and --to",
+        )
+    begun_ns = events[opened[-1]][0]
+    ended_ns = _end_ns(events[opened[-1] :], number)
+    return _asked(events, begun_ns - margin_ns, ended_ns + margin_ns, number, journal)
+
+
+def _end_ns(events: Sequence[tuple[int, AnyEvent]], number: int) -> int:
+    """When a round that opens ``events`` was settled, or what came last of one in play."""
+    end_ns = begun_ns = events[0][0]
+    in_play = True
+    for at, event in events[1:]:
+        in_play = in_play and not isinstance(event, RoundOpened)
+        settled = isinstance(event, RoundSettled) and event.result.round == number
+        if in_play or (settled and at - begun_ns <= _SETTLED_WITHIN_NS):
+            end_ns = max(end_ns, at)
+        in_play = in_play and not isinstance(event, RoundClosed)
+    return end_ns
+
+
+def span_asked(journal: Path, from_ns: int, to_ns: int) -> Asked:
+    """Return a span of the table's time.
+
+    Raises:
+        OperatorError: nothing stands in the journal of that time.
+        TechnicianError: it is damaged.
+    """
+    return _asked(_timed(journal), from_ns, to_ns, None, journal)
+
+
+def _timed(journal: Path) -> list[tuple[int, AnyEvent]]:
+    return [
+        (event.at, event)
+        for event in read_journal(journal)
+        if not isinstance(event, UnknownEvent) and event.at is not None
+    ]
+
+
+def _asked(
+    events: Sequence[tuple[int, AnyEvent]],
+    from_ns: int,
+    to_ns: int,
+    number: int | None,
+    journal: Path,
+) -> Asked:
+    found = [one.seq for at, one in events if from_ns <= at <= to_ns and one.seq is not None]
+    if not found:
+        raise OperatorError(
+            "nothing stands in the journal of that time",
+            where=str(journal),
+            way_out="Ask for a time while the table ran",
+        )
+    return Asked(from_ns, to_ns, min(found), max(found), number)
+
+
+def packed(
+    folder: Path, journal: Path, asked: Asked, made_ns: int, signer: Signer | None = None
+) -> bytes:
+    """Return an incident's file, signed where a key is given.
+
+    Args:
+        folder: the recorded session that the span lies in.
+        journal: the table's.
+        asked: what is wanted.
+        made_ns: now.
+        signer: the exporter's key, which vouches for video and bytes: the journal's proof
+            covers the events alone.
+
+    Raises:
+        OperatorError: the session was not recorded then, or is another table's.
+        TechnicianError: a recording is damaged.
+    """
+    clips, piece = Clips(folder), excerpt(journal, asked.first, asked.last)
+    _check_source(folder, clips.session, piece, asked)
+    spans: dict[str, Span | None] = {}
+    files = {EVENTS: b"".join(body + b"\n" for body in piece.bodies)}
+    files[PROOF] = msgspec.json.format(msgspec.json.encode(piece.proof), indent=1)
+    files.update(_filmed(clips, asked, spans))
+    files.update(_heard(folder, clips.session, asked))
+    files.update(_described(folder, clips.session))
+    manifest = Manifest(
+        form=FORM,
+        table=clips.session.table,
+        currency=clips.session.currency,
+        round=asked.round,
+        from_ns=asked.from_ns,
+        to_ns=asked.to_ns,
+        made_ns=made_ns,
+        first=asked.first,
+        last=asked.last,
+        clips=spans,
+        files=tuple(
+            Listed(name=name, size=len(data), sha256=hashlib.sha256(data).hexdigest())
+            for name, data in files.items()
+        ),
+    )
+    said = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
+    return sealed({MANIFEST: said} | files, signer)
+
+
+def sealed(files: Mapping[str, bytes], signer: Signer | None) -> bytes:
+    """Return a ZIP of files whose comment guards every bit of it before."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, data in files.items():
+            entry = zipfile.ZipInfo(name, _EPOCH)
+            filmed = name.endswith(".mp4")
+            entry.compress_type = zipfile.ZIP_STORED if filmed else zipfile.ZIP_DEFLATED
+            archive.writestr(entry, data)
+        archive.comment = b" " * guard_size(signed=signer is not None)
+    before = target.getvalue()[: -guard_size(signed=signer is not None)]
+    digest = hashlib.sha256(before).digest()
+    guard = HASHED + digest.hex()
+    if signer is not None:
+        guard += f"{SIGNED}{signer.public.hex()}:{signer.sign_digest(PURPOSE, digest).hex()}"
+    return before + guard.encode("ascii")
+
+
+def guard_size(*, signed: bool) -> int:
+    """Return how many bytes the comment of an incident's ZIP has."""
+    return len(HASHED) + _DIGEST_CHARS + (_SIGNED_CHARS if signed else 0)
+
+
+def hold(folder: Path, why: str) -> None:
+    """Put a legal hold on a recorded session: it is never removed for age or room.
+
+    Raises:
+        TechnicianError: the folder cannot be written.
+    """
+    file = folder / HOLD_FILE
+    try:
+        with file.open("a", encoding="utf-8") as lines:
+            lines.write(why + "\n")
+    except OSError as fault:
+        raise TechnicianError(
+            f"the recording cannot be held ({(fault.strerror or str(fault)).lower()})",
+            where=str(file),
+            way_out="Give this user the right to write there, or export with --no-hold",
+        ) from fault
+
+
+def _check_source(folder: Path, session: Session, piece: Excerpt, asked: Asked) -> None:
+    named = {msgspec.json.decode(body, type=_Named).table for body in piece.bodies}
+    for table in named - {session.table, None}:
+        raise OperatorError(
+            f"the journal is of table {table}, the recording of {session.table}",
+            where=str(folder),
+            way_out="Name the recording of the journal's table",
+        )
+    if asked.to_ns < session.at:
+        raise OperatorError(
+            f"the session was recorded from {utc(session.at)} on",
+            where=str(folder),
+            way_out=f"Name the recording of {utc(asked.from_ns)}",
+        )
+
+
+def _filmed(
+    clips: Clips, asked: Asked, spans: dict[str, Span | None]
+) -> Iterator[tuple[str, bytes]]:
+    for camera in clips.cameras:
+        try:
+            clip = clips.stamped_clip(asked.from_ns, asked.to_ns, camera)
+        except OperatorError:
+            spans[camera] = None
+        else:
+            spans[camera] = clip.span
+            yield f"clips/{camera}.mp4", clip.mp4
+
+
+def _heard(folder: Path, session: Session, asked: Asked) -> Iterator[tuple[str, bytes]]:
+    for port in session.serial:
+        lines = [
+            f"{chunk.offset_ns} {chunk.data.hex()}\n"
+            for chunk in read_capture(folder / port.file)
+            if asked.from_ns <= session.at + chunk.offset_ns <= asked.to_ns
+        ]
+        yield f"serial/{port.file}", "".join(lines).encode("ascii")
+
+
+def _described(folder: Path, session: Session) -> Iterator[tuple[str, bytes]]:
+    for name in (SESSION_FILE, session.layout):
+        yield name, (folder / name).read_bytes()

@@ -1,0 +1,277 @@
+"""An incident exported from a recording and verified from the file alone."""
+
+import hashlib
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from models.cards import Card
+from models.errors import OperatorError, TechnicianError
+from models.events import CardDealt, Event, RoundClosed, RoundOpened, ShoeCardRead
+from models.session import SerialRecord
+from server.cli import run
+from server.exits import Exit
+from server.incident import (
+    EVENTS,
+    MANIFEST,
+    PROOF,
+    Listed,
+    Manifest,
+    packed,
+    round_asked,
+    sealed,
+    span_asked,
+)
+from server.incident_check import checked
+from server.live.recorder import HOLD_FILE
+from stream.clock import SimulatedClock
+from stream.excerpt import Proof
+from stream.journal import Checkpoints, Journal
+from stream.recording import Chunk, write_capture
+from stream.signing import Signer, fingerprint
+from tests.server.filmed import START_NS, described, film, session
+
+S = 1_000_000_000
+ROUNDS = 4
+ROUND_S = 3
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A recorded session, its table's journal and key."""
+
+    folder: Path
+    journal: Path
+    signer: Signer
+
+    @property
+    def fingerprint(self) -> str:
+        return fingerprint(self.signer.public)
+
+    def export(self, number: int = 2, margin_s: int = 0, signer: Signer | None = None) -> bytes:
+        asked = round_asked(self.journal, number, margin_s * S)
+        return packed(self.folder, self.journal, asked, START_NS + 99 * S, signer)
+
+
+def happened(number: int) -> list[Event]:
+    """A round of three seconds, as a journal has it."""
+    begun = START_NS + number * ROUND_S * S
+    dealt = begun + S
+    return [
+        RoundOpened(round=number, at=begun, table="BJ-01"),
+        ShoeCardRead(source="shoe", at=dealt, card=Card("8S"), draw=number, raw="4a38"),
+        CardDealt(to=1, card=Card("8S"), at=dealt, table="BJ-01"),
+        RoundClosed(at=begun + 2 * S, table="BJ-01"),
+    ]
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    place = tmp_path_factory.mktemp("table")
+    folder = place / "recordings" / "BJ-01-1"
+    folder.parent.mkdir()
+    port = SerialRecord(port="shoe", driver="angel-eye", file="shoe.cap")
+    described(folder, replace(session(), serial=(port,)))
+    (folder / "layout.toml").write_text("# the felt\n")
+    film(folder, range(150), segment_s=4)
+    write_capture(
+        folder / "shoe.cap",
+        [Chunk((ROUND_S * n + 1) * S, bytes([n, 0x38])) for n in range(1, ROUNDS + 1)],
+    )
+    signer, clock = Signer.create(place / "table.key"), SimulatedClock(START_NS)
+    journal = place / "BJ-01.journal"
+    with Journal.create(journal, Checkpoints(signer, clock)) as writing:
+        for number in range(1, ROUNDS + 1):
+            writing.append_all(happened(number))
+            writing.checkpoint()
+    return Recorded(folder, journal, signer)
+
+
+def files_of(data: bytes, place: Path) -> dict[str, bytes]:
+    place.write_bytes(data)
+    with zipfile.ZipFile(place) as archive:
+        assert archive.testzip() is None
+        return {entry.filename: archive.read(entry) for entry in archive.infolist()}
+
+
+def test_it_holds_clip_events_bytes_and_table_of_its_round_and_no_other(
+    recorded: Recorded, tmp_path: Path
+) -> None:
+    files = files_of(recorded.export(), tmp_path / "i.zip")
+    assert sorted(files) == [
+        "clips/overhead.mp4",
+        EVENTS,
+        "layout.toml",
+        MANIFEST,
+        PROOF,
+        "serial/shoe.cap",
+        "session.toml",
+    ]
+    events = [msgspec.json.decode(line) for line in files[EVENTS].splitlines()]
+    assert [event["seq"] for event in events] == [5, 6, 7, 8]
+    assert {event.get("round") for event in events} == {2, None}
+    assert files["serial/shoe.cap"] == b"7000000000 0238\n"
+    manifest = msgspec.json.decode(files[MANIFEST], type=Manifest)
+    span = manifest.clips["overhead"]
+    assert span is not None
+    assert manifest.from_ns <= span.begin_ns < span.end_ns <= manifest.to_ns
+    assert (manifest.round, manifest.first, manifest.last) == (2, 5, 8)
+
+
+def test_it_verifies_on_another_machine_with_the_fingerprint_alone(
+    recorded: Recorded, tmp_path: Path
+) -> None:
+    file = tmp_path / "elsewhere" / "incident.zip"
+    file.parent.mkdir()
+    file.write_bytes(recorded.export())
+    said = subprocess.run(
+        [sys.executable, "-m", "server", "incident", "verify", file, "--key", recorded.fingerprint],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert said.returncode == Exit.CLEAN, said.stderr
+    assert "intact" in said.stdout
+
+
+def test_every_single_bit_that_is_flipped_is_found(recorded: Recorded) -> None:
+    # Three pictures, so that there are bits few enough to flip each.
+    asked = span_asked(recorded.journal, START_NS + 3 * S, START_NS + 3 * S + S // 5)
+    data = bytearray(packed(recorded.folder, recorded.journal, asked, 1, recorded.signer))
+    assert checked(bytes(data), Path("sound"))
+    for place in range(len(data)):
+        for bit in range(8):
+            data[place] ^= 1 << bit
+            with pytest.raises(TechnicianError):
+                checked(bytes(data), Path("flipped"))
+            data[place] ^= 1 << bit
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        pytest.param(lambda text: text.replace(b'"8S"', b'"9S"', 1), "chain", id="a-card"),
+        pytest.param(lambda text: text.split(b"\n", 1)[1], "should hold", id="one-less"),
+        pytest.param(lambda text: text + text[-40:], "should hold", id="one-more"),
+        pytest.param(
+            lambda text: b"\n".join(reversed(text.split(b"\n")[:-1])) + b"\n", "chain", id="order"
+        ),
+    ],
+)
+def test_who_makes_the_whole_file_anew_cannot_change_an_event(
+    recorded: Recorded, tmp_path: Path, change: Callable[[bytes], bytes], why: str
+) -> None:
+    files = files_of(recorded.export(), tmp_path / "i.zip")
+    files[EVENTS] = change(files[EVENTS])
+    with pytest.raises(TechnicianError, match=why):
+        checked(relisted(files), Path("forged"))
+
+
+def test_who_makes_the_chain_anew_lacks_the_key(recorded: Recorded, tmp_path: Path) -> None:
+    files = files_of(recorded.export(), tmp_path / "i.zip")
+    forger = Signer.create(tmp_path / "forger.key")
+    forged = tmp_path / "forged.journal"
+    with Journal.create(forged, Checkpoints(forger, SimulatedClock(START_NS))) as writing:
+        for number in range(1, ROUNDS + 1):
+            writing.append_all(happened(number))
+    asked = round_asked(forged, 2, 0)
+    data = packed(recorded.folder, forged, asked, 1)
+    file = tmp_path / "forged.zip"
+    file.write_bytes(data)
+    assert run(["incident", "verify", str(file), "--key", recorded.fingerprint]) == Exit.REFUSED
+    assert run(["incident", "verify", str(file)]) == Exit.FINDINGS
+    # Putting the true key's name under it does not help either.
+    files = files_of(data, tmp_path / "j.zip")
+    proof = msgspec.json.decode(files[PROOF], type=Proof)
+    named = replace(proof, key=recorded.signer.public.hex())
+    files[PROOF] = msgspec.json.encode(named)
+    with pytest.raises(TechnicianError, match="does not fit its signature"):
+        checked(relisted(files), Path("forged"))
+
+
+def relisted(files: dict[str, bytes]) -> bytes:
+    """The file as a forger would make it, with a manifest that fits."""
+    listed = tuple(
+        Listed(name=name, size=len(data), sha256=hashlib.sha256(data).hexdigest())
+        for name, data in files.items()
+        if name != MANIFEST
+    )
+    manifest = replace(msgspec.json.decode(files[MANIFEST], type=Manifest), files=listed)
+    return sealed(files | {MANIFEST: msgspec.json.encode(manifest)}, None)
+
+
+def test_the_exporters_signature_stands_for_the_video_too(
+    recorded: Recorded, tmp_path: Path
+) -> None:
+    exporter = Signer.create(tmp_path / "exporter.key")
+    found = checked(recorded.export(signer=exporter), Path("signed"))
+    assert found.exporter_key == fingerprint(exporter.public)
+    assert checked(recorded.export(), Path("unsigned")).exporter_key is None
+
+
+def test_the_command_finds_the_journal_and_holds_the_recording(
+    recorded: Recorded, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "2.zip"
+    round_2 = ["--round", "2", "--margin", "0", "--out", str(out)]
+    assert run(["incident", "export", str(recorded.folder), *round_2]) == 0
+    assert "4 events, 1 clip" in capsys.readouterr().out
+    assert "exported to 2.zip" in (recorded.folder / HOLD_FILE).read_text()
+    assert run(["incident", "verify", str(out), "--key", recorded.fingerprint.upper()]) == 0
+
+
+def test_a_span_of_time_is_exported_as_well(recorded: Recorded, tmp_path: Path) -> None:
+    out = tmp_path / "span.zip"
+    span = ["--from", "2027-01-15T08:00:03Z", "--to", "2027-01-15T08:00:09.5Z", "--no-hold"]
+    assert run(["incident", "export", str(recorded.folder), *span, "--out", str(out)]) == 0
+    found = checked(out.read_bytes(), out)
+    assert (found.manifest.first, found.manifest.last, found.manifest.round) == (1, 9, None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--round", "77"], "there is no round 77"),
+        (["--from", "2027-01-15T08:00:03Z", "--to", "2027-01-15T08:00:01Z"], "is not after"),
+        (["--from", "tomorrow", "--to", "2027-01-15T08:00:01Z"], "'tomorrow' is no time"),
+        (["--from", "2020-01-15T08:00:00Z", "--to", "2020-01-15T08:00:01Z"], "nothing stands"),
+        ([], "neither a round nor a time"),
+    ],
+)
+def test_what_cannot_be_exported_is_refused_in_one_line(
+    recorded: Recorded,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    why: str,
+) -> None:
+    out = tmp_path / "none.zip"
+    command = ["incident", "export", str(recorded.folder), *arguments, "--out", str(out)]
+    assert run(command) == Exit.REFUSED
+    assert why in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_a_camera_that_gave_no_picture_is_said(recorded: Recorded, tmp_path: Path) -> None:
+    far = tmp_path / "far.journal"
+    with Journal.create(far) as writing:
+        writing.append(RoundOpened(round=1, at=START_NS + 900 * S, table="BJ-01"))
+    data = packed(recorded.folder, far, round_asked(far, 1, S), 1)
+    found = checked(data, Path("dark"))
+    assert found.manifest.clips == {"overhead": None}
+    assert found.journal_key is None
+
+
+def test_another_tables_journal_is_refused(recorded: Recorded, tmp_path: Path) -> None:
+    other = tmp_path / "other.journal"
+    with Journal.create(other) as writing:
+        writing.append(RoundOpened(round=1, at=START_NS, table="BJ-99"))
+    with pytest.raises(OperatorError, match="is of table BJ-99, the recording of BJ-01"):
+        packed(recorded.folder, other, round_asked(other, 1, S), 1)
