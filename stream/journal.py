@@ -25,6 +25,7 @@ from models.judgements import AnyEvent
 from stream.clock import Clock
 from stream.seal import Seal, SealBroken, read_seal, write_seal
 from stream.signing import Signer, is_signed
+from stream.sole import Sole
 from stream.store import (
     SCHEMA_VERSION,
     at_rest,
@@ -98,9 +99,11 @@ class Journal:
         connection: sqlite3.Connection,
         path: Path | None,
         checkpoints: Checkpoints | None = None,
+        sole: Sole | None = None,
     ) -> None:
         self._connection = connection
         self._path = path
+        self._sole = sole
         self._checkpoints = checkpoints
         self._seq, self._head = _last(connection)
         self._signed_seq, self._signed_ns = _last_checkpoint(connection)
@@ -111,29 +114,40 @@ class Journal:
 
         Raises:
             OperatorError: there is a file at ``path`` already.
-            TechnicianError: the disk refuses it.
+            TechnicianError: the disk refuses it, or another program begins one there.
         """
         if path.exists():
             raise OperatorError(
                 "the journal exists already", where=str(path), way_out="Name a new file"
             )
-        with one_line(str(path)):
-            return cls(founded(connected(str(path))), path, checkpoints)
+        sole = Sole(path)
+        try:
+            with one_line(str(path)):
+                return cls(founded(connected(str(path))), path, checkpoints, sole)
+        except BaseException:
+            sole.let_go()
+            raise
 
     @classmethod
     def open(cls, path: Path, checkpoints: Checkpoints | None = None) -> Self:
         """Go on with a journal, once it is verified; one of an older version is upgraded.
 
         Raises:
-            TechnicianError: it is missing or damaged, or the disk refuses it.
+            TechnicianError: it is missing or damaged, another program writes it, or the disk
+                refuses it.
         """
         verify_journal(path)
-        with one_line(str(path)):
-            connection = connected(str(path))
-            connection.execute("PRAGMA synchronous=FULL")
-            if version_of(connection) < SCHEMA_VERSION:
-                upgraded(connection)
-            return cls(connection, path, checkpoints)
+        sole = Sole(path)
+        try:
+            with one_line(str(path)):
+                connection = connected(str(path))
+                connection.execute("PRAGMA synchronous=FULL")
+                if version_of(connection) < SCHEMA_VERSION:
+                    upgraded(connection)
+                return cls(connection, path, checkpoints, sole)
+        except BaseException:
+            sole.let_go()
+            raise
 
     @classmethod
     def in_memory(cls) -> Self:
@@ -210,15 +224,17 @@ class Journal:
             TechnicianError: the disk refuses it; every entry is in the file all the same.
         """
         try:
-            self.checkpoint()
+            try:
+                self.checkpoint()
+            finally:
+                with one_line(self._where):
+                    self._connection.close()
+            if self._path is not None and not waiting(self._path):
+                with one_line(self._where):
+                    write_seal(self._path, Seal(self._seq, self._head))
         finally:
-            with one_line(self._where):
-                # Somebody who reads at this moment is waited for: closing alone would not.
-                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-                self._connection.close()
-        if self._path is not None and not waiting(self._path):
-            with one_line(self._where):
-                write_seal(self._path, Seal(self._seq, self._head))
+            if self._sole is not None:
+                self._sole.let_go()
 
     def __enter__(self) -> Self:
         return self

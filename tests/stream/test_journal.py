@@ -17,6 +17,7 @@ from models.errors import OperatorError, TechnicianError
 from models.events import CardDealt, RoundClosed, RoundOpened, ShoeCardRead
 from stream.journal import Journal, Verified, verify_journal
 from stream.seal import PAGE_BYTES, Seal, write_seal
+from stream.store import connected
 
 ENTRIES = 90
 
@@ -281,7 +282,7 @@ def test_two_writers_never_fork_a_journal(tmp_path: Path) -> None:
     path = tmp_path / "table.journal"
     with Journal.create(path) as one:
         one.append(RoundClosed())
-        other = Journal.open(path)
+        other = Journal(connected(str(path)), path)  # one that knows of no lock
         one.append(RoundClosed())
         with pytest.raises(TechnicianError, match="an entry follows the last one"):
             other.append(RoundClosed())

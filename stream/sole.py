@@ -1,0 +1,53 @@
+"""A journal has one writer: whoever opens it to write holds a lock beside it until it closes.
+
+The lock is a file of its own. Taken on the journal itself it would not do: to close a second
+handle of a database's file lets go of every lock that SQLite holds on it in this process.
+"""
+
+import fcntl
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from stream.store import one_line, unusable
+
+SUFFIX: Final = "-lock"
+
+
+class Sole:
+    """The right to write a journal; gone with the process, at the latest.
+
+    Raises:
+        TechnicianError: another program has it, or the disk refuses the lock's file.
+    """
+
+    def __init__(self, journal: Path) -> None:
+        self._place = journal.with_name(journal.name + SUFFIX)
+        with one_line(str(journal)):
+            self._handle = self._taken(str(journal))
+
+    def _taken(self, where: str) -> int:
+        while True:
+            handle = os.open(self._place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as held:
+                os.close(handle)
+                raise unusable(
+                    where, "another program is writing it", "Leave this journal to one writer"
+                ) from held
+            if self._is_in_place(handle):
+                return handle
+            os.close(handle)  # it was let go, and taken away, between the two calls
+
+    def _is_in_place(self, handle: int) -> bool:
+        with suppress(FileNotFoundError):
+            return os.path.samestat(os.fstat(handle), self._place.stat())
+        return False
+
+    def let_go(self) -> None:
+        """Leave the journal to the next writer."""
+        with suppress(OSError):
+            self._place.unlink(missing_ok=True)
+        os.close(self._handle)
