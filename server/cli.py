@@ -437,11 +437,16 @@ def serve(
             "--second-factor", metavar="ROLE", help="Such accounts must have one; repeatable."
         ),
     ] = None,
+    integration: Annotated[
+        Path | None,
+        typer.Option("--integration", metavar="TOML", help="Tell others: deploy/integration.toml."),
+    ] = None,
 ) -> None:
     """Show the tables whose journals lie in a folder: REST, WebSocket, events, metrics."""
     from server.serve_command import Address, run_serve
 
-    run_serve(folder, state, Address(host, port, certificate, key, proxy), guarded or ())
+    address = Address(host, port, certificate, key, proxy)
+    run_serve(folder, state, address, guarded or (), integration)
 
 
 @rulebooks.command("list")

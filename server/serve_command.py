@@ -1,6 +1,5 @@
 """``pitwatch serve``: show the tables whose journals lie in a folder."""
 
-import logging
 import sys
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -9,10 +8,11 @@ from pathlib import Path
 import uvicorn
 
 from models.errors import OperatorError
+from server.integration.check import checked_integration
+from server.json_log import log_as_json
 from server.service.app import Setup, make_app
 from server.service.people import Role
 from server.service.records import FIRST_ACCOUNT, PASSWORD_FILE
-from server.service.shell import JsonLines
 from stream.clock import HostClock
 
 
@@ -29,13 +29,20 @@ class Address:
 
 
 def run_serve(
-    folder: Path, state: Path | None, address: Address, guarded_roles: Collection[str] = ()
+    folder: Path,
+    state: Path | None,
+    address: Address,
+    guarded_roles: Collection[str] = (),
+    integration: Path | None = None,
 ) -> None:
     """Serve until stopped; the log goes to stderr, a JSON object a line.
 
-    Accounts of ``guarded_roles`` must have a second factor.
+    Accounts of ``guarded_roles`` must have a second factor; what happens is told to the
+    destinations of ``integration``.
 
     Raises:
+        InputRefused: that configuration is not what it must be.
+        InstallerError: a destination cannot be built as it is configured.
         OperatorError: there is no such folder or role, or a certificate without its key.
         TechnicianError: the journal of what people did is damaged.
     """
@@ -56,9 +63,10 @@ def run_serve(
         kept,
         is_secure=address.certificate is not None or address.proxy is not None,
         guarded_roles=frozenset(map(_role, guarded_roles)),
+        integration=None if integration is None else checked_integration(integration),
     )
     app = make_app(setup, clock)
-    _log_as_json(clock)
+    log_as_json(clock)
     _say(kept, address)
     uvicorn.run(
         app,
@@ -85,14 +93,6 @@ def _role(name: str) -> Role:
             where="--second-factor",
             way_out=f"Name one of {', '.join(Role)}",
         ) from None
-
-
-def _log_as_json(clock: HostClock) -> None:
-    """A WebSocket's address may hold what no log should: uvicorn's own lines start at warnings."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines(clock))
-    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
-    logging.getLogger("pitwatch").setLevel(logging.INFO)
 
 
 def _say(kept: Path, address: Address) -> None:

@@ -9,8 +9,8 @@ import asyncio
 import fcntl
 import logging
 import random
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -41,6 +41,7 @@ AT_ONCE: Final = 100
 IDLE_NS: Final = 1_000_000_000
 """After so long without news dead letters are looked at all the same."""
 _START_S: Final = 0.05
+_AGAIN_S: Final = 5.0
 _LOCK_FILE: Final = "relay.lock"
 
 log: Final = logging.getLogger("pitwatch.relay")
@@ -250,7 +251,7 @@ class Relay:
                 await asyncio.sleep(_START_S)
             async with asyncio.TaskGroup() as group:
                 for courier in self._couriers:
-                    group.create_task(courier.run())
+                    group.create_task(_kept_up(courier))
         finally:
             for deliverer in self._deliverers.values():
                 deliverer.close()
@@ -286,6 +287,35 @@ def opened(
             yield Relay(configured, Desk(floor, store, RelayMeters(registry), clock))
         finally:
             store.close()
+
+
+@asynccontextmanager
+async def relaying(
+    configured: PlacedIntegration,
+    state: Path,
+    floor: Floor,
+    clock: Clock,
+    registry: CollectorRegistry,
+) -> AsyncIterator[None]:
+    """Relay while something else goes on; raises as :func:`opened`."""
+    with opened(configured, state, floor, clock, registry) as relay:
+        task = asyncio.create_task(relay.run())
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+
+async def _kept_up(courier: Courier) -> None:
+    """Run it again where the disk, or something nobody thought of, stopped it."""
+    while True:
+        try:
+            await courier.run()
+        except Exception:
+            log.exception("a destination stopped; it begins again")
+        await asyncio.sleep(_AGAIN_S)
 
 
 def _waits(destination: Destination) -> Iterator[float]:

@@ -2,7 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import (
+    AbstractAsyncContextManager,
+    asynccontextmanager,
+    nullcontext,
+    suppress,
+)
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,6 +15,8 @@ from argon2 import PasswordHasher
 from fastapi import APIRouter, FastAPI, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
+from server.integration.config import PlacedIntegration
+from server.integration.relay import relaying
 from server.service import (
     clause_routes,
     incident_routes,
@@ -60,6 +67,8 @@ class Setup:
     limits: Limits = field(default_factory=Limits)
     guarded_roles: frozenset[Role] = frozenset()
     """Roles that must have a second factor."""
+    integration: PlacedIntegration | None = None
+    """To whom it is told what happens; where it is not given, to nobody."""
 
 
 def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -> FastAPI:
@@ -77,7 +86,8 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
         following = asyncio.create_task(app.state.floor.run(setup.poll_ns))
         queueing = asyncio.create_task(app.state.queue.run())
         try:
-            yield
+            async with _telling(setup, app.state.floor, clock, meters):
+                yield
         finally:
             for task in (following, queueing):
                 task.cancel()
@@ -112,6 +122,14 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
     app.add_middleware(Shell, meters=meters, clock=clock, is_secure=setup.is_secure)
     app.openapi = lambda: document(app)  # type: ignore[method-assign]
     return app
+
+
+def _telling(
+    setup: Setup, floor: Floor, clock: Clock, meters: Meters
+) -> AbstractAsyncContextManager[None]:
+    if setup.integration is None:
+        return nullcontext()
+    return relaying(setup.integration, setup.state, floor, clock, meters.registry)
 
 
 @router.get("/health", responses=said(Health, 200, {}))
