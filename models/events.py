@@ -242,6 +242,14 @@ class ReviewResolved(Observation, frozen=True, kw_only=True, tag="review_resolve
     """In the person's words; ``unreadable`` and ``void`` ask for it."""
 
 
+class RulesStated(Observation, frozen=True, kw_only=True, tag="rules_stated"):
+    """The house rules in force from here on, as the table is set up; ``source`` says by whom."""
+
+    rulebook: str
+    rules: dict[str, str]
+    """Every knob's value, written as ``--set`` takes it."""
+
+
 class ClockAnchored(Observation, frozen=True, kw_only=True, tag="clock_anchored"):
     """A clock was set anew: the table's to the host's wall clock, or a camera's to the table's."""
 
@@ -417,6 +425,7 @@ AnyObservation: TypeAlias = (
     | PlateRead
     | ConsoleEntry
     | ReviewResolved
+    | RulesStated
     | ClockAnchored
     | ClockCompared
 )

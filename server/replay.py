@@ -16,7 +16,7 @@ from models.session import CameraRecord
 from server.comparison import Comparison, compare_sessions
 from server.deck_shelf import BESIDE, library, taught
 from server.pipeline import Pipeline
-from server.rulebook_shelf import cited
+from server.rulebook_shelf import cited, stated
 from server.sources import Given, Recording, open_recording, play
 from server.stopwatch import Stopwatch
 from settlement import rulebooks
@@ -95,6 +95,8 @@ def replay(
     reader = taught(load_reader(), recording.session.decks, shelves)
     player = _Player(recording, pipeline, reader, stopwatch, pictures=options.pictures)
     clock = clock or ReplayClock(recording.session.at, options.speed)
+    began_ns = recording.session.at
+    pipeline.observe((stated(rules, "session", began_ns),), began_ns)
     player.run(clock, progress)
     rounds = pipeline.rounds()
     truth = recording.truth

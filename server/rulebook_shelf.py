@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from models.errors import OperatorError
+from models.events import RulesStated
 from models.rulebook import Cited, Rulebook
 from settlement import rulebooks
 from stream import library
@@ -49,6 +52,19 @@ def cited(name: str, beside: Path | None = None, asked_in: Path | None = None) -
 def shipped() -> tuple[Cited, ...]:
     """Return every shipped rulebook, in order of id."""
     return tuple(cited(name) for name in sorted(library.rulebook_ids()))
+
+
+def stated(rules: Rulebook, source: str, at_ns: int) -> RulesStated:
+    """Return the entry of a journal that says which rules are in force."""
+    values = {knob: rulebooks.shown(rulebooks.value(rules, knob)) for knob in rulebooks.KNOBS}
+    return RulesStated(source=source, at=at_ns, rulebook=rules.id, rules=values)
+
+
+def as_stated(event: RulesStated) -> Rulebook:
+    """Return the rules that a journal's entry says; raises ``InputRefused`` where it says none."""
+    base = cited(library.rulebook_ids()[0]).rules
+    settings = [f"{knob}={value}" for knob, value in event.rules.items()]
+    return replace(rulebooks.overridden(base, settings), id=event.rulebook)
 
 
 def _file(name: str, beside: Path | None, asked_in: Path | None) -> Path:

@@ -15,10 +15,19 @@ from devices.link import ByteDevice, serial_port
 from devices.registry import driver_config, make_driver
 from devices.supervisor import Say, Supervised, Supervisor
 from models.errors import InputRefused
-from models.events import AnyObservation, CameraFault, ConsoleEntry, Event, Observation
+from models.events import (
+    AnyObservation,
+    CameraFault,
+    ConsoleEntry,
+    Event,
+    Observation,
+    ReviewResolved,
+    RulesStated,
+)
 from models.layout import TableLayout
 from models.rulebook import Rulebook
 from server.live.config import Camera, Placed, Port, layout_of
+from server.live.desk import Word, Words, open_desk
 from server.live.entries import Entries
 from server.live.eye import Eye
 from server.live.order import Order
@@ -28,7 +37,7 @@ from server.live.recordings import Recordings, may_turn_over
 from server.live.resume import Identities, heard_again, past_of, recall, unwatched
 from server.live.status import Standing
 from server.pipeline import Pipeline
-from server.rulebook_shelf import cited
+from server.rulebook_shelf import cited, stated
 from server.stopwatch import Stopwatch
 from settlement.engine import Engine
 from settlement.reconcile import Reconciler
@@ -84,9 +93,10 @@ class LiveTable:
         self._order = Order(self._sources, config.hold_ms * _MS)
         self.standing = Standing((*(port.name for port in config.ports), *self._sources))
         self._past = past_of(journal)
+        self._words = Words(self._past.observations)
         self._recalling = True
         record = TableRecord(journal, self._tell)
-        rules = rules_of(placed)
+        rules = self._rules = rules_of(placed)
         self._pipeline = Pipeline(
             config.table,
             record,
@@ -129,7 +139,8 @@ class LiveTable:
             )
         ]
         try:
-            await self._until(stop, tasks)
+            async with open_desk(self._placed.beside(self._placed.config.journal), self._hear):
+                await self._until(stop, tasks)
         finally:
             if entries is not None:
                 entries.stop()
@@ -145,6 +156,9 @@ class LiveTable:
     def _begin(self) -> None:
         anchored = self._clock.anchor()
         self._say(anchored)
+        rules = stated(self._rules, "configuration", anchored.at or 0)
+        if not any(isinstance(one, RulesStated) for one in self._past.observations):
+            self._say(rules)
         if self._past.observations:
             for fault in unwatched(self._past, self._sources, anchored.at or 0):
                 self._say(fault)
@@ -265,6 +279,24 @@ class LiveTable:
         self._keep(lambda kept: kept.entered(entry, self._clock.now_ns()))
         self._say(entry)
 
+    async def _hear(self, word: Word) -> int:
+        """Journal what a person handed in, and return its ``seq``.
+
+        Raises:
+            OperatorError: it is a decision that cannot be so.
+        """
+        now_ns = self._clock.now_ns()
+        word = replace(word, at=now_ns if word.at is None else min(word.at, now_ns))
+        known = self._words.seq_of(word)
+        if known is not None:
+            return known
+        if isinstance(word, ReviewResolved):
+            self._pipeline.check(word)
+        journalled, is_new = self._words.expect(word)
+        if is_new:
+            self._say(replace(word, seq=None, table=None))
+        return await asyncio.shield(journalled)
+
     def _keep(self, write: Callable[[Recordings], None]) -> None:
         """Record something; a recording that cannot be written is told, and stops no table."""
         if self._recordings is not None:
@@ -316,6 +348,7 @@ class LiveTable:
 
     def _tell(self, event: Event) -> None:
         self.standing.take(event)
+        self._words.journalled(event)
         if not self._recalling:
             self._on_entry(event)
 

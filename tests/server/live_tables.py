@@ -67,6 +67,10 @@ class Run:
         if isinstance(event, RoundSettled):
             self.settled.append(event.result)
 
+    def said(self) -> tuple[Event, ...]:
+        """Every entry of the journal that this run wrote so far."""
+        return tuple(self._said)
+
     def in_play(self) -> bool:
         """Whether a round has begun."""
         return any(isinstance(event, RoundOpened) for event in self._said)

@@ -1,0 +1,198 @@
+"""The table's desk: where a person's word is handed in, and acknowledged once it is journalled.
+
+A Unix socket beside the journal. A line is an event in JSON, ``review_resolved`` or
+``console_entry``; the answer to it is a line: ``{"seq": 812}`` when it stands in the journal, or
+``{"refused": "why"}``. Whoever is not answered may hand it in again: the same word at the same
+time is journalled once.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
+
+from models.decode import decode_event
+from models.errors import OperatorError, PitwatchError, TechnicianError
+from models.events import ConsoleEntry, Event, ReviewResolved
+
+Word: TypeAlias = ConsoleEntry | ReviewResolved
+Take: TypeAlias = Callable[[Word], Awaitable[int]]
+"""Journals what a person says and returns its ``seq``."""
+
+SUFFIX: Final = ".desk"
+_KNOWN: Final = 256
+"""So many of the last words are known again."""
+_LONGEST: Final = 1 << 16
+_LONGEST_ADDRESS: Final = 100
+_PATIENCE_S: Final = 15.0
+"""How long whoever hands something in waits to see it journalled."""
+
+
+class Words:
+    """What people said lately, and where it stands in the journal. Used in one event loop.
+
+    Args:
+        past: what an earlier run journalled.
+    """
+
+    def __init__(self, past: Iterable[Event]) -> None:
+        self._known: dict[bytes, asyncio.Future[int]] = {}
+        self._past = {_said(one): one.seq or 0 for one in past if isinstance(one, ReviewResolved)}
+
+    def seq_of(self, word: Word) -> int | None:
+        """Return where a word stands that an earlier run journalled."""
+        return self._past.get(_said(word))
+
+    def expect(self, word: Word) -> tuple["asyncio.Future[int]", bool]:
+        """Return what will be the word's ``seq``, and whether it was said for the first time."""
+        said = _said(word)
+        is_new = said not in self._known
+        if is_new:
+            self._known[said] = asyncio.get_running_loop().create_future()
+        while len(self._known) > _KNOWN:
+            del self._known[next(iter(self._known))]
+        return self._known[said], is_new
+
+    def journalled(self, event: Event) -> None:
+        """Note an entry of the journal: it may be what somebody waits for."""
+        if self._known and isinstance(event, ConsoleEntry | ReviewResolved):
+            expected = self._known.get(_said(event))
+            if expected is not None and not expected.done():
+                expected.set_result(event.seq or 0)
+
+
+def _said(word: Word) -> bytes:
+    return msgspec.json.encode(replace(word, seq=None, table=None))
+
+
+class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the desk says to a line."""
+
+    seq: int | None = None
+    refused: str | None = None
+
+
+def desk_of(journal: Path) -> Path:
+    """Return where the desk of a journal's table stands while that table runs."""
+    return journal.with_name(journal.name + SUFFIX)
+
+
+@asynccontextmanager
+async def open_desk(journal: Path, take: Take) -> AsyncIterator[None]:
+    """Take in what people say, until the block ends.
+
+    The journal is this process's alone, so a socket left there is one that a killed run left.
+
+    Raises:
+        TechnicianError: no socket can be made there.
+    """
+    place = desk_of(journal)
+    with _short(place) as address:
+        try:
+            place.unlink(missing_ok=True)
+            server = await asyncio.start_unix_server(_answering(take), address, limit=_LONGEST)
+            place.chmod(0o660)
+        except OSError as fault:
+            raise TechnicianError(
+                f"the table's desk cannot be opened ({fault.strerror})",
+                where=str(place),
+                way_out="Keep the journal on a local disk that this user may write",
+            ) from fault
+    try:
+        yield
+    finally:
+        server.close()
+        with suppress(OSError):
+            place.unlink(missing_ok=True)
+
+
+def _answering(
+    take: Take,
+) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while line := await reader.readline():
+                answered = await _answered(take, line)
+                writer.write(msgspec.json.encode(answered) + b"\n")
+                await writer.drain()
+        except (ConnectionError, ValueError):
+            pass  # whoever spoke has gone, or said more than a line may hold
+        finally:
+            writer.close()
+
+    return answer
+
+
+async def _answered(take: Take, line: bytes) -> Answer:
+    try:
+        word = decode_event(line.rstrip(b"\r\n"), "desk", 1)
+        if not isinstance(word, ConsoleEntry | ReviewResolved):
+            return Answer(refused="expected a console_entry or a review_resolved")
+        return Answer(seq=await take(word))
+    except PitwatchError as refused:
+        return Answer(refused=f"{refused.what}. {refused.way_out}")
+
+
+async def hand_in(journal: Path, word: Word) -> int | None:
+    """Hand something in at the desk of a journal's table.
+
+    Returns:
+        its ``seq`` in the journal; ``None`` where no table is at work on that journal.
+
+    Raises:
+        OperatorError: the table refuses it.
+        TechnicianError: the table did not answer; it may have been journalled all the same.
+    """
+    place = desk_of(journal)
+    try:
+        with _short(place) as address:
+            reader, writer = await asyncio.open_unix_connection(address, limit=_LONGEST)
+    except (FileNotFoundError, ConnectionRefusedError):
+        return None
+    try:
+        async with asyncio.timeout(_PATIENCE_S):
+            writer.write(msgspec.json.encode(word) + b"\n")
+            await writer.drain()
+            line = await reader.readline()
+    except (TimeoutError, ConnectionError) as fault:
+        raise _unanswered(place) from fault
+    finally:
+        writer.close()
+    return _seq_of(line, place)
+
+
+def _seq_of(line: bytes, place: Path) -> int:
+    if not line:
+        raise _unanswered(place)
+    answer = msgspec.json.decode(line, type=Answer)
+    if answer.seq is None:
+        raise OperatorError(
+            answer.refused or "the table refuses it", where=str(place), way_out="Decide otherwise"
+        )
+    return answer.seq
+
+
+def _unanswered(place: Path) -> TechnicianError:
+    return TechnicianError(
+        "the table did not acknowledge it",
+        where=str(place),
+        way_out="Look whether it stands in the journal; otherwise hand it in again",
+    )
+
+
+@contextmanager
+def _short(place: Path) -> Iterator[str]:
+    """Yield a socket's address; of at most 107 bytes, so a long folder is named by its handle."""
+    if len(os.fsencode(place)) < _LONGEST_ADDRESS:
+        yield str(place)
+        return
+    folder = os.open(place.parent, os.O_PATH | os.O_DIRECTORY)
+    try:
+        yield f"/proc/self/fd/{folder}/{place.name}"
+    finally:
+        os.close(folder)

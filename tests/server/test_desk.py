@@ -1,0 +1,151 @@
+"""What a person hands in at a live table is acknowledged once it stands in the journal."""
+
+import asyncio
+import socket
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from models.errors import OperatorError, TechnicianError
+from models.events import ConsoleEntry, ReviewResolved, RoundClosed, TrayCounted
+from server.live.desk import Word, Words, desk_of, hand_in, open_desk
+from server.live.playing import played
+from simulation.session import simulate
+from stream.journal import Journal, UnknownEvent
+from tests.server.live_tables import SETTINGS, Run
+
+STANDS = ReviewResolved(source="console:ann", at=7, round=1, item=0, decision="stands")
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    return tmp_path / "BJ-01.journal"
+
+
+def test_what_is_handed_in_is_answered_with_its_place_in_the_journal(journal: Path) -> None:
+    told: list[Word] = []
+
+    async def take(word: Word) -> int:
+        told.append(word)
+        return 40 + len(told)
+
+    async def asked() -> list[int | None]:
+        tray = ConsoleEntry(source="console:bob", at=8, fact=TrayCounted(amount=5))
+        async with open_desk(journal, take):
+            return [await hand_in(journal, STANDS), await hand_in(journal, tray)]
+
+    assert asyncio.run(asked()) == [41, 42]
+    assert told[0] == STANDS
+    assert not desk_of(journal).exists()
+
+
+def test_a_refusal_says_why_and_an_unknown_word_is_none(journal: Path) -> None:
+    async def take(_: Word) -> int:
+        raise OperatorError("round 1 has no item 0", where="review", way_out="Name another")
+
+    async def asked() -> bytes:
+        async with open_desk(journal, take):
+            with pytest.raises(OperatorError, match=r"no item 0\. Name another"):
+                await hand_in(journal, STANDS)
+            reader, writer = await asyncio.open_unix_connection(str(desk_of(journal)))
+            writer.write(b'{"type":"round_closed"}\nno json\n')
+            answers = await reader.readline() + await reader.readline()
+            writer.close()
+            return answers
+
+    answers = asyncio.run(asked())
+    assert b"expected a console_entry or a review_resolved" in answers
+    assert answers.count(b"refused") == 2
+
+
+def test_where_no_table_is_at_work_nothing_is_handed_in(journal: Path) -> None:
+    assert asyncio.run(hand_in(journal, STANDS)) is None
+    with socket.socket(socket.AF_UNIX) as left_by_a_killed_run:
+        left_by_a_killed_run.bind(str(desk_of(journal)))
+    assert asyncio.run(hand_in(journal, STANDS)) is None
+
+
+def test_a_table_that_goes_without_an_answer_is_said_to_have_given_none(journal: Path) -> None:
+    async def asked() -> None:
+        async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.close()
+
+        server = await asyncio.start_unix_server(hang_up, str(desk_of(journal)))
+        async with server:
+            with pytest.raises(TechnicianError, match="did not acknowledge"):
+                await hand_in(journal, STANDS)
+
+    asyncio.run(asked())
+
+
+def test_a_journal_in_a_deep_folder_has_a_desk_too(tmp_path: Path) -> None:
+    deep = tmp_path / ("a" * 60) / ("b" * 60)
+    deep.mkdir(parents=True)
+
+    async def take(_: Word) -> int:
+        return 3
+
+    async def asked() -> int | None:
+        async with open_desk(deep / "t.journal", take):
+            return await hand_in(deep / "t.journal", STANDS)
+
+    assert asyncio.run(asked()) == 3
+
+
+def test_the_same_word_is_known_again() -> None:
+    async def said() -> None:
+        words = Words([replace(STANDS, seq=5), RoundClosed(seq=6)])
+        assert words.seq_of(STANDS) == 5
+        later = replace(STANDS, at=9)
+        assert words.seq_of(later) is None
+        first, is_new = words.expect(later)
+        assert is_new
+        assert words.expect(later) == (first, False)
+        words.journalled(replace(later, seq=12, table="BJ-01"))
+        assert await first == 12
+
+    asyncio.run(said())
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return simulate(SETTINGS, tmp_path_factory.mktemp("dealt") / "session")
+
+
+def test_a_review_of_a_live_table_is_resolved_while_it_runs(session: Path, tmp_path: Path) -> None:
+    """The table was stopped in the round, so that somebody must say whether the record stands."""
+    journal = tmp_path / "BJ-01.journal"
+    with played(session, tmp_path) as playing:
+        first = Run(playing, SETTINGS, journal)
+        asyncio.run(first.until(lambda found: found.in_play() and found.cards() >= 3))
+        second = Run(playing, SETTINGS, journal)
+        asyncio.run(_decided(second, journal))
+        assert [result.status for result in second.settled[:1]] == ["review"]
+        assert (second.settled[-1].status, second.settled[-1].reviews) == ("final", ())
+        third = Run(playing, SETTINGS, journal)
+        asyncio.run(third.until(lambda _: True, begin=False))
+        assert third.settled == [], "what was settled is known again"
+    with Journal.open(journal) as written:
+        events = [event for event in written.read() if not isinstance(event, UnknownEvent)]
+    decisions = [event for event in events if isinstance(event, ReviewResolved)]
+    assert {one.source for one in decisions} == {"console:ann"}
+
+
+async def _decided(run: Run, journal: Path) -> None:
+    """Run on until the round is final, and let each of its items stand meanwhile."""
+    running = asyncio.create_task(run.until(_is_final, begin=False))
+    while not run.settled:
+        await asyncio.sleep(0.05)
+    with pytest.raises(OperatorError, match="no review item 99"):
+        await hand_in(journal, replace(STANDS, item=99))
+    for item in range(len(run.settled[0].reviews or ())):
+        word = replace(STANDS, item=item, at=None)
+        seq = await hand_in(journal, word)
+        with_it = [event for event in run.said() if event.seq == seq]
+        assert [type(event) for event in with_it] == [ReviewResolved]
+    await running
+
+
+def _is_final(run: Run) -> bool:
+    return [result.status for result in run.settled[-1:]] == ["final"]
