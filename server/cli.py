@@ -441,12 +441,47 @@ def serve(
         Path | None,
         typer.Option("--integration", metavar="TOML", help="Tell others: deploy/integration.toml."),
     ] = None,
+    recordings: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where session folders lie; default FOLDER itself."),
+    ] = None,
 ) -> None:
-    """Show the tables whose journals lie in a folder: REST, WebSocket, events, metrics."""
+    """Show the tables whose journals lie in a folder: console, REST, WebSocket, metrics."""
     from server.serve_command import Address, run_serve
 
     address = Address(host, port, certificate, key, proxy)
-    run_serve(folder, state, address, guarded or (), integration)
+    run_serve(
+        folder,
+        state,
+        address,
+        guarded_roles=guarded or (),
+        integration=integration,
+        recordings=recordings,
+    )
+
+
+@app.command(
+    "console", epilog="[dim]pitwatch console[/dim]\n\n[dim]pitwatch console evening/[/dim]"
+)
+def open_console(
+    session: Annotated[
+        Path | None,
+        typer.Argument(metavar="SESSION", help="A session folder; the demo's where left out."),
+    ] = None,
+    *,
+    port: Annotated[int, typer.Option(min=1, max=65535)] = 8707,
+    state: Annotated[
+        Path | None,
+        typer.Option(help="Where its journal and account are kept.", show_default=False),
+    ] = None,
+) -> None:
+    """Look at a recorded session in the console, on this machine alone.
+
+    It is replayed first where it has no journal yet; the first start makes one account.
+    """
+    from server.console_command import run_console
+
+    run_console(session, state, port)
 
 
 @rulebooks.command("list")

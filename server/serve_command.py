@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
+from fastapi import FastAPI
 
 from models.errors import OperatorError
 from server.integration.check import checked_integration
@@ -32,13 +33,16 @@ def run_serve(
     folder: Path,
     state: Path | None,
     address: Address,
+    *,
     guarded_roles: Collection[str] = (),
     integration: Path | None = None,
+    recordings: Path | None = None,
 ) -> None:
     """Serve until stopped; the log goes to stderr, a JSON object a line.
 
     Accounts of ``guarded_roles`` must have a second factor; what happens is told to the
-    destinations of ``integration``.
+    destinations of ``integration``. Pictures come from the session folders in ``recordings``, or
+    from those beside the journals.
 
     Raises:
         InputRefused: that configuration is not what it must be.
@@ -64,10 +68,16 @@ def run_serve(
         is_secure=address.certificate is not None or address.proxy is not None,
         guarded_roles=frozenset(map(_role, guarded_roles)),
         integration=None if integration is None else checked_integration(integration),
+        recordings=recordings,
     )
     app = make_app(setup, clock)
     log_as_json(clock)
     _say(kept, address)
+    listen(app, address)
+
+
+def listen(app: FastAPI, address: Address) -> None:
+    """Answer until stopped."""
     uvicorn.run(
         app,
         host=address.host,

@@ -2,25 +2,35 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, TypeAlias, TypeVar
 
+from devices.cameras.footage import Footage
+from devices.cameras.frame import Frame
 from models.errors import PitwatchError
+from models.events import CardSighted, ForeignCardSighted
 from models.layout import TableLayout
+from models.session import CameraRecord
 from models.session import Session as Description
 from server.clips import Clips
 from server.service.footage import CameraView, ClipView, Lens
 from stream.clock import elapsed_ns
-from stream.recording import SESSION_FILE, read_layout
+from stream.recording import SESSION_FILE, read_layout, video_files
+from vision.crops import jpeg
 from vision.felt import Felt, locate
 
 FOUND_AGAIN_NS: Final = 5_000_000_000
 """How old the list of recordings may be."""
 AT_ONCE: Final = 2
 """How many videos are looked into at the same time: the tables' own work goes first."""
+CARD_WIDTH_PX: Final = 132
 _MARGIN_NS: Final = 1_000_000_000
+_LATEST_LOOK_NS: Final = 1_000_000_000
+
+Sighting: TypeAlias = CardSighted | ForeignCardSighted
 
 T = TypeVar("T")
 
@@ -49,13 +59,22 @@ class Kept(Generic[T]):
 
     async def get(self, key: Hashable, work: Callable[[], T], gate: asyncio.Semaphore) -> T:
         """Return what is kept under ``key``, or do the work in a thread and keep what it gives."""
-        async with gate:
-            if key in self._values:
-                self._values.move_to_end(key)
-                return self._values[key]
-            made = await asyncio.to_thread(work)
-            self._keep(key, made)
-            return made
+        found = await self.one_of_many(key, lambda: {key: work()}, gate)
+        assert found is not None
+        return found
+
+    async def one_of_many(
+        self, key: Hashable, work: Callable[[], Mapping[Hashable, T]], gate: asyncio.Semaphore
+    ) -> T | None:
+        """Return what is kept under ``key``, or do work that gives it among others."""
+        if key not in self._values:
+            async with gate:
+                if key not in self._values:
+                    for name, made in (await asyncio.to_thread(work)).items():
+                        self._keep(name, made)
+        if key in self._values:
+            self._values.move_to_end(key)
+        return self._values.get(key)
 
     def _keep(self, key: Hashable, made: T) -> None:
         if key in self._values:
@@ -146,6 +165,44 @@ def camera_view(found: Found, name: str, at_ns: int, url: str, clip: ClipView | 
         pictures=url,
         clip=clip,
     )
+
+
+def card_pictures(found: Found, camera: str, sightings: Iterable[Sighting]) -> Mapping[int, bytes]:
+    """Return the piece of the picture that each sighting rests on, as JPEG, by its ``seq``.
+
+    The video is gone through once, so that a round's cards cost little more than one.
+    """
+    record = next((one for one in found.description.cameras if one.name == camera), None)
+    if record is None:
+        return {}
+    start_ns = found.description.at
+    timed = ((_looked_at_ns(one, record, start_ns), one) for one in sightings)
+    due = sorted(timed, key=lambda one: one[0])
+    files = video_files(found.folder, record)
+    footage = Footage(files, found.description.at, closed=record.segments is not None)
+    pieces: dict[int, bytes] = {}
+    latest = None
+    for frame in footage.frames(due[0][0] - _MARGIN_NS, due[-1][0] + _MARGIN_NS):
+        while due and frame.at_ns > due[0][0]:
+            _cut(latest, due.pop(0)[1], pieces)
+        latest = frame
+    for _, sighting in due:
+        _cut(latest, sighting, pieces)
+    return pieces
+
+
+def _looked_at_ns(sighting: Sighting, record: CameraRecord, start_ns: int) -> int:
+    """When the picture was taken: by its number, where that is near to when the card rested."""
+    rested_ns = sighting.at or 0
+    by_number_ns = start_ns + round(sighting.frame / record.fps * 1e9)
+    return by_number_ns if 0 <= by_number_ns - rested_ns <= _LATEST_LOOK_NS else rested_ns
+
+
+def _cut(frame: Frame | None, sighting: Sighting, pieces: dict[int, bytes]) -> None:
+    """Keep a sighting's piece of a picture; one that lies outside it there is not."""
+    if frame is not None and sighting.seq is not None:
+        with suppress(ValueError):
+            pieces[sighting.seq] = jpeg(frame.image, sighting.crop, CARD_WIDTH_PX)
 
 
 def _lens(felt: Felt) -> Lens | None:

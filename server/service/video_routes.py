@@ -6,7 +6,7 @@ rounds; what lay face down lies face down in it too.
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
@@ -30,7 +30,9 @@ from server.service.video import (
     Found,
     Kept,
     Recordings,
+    Sighting,
     camera_view,
+    card_pictures,
     span_of,
 )
 from server.service.views import HandRow, RoundRow
@@ -38,9 +40,11 @@ from simulation.house import table_layout
 
 CLIPS_BYTES: Final = 192 << 20
 PICTURES_BYTES: Final = 32 << 20
-CARD_WIDTH_PX: Final = 132
 _LOOKED_NS: Final = 60_000_000_000
 _HANDS_LOOKED_AT: Final = 200
+_NEXT_ENTRIES: Final = 100
+_SOON_NS: Final = 20_000_000_000
+_SIGHTINGS: Final = frozenset({"card_sighted", "foreign_card_sighted"})
 _RANGE: Final = re.compile(r"bytes=(\d{0,15})-(\d{0,15})")
 _NO_SESSION: Final = {404: "There is no such session, or no such round in it."}
 _NO_PICTURE: Final = {404: "There is no such session or camera, or no picture of that time."}
@@ -240,30 +244,36 @@ async def picture(
 async def card(request: Request, who: Who, session: str, seq: int) -> Response:
     """Give the piece of the picture that a sighting of a card rests on."""
     found = session_of(request, session)
-    sighting = await _sighting(request, found, seq)
-    at_ns = sighting.at or 0
-    recording = await _recorded(request, found, at_ns)
+    near = await _sightings(request, found, seq)
+    recording = await _recorded(request, found, near[0].at or 0)
     await _note_look(request, who, found)
-    video, camera = video_of(request), sighting.source.partition(":")[2]
-    jpeg = await _shown(
-        video.pictures.get(
-            (recording.folder, camera, "card", seq),
-            lambda: recording.clips.crop(at_ns, sighting.crop, CARD_WIDTH_PX, camera),
-            video.gate,
-        )
-    )
+    video, source = video_of(request), near[0].source
+    key = (recording.folder, "card")
+
+    def cut() -> Mapping[Hashable, bytes]:
+        same = [one for one in near if one.source == source]
+        pieces = card_pictures(recording, source.partition(":")[2], same)
+        return {(*key, number): piece for number, piece in pieces.items()}
+
+    jpeg = await _shown(video.pictures.one_of_many((*key, seq), cut, video.gate))
+    if jpeg is None:
+        raise Problem(404, "there is no picture of that sighting")
     return _jpeg(jpeg)
 
 
-async def _sighting(
-    request: Request, session: Session, seq: int
-) -> CardSighted | ForeignCardSighted:
+async def _sightings(request: Request, session: Session, seq: int) -> list[Sighting]:
+    """Return a sighting, and those soon after it: whoever asks for one asks for the next."""
     if not 0 < seq <= session.place.seq:
         raise Problem(404, "there is no such event")
-    (entry,) = await floor_of(request).entries(session, seq - 1, 1)
-    if entry.type not in {"card_sighted", "foreign_card_sighted"}:
+    entries = await floor_of(request).entries(session, seq - 1, _NEXT_ENTRIES)
+    if entries[0].type not in _SIGHTINGS:
         raise Problem(404, "that event is no sighting of a card")
-    return msgspec.json.decode(entry.plain, type=CardSighted | ForeignCardSighted)
+    found = [
+        msgspec.json.decode(entry.plain, type=CardSighted | ForeignCardSighted)
+        for entry in entries
+        if entry.type in _SIGHTINGS
+    ]
+    return [one for one in found if (one.at or 0) - (found[0].at or 0) <= _SOON_NS]
 
 
 async def _recorded(request: Request, session: Session, at_ns: int) -> Found:
@@ -279,8 +289,6 @@ async def _shown(work: Any) -> Any:
         return await work
     except OperatorError as refused:
         raise Problem(404, refused.what) from refused
-    except ValueError as outside:
-        raise Problem(404, "the sighting lies outside the picture") from outside
 
 
 async def _note_look(request: Request, who: Person, session: Session) -> None:

@@ -149,6 +149,9 @@ function drawCard({ card, face, across }, x, y) {
   return s("g", { transform: `translate(${x} ${y})${turn}` }, body, face === "up" ? front(card) : weave(width, height));
 }
 
+/** A card lying face up, about the origin. */
+export const cardFace = (card) => drawCard({ card, face: "up", across: false }, 0, 0);
+
 const weave = (width, height) =>
   s("rect", { class: "weave", x: 8 - width / 2, y: 8 - height / 2, width: width - 16, height: height - 16, rx: 5 });
 

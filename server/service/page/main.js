@@ -21,7 +21,7 @@ const PAGES = [
   { path: "people", name: "People", right: "keep_accounts", show: showPeople, key: "p" },
   { path: "table", right: "see_tables", show: showTable, under: "floor" },
   { path: "round", right: "see_rounds", show: showRound, under: "rounds" },
-  { path: "own", right: "keep_tokens", show: showOwn },
+  { path: "own", right: "keep_self", show: showOwn },
 ];
 
 const bar = document.getElementById("bar");
@@ -66,6 +66,7 @@ async function signOut() {
 
 async function route() {
   leave?.abort();
+  for (const one of main.querySelectorAll("img, video")) one.removeAttribute("src");
   leave = new AbortController();
   const { signal } = leave;
   if (me === null) {
@@ -75,7 +76,7 @@ async function route() {
     return;
   }
   const [path, ...rest] = location.hash.replace(/^#\/?/, "").split("?")[0].split("/").map(decodeURIComponent);
-  const page = PAGES.find((one) => one.path === path) ?? PAGES[0];
+  const page = PAGES.find((one) => one.path === path) ?? PAGES.find((one) => me.rights.includes(one.right)) ?? PAGES.at(-1);
   drawBar(page);
   document.title = `${page.name ?? rest.join(" ")} · Pitwatch`;
   await shown(page, rest, signal);

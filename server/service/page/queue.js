@@ -1,5 +1,187 @@
-import { h, put } from "./dom.js";
+// Incidents: a queue worked by keyboard. What is found is seen, decided, said and closed; nothing goes.
 
-export async function showQueue({ main }) {
-  put(main, h("h1", {}, "Incidents"));
+import { ask, maybe, post } from "./api.js";
+import { decider } from "./decide.js";
+import { h, isTyping, put } from "./dom.js";
+import { form } from "./sign_in.js";
+import { select } from "./rounds.js";
+import { clauses, item as itemNote, mistake } from "./verdicts.js";
+import { ago, clock, counted, day, moment, spoken } from "./words.js";
+
+const STATES = ["", "open", "assigned", "closed"];
+const NAMES = { "": "Open and assigned", open: "Open", assigned: "Assigned", closed: "Closed" };
+const TONES = { high: "bad", medium: "doubt", low: "even" };
+const WEIGHTS = { high: 3, medium: 2, low: 1 };
+
+export async function showQueue({ main, me, may, rest: [chosen = null], say, onLeave }, signal) {
+  const page = {
+    main, me, may, say, chosen, state: "", table: "", rows: [], says: await clauses(),
+    list: h("ol", { class: "queue", "aria-label": "Incidents" }), detail: h("section", { class: "detail", "aria-live": "polite" }), decider: null,
+  };
+  const tables = (await ask("/api/tables", { signal })).map((one) => one.table);
+  put(main,
+    h("header", { class: "head" }, h("h1", {}, "Incidents"),
+      h("div", { class: "filters" },
+        select("State", STATES, (one) => NAMES[one], "", (state) => again(page, { state })),
+        select("Table", ["", ...tables], (one) => one || "Every table", "", (table) => again(page, { table })))),
+    h("div", { class: "queue-page" }, h("div", { class: "panel queue-place" }, page.list), page.detail));
+  await load(page);
+  if (page.chosen === null && page.rows.length) page.chosen = page.rows[0].id;
+  mark(page);
+  await open(page);
+  addEventListener("keydown", (event) => onKey(page, event), { signal });
+  watch(page, onLeave, signal);
 }
+
+async function again(page, change) {
+  Object.assign(page, change);
+  await load(page);
+}
+
+async function load(page) {
+  const states = page.state ? [page.state] : ["open", "assigned"];
+  const asked = new URLSearchParams([...states.map((one) => ["state", one]), ["limit", 200], ...(page.table ? [["table", page.table]] : [])]);
+  page.rows = (await ask(`/api/incidents?${asked}`)).items.sort((a, b) => WEIGHTS[b.severity] - WEIGHTS[a.severity] || b.at - a.at);
+  draw(page);
+}
+
+/** A change comes as the incident's row; the list keeps its order while somebody works on it. */
+function watch(page, onLeave, signal) {
+  const source = new EventSource("/api/incidents/stream");
+  source.onmessage = ({ data }) => {
+    const row = JSON.parse(data);
+    const at = page.rows.findIndex((one) => one.id === row.id);
+    if (at >= 0) page.rows[at] = row;
+    else if (wanted(page, row)) page.rows.unshift(row);
+    draw(page);
+  };
+  onLeave(signal, () => source.close());
+}
+
+const wanted = (page, row) =>
+  (page.state ? row.state === page.state : row.state !== "closed") && (!page.table || row.table === page.table);
+
+function draw(page) {
+  put(page.list, page.rows.length ? page.rows.map((row) => entry(page, row)) : h("li", { class: "quiet" }, "Nothing waits here."));
+  mark(page);
+}
+
+const title = (row) =>
+  row.codes.length ? row.codes.map(spoken).join(", ") : row.reviews + row.decided ? "A reading in doubt" : "Opened by hand";
+
+const entry = (page, row) =>
+  h("li", {}, h("button", { type: "button", class: `entry ${row.severity}`, "data-id": row.id, onclick: () => choose(page, row.id) },
+    h("b", {}, title(row)),
+    h("span", { class: "quiet" }, `${row.table} · round ${row.round} · ${day(row.at)} ${clock(row.at)}`),
+    h("span", { class: "tags" },
+      row.reviews > 0 && h("em", { class: "doubt" }, `${row.reviews} to decide`),
+      row.assignee && h("em", {}, row.assignee), row.comments > 0 && h("em", {}, counted(row.comments, "comment")),
+      row.state === "closed" && h("em", { class: "good" }, "closed"))));
+
+function mark(page) {
+  for (const one of page.list.querySelectorAll("[data-id]")) {
+    if (one.dataset.id === page.chosen) one.setAttribute("aria-current", "true");
+    else one.removeAttribute("aria-current");
+  }
+  page.list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+}
+
+async function choose(page, id) {
+  page.chosen = id;
+  history.replaceState(null, "", `#/incidents/${encodeURIComponent(id)}`);
+  mark(page);
+  await open(page);
+}
+
+async function open(page) {
+  page.decider = null;
+  if (page.chosen === null) {
+    put(page.detail, h("div", { class: "panel" }, h("p", { class: "quiet" }, "Choose an incident.")));
+    return;
+  }
+  const id = page.chosen;
+  const found = await maybe(`/api/incidents/${encodeURIComponent(id)}`);
+  if (id !== page.chosen) return;
+  if (found === null) put(page.detail, h("div", { class: "panel" }, h("p", {}, "There is no such incident.")));
+  else drawDetail(page, found);
+}
+
+function drawDetail(page, found) {
+  const { incident, round } = found;
+  const waiting = found.reviews.filter((one) => !one.decided);
+  const link = `#/round/${encodeURIComponent(incident.session)}/${incident.round}`;
+  const done = async (text) => { page.say(text, "good"); await load(page); await open(page); };
+  page.decider = waiting.length && page.may("resolve_reviews") ? decider(waiting[0], page.me, done) : null;
+  put(page.detail,
+    h("header", { class: "head" },
+      h("div", {}, h("h2", { class: "big" }, title(incident)), h("p", { class: "quiet" }, `${incident.table} · round ${incident.round} · ${moment(incident.at)} (${ago(incident.at, Date.now() * 1e6)})`)),
+      h("span", { class: `badge ${TONES[incident.severity]}` }, `${spoken(incident.severity)} severity`),
+      h("span", { class: `badge ${incident.state === "closed" ? "good" : "even"}` }, incident.assignee && incident.state !== "closed" ? `With ${incident.assignee}` : NAMES[incident.state]),
+      h("div", { class: "head-links" }, h("a", { class: "button", href: link, title: "Key o" }, "Watch the round"), files(page, incident))),
+    page.decider?.drawn,
+    h("div", { class: "notes" },
+      found.violations.map((one) => mistake(one, page.says, one.at, () => { location.hash = `${link}/${one.seq}`; })),
+      (page.decider ? waiting.slice(1) : waiting).map((one) => itemNote(one)), found.reviews.filter((one) => one.decided).map(decided)),
+    h("div", { class: "columns" }, actions(page, found, done), history_(found)));
+}
+
+const decided = (review) =>
+  h("article", { class: "note" }, h("h3", { class: "good" }, "Decided"), h("p", {}, review.what),
+    h("p", {}, decisionText(review.decided)),
+    h("p", { class: "quiet" }, `${review.decided.person}, ${moment(review.decided.at)}${review.decided.reason ? `: ${review.decided.reason}` : ""}`));
+
+const decisionText = ({ decision, choice }) => (choice ? `The card is ${choice}.` : `${spoken(decision)}.`);
+
+const files = (page, incident) =>
+  page.may("take_out") && h("a", { class: "button", href: `/api/incidents/${encodeURIComponent(incident.id)}/report.html`, target: "_blank", rel: "noopener" }, "Report");
+
+function actions(page, found, done) {
+  const { incident } = found;
+  if (!page.may("work_incidents")) return h("section", { class: "panel" }, h("h2", {}, "Work"), h("p", { class: "quiet" }, `The ${page.me.role} role reads along.`));
+  const path = `/api/incidents/${encodeURIComponent(incident.id)}`;
+  const isClosed = incident.state === "closed";
+  const assign = (to) => post(`${path}/assignment`, { to }).then(() => done(to ? `It is with ${to}.` : "It is nobody's."));
+  const text = (id, label, name) => h("div", { class: "field" }, h("label", { for: id }, label), h("textarea", { id, name, rows: 2, required: true, maxlength: 4000 }));
+  return h("section", { class: "panel", "aria-label": "Work" }, h("h2", {}, "Work"),
+    h("div", { class: "head-links" },
+      incident.assignee !== page.me.name && h("button", { type: "button", id: "take", title: "Key a", onclick: () => assign(page.me.name) }, "Take it ", h("kbd", {}, "a")),
+      incident.assignee !== null && h("button", { type: "button", onclick: () => assign(null) }, "Give it up")),
+    form("Comment", [text("comment", "Comment", "text")], "Comment", ({ text: said }) => post(`${path}/comments`, { text: said }).then(() => done("Said."))),
+    form(isClosed ? "Open again" : "Close", [text("reason", isClosed ? "Why open it again" : "Why it is closed", "reason")], isClosed ? "Open it again" : "Close it",
+      ({ reason }) => post(`${path}/${isClosed ? "reopening" : "closing"}`, { reason }).then(() => done(isClosed ? "Open again." : "Closed."))),
+    h("p", { class: "keys inline" }, [["j k", "next, before"], ["a", "take"], ["c", "comment"], ["x", "close"], ["o", "watch"]].map(([key, what]) => h("span", {}, h("kbd", {}, key), ` ${what}`))));
+}
+
+const TOLD = {
+  case_opened: (one) => `opened it by hand: ${one.text}`,
+  case_assigned: (one) => (one.to ? (one.to === one.person ? "took it" : `gave it to ${one.to}`) : "gave it up"),
+  case_commented: (one) => one.text,
+  case_closed: (one) => `closed it: ${one.reason}`,
+  case_reopened: (one) => `opened it again: ${one.reason}`,
+};
+
+const history_ = (found) =>
+  h("section", { class: "panel", "aria-label": "History" }, h("h2", {}, "What was done"),
+    found.history.length
+      ? h("ol", { class: "history" }, found.history.map((one) => h("li", {}, h("span", { class: "quiet num" }, moment(one.at)), h("p", {}, h("b", {}, one.person), " ", TOLD[one.type]?.(one) ?? spoken(one.type)))))
+      : h("p", { class: "quiet" }, "Nobody has worked on it yet."));
+
+function onKey(page, event) {
+  if (isTyping(event)) {
+    if (event.key === "Escape") event.target.blur();
+    return;
+  }
+  const at = page.rows.findIndex((one) => one.id === page.chosen);
+  const step = (by) => { const next = page.rows[at + by]; if (next) choose(page, next.id); };
+  const focus = (id) => page.detail.querySelector(`#${id}`)?.focus();
+  const act = {
+    j: () => step(1), ArrowDown: () => step(1), k: () => step(-1), ArrowUp: () => step(-1),
+    a: () => page.detail.querySelector("#take")?.click(), c: () => focus("comment"), x: () => focus("reason"),
+    o: () => page.detail.querySelector(".head-links a")?.click(),
+  }[event.key];
+  if (act) {
+    event.preventDefault();
+    act();
+  } else if (page.decider?.onKey(event.key)) event.preventDefault();
+}
+

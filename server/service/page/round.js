@@ -14,6 +14,7 @@ import { day, fine, kind, say as sentence, signed, span, tone } from "./words.js
 const AFTER = 80;
 const SPEEDS = [0.5, 1, 2, 4];
 const LEAD_NS = 5e8;
+const PATIENCE_MS = 2500;
 
 export async function showRound({ main, may, rest: [session, number, seq], onLeave }, signal) {
   const round = Number(number);
@@ -28,16 +29,20 @@ export async function showRound({ main, may, rest: [session, number, seq], onLea
   onLeave(signal, () => player.pause());
   const asked = events.find((event) => event.seq === Number(seq));
   player.go(asked ? asked.at : player.to);
-  evidence(page.pictures, { session, row, events, footage, go: (at) => player.go(at) }, signal);
+  await Promise.race([player.isReady(), new Promise((done) => setTimeout(done, PATIENCE_MS))]);
+  if (!signal.aborted) evidence(page.pictures, { session, events, footage, go: (at) => player.go(at) });
 }
 
 /** A round's events, with what came between it and the one before, and its ledger after it. */
 async function eventsOf(session, row, signal) {
   const from = await roundStart(session, row.round, signal);
-  const own = await eventsBetween(session, from, row.last_seq, signal);
+  const own = (await eventsBetween(session, from, row.last_seq, signal)).filter((event) => isOf(event, row.round));
   const later = row.status === "open" ? [] : await eventsBetween(session, row.last_seq, row.last_seq + AFTER, signal).catch(() => []);
   return [...own, ...later.filter((event) => event.round === row.round && ["ledger_posted", "review_resolved"].includes(event.type))];
 }
+
+/** Judgements of the round before come after its last fact. */
+const isOf = (event, round) => (event.result?.round ?? (kind(event) === "ledger" || event.type === "review_raised" ? event.round : round)) === round;
 
 /** Time as it is played: by the clip where there is one, else by the host's clock. */
 class Player {
@@ -45,7 +50,7 @@ class Player {
     const clip = footage?.cameras.find((one) => one.clip)?.clip ?? null;
     const told = events.filter((event) => event.seq >= row.seq && event.type !== "ledger_posted").map((event) => event.at);
     this.from = Math.min(row.at, ...told) - LEAD_NS;
-    this.to = Math.max(row.closed_at ?? row.at, ...told);
+    this.to = row.closed_at ?? Math.max(row.at, ...told);
     this.moments = [...new Set(events.filter((event) => kind(event) !== "sensed" && kind(event) !== "ledger").map((event) => event.at))]
       .filter((at) => at >= this.from && at <= this.to).sort((a, b) => a - b);
     Object.assign(this, { clip, at: this.to, isPlaying: false, speed: 1, video: null, onMove: () => null, onState: () => null });
@@ -60,6 +65,10 @@ class Player {
   /** A clip that has not come yet is gone to when it has. */
   seek() {
     if (this.video?.readyState > 0) this.video.currentTime = Math.max(0, (this.at - this.clip.from_ns) / 1e9);
+  }
+
+  isReady() {
+    return new Promise((done) => this.video?.addEventListener("canplay", done, { once: true }));
   }
 
   step(by) {

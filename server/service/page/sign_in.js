@@ -1,6 +1,6 @@
 // Signing in, and what a person keeps of their own: password and second factor.
 
-import { ask, keepCsrf, post } from "./api.js";
+import { keepCsrf, post } from "./api.js";
 import { h, put } from "./dom.js";
 
 const field = (label, attributes, hint) => {
@@ -73,7 +73,7 @@ export function showSignIn({ main, onDone }) {
 const asksForCode = ({ status, problem }) => status === 401 && problem.needs === "code";
 
 /** Draw the page of one's own account. */
-export async function showOwn({ main, me, say, signOut }) {
+export function showOwn({ main, me, say, signOut }) {
   const change = form("Change your password", [
     h("input", { type: "text", name: "name", value: me.name, autocomplete: "username", hidden: true, "aria-hidden": "true", tabindex: -1 }),
     field("Password now", { name: "old", type: "password", autocomplete: "current-password" }),
@@ -88,36 +88,41 @@ export async function showOwn({ main, me, say, signOut }) {
       h("button", { type: "button", onclick: signOut }, "Sign out")),
     h("div", { class: "columns" },
       h("section", { class: "panel" }, h("h2", {}, "Password"), h("p", { class: "quiet" }, "Every session of the account ends with it."), change),
-      h("section", { class: "panel" }, h("h2", {}, "Second factor"), await secondFactor(say))));
+      h("section", { class: "panel" }, h("h2", {}, "Second factor"), secondFactor(me, say, signOut))));
 }
 
-async function secondFactor(say) {
+function secondFactor(me, say, signOut) {
   const place = h("div", {});
-  await drawFactor(place, say);
+  if (me.second_factor === "on") drawFactorOn(place, say, signOut);
+  else drawFactorOff(place, say);
   return place;
 }
 
-async function drawFactor(place, say) {
-  const known = await ask("/api/openapi.json").then((one) => "/api/me/totp" in one.paths).catch(() => false);
-  if (!known) {
-    put(place, h("p", { class: "quiet" }, "This service asks for a password alone."));
-    return;
-  }
+const password = () => field("Your password", { name: "password", type: "password", autocomplete: "current-password" });
+
+function drawFactorOff(place, say) {
   put(place, h("p", { class: "quiet" }, "A code of an authenticator app, asked for at sign-in."),
-    h("button", { type: "button", onclick: () => enrol(place, say) }, "Set up an authenticator"));
+    form("Set up an authenticator", [password()], "Set it up", async (sent) => enrol(place, await post("/api/me/second-factor", sent), say)));
 }
 
-async function enrol(place, say) {
-  const made = await post("/api/me/totp", {});
+function drawFactorOn(place, say, signOut) {
+  put(place, h("p", {}, h("span", { class: "good" }, "On."), " A code is asked for at sign-in."),
+    form("Turn it off", [password()], "Turn it off", async (sent) => {
+      await post("/api/me/second-factor/removal", sent);
+      say("The second factor is off.", "good");
+      await signOut();
+    }));
+}
+
+function enrol(place, made, say) {
   put(place,
-    h("p", {}, "Enter this secret in your authenticator, then confirm with its code."),
-    h("p", { class: "mono secret" }, made.secret ?? made.uri),
-    form("Confirm", [field("Code", { name: "code", inputmode: "numeric", autocomplete: "one-time-code", maxlength: 8 })],
-      "Confirm", async ({ code }) => {
-        const kept = await post("/api/me/totp/confirm", { code });
-        say("The second factor is set.", "good");
-        const codes = kept?.recovery_codes ?? kept?.recovery ?? made.recovery_codes ?? [];
-        put(place, h("p", {}, "Set. Keep these recovery codes; each works once."),
+    h("p", {}, "Enter this secret in your authenticator, or open the link on the device that has it; then confirm with its code."),
+    h("p", { class: "mono secret" }, made.secret), h("p", {}, h("a", { href: made.uri }, "Open in an authenticator")),
+    form("Confirm", [field("Code", { name: "code", inputmode: "numeric", autocomplete: "one-time-code", minlength: 6, maxlength: 8 })],
+      "Confirm", async (sent) => {
+        const { codes } = await post("/api/me/second-factor/confirmation", sent);
+        say("The second factor is on.", "good");
+        put(place, h("p", {}, "On. Keep these recovery codes; each works once and they are not shown again."),
           h("ul", { class: "mono codes" }, codes.map((one) => h("li", {}, one))));
       }));
 }

@@ -1,0 +1,97 @@
+"""``pitwatch console``: look at one recorded session, on this machine alone."""
+
+import hashlib
+import os
+import secrets
+import sys
+from pathlib import Path
+from typing import Final
+
+from argon2 import PasswordHasher
+
+from models.errors import OperatorError
+from server.demo import SESSION
+from server.json_log import log_as_json
+from server.replay import ReplayOptions
+from server.replay_command import Outputs, play_and_write
+from server.serve_command import Address, listen
+from server.service.accounts import Accounts
+from server.service.app import Setup, make_app
+from server.service.people import Role
+from stream.clock import Clock, HostClock
+from stream.recording import read_session
+
+ACCOUNT: Final = "officer"
+PASSWORD_FILE: Final = "console-password"
+LOOPBACK: Final = "127.0.0.1"
+
+
+def run_console(session: Path | None, state: Path | None, port: int) -> None:
+    """Serve the console of a session until stopped.
+
+    Args:
+        session: its folder; ``None`` for the demo's.
+        state: where its journal, the account and what people do are kept; ``None`` for a place
+            of its own in the user's state folder.
+        port: of the loopback address.
+
+    Raises:
+        PitwatchError: the session is not sound, or the state cannot be written.
+    """
+    folder = (session or SESSION).resolve()
+    table = read_session(folder).table
+    kept = state or _state_of(folder)
+    kept.mkdir(mode=0o700, parents=True, exist_ok=True)
+    journal_of(folder, kept / f"{table.lower()}.journal")
+    clock = HostClock()
+    password = account_in(kept, clock)
+    app = make_app(Setup(kept, kept, recordings=folder), clock)
+    log_as_json(clock)
+    print(
+        f"http://{LOOPBACK}:{port}  sign in as {ACCOUNT}, password {password}\n"
+        f"kept in {kept}; Ctrl-C stops it",
+        file=sys.stderr,
+    )
+    listen(app, Address(LOOPBACK, port))
+
+
+def journal_of(session: Path, journal: Path) -> None:
+    """Replay a session into its journal, where that is not there yet.
+
+    Raises:
+        PitwatchError: the session is not sound; no journal is left then.
+    """
+    if not journal.exists():
+        print(f"replaying {session} once", file=sys.stderr)
+        play_and_write(ReplayOptions(session), Outputs(journal=journal))
+
+
+def account_in(state: Path, clock: Clock) -> str:
+    """Return what to sign in with: the first start makes the account and keeps its password.
+
+    Raises:
+        OperatorError: the password's file is gone, and nobody can be told it again.
+    """
+    file = state / PASSWORD_FILE
+    accounts = Accounts.open(state / "accounts.sqlite", clock, PasswordHasher())
+    try:
+        if not accounts.all():
+            file.touch(mode=0o600)
+            file.write_text(secrets.token_urlsafe(12) + "\n", "utf-8")
+            accounts.add(ACCOUNT, Role.SURVEILLANCE, file.read_text("utf-8").strip())
+    finally:
+        accounts.close()
+    if not file.is_file():
+        raise OperatorError(
+            "the account's password is not known any more",
+            where=str(file),
+            way_out=f"Remove {state} and start again; the session itself is not touched",
+        )
+    return file.read_text("utf-8").strip()
+
+
+def _state_of(session: Path) -> Path:
+    """Return the place of a session's console: it goes by the folder's path."""
+    home = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    mark = hashlib.sha256(str(session).encode()).hexdigest()[:8]
+    return Path(home) / "pitwatch" / "console" / f"{session.name}-{mark}"

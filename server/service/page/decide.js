@@ -1,0 +1,97 @@
+// Deciding a review item: the pictures, what it may be, and one's name under the choice.
+
+import { ask, maybe, paths, post, query } from "./api.js";
+import { h, put, s } from "./dom.js";
+import { cropPath } from "./evidence.js";
+import { cardFace } from "./felt.js";
+import { cardName, cardText, fine } from "./words.js";
+
+const RANKS = [..."A23456789TJQK"];
+const SUITS = [..."SHDC"];
+const IS_CARD = /^[A23456789TJQK][SHDC]$/;
+const WAYS = [
+  { decision: "stands", key: "s", name: "What is recorded is right" },
+  { decision: "burned", key: "b", name: "The card was burned" },
+  { decision: "unreadable", key: "u", name: "Nobody can tell", asks: true },
+  { decision: "void", key: "v", name: "The floor calls the round off", asks: true },
+];
+
+/** Where a decision on an item is sent. */
+const decisionPath = (review) => `/api/incidents/${encodeURIComponent(`${review.session}.${review.round}`)}/reviews/${review.item}/decision`;
+
+/** Returns { drawn, onKey }; `done` is called with what to say once it is signed. */
+export function decider(review, me, done) {
+  const cards = review.candidates.filter((one) => IS_CARD.test(one));
+  const state = { choice: null, decision: null };
+  const reason = h("textarea", { id: "why", rows: 2, maxlength: 4000 });
+  const fault = h("p", { class: "bad", role: "alert" });
+  const sign = h("button", { type: "button", class: "main", disabled: true, onclick: () => send() });
+  const buttons = [];
+  const choose = (decision, choice) => {
+    Object.assign(state, { decision, choice });
+    for (const one of buttons) one.drawn.setAttribute("aria-pressed", one.decision === decision && one.choice === choice);
+    sign.disabled = false;
+    put(sign, `Sign as ${me.name}: ${told(state)} `, h("kbd", {}, "Enter"));
+    if (WAYS.find((one) => one.decision === decision)?.asks) reason.focus();
+  };
+  const option = (decision, choice, key, ...inside) => {
+    const drawn = h("button", { type: "button", "aria-pressed": "false", class: choice ? "candidate" : "way", onclick: () => choose(decision, choice) }, inside, key && h("kbd", {}, key));
+    buttons.push({ drawn, decision, choice, key });
+    return drawn;
+  };
+  const send = async () => {
+    sign.disabled = true;
+    fault.textContent = "";
+    try {
+      await post(decisionPath(review), { decision: state.decision, choice: state.choice, reason: reason.value.trim() });
+      await done(`Signed: ${told(state)}.`);
+    } catch (refused) {
+      fault.textContent = `${refused.message}.`;
+      sign.disabled = false;
+    }
+  };
+  put(sign, "Choose first");
+  const pictures = h("ul", { class: "looks" });
+  showLooks(pictures, review);
+  const drawn = h("section", { class: "panel decide", "aria-label": "To decide" },
+    h("h2", {}, "To decide"), h("p", { class: "what" }, review.what),
+    h("div", { class: "weigh" }, pictures,
+      h("div", {}, h("div", { class: "candidates", role: "group", "aria-label": "What it may be" },
+        cards.map((card, index) => option("chosen", card, String(index + 1), face(card)))),
+      other(choose))),
+    h("div", { class: "ways", role: "group", "aria-label": "Or" }, WAYS.map((one) => option(one.decision, null, one.key, one.name))),
+    h("div", { class: "field" }, h("label", { for: "why" }, "Reason"), reason), fault, sign);
+  return {
+    drawn,
+    onKey(key) {
+      const found = buttons.find((one) => one.key === key);
+      if (found) choose(found.decision, found.choice);
+      else if (key === "Enter" && !sign.disabled && !document.activeElement.closest("button, a, summary")) send();
+      else return false;
+      return true;
+    },
+  };
+}
+
+const told = ({ decision, choice }) => (choice ? `it is the ${cardName(choice)}` : WAYS.find((one) => one.decision === decision).name.toLowerCase());
+
+const face = (card) => [
+  s("svg", { class: "felt-card", viewBox: "-60 -82 120 164", role: "img", "aria-label": cardName(card) }, cardFace(card)),
+];
+
+function other(choose) {
+  const rank = h("select", { "aria-label": "Rank" }, RANKS.map((one) => h("option", { value: one }, one === "T" ? "10" : one)));
+  const suit = h("select", { "aria-label": "Suit" }, SUITS.map((one) => h("option", { value: one }, cardText(`A${one}`)[1])));
+  return h("details", {}, h("summary", {}, "Another card"),
+    h("div", { class: "head-links" }, rank, suit, h("button", { type: "button", onclick: () => choose("chosen", rank.value + suit.value) }, "This one")));
+}
+
+/** The camera's pictures among what the item rests on. */
+async function showLooks(place, review) {
+  const events = await Promise.all(review.evidence.slice(0, 12).map((seq) =>
+    ask(query(paths.events(review.session), { after: seq - 1, limit: 1 })).then(({ events: [one] }) => one).catch(() => null)));
+  const seen = events.filter((one) => one?.type === "card_sighted" || one?.type === "foreign_card_sighted");
+  const has = seen.length > 0 && (await maybe(`${paths.session(review.session)}/footage`))?.cameras.length;
+  put(place, has ? seen.map((one) => h("li", {}, h("img", { src: cropPath(review.session, one.seq), alt: "The card in question as the camera saw it" }), h("span", { class: "quiet" }, fine(one.at))))
+    : h("li", { class: "quiet" }, "No picture of it lies here."));
+}
