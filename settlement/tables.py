@@ -51,7 +51,7 @@ def deal_begins(state: State, seq: int) -> None:
         for spot in round_.spots:
             player = table.seats.get(spot.number)
             _limit(state, spot, 1 if player is None else held[player])
-    _too_many(state, held)
+    _too_many(state, held, seq)
     if not state.rules.mid_shoe_entry:
         _entries(state)
     table.newcomers.clear()
@@ -90,7 +90,7 @@ def _limit(state: State, spot: Spot, many: int) -> None:
         state.find("above_table_max", hand.stake_seq, detail, spot.number)
 
 
-def _too_many(state: State, held: dict[str, int]) -> None:
+def _too_many(state: State, held: dict[str, int], seq: int) -> None:
     most, seats = state.rules.max_spots_per_player, state.table.seats
     if most is None:
         return
@@ -99,7 +99,7 @@ def _too_many(state: State, held: dict[str, int]) -> None:
             own = [spot for spot in state.round.spots if seats.get(spot.number) == player]
             last = sorted(own, key=_wagered_at)[most]
             detail = f"{player} plays {many} spots; at most {most} are allowed"
-            state.find("too_many_spots", _wagered_at(last), detail, last.number)
+            state.find("too_many_spots", _wagered_at(last) or seq, detail, last.number)
 
 
 def _wagered_at(spot: Spot) -> int:
