@@ -1,8 +1,8 @@
 """Players' decisions as they were seen: shown in an accepted way, in turn, and allowed."""
 
-from typing import Final, cast
+from typing import Final
 
-from models.events import HoleCardChecked
+from models.events import CardsTouched, HoleCardChecked
 from settlement.cards import in_turn
 from settlement.facts import Noted
 from settlement.hands import named
@@ -61,24 +61,26 @@ def _signal(state: State, noted: Noted) -> None:
 
 
 def _surrender(state: State, spot: Spot, hand: Hand, seq: int) -> None:
-    code, should = _surrender_fault(hand, state.rules)
-    if code:
+    fault = _surrender_fault(hand, state.rules)
+    hand.surrendered_seq = seq
+    if fault is not None:
+        code, should = fault
         detail = f"{named(hand.cards)} surrendered; {should}"
         state.find(code, seq, detail, spot.number, hand.number)
-    stands = not (code and state.rules.voids_illegal_option)
-    hand.surrendered_seq = seq if stands else 0
-    hand.surrender_faulted = code != ""
+        hand.surrender_faulted = True
+        if state.rules.voids_illegal_option:
+            hand.surrendered_seq = 0
 
 
-def _surrender_fault(hand: Hand, rules: HouseRules) -> tuple[str, str]:
-    """Return the code and what should have been; empty where the hand may be given up."""
+def _surrender_fault(hand: Hand, rules: HouseRules) -> tuple[str, str] | None:
+    """Return the code and what should have been, where the hand may not be given up."""
     if rules.surrender == "none":
         return "surrender_not_offered", "this game has no surrender"
     if hand.split and not rules.surrender_after_split:
         return "surrender_after_split", "split hands may not be surrendered"
     if len(hand.cards) != 2 or hand.stood or hand.doubled_seq or hand.due_seq:
         return "surrender_after_action", "it is the first decision on the first two cards"
-    return "", ""
+    return None
 
 
 _MANNERS: Final = {"one_hand": "one hand", "two_hands": "both hands"}
@@ -86,15 +88,17 @@ _MANNERS: Final = {"one_hand": "one hand", "two_hands": "both hands"}
 
 def touched(state: State, noted: Noted) -> None:
     """Apply a player's hand on the cards."""
-    allowed, manner = state.rules.player_touch, noted.manner or ""
-    if allowed in ("free", manner):
+    touch: CardsTouched = noted.fact
+    allowed = state.rules.player_touch
+    if allowed in ("free", touch.manner):
         return
     should = "only the dealer touches them" if allowed == "never" else "one hand is allowed"
-    detail = f"player touched the cards with {_MANNERS[manner]}; {should}"
+    detail = f"player touched the cards with {_MANNERS[touch.manner]}; {should}"
     state.find("player_touched_cards", noted.seq, detail, noted.spot)
 
 
 def checked(state: State, noted: Noted) -> None:
     """Apply the dealer's look at his hole card."""
     state.round.looked = True
-    state.round.saw_blackjack = cast(HoleCardChecked, noted.fact).blackjack
+    look: HoleCardChecked = noted.fact
+    state.round.saw_blackjack = look.blackjack

@@ -60,7 +60,7 @@ def _to_hand(state: State, spot: Spot, hand: Hand, noted: Noted) -> None:
 def _taken(hand: Hand, noted: Noted) -> None:
     complete = len(hand.cards) >= 2
     hand.lay(noted)
-    hand.double_card = hand.doubled_seq > 0 and complete
+    hand.double_card = complete and bool(hand.doubled_seq)
     hand.due_seq = hand.doubled_seq if hand.split and not complete else 0
 
 
@@ -102,7 +102,7 @@ def in_turn(state: State, spot: Spot, hand: Hand, noted: Noted) -> None:
         spot.out_of_turn = True
         detail = f"spot {spot.number} played on while spot {before} was still to play"
         state.find("player_turn_order", noted.seq, detail, spot.number, hand.number)
-    elif len(spot.hands) > 1:
+    elif spot.hands[0].split:
         _hand_in_turn(state, spot, hand, noted)
 
 
@@ -110,30 +110,30 @@ def _spot_before(round_: Round, spot: Spot, index: int, rules: HouseRules) -> in
     """Return the first spot that has still to play before this one; 0 for none."""
     for other in round_.spots:
         if other.number >= spot.number:
-            return 0
+            break
         if spot_unfinished(other, index, rules):
             return other.number
     return 0
 
 
 def _hand_in_turn(state: State, spot: Spot, hand: Hand, noted: Noted) -> None:
-    due = _hands_due(spot, noted.index, state.rules)
-    if due and hand.number not in due:
+    due = _hands_due(spot, hand, noted.index, state.rules)
+    if hand.number not in due:
         hand.out_of_turn = True
         detail = f"hand {hand.number} played on while hand {due[0]} was unfinished"
         state.find("split_hand_order", noted.seq, detail, spot.number, hand.number)
 
 
-def _hands_due(spot: Spot, index: int, rules: HouseRules) -> list[int]:
-    """Return the hands that may be played now: the one begun, or the first in either order."""
+def _hands_due(spot: Spot, hand: Hand, index: int, rules: HouseRules) -> list[int]:
+    """Return the hands that may be played now: the one begun, or the first in either order.
+
+    Split aces that get one card each may have it in any order, and where none is unfinished any
+    hand may be played.
+    """
     if rules.one_card_to_split_aces and spot.hands[0].aces:
-        return []
-    created = list(range(len(spot.hands)))
-    first = _first_unfinished(spot, created, index, rules)
-    if first < 0:
-        return []
-    placed = _first_unfinished(spot, spot.places, index, rules)
-    either = [first] if placed == first else [first, placed]
+        return [hand.number]
+    orders = ([each.number for each in spot.hands], spot.places)
+    either = [_first_unfinished(spot, hand, order, index, rules) for order in orders]
     begun = [number for number in either if _begun(spot.hands[number])]
     return begun or either
 
@@ -143,11 +143,13 @@ def _begun(hand: Hand) -> bool:
     return len(hand.cards) >= 2 and not hand.out_of_turn
 
 
-def _first_unfinished(spot: Spot, order: list[int], index: int, rules: HouseRules) -> int:
+def _first_unfinished(
+    spot: Spot, hand: Hand, order: list[int], index: int, rules: HouseRules
+) -> int:
     for number in order:
         if unfinished(spot.hands[number], index - 1, rules):
             return number
-    return -1
+    return hand.number
 
 
 def _to_dealer(state: State, noted: Noted) -> None:
@@ -186,17 +188,13 @@ def _too_early(round_: Round, index: int, rules: HouseRules) -> bool:
     """Tell whether players still act, and the dealer does not draw before they do."""
     if round_.hole_shown_seq or round_.saw_blackjack:
         return False
-    last = -1
-    for spot in round_.spots:
-        if spot.last_turn > index:
-            last = max(last, _last_turn(spot, index, rules))
-    return last >= 0 and not 0 <= round_.first_draw < last
-
-
-def _last_turn(spot: Spot, index: int, rules: HouseRules) -> int:
-    """Return the place of the last fact that plays on a hand of the spot."""
-    last = -1
-    for hand in spot.hands:
-        if unfinished(hand, index, rules):
-            last = max(last, hand.script.last_turn)
-    return last
+    last = max(
+        [
+            hand.script.last_turn
+            for spot in round_.spots
+            for hand in spot.hands
+            if unfinished(hand, index, rules)
+        ],
+        default=0,
+    )
+    return last > 0 and not 0 < round_.first_draw < last

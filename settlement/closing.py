@@ -68,7 +68,7 @@ def _spot(lying: _Table, spot: Spot) -> SpotResult:
     net: Cents | None = 0
     if spot.insurance:
         insurance = _insurance(spot, lying.ways, lying.state.rules)
-        insured = insurance.stake > 0
+        insured = bool(insurance.stake)
         net = spot.insurance_net = insurance.net
     hands = tuple([_hand(lying, spot, hand, insured=insured) for hand in spot.hands])
     for hand in spot.hands:
@@ -138,7 +138,7 @@ def _judge_the_end(state: State, played: Played) -> None:
     round_ = state.round
     over = round_.players_done()
     draw_faults(state, played)
-    if over and played.outcome == "short":
+    if over:
         stood_short(state, played, _first_settling(round_))
     for spot in round_.spots:
         _insurance_faults(state, spot)
@@ -167,7 +167,7 @@ def _insurance_faults(state: State, spot: Spot) -> None:
     if not spot.insurance or spot.insurance_faulted or not main:
         return
     laid, half = dollars(spot.insurance), dollars(main // 2)
-    if spot.insurance > main // 2:
+    if 2 * spot.insurance > main:
         detail = f"insurance of {laid} on a wager of {dollars(main)}; at most {half} counts"
         state.find("insurance_over_half", spot.insurance_seq, detail, spot.number)
     elif state.rules.insurance == "exactly_half" and spot.insurance != main // 2:
@@ -227,7 +227,7 @@ def _dealer_result(played: Played) -> DealerResult:
 
 
 def _in_order(found: list[Violation]) -> tuple[Violation, ...]:
-    return tuple(sorted(found, key=_seq)) if found else ()
+    return tuple(sorted(found, key=_seq))
 
 
 def _seq(found: Violation) -> int:
@@ -240,7 +240,7 @@ def _table_after(state: State, spots: tuple[SpotResult, ...]) -> None:
     if not table.shoe.started:
         table.shoe.forget()
     if table.cut_now:
-        table.shoe.cut, table.cut_now = True, False
+        table.shoe.cut = True
     if not round_.payments and not round_.counted and _money_moved(spots):
         table.tray_sure = False
 

@@ -38,11 +38,12 @@ class Played:
         outcome: how the hand ended.
     """
 
+    outcome: DealerOutcome
+
     def __init__(self) -> None:
         self.counted = Counted()
         self.burned: list[Card | None] = []
         self.faults: list[Fault] = []
-        self.outcome: DealerOutcome = "no_draw"
 
     def blackjack(self) -> bool:
         """Tell whether it is a blackjack."""
@@ -164,11 +165,8 @@ def draw_faults(state: State, played: Played) -> None:
     round_ = state.round
     early = round_.early_draw_seq
     for fault in played.faults:
-        seq = round_.dealer[fault.index].seq
-        state.find(fault.code, seq, fault.detail)
-        if seq == early:
-            early = 0
-    if early:
+        state.find(fault.code, round_.dealer[fault.index].seq, fault.detail)
+    if early and early not in [round_.dealer[fault.index].seq for fault in played.faults]:
         detail = "the dealer drew while players had still to act; he plays last"
         state.find("dealer_acted_before_players", early, detail)
 

@@ -1,7 +1,7 @@
 """The rules engine: facts in, settled rounds out, one engine for live, replay and files."""
 
 from collections.abc import Iterable, Iterator
-from typing import Final, cast
+from typing import Any, Final
 
 from models.events import AnyFact, WagerPlaced
 from models.judgements import AnyEvent, RoundResult
@@ -141,8 +141,8 @@ class _Course:
             return kind != TRAY_COUNTED or self.tray_after_payments
         if kind == ROUND_OPENED:
             return self._opened or self._dealt
-        if kind == WAGER_PLACED and self._settling and not self._opened:
-            return cast(WagerPlaced, fact).kind == "main"
+        if self._settling and not self._opened:
+            return isinstance(fact, WagerPlaced) and fact.kind == "main"
         return False
 
 
@@ -156,7 +156,7 @@ def settle(facts: Iterable[tuple[int, AnyEvent]], rules: Rulebook) -> Iterator[R
     for line, event in facts:
         kind = KINDS.get(type(event), 0)
         if kind:
-            fact = cast(AnyFact, event)
+            fact: Any = event
             engine = engines.get(fact.table)
             if engine is None:
                 engine = engines[fact.table] = Engine(rules)

@@ -1,6 +1,6 @@
 """Facts read once into plain fields, in the record of the round they belong to."""
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from models.cards import Card
 from models.events import (
@@ -85,7 +85,8 @@ class Noted:
     Only the fields of its own type say anything.
     """
 
-    fact: AnyFact
+    fact: Any
+    """What happened; its type is the one that ``kind`` stands for."""
     kind: int
     seq: int
     at: "Spot"
@@ -118,22 +119,22 @@ class Noted:
         _write(self, fact, kind)
 
 
-def _write(noted: Noted, fact: AnyFact, kind: int) -> None:
-    """Read the fields of a fact's own type."""
+def _write(noted: Noted, fact: Any, kind: int) -> None:
+    """Read the fields of a fact's own type, which ``kind`` stands for."""
     if kind == CARD_DEALT:
-        _dealt(noted, cast(CardDealt, fact))
+        _dealt(noted, fact)
     elif kind == PLAYER_ACTED:
-        _acted(noted, cast(PlayerActed, fact))
+        _acted(noted, fact)
     elif kind in (WAGER_PLACED, PAYMENT_MADE, WAGER_REMOVED):
-        _chips(noted, cast(WagerPlaced, fact))
+        _chips(noted, fact)
     elif kind == CARD_EXPOSED:
-        _exposed(noted, cast(CardExposed, fact))
+        _exposed(noted, fact)
     elif kind == CARDS_TOUCHED:
-        _touched(noted, cast(CardsTouched, fact))
+        noted.spot = fact.spot
     elif kind in (CARD_BURNED, CARD_BOXED):
-        noted.read = face_of(cast(CardBurned, fact).card)
+        noted.read = face_of(fact.card)
     elif kind == TRAY_COUNTED:
-        noted.amount = cast(TrayCounted, fact).amount
+        noted.amount = fact.amount
 
 
 def _dealt(noted: Noted, fact: CardDealt) -> None:
@@ -165,11 +166,6 @@ def _chips(noted: Noted, fact: WagerPlaced | WagerRemoved | PaymentMade) -> None
     noted.hand = fact.hand
     noted.what = fact.kind
     noted.amount = fact.amount
-
-
-def _touched(noted: Noted, fact: CardsTouched) -> None:
-    noted.spot = fact.spot
-    noted.manner = fact.manner
 
 
 def card_named(face: int) -> str:

@@ -1,6 +1,6 @@
 """One fact after another: ``judge`` never refuses what happened, it says what was wrong with it."""
 
-from typing import Final, cast
+from typing import Final
 
 from models.events import RoundOpened
 from settlement import acting, cards, payments, shoe, tables, wagering
@@ -56,7 +56,8 @@ def _judge_rare(state: State, noted: Noted) -> None:
     """Apply one of the facts of which a round has few."""
     kind = noted.kind
     if kind == ROUND_OPENED:
-        state.round.number = cast(RoundOpened, noted.fact).round
+        opening: RoundOpened = noted.fact
+        state.round.number = opening.round
         state.round.opened = True
     elif kind == ROUND_CLOSED:
         state.round.closed = True

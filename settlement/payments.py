@@ -35,7 +35,7 @@ def _settled_in_turn(round_: Round, noted: Noted) -> bool:
 
 def _early(state: State, noted: Noted) -> None:
     round_ = state.round
-    if round_.hole_shown_seq or round_.looked or 0 <= round_.first_draw < noted.index:
+    if round_.hole_shown_seq or round_.looked or 0 < round_.first_draw < noted.index:
         return
     hand = hand_of(noted.at, noted.hand)
     if hand is None or hand.even_money or not blackjack(hand, state.rules):

@@ -1,7 +1,5 @@
 """The cards of the shoe: what has left it, what was burned or boxed, whether it may be."""
 
-from typing import cast
-
 from models.events import ShoeStarted
 from settlement.facts import Noted, card_named
 from settlement.hands import UNKNOWN
@@ -11,7 +9,8 @@ from settlement.state import NOT_BOXED, Shoe, State
 def started(state: State, noted: Noted) -> None:
     """Begin a fresh shoe; whoever plays its first round has entered."""
     table = state.table
-    table.shoe = Shoe(cast(ShoeStarted, noted.fact).decks, started=True)
+    fact: ShoeStarted = noted.fact
+    table.shoe = Shoe(fact.decks, started=True)
     table.entered.clear()
     table.newcomers.clear()
     table.cut_now = False

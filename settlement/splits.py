@@ -12,12 +12,13 @@ from settlement.state import MOST_HANDS, Hand, SplitChips, Spot, State
 
 def split(state: State, spot: Spot, hand: Hand, seq: int) -> None:
     """Part a hand's two cards; the second goes into a new last hand."""
-    code, should = _split_fault(spot, hand, state.rules)
-    if code:
+    fault = _split_fault(spot, hand, state.rules)
+    if fault is not None:
+        code, should = fault
         detail = f"{named(hand.cards)} split; {should}"
         state.find(code, seq, detail, spot.number, hand.number)
     if len(hand.cards) >= 2 and len(spot.hands) < MOST_HANDS:
-        _part(spot, hand, seq, void=code != "" and state.rules.voids_illegal_option)
+        _part(spot, hand, seq, void=fault is not None and state.rules.voids_illegal_option)
 
 
 def _part(spot: Spot, hand: Hand, seq: int, *, void: bool) -> None:
@@ -51,8 +52,8 @@ def _ace(card: Card | None) -> bool:
     return card is not None and card.points == 1
 
 
-def _split_fault(spot: Spot, hand: Hand, rules: HouseRules) -> tuple[str, str]:
-    """Return the code and what should have been; empty where the hand may be split."""
+def _split_fault(spot: Spot, hand: Hand, rules: HouseRules) -> tuple[str, str] | None:
+    """Return the code and what should have been, where the hand may not be split."""
     if len(hand.cards) != 2:
         return "split_not_pair", "only the first two cards may be split"
     first, second = hand.cards[0], hand.cards[1]
@@ -64,7 +65,7 @@ def _split_fault(spot: Spot, hand: Hand, rules: HouseRules) -> tuple[str, str]:
         return "resplit_aces_not_allowed", "aces are split only once"
     if len(spot.hands) >= rules.max_hands:
         return "too_many_hands", f"a spot may have {rules.max_hands} hands"
-    return "", ""
+    return None
 
 
 def split_chips(state: State, spot: Spot, noted: Noted) -> None:
@@ -101,16 +102,17 @@ def double_begins(state: State, spot: Spot, hand: Hand, seq: int) -> None:
     """Mark a hand as doubled, once, whether the player said it or laid the chips first."""
     if hand.doubled_seq:
         return
-    code, should = _double_fault(hand, state.rules)
+    fault = _double_fault(hand, state.rules)
     hand.doubled_seq = hand.due_seq = seq
-    if code:
+    if fault is not None:
+        code, should = fault
         hand.void_double = state.rules.voids_illegal_option
         detail = f"{named(hand.cards)} ({hand.words()}) doubled; {should}"
         state.find(code, seq, detail, spot.number, hand.number)
 
 
-def _double_fault(hand: Hand, rules: HouseRules) -> tuple[str, str]:
-    """Return the code and what should have been; empty where the hand may be doubled."""
+def _double_fault(hand: Hand, rules: HouseRules) -> tuple[str, str] | None:
+    """Return the code and what should have been, where the hand may not be doubled."""
     if not hand.split and hand.natural():
         return "double_on_blackjack", "a blackjack is not doubled"
     if hand.aces and not rules.double_split_aces:
@@ -121,7 +123,7 @@ def _double_fault(hand: Hand, rules: HouseRules) -> tuple[str, str]:
         return "double_not_first_two", "only the first two cards may be doubled"
     if hand.known() and not _total_allowed(hand, rules):
         return "double_total_not_allowed", f"this game doubles {_ON[rules.double_on]}"
-    return "", ""
+    return None
 
 
 _ON: Final = {

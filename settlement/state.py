@@ -230,8 +230,8 @@ class Round:
         self.order.clear()
         self.to_dealer = 0
         """Cards that the record shows the dealer got."""
-        self.first_draw = -1
-        """Place of the dealer's first card after his two."""
+        self.first_draw = 0
+        """Place of the dealer's first card after his two; 0 where none is."""
         self._begin_deal()
         self._begin_play()
 
@@ -346,7 +346,7 @@ class Table:
         """Who sat down since the last round was dealt."""
         self.seen_rounds = 0
         self.cut_now = False
-        """The cut card came in the round in play."""
+        """The cut card came in the round in play, or in one before it of the same shoe."""
         self.tray: int | None = None
         self.tray_change = 0
         """What payments since the last count did to the tray."""

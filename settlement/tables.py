@@ -1,7 +1,5 @@
 """The table between and at the start of rounds: seats, limits, entry, cut card, tray."""
 
-from typing import cast
-
 from models.events import PlayerLeft, PlayerSeated
 from models.money import dollars
 from settlement.facts import Noted
@@ -11,7 +9,7 @@ from settlement.state import Spot, State, Table
 
 def seated(table: Table, noted: Noted) -> None:
     """Give spots to a player."""
-    fact = cast(PlayerSeated, noted.fact)
+    fact: PlayerSeated = noted.fact
     if table.seen_rounds and fact.player not in table.seats.values():
         table.newcomers.add(fact.player)
     for spot in fact.spots:
@@ -20,7 +18,7 @@ def seated(table: Table, noted: Noted) -> None:
 
 def left(table: Table, noted: Noted) -> None:
     """Free the spots a player gives up."""
-    fact = cast(PlayerLeft, noted.fact)
+    fact: PlayerLeft = noted.fact
     for spot in fact.spots:
         if table.seats.get(spot) == fact.player:
             del table.seats[spot]
