@@ -61,7 +61,7 @@ def try_destination(config: Path, name: str) -> Exit:
         )
     deliverer = make_deliverer(found[name], configured.site)
     try:
-        deliverer.deliver(_trial(HostClock().now_ns()))
+        deliverer.deliver(trial(HostClock().now_ns()))
     except NotDelivered as failed:
         screen().print(Text(f"not taken  {name}: {failed.why}", style="bold red"))
         return Exit.FINDINGS
@@ -110,7 +110,8 @@ async def _until_stopped(relay: Relay, floor: Floor) -> None:
             group.create_task(relay.run())
 
 
-def _trial(now_ns: int) -> Message:
+def trial(now_ns: int) -> Message:
+    """Return a message that tells of nothing."""
     return Message(
         id=f"{TRIAL}:{now_ns}",
         kind=TRIAL,

@@ -99,7 +99,10 @@ def link_of(message: Message, service_url: str) -> str:
 def _mistakes(session: str, table: str, entry: Entry, result: dict[str, Any]) -> Iterator[Message]:
     alike: Counter[str] = Counter()
     for one in result["violations"]:
-        place = [one["seq"], one["code"], one["clause"], one["spot"], one["hand"]]
+        place = [
+            result["round"],
+            *(one[name] for name in ("seq", "code", "clause", "spot", "hand")),
+        ]
         key = ":".join("" if part is None else str(part) for part in (session, *place))
         alike[key] += 1
         yield Message(

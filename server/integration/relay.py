@@ -9,11 +9,11 @@ import asyncio
 import fcntl
 import logging
 import random
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from prometheus_client import CollectorRegistry, Counter, Gauge
@@ -168,7 +168,7 @@ class Courier:
     async def _try(self, message: Message) -> NotDelivered | None:
         meters, name = self._desk.meters, self._to.name
         try:
-            await asyncio.to_thread(self._deliverer.deliver, message)
+            await _to_its_end(asyncio.to_thread(self._deliverer.deliver, message))
         except NotDelivered as failed:
             found = failed
         except Exception as fault:  # a site's code may fail in any way, and others go on
@@ -306,6 +306,17 @@ async def relaying(
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
+
+
+async def _to_its_end(delivering: Coroutine[Any, Any, None]) -> None:
+    """Wait for a delivery, also when cancelled: nothing is closed while it is on its way."""
+    task = asyncio.ensure_future(delivering)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait((task,))
+        task.exception()  # it is tried again after the next start
+        raise
 
 
 async def _kept_up(courier: Courier) -> None:
