@@ -29,9 +29,11 @@ rulebooks = typer.Typer(help="The shipped rulebooks, every value with its citati
 journals = typer.Typer(help="The tamper-evident record of a table.")
 incident_files = typer.Typer(help="One file that proves what happened at a table.")
 configs = typer.Typer(help="The configuration of a live table.")
+reviews = typer.Typer(help="What the sensors left to a person.")
 app.add_typer(rulebooks, name="rulebooks", no_args_is_help=True)
 app.add_typer(journals, name="journal", no_args_is_help=True)
 app.add_typer(configs, name="config", no_args_is_help=True)
+app.add_typer(reviews, name="review", no_args_is_help=True)
 app.add_typer(incident_files, name="incident", no_args_is_help=True)
 app.add_typer(decks, name="decks", no_args_is_help=True)
 app.add_typer(relay, name="relay", no_args_is_help=True)
@@ -564,6 +566,58 @@ def show_config_schema(
     from server import config_command
 
     config_command.show_schema(of_integration=of_integration)
+
+
+@reviews.command("list", epilog="[dim]pitwatch review list BJ-07.journal[/dim]")
+def list_reviews(
+    journal: Annotated[Path, typer.Argument(help="The journal of a table.")],
+    as_json: Json = False,
+) -> None:
+    """List the items of a journal and what was decided of them; exit 3 while one is open."""
+    from server import review_command
+
+    is_open = review_command.list_reviews(journal, as_json=as_json)
+    raise typer.Exit(Exit.FINDINGS if is_open else Exit.CLEAN)
+
+
+@reviews.command(
+    "resolve",
+    epilog="[dim]pitwatch review resolve BJ-07.journal -n 12 --item 0 --choose 9C --by ann[/dim]"
+    "\n\n[dim]pitwatch review resolve BJ-07.journal -n 12 --as void --reason '…' --by ann[/dim]",
+)
+def resolve_review(
+    journal: Annotated[Path, typer.Argument(help="The journal of a table.")],
+    *,
+    number: Annotated[int, typer.Option("--round", "-n", min=1)],
+    by: Annotated[str, typer.Option(help="Who decides it: the name goes into the journal.")],
+    item: Annotated[int, typer.Option(min=0, help="Which of the round's items, from 0.")] = 0,
+    choose: Annotated[str | None, typer.Option(metavar="CARD", help="9C, AS, TD …")] = None,
+    decision: Annotated[
+        str,
+        typer.Option("--as", help="chosen, dealt, burned, stands, unreadable, void."),
+    ] = "chosen",
+    place: Annotated[
+        str | None,
+        typer.Option("--at", metavar="PLACE", help="The card: SPOT, SPOT.HAND, dealer; :N."),
+    ] = None,
+    reason: Annotated[str, typer.Option(help="For unreadable and void.")] = "",
+    rulebook: Annotated[
+        str | None,
+        typer.Option("--rulebook", "-r", help="Where the journal does not say its rules."),
+    ] = None,
+    knobs: Knobs = None,
+    key: Annotated[
+        Path | None, typer.Option(help="The private key that signs the journal.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Decide an item; the round settles anew, at the table at work or in the closed journal."""
+    from server import review_command
+    from server.rulebook_shelf import rules_for
+
+    said = review_command.Said(by, number, item, decision, choose, place, reason)
+    rules = None if rulebook is None else rules_for(rulebook, knobs or ())
+    review_command.resolve(journal, said, rules, key, as_json=as_json)
 
 
 @journals.command("verify", epilog="[dim]pitwatch journal verify table-07.journal[/dim]")

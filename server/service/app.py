@@ -19,6 +19,7 @@ from server.integration.config import PlacedIntegration
 from server.integration.relay import relaying
 from server.service import (
     clause_routes,
+    decision_routes,
     incident_routes,
     page_routes,
     people_routes,
@@ -84,6 +85,7 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
         app.state.cases = Cases.open(setup.state)
         app.state.queue = Queue(app.state.floor, app.state.cases, clock.now_ns())
         following = asyncio.create_task(app.state.floor.run(setup.poll_ns))
+        app.state.deciding = asyncio.Lock()
         queueing = asyncio.create_task(app.state.queue.run())
         try:
             async with _telling(setup, app.state.floor, clock, meters):
@@ -114,8 +116,9 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
         "sign_in": Limiter(limits.sign_in, limits.kept),
     }
     problems.install(app)
-    parts = (people_routes, reading_routes, incident_routes, streaming, clause_routes, page_routes)
-    for routes in (router, *(part.router for part in parts)):
+    parts = (people_routes, reading_routes, streaming, clause_routes, page_routes)
+    casework = (incident_routes, decision_routes)
+    for routes in (router, *(part.router for part in (*parts, *casework))):
         app.include_router(routes)
     video_routes.install(app, Recordings(setup.recordings or setup.journals))
     app.add_middleware(Gate, limiter=Limiter(limits.address, limits.kept), meters=meters)

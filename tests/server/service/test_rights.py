@@ -60,12 +60,14 @@ MAY: Final[dict[tuple[str, str], frozenset[str]]] = {
     ("GET", "/api/incidents/stream"): TABLES,
     ("GET", "/api/incidents/{incident}"): TABLES,
     ("POST", "/api/incidents/{incident}/assignment"): AT_THE_INCIDENTS,
+    ("POST", "/api/incidents/{incident}/reviews/{item}/decision"): AT_THE_INCIDENTS,
     ("POST", "/api/incidents/{incident}/comments"): AT_THE_INCIDENTS,
     ("POST", "/api/incidents/{incident}/closing"): AT_THE_INCIDENTS,
     ("POST", "/api/incidents/{incident}/reopening"): AT_THE_INCIDENTS,
 }
 FILLED: Final = {
     "incident": "bj-07.1",
+    "item": "0",
     "table": "BJ-07",
     "session": "bj-07",
     "number": "1",

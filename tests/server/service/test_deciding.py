@@ -1,0 +1,205 @@
+"""A person decides a review item from the console: at the table at work, or of a closed session."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from models.cards import Card
+from models.errors import OperatorError
+from models.events import CardPlace, ReviewResolved
+from server.cli import run
+from server.exits import Exit
+from server.live.desk import Word, desk_of, open_desk
+from server.resolving import decide_closed
+from server.rulebook_shelf import rules_for
+from stream.clock import HostClock
+from stream.journal import Checkpoints, Journal, UnknownEvent, verify_journal
+from stream.signing import Signer
+from tests.server.doubted import FALSE, TRUE, blinded, play_blinded, table
+from tests.server.service.house import House, house, play, until
+
+DECISION = "/api/incidents/bj-09.1/reviews/0/decision"
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[House]:
+    """BJ-09's session is over; of its first round a card could not be read."""
+    journals = tmp_path / "journals"
+    journals.mkdir()
+    with Journal.create(journals / "bj-09.journal") as journal:
+        play_blinded(journal, "BJ-09")
+    play(journals / "bj-07.journal", "mistake", "BJ-07")
+    with house(journals, tmp_path / "state") as found:
+        found.staff()
+        yield found
+
+
+def decided(client: httpx.Client, **body: Any) -> Any:
+    answer = client.post(DECISION, json=body)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_an_item_of_a_closed_session_is_decided_and_its_journal_sealed_again(own: House) -> None:
+    with own.signed_in("surveillance") as officer:
+        before = own.get(officer, "/api/sessions/bj-09/rounds/1")
+        assert (before["status"], before["net"]) == ("review", None)
+        view = decided(officer, decision="chosen", choice=str(TRUE))
+        assert (view["round"]["status"], view["round"]["net"]) == ("final", 2500)
+        assert [one["decided"]["person"] for one in view["reviews"][:1]] == ["surveillance"]
+        assert own.get(officer, "/api/sessions/bj-09/rounds/1")["status"] == "final"
+    proved = verify_journal(own.journals / "bj-09.journal")
+    assert proved.sealed
+    with Journal.open(own.journals / "bj-09.journal") as journal:
+        told = [event for event in journal.read() if isinstance(event, ReviewResolved)]
+    assert [(one.source, one.choice) for one in told] == [("console:surveillance", TRUE)]
+
+
+def test_the_journal_settles_again_to_what_it_says(own: House) -> None:
+    with own.signed_in("pit") as pit:
+        decided(pit, decision="void", reason="the shoe fell")
+    path = own.journals / "bj-09.journal"
+    put_right = ReviewResolved(
+        source="console:ann",
+        at=1,
+        round=1,
+        item=0,
+        decision="chosen",
+        choice=FALSE,
+        card=CardPlace(to=3),
+    )
+    assert decide_closed(path, put_right) == verify_journal(path).entries - _following(path)
+
+
+def _following(path: Path) -> int:
+    """How many entries follow the last decision."""
+    with Journal.open(path) as journal:
+        kinds = [isinstance(event, ReviewResolved) for event in journal.read()]
+    return kinds[::-1].index(True)
+
+
+def test_who_comes_second_is_told_who_was_first_and_may_put_it_right(own: House) -> None:
+    with own.signed_in("surveillance") as officer, own.signed_in("pit") as pit:
+        view = decided(officer, decision="chosen", choice=str(TRUE))
+        late = pit.post(DECISION, json={"decision": "chosen", "choice": str(FALSE)})
+        assert late.status_code == 409
+        assert "surveillance has decided it" in late.json()["detail"]
+        first = view["reviews"][0]["decided"]["seq"]
+        again = decided(pit, decision="chosen", choice=str(FALSE), instead_of=first)
+        assert again["reviews"][0]["decided"]["person"] == "pit"
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "says"),
+    [
+        pytest.param({"decision": "void"}, 409, "asks for a reason", id="void-without-reason"),
+        pytest.param({"decision": "chosen"}, 409, "no card is chosen", id="no-card"),
+        pytest.param({"decision": "chosen", "choice": "1X"}, 422, "choice", id="no-such-card"),
+        pytest.param({"decision": "guessed"}, 422, "decision", id="no-such-decision"),
+        pytest.param(
+            {"decision": "chosen", "choice": "6H", "card": {"to": 7}}, 409, "dealt 0", id="nobody"
+        ),
+    ],
+)
+def test_what_cannot_be_decided_is_refused_and_nothing_is_written(
+    own: House, body: dict[str, Any], status: int, says: str
+) -> None:
+    path = own.journals / "bj-09.journal"
+    before = verify_journal(path).entries
+    with own.signed_in("pit") as pit:
+        answer = pit.post(DECISION, json=body)
+        assert answer.status_code == status
+        assert says in answer.json()["detail"]
+        nowhere = pit.post(DECISION.replace("reviews/0", "reviews/9"), json={"decision": "stands"})
+        assert nowhere.status_code == 404
+    assert verify_journal(path).entries == before
+
+
+def test_an_item_of_a_table_at_work_is_written_by_the_table(tmp_path: Path) -> None:
+    path = tmp_path / "bj-09.journal"
+    with house(tmp_path, tmp_path / "state") as found, at_work(path) as desk:
+        found.staff()
+        with found.signed_in("pit") as pit:
+            until(lambda: found.get(pit, "/api/reviews")["items"])
+            view = decided(pit, decision="chosen", choice=str(TRUE))
+            assert view["round"]["status"] == "final"
+            desk.unlink()
+            body = {"decision": "stands", "instead_of": view["reviews"][0]["decided"]["seq"]}
+            unheard = pit.post(DECISION, json=body)
+            assert unheard.status_code == 503
+            assert "another program is writing it" in unheard.json()["detail"]
+
+
+@contextmanager
+def at_work(path: Path) -> Iterator[Path]:
+    """A table that has played the session and waits; yields its desk."""
+    stop, loop = asyncio.Event(), asyncio.new_event_loop()
+
+    async def run() -> None:
+        with Journal.create(path) as journal:
+            pipeline = table(journal, "BJ-09")
+            for one in blinded():
+                pipeline.observe((one.observation,), one.now_ns)
+
+            async def take(word: Word) -> int:
+                assert isinstance(word, ReviewResolved)
+                pipeline.check(word)
+                (written,) = pipeline.observe((word,), word.at or 0)
+                return written.seq or 0
+
+            async with open_desk(path, take):
+                await stop.wait()
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(run(),))
+    thread.start()
+    until(lambda: desk_of(path).exists())
+    try:
+        yield desk_of(path)
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join()
+        loop.close()
+
+
+def test_a_closed_journal_is_signed_on_and_refuses_rules_that_are_not_those_of_then(
+    tmp_path: Path,
+) -> None:
+    path, key = tmp_path / "t.journal", Signer.create(tmp_path / "table.key")
+    with Journal.create(path, Checkpoints(key, HostClock())) as journal:
+        play_blinded(journal)
+    said = ReviewResolved(
+        source="console:ann", at=1, round=1, item=0, decision="chosen", choice=Card("6H")
+    )
+    before = verify_journal(path).entries
+    with pytest.raises(OperatorError, match="does not come to what was settled then"):
+        decide_closed(
+            path, said, rules_for("kansas-shoe", ["blackjack_payout=6:5", "win_payout=2:1"])
+        )
+    assert verify_journal(path).entries == before
+    decide_closed(path, said, None, Checkpoints(key, HostClock()))
+    after = verify_journal(path, [key.public])
+    assert after.signed == after.entries > before
+
+
+def test_the_command_lists_and_resolves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(tmp_path / "t.journal")
+    with Journal.create(tmp_path / "t.journal") as journal:
+        play_blinded(journal)
+    assert run(["review", "list", path]) == Exit.FINDINGS
+    assert "6H or 8H" in capsys.readouterr().out
+    wanted = ["review", "resolve", path, "-n", "1", "--choose", "6h", "--by", "ann"]
+    assert run(wanted) == Exit.CLEAN
+    assert "written by the journal" in capsys.readouterr().out
+    assert run(["review", "list", path, "--json"]) in (Exit.CLEAN, Exit.FINDINGS)
+    assert "chosen 6H, by ann" in capsys.readouterr().out
+    assert run([*wanted, "--as", "guessed"]) == Exit.REFUSED
+    assert run([*wanted, "--at", "3:x"]) == Exit.REFUSED
+    assert run(["review", "resolve", path, "-n", "1", "--choose", "1X", "--by", "ann"]) == 2
+    with Journal.open(tmp_path / "t.journal") as journal:
+        assert not any(isinstance(event, UnknownEvent) for event in journal.read())
