@@ -318,7 +318,8 @@ class Shoe:
         self.burn_judged = False
         self.boxed_last = NOT_BOXED
         """The last card out, by index, where it was found face up."""
-        self.rounds = 0
+        self.dealt = False
+        """Whether a round has been dealt from it."""
         self.cut = False
         """The cut card came in a round that is over."""
         self.forget()
@@ -344,7 +345,8 @@ class Table:
         """Who has played every round of this shoe."""
         self.newcomers: set[str] = set()
         """Who sat down since the last round was dealt."""
-        self.seen_rounds = 0
+        self.dealt = False
+        """Whether any round has been dealt."""
         self.cut_now = False
         """The cut card came in the round in play, or in one before it of the same shoe."""
         self.tray: int | None = None

@@ -10,7 +10,7 @@ from settlement.state import Spot, State, Table
 def seated(table: Table, noted: Noted) -> None:
     """Give spots to a player."""
     fact: PlayerSeated = noted.fact
-    if table.seen_rounds and fact.player not in table.seats.values():
+    if table.dealt and fact.player not in table.seats.values():
         table.newcomers.add(fact.player)
     for spot in fact.spots:
         table.seats[spot] = fact.player
@@ -53,8 +53,7 @@ def deal_begins(state: State, seq: int) -> None:
     if not state.rules.mid_shoe_entry:
         _entries(state)
     table.newcomers.clear()
-    table.shoe.rounds += 1
-    table.seen_rounds += 1
+    table.shoe.dealt = table.dealt = True
 
 
 def _player(spot: Spot, table: Table) -> str:
@@ -119,7 +118,7 @@ def _entries(state: State) -> None:
 
 def _enters_late(player: str, table: Table) -> bool:
     if table.shoe.started:
-        return table.shoe.rounds > 0 and player not in table.entered
+        return table.shoe.dealt and player not in table.entered
     return player in table.newcomers
 
 

@@ -37,14 +37,11 @@ def test_a_double_taken_back_whole_is_none(back: int) -> None:
     assert nets(text) == [1000]
 
 
-def test_a_void_double_taken_back_leaves_the_next_one_to_be_judged_anew() -> None:
-    text = "bet 1 1000; 1 8S; D 6H; 1 8C; D TC down; say-split 1; split 1.1 1000; 1 3C; "
-    text += "double 1 1000; back 1 1000 double; 1 9D; 1.1 TD; show D TC; D 9S; close"
-    settings = ("kansas-shoe", "double_after_split=false", "policy.illegal_option=void")
-    assert found(text, *settings) == [("double_after_split_not_allowed", 9)]
-    assert one_round(text, *settings).spots[0].hands[0].stake == 1000
-    spare = text.replace("1 9D;", "1 9D; 1 5H;")
-    assert ("card_after_breaking", 12) not in found(spare, *settings)
+def test_a_void_double_taken_back_excuses_no_further_card() -> None:
+    text = "bet 1 1000; 1 AS; D 6H; 1 TC; D TC down; double 1 1000; back 1 1000 double; 1 9D; "
+    settings = ("kansas-shoe", "policy.illegal_option=void")
+    told = found(text + "show D TC; close", *settings)
+    assert told == [("double_on_blackjack", 6), ("card_to_blackjack", 8)]
 
 
 def test_a_double_chips_back_is_owed_no_card() -> None:

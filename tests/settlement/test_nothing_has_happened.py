@@ -153,10 +153,16 @@ def test_few_notes_are_kept() -> None:
 def test_a_shoe_and_a_table_nobody_has_seen() -> None:
     shoe = Shoe(6, started=False)
     counts = {"out": 0, "out_faces": [0] * 66, "out_ranks": [0] * 13, "boxed": {}}
-    rest = {"burned": 0, "burn_judged": False, "boxed_last": NOT_BOXED, "rounds": 0, "cut": False}
+    rest = {
+        "burned": 0,
+        "burn_judged": False,
+        "boxed_last": NOT_BOXED,
+        "dealt": False,
+        "cut": False,
+    }
     assert _is(shoe, counts | rest | {"decks": 6, "started": False})
     table = Table(6)
-    empty: dict[str, Any] = {"seats": {}, "entered": set(), "newcomers": set(), "seen_rounds": 0}
+    empty: dict[str, Any] = {"seats": {}, "entered": set(), "newcomers": set(), "dealt": False}
     tray = {"tray": None, "tray_change": 0, "tray_sure": True, "cut_now": False}
     assert _is(table, empty | tray)
     assert _is(table.shoe, {"decks": 6, "started": False})

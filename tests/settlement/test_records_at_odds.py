@@ -93,6 +93,62 @@ def test_a_late_wager_without_cards_is_in_no_result() -> None:
     assert [spot.spot for spot in one_round(text).spots] == [1]
 
 
+def test_a_decision_for_a_hand_that_is_not_there_changes_nothing() -> None:
+    text = "bet 1 1000; 1 TS; D 6H; 1 9C; D TC down; stand 1.1; stand 2; " + END
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    ("acted", "told"),
+    [
+        pytest.param("hit 1; stand 1", [], id="stood-after-all"),
+        pytest.param("hit 1", [("missing_card", 6)], id="no-card-came"),
+        pytest.param("double 1 1000; stand 1", [("missing_card", 6)], id="doubled"),
+    ],
+)
+def test_a_card_asked_for_is_owed_unless_the_hand_stands(
+    acted: str, told: list[tuple[str, int]]
+) -> None:
+    assert found(f"bet 1 1000; 1 5S; D 6H; 1 6C; D TC down; {acted}; " + END) == told
+
+
+def test_a_game_without_doubling() -> None:
+    text = "bet 1 1000; 1 5S; D 6H; 1 6C; D TC down; double 1 1000; 1 9D; " + END
+    assert found(text, "kansas-shoe", "double_on=none") == [("double_total_not_allowed", 6)]
+
+
+def test_a_hand_given_up_takes_no_card() -> None:
+    text = "bet 1 1000; bet 2 1000; 1 TS; 2 TD; D 6H; 1 6C; 2 9C; D TC down; surrender 1; 1 2C; "
+    assert found(text + END, "kansas-shoe", "surrender=late") == [("card_after_stand", 10)]
+
+
+def test_chips_for_two_splits_may_lie_there_before_either() -> None:
+    text = "bet 1 1000; 1 8S; D 6H; 1 8C; D TC down; split 1.1 1000; split 1.2 1000; say-split 1; "
+    text += "1 8H; say-split 1; 1 TS; 1.1 TD; 1.2 TH; " + END
+    assert found(text) == []
+    assert nets(text) == [3000]
+
+
+def test_cards_that_would_make_a_seventeenth_hand_stay_where_they_lie() -> None:
+    text = "bet 1 1000; 1 8S; D 6H; 1 8C; D TC down; " + "say-split 1; 1 8H; " * 17 + END
+    assert len(one_round(text).spots[0].hands) == 16
+
+
+# --- the deal -----------------------------------------------------------------------------
+
+
+def test_two_spots_passed_over_are_two_mistakes_and_no_wrong_order() -> None:
+    text = "bet 1 1000; bet 2 1000; bet 3 1000; 3 TS; D 6H; 3 9C; D TC down; " + END
+    assert found(text) == [("spot_skipped", 4), ("spot_skipped", 4)]
+
+
+def test_a_card_given_twice_names_who_was_to_get_it() -> None:
+    text = "bet 1 1000; bet 2 1000; bet 3 1000; 1 TS; 2 5H; 1 9C; 3 TD; D 6H; 2 6D; 3 9D; "
+    (violation,) = one_round(text + "D TC down; " + END).violations
+    assert (violation.code, violation.seq) == ("deal_order", 6)
+    assert violation.detail == "card to spot 1; spot 3 was to get the next card"
+
+
 # --- doubles that do not stand ------------------------------------------------------------
 
 
@@ -170,6 +226,86 @@ def test_a_dealer_who_stood_short_is_told_at_the_first_payment_of_the_pass() -> 
     assert found(undrawn) == [("dealer_stood_below_17", 13)]
     unpaid = text.format("2 3D; stand 2; show D TC; close")
     assert found(unpaid) == [("dealer_stood_below_17", 13)]
+
+
+def test_a_payment_before_the_last_draw_does_not_end_the_dealers_turn() -> None:
+    text = "bet 1 1000; 1 TS; D 2H; 1 9C; D TC down; stand 1; show D TC; pay 1 1000; touch 1 "
+    text += "one_hand; D 3S; pay 1 -1000; close"
+    assert found(text, "home")[-1] == ("dealer_stood_below_17", 11)
+    undrawn = "bet 1 1000; 1 TS; D 6H; 1 9C; D TC down; stand 1; pay 1 1000; show D TC; pay 1 500; "
+    assert found(undrawn + "close") == [("dealer_stood_below_17", 9)]
+
+
+# --- payments -----------------------------------------------------------------------------
+
+TENS = "bet 1 1000; bet 2 1000; 1 TS; 2 TD; D AH; 1 9C; 2 9D; D 9S down; ins 1 500; ins 2 500; "
+TENS += "peek no; show D 9S; {}; close"
+
+
+@pytest.mark.parametrize(
+    ("order", "seqs"),
+    [
+        pytest.param("payins 2 -500; payins 1 -500; pay 2 -1000; pay 1 -1000", [], id="right"),
+        pytest.param(
+            "payins 1 -500; payins 2 -500; pay 2 -1000; pay 1 -1000", [14], id="insurances-wrong"
+        ),
+        pytest.param(
+            "payins 2 -500; payins 1 -500; pay 1 -1000; pay 2 -1000", [16], id="hands-wrong"
+        ),
+        pytest.param(
+            "payins 2 -200; payins 1 -500; payins 2 -300; pay 2 -500; pay 1 -1000; pay 2 -500",
+            [],
+            id="back-to-a-spot-of-the-same-pass",
+        ),
+    ],
+)
+def test_hands_and_insurances_are_a_pass_each(order: str, seqs: list[int]) -> None:
+    assert found(TENS.format(order)) == [("settle_order", seq) for seq in seqs]
+
+
+@pytest.mark.parametrize(
+    ("paid", "place"),
+    [
+        pytest.param("payins 1.1 -500", (1, 1), id="insurance-of-a-split-hand"),
+        pytest.param("payins 3 -500", (3, 0), id="insurance-of-nobody"),
+        pytest.param("pay 1.1 -500", (1, 1), id="no-such-hand"),
+        pytest.param("pay 3 -500", (3, 0), id="no-such-spot"),
+    ],
+)
+def test_what_is_paid_where_nothing_is_due(paid: str, place: tuple[int, int]) -> None:
+    right = "payins 2 -500; payins 1 -500; pay 2 -1000; pay 1 -1000; peek no; "
+    wrong = [
+        violation
+        for violation in one_round(TENS.format(right + paid)).violations
+        if violation.code == "wrong_payout"
+    ]
+    assert [(each.spot, each.hand) for each in wrong] == [place]
+    assert wrong[0].detail.endswith("due 0.00, paid -5.00, difference -5.00")
+
+
+def test_insurance_collected_that_was_never_laid() -> None:
+    text = (
+        "bet 1 1000; 1 TS; D 9H; 1 9C; D 9C down; stand 1; show D 9C; payins 1 -500; pay 1 1000; "
+    )
+    assert found(text + "close") == [("wrong_payout", 8)]
+
+
+@pytest.mark.parametrize(
+    ("paid", "early"),
+    [("pay 1 1", True), ("pay 1 0", False), ("payins 1 1000", False), ("pay 1 -1000", False)],
+)
+def test_only_a_blackjack_paid_is_paid_early(paid: str, early: bool) -> None:
+    text = f"bet 1 1000; 1 AS; D AH; 1 KC; D 9S down; ins 1 500; {paid}; peek no; show D 9S; close"
+    assert ("blackjack_paid_early" in codes(text)) is early
+    unseen = f"bet 1 1000; 1 AS; D AH down; 1 KC; D 9S down; {paid}; close"
+    assert "blackjack_paid_early" not in codes(unseen)
+
+
+def test_even_money_is_for_an_ace_only() -> None:
+    text = "bet 1 1000; 1 AS; D {}; 1 KC; D 9S down; even_money 1; show D 9S; close"
+    assert codes(text.format("AH"), "kansas-shoe", "even_money=true") == []
+    two = codes(text.format("2H"), "kansas-shoe", "even_money=true")
+    assert two == ["even_money_not_offered"]
 
 
 # --- what nobody knows --------------------------------------------------------------------
@@ -267,6 +403,48 @@ def test_the_cut_card_ends_its_own_shoe_only() -> None:
     more = "bet 1 1000; 1 TS; " + WON + "pay 1 1000; close; "
     assert found(cut + more) == [("dealt_past_cut_card", 14)]
     assert found(cut + "shoe 6; burn 3C; " + more + more) == []
+
+
+def test_a_tray_counted_after_a_round_without_payments_starts_the_next_proof() -> None:
+    text = "tray 100000; bet 1 1000; 1 TS; D 6H; 1 9C; D TC down; show D TC; D 9S; close; "
+    text += "tray 99000; bet 1 1000; 1 TH; D 7H; 1 9D; D TD down; show D TD; pay 1 1000; close; "
+    assert found(text + "tray 98000") == []
+    assert [code for code, _ in found(text + "tray 97000")] == ["tray_mismatch"]
+
+
+# --- the shoe -----------------------------------------------------------------------------
+
+ONE_DECK = "shoe 1; burn 2C; "
+NEXT = "D 6H; 1 9C; D 7C down; show D 7C; D 5D; close"
+
+
+def test_no_shoe_holds_a_fifty_third_card() -> None:
+    assert found("shoe 1; " + "burn ??; " * 52) == []
+    assert found("shoe 1; " + "burn ??; " * 53) == [("impossible_card", 54)]
+
+
+def test_a_card_turned_up_later_is_counted_as_what_it_was() -> None:
+    text = ONE_DECK + "bet 1 1000; 1 TS; D 8H; 1 9D; D ?? down; show D TC; close; "
+    assert found(text + "bet 1 1000; 1 TC; " + NEXT) == [("impossible_card", 11)]
+    assert found(text + "bet 1 1000; 1 TD; " + NEXT) == []
+
+
+def test_a_boxed_card_burned_is_the_same_card() -> None:
+    settings = ("kansas-shoe", "burn_after_shuffle=1")
+    end = "bet 1 1000; 1 TS; " + NEXT
+    missing = [("burn_missing", 5)]
+    assert found("shoe 6; boxed 4H; burn 4H; " + end, *settings) == missing
+    assert found("shoe 6; boxed 4H; burn ??; " + end, *settings) == missing
+    assert found("shoe 6; boxed ??; burn 9D; " + end, *settings) == missing
+    assert found("shoe 6; boxed 4H; burn 9D; " + end, *settings) == []
+    two = ("kansas-shoe", "burn_after_shuffle=2")
+    assert found("shoe 6; burn 4H; " + end, *two) == [("burn_missing", 4)]
+
+
+def test_two_boxed_cards_alike_are_two_cards() -> None:
+    text = "shoe 2; boxed 4H; boxed 4H; burn 4H; bet 1 1000; 1 4H; " + NEXT
+    assert "face_up_card_used" in codes(text)
+    assert "face_up_card_used" not in codes(text.replace("boxed 4H; boxed 4H; ", "boxed 4H; "))
 
 
 # --- several tables -----------------------------------------------------------------------
