@@ -123,7 +123,8 @@ class Journal:
         sole = Sole(path)
         try:
             with one_line(str(path)):
-                return cls(founded(connected(str(path))), path, checkpoints, sole)
+                _found(path)
+                return cls(_durable(path), path, checkpoints, sole)
         except BaseException:
             sole.let_go()
             raise
@@ -140,8 +141,7 @@ class Journal:
         sole = Sole(path)
         try:
             with one_line(str(path)):
-                connection = connected(str(path))
-                connection.execute("PRAGMA synchronous=FULL")
+                connection = _durable(path)
                 if version_of(connection) < SCHEMA_VERSION:
                     upgraded(connection)
                 return cls(connection, path, checkpoints, sole)
@@ -444,6 +444,22 @@ def _read(
         if len(rows) < _READ_AT_ONCE:
             return
         after_seq = rows[-1][0]
+
+
+def _found(path: Path) -> None:
+    """Put an empty journal at ``path``, whole or not at all: a process may be killed meanwhile."""
+    half = path.with_name(f".{path.name}.new")
+    for ending in ("", "-wal", "-shm"):
+        half.with_name(half.name + ending).unlink(missing_ok=True)
+    founded(connected(str(half))).close()
+    half.rename(path)
+    _sync_folder(path.parent)
+
+
+def _durable(path: Path) -> sqlite3.Connection:
+    connection = connected(str(path))
+    connection.execute("PRAGMA synchronous=FULL")
+    return connection
 
 
 def _last(connection: sqlite3.Connection) -> tuple[int, bytes]:

@@ -322,3 +322,13 @@ def test_what_was_appended_outlives_a_killed_process(tmp_path: Path) -> None:
     with Journal.open(path) as journal:
         assert journal.append(CardDealt(to=1, card=None)).seq == 51
     assert verify_journal(path).sealed
+
+
+def test_what_a_process_killed_while_it_began_left_behind_is_no_hindrance(tmp_path: Path) -> None:
+    path = tmp_path / "t.journal"
+    for ending in ("", "-wal", "-shm"):
+        (tmp_path / f".t.journal.new{ending}").write_bytes(b"half")
+    with Journal.create(path) as journal:
+        journal.append(RoundOpened(round=1))
+    assert verify_journal(path).entries == 1
+    assert [file.name for file in tmp_path.iterdir()] == ["t.journal"]
