@@ -13,6 +13,14 @@ from server.service.footage import FootageView
 from server.service.incidents import IncidentRow, IncidentView
 from server.service.problems import MEDIA_TYPE, ProblemDocument
 from server.service.second_factor import Enrolment, Recovery
+from server.service.series_views import (
+    Difference,
+    RulesInForce,
+    RulesRow,
+    Series,
+    Sheet,
+    SheetName,
+)
 from server.service.views import (
     FoundRound,
     HandRow,
@@ -93,6 +101,12 @@ _KNOWN: Final[Sequence[Any]] = (
     IncidentRow,
     IncidentView,
     Page[IncidentRow],
+    Series,
+    Sheet,
+    tuple[SheetName, ...],
+    tuple[Difference, ...],
+    RulesInForce,
+    tuple[RulesRow, ...],
 )
 _SCHEMAS, _COMPONENTS = msgspec.json.schema_components(_KNOWN, ref_template=_REF)
 _SCHEMA_OF: Final[Mapping[Any, Any]] = dict(zip(_KNOWN, _SCHEMAS, strict=True))

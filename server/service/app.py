@@ -25,6 +25,8 @@ from server.service import (
     people_routes,
     problems,
     reading_routes,
+    rulebook_routes,
+    series_routes,
     streaming,
     video_routes,
 )
@@ -39,6 +41,7 @@ from server.service.people import Right, Role
 from server.service.records import Records
 from server.service.shell import Meters, Shell
 from server.service.streaming import Patience
+from server.service.tallies import Tallies
 from server.service.video import Recordings
 from stream.clock import Clock
 
@@ -85,7 +88,7 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
         app.state.cases = Cases.open(setup.state)
         app.state.queue = Queue(app.state.floor, app.state.cases, clock.now_ns())
         following = asyncio.create_task(app.state.floor.run(setup.poll_ns))
-        app.state.deciding = asyncio.Lock()
+        app.state.deciding, app.state.tallies = asyncio.Lock(), Tallies()
         queueing = asyncio.create_task(app.state.queue.run())
         try:
             async with _telling(setup, app.state.floor, clock, meters):
@@ -117,7 +120,7 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
     }
     problems.install(app)
     parts = (people_routes, reading_routes, streaming, clause_routes, page_routes)
-    casework = (incident_routes, decision_routes)
+    casework = (incident_routes, decision_routes, rulebook_routes, series_routes)
     for routes in (router, *(part.router for part in (*parts, *casework))):
         app.include_router(routes)
     video_routes.install(app, Recordings(setup.recordings or setup.journals))

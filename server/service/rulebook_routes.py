@@ -1,0 +1,171 @@
+"""House rules: the sheets that ship, those in force at a table, and what changed when."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from fastapi import APIRouter, Request, Response
+
+from models.errors import PitwatchError
+from models.rulebook import Citation, Cited, Rulebook
+from server.rulebook_shelf import as_stated, cited, shipped
+from server.service.answers import give
+from server.service.guard import guarded
+from server.service.people import Right
+from server.service.problems import Problem
+from server.service.reading_routes import floor_of, session_of
+from server.service.series_views import (
+    Difference,
+    Knob,
+    RulesInForce,
+    RulesRow,
+    Sheet,
+    SheetName,
+)
+from server.service.session import Session
+from server.service.tallies import InForce, Tallies
+from settlement import rulebooks
+from stream import library
+
+_NO_SHEET: Final = {404: "No sheet of that id ships."}
+_NO_RULES: Final = {404: "There is no such session, or no rules are known of it yet."}
+
+router = APIRouter()
+
+
+@router.get("/api/rulebooks", **guarded(Right.SEE_TABLES, tuple[SheetName, ...]))
+async def sheets() -> Response:
+    """List the sheets that ship."""
+    return give(tuple(SheetName(book.rules.id, book.title) for book in shipped()))
+
+
+@router.get("/api/rulebooks/{rulebook}", **guarded(Right.SEE_TABLES, Sheet, problems=_NO_SHEET))
+async def sheet(rulebook: str) -> Response:
+    """Show one sheet, every rule with its citation."""
+    book = _book(rulebook)
+    return give(_sheet(book, book.rules))
+
+
+@router.get(
+    "/api/rulebooks/{rulebook}/differences/{other}",
+    **guarded(Right.SEE_TABLES, tuple[Difference, ...], problems=_NO_SHEET),
+)
+async def sheet_differences(rulebook: str, other: str) -> Response:
+    """Show in which rules two sheets differ: `was` in the first, `now` in the other."""
+    return give(_differences(_book(rulebook).rules, _book(other).rules))
+
+
+@router.get(
+    "/api/sessions/{session}/rulebook",
+    **guarded(Right.SEE_TABLES, RulesInForce, problems=_NO_RULES),
+)
+async def session_rules(request: Request, session: str) -> Response:
+    """Show the rules in force in a session."""
+    found = session_of(request, session)
+    rows = await _rows(request, [found])
+    if not rows:
+        raise Problem(404, "no rules are known of this session yet")
+    row, in_force = rows[-1]
+    rules, book = _rules(in_force), _shipped(in_force.rulebook)
+    whole = None if rules is None or book is None else _sheet(book, rules)
+    return give(RulesInForce(in_force=row, sheet=whole or _bare_sheet(rules)))
+
+
+@router.get(
+    "/api/tables/{table}/rules",
+    **guarded(Right.SEE_TABLES, tuple[RulesRow, ...], problems={404: "There is no such table."}),
+)
+async def table_rules(request: Request, table: str) -> Response:
+    """List what rules came into force at a table, the oldest first, and what changed each time."""
+    own = floor_of(request).of_table(table)
+    if not own:
+        raise Problem(404, "there is no such table")
+    return give(tuple(row for row, _ in await _rows(request, own)))
+
+
+async def _rows(request: Request, sessions: Iterable[Session]) -> list[tuple[RulesRow, InForce]]:
+    kept: Tallies = request.app.state.tallies
+    stated = [(one, found) for one in sessions for found in (await kept.of(one)).rules]
+    stated.sort(key=lambda pair: pair[1].at)
+    rows: list[tuple[RulesRow, InForce]] = []
+    before: Rulebook | None = None
+    for session, found in stated:
+        rules = _rules(found)
+        known = before is not None and rules is not None
+        changes = _differences(before, rules) if known and before and rules else None
+        if not rows or changes is None or changes or rows[-1][1].rulebook != found.rulebook:
+            rows.append((_row(session, found, changes), found))
+        before = rules
+    return rows
+
+
+def _row(session: Session, found: InForce, changes: tuple[Difference, ...] | None) -> RulesRow:
+    return RulesRow(
+        session=session.name,
+        table=session.table or session.name,
+        at=found.at,
+        seq=found.seq,
+        rulebook=found.rulebook,
+        is_stated=found.stated is not None,
+        changes=changes,
+    )
+
+
+def _rules(found: InForce) -> Rulebook | None:
+    if found.stated is None:
+        book = _shipped(found.rulebook)
+        return None if book is None else book.rules
+    try:
+        return as_stated(found.stated)
+    except PitwatchError:  # a newer version's rules may say what this one does not know
+        return None
+
+
+def _shipped(name: str) -> Cited | None:
+    return cited(name) if name in library.rulebook_ids() else None
+
+
+def _book(name: str) -> Cited:
+    book = _shipped(name)
+    if book is None:
+        raise Problem(404, f"no sheet {name!r} ships")
+    return book
+
+
+def _differences(one: Rulebook, other: Rulebook) -> tuple[Difference, ...]:
+    return tuple(Difference(*found) for found in rulebooks.differences(one, other))
+
+
+def _sheet(book: Cited, rules: Rulebook) -> Sheet:
+    """A sheet as a table plays it: what is set otherwise there has no citation in the sheet."""
+    changed = {knob for knob, _, _ in rulebooks.differences(book.rules, rules)}
+    return Sheet(
+        id=rules.id,
+        title=book.title,
+        document=book.document,
+        knobs=tuple(
+            _knob(knob, rules, None if knob in changed else book.citations[knob])
+            for knob in rulebooks.KNOBS
+        ),
+    )
+
+
+def _bare_sheet(rules: Rulebook | None) -> Sheet | None:
+    """A site's own sheet: its rules are known, its words are not."""
+    if rules is None:
+        return None
+    knobs = tuple(_knob(knob, rules, None) for knob in rulebooks.KNOBS)
+    return Sheet(id=rules.id, title=rules.id, document="the site's own", knobs=knobs)
+
+
+def _knob(knob: str, rules: Rulebook, citation: Citation | None) -> Knob:
+    value = rulebooks.shown(rulebooks.value(rules, knob))
+    if citation is None:
+        return Knob(knob=knob, value=value, source="changed")
+    return Knob(
+        knob=knob,
+        value=value,
+        source=citation.source,
+        document=citation.document,
+        quote=citation.quote,
+        reason=citation.reason,
+    )
