@@ -314,6 +314,10 @@ def read_journal(path: Path) -> Iterator[AnyEvent | UnknownEvent]:
         yield from _read(connection, str(path), 0)
 
 
+class AnotherJournal(TechnicianError):
+    """Not the journal that was read before, or not all of it any more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """How far a journal has been read: its last entry read, and that entry's hash."""
@@ -333,6 +337,7 @@ def read_on(
         at most ``at_most`` events after ``place``, and how far that came.
 
     Raises:
+        AnotherJournal: the entry at ``place`` is not in it.
         TechnicianError: it is missing, is no journal, or an entry does not follow the one before.
         InputRefused: an entry of a known type is not what the format says.
     """
@@ -340,6 +345,7 @@ def read_on(
     query = "SELECT seq, hash, body FROM entries WHERE seq > ? ORDER BY seq LIMIT ?"
     with one_line(where), closing(at_rest(path)) as connection:
         check_kind(connection, where)
+        _check_same(connection, where, place)
         written = written_in(connection)
         rows = connection.execute(query, (place.seq, at_most)).fetchall()
     events = []
@@ -351,6 +357,16 @@ def read_on(
         version = max(version for from_seq, version in written if from_seq <= seq)
         events.append(_event(upcast(body, version), where, seq))
     return tuple(events), place
+
+
+def _check_same(connection: sqlite3.Connection, where: str, place: Place) -> None:
+    query = "SELECT hash FROM entries WHERE seq = ?"
+    if place.seq and connection.execute(query, (place.seq,)).fetchone() != (place.head,):
+        raise AnotherJournal(
+            f"entry {place.seq} is not the one that was read before",
+            where=where,
+            way_out="Find out who put another file in its place, and read it from its start",
+        )
 
 
 def read_between(path: Path, after_seq: int, last_seq: int) -> tuple[AnyEvent | UnknownEvent, ...]:

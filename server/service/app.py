@@ -10,6 +10,7 @@ from contextlib import (
 )
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from argon2 import PasswordHasher
 from fastapi import APIRouter, FastAPI, Request, Response
@@ -36,6 +37,7 @@ from server.service.floor import POLL_NS, Floor
 from server.service.gate import Gate
 from server.service.guard import guarded
 from server.service.incident_queue import Queue
+from server.service.index import Index
 from server.service.limits import Limiter, Limits
 from server.service.people import Right, Role
 from server.service.records import Records
@@ -50,6 +52,8 @@ _ABOUT = (
     "epoch, UTC. Events come from `/api/sessions/{session}/stream` (server-sent events) or the "
     "WebSocket `/stream?from=SESSION:SEQ`; `/api/schema/events` is their JSON Schema."
 )
+
+INDEX_FILE: Final = "index.sqlite"
 
 router = APIRouter()
 
@@ -98,6 +102,7 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
                 task.cancel()
                 with suppress(asyncio.CancelledError):
                     await task
+            app.state.floor.index.close()
             await app.state.cases.close()
             await app.state.records.close()
 
@@ -110,7 +115,11 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
         openapi_url="/api/openapi.json",
         lifespan=life,
     )
-    app.state.floor = Floor(setup.journals, lambda name, n: meters.events.labels(name).inc(n))
+    app.state.floor = Floor(
+        setup.journals,
+        lambda name, n: meters.events.labels(name).inc(n),
+        Index(setup.state / INDEX_FILE),
+    )
     app.state.clock, app.state.meters, app.state.patience = clock, meters, setup.patience
     app.state.is_secure = setup.is_secure
     limits = setup.limits

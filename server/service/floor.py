@@ -1,16 +1,19 @@
 """All tables: every journal of a folder, found, followed and folded; nothing is written there."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+import hashlib
+import logging
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from models.errors import PitwatchError
 from models.judgements import AnyEvent
+from server.service.index import Index
 from server.service.session import Entry, Session
-from server.service.views import TableView
-from stream.journal import Place, UnknownEvent, read_between, read_on
+from server.service.views import RoundRow, TableView
+from stream.journal import AnotherJournal, Place, UnknownEvent, read_between, read_on
 
 POLL_NS: Final = 50_000_000
 """How often the journals are looked at."""
@@ -19,7 +22,18 @@ AT_ONCE: Final = 200
 _TRIES: Final = 3
 """A journal must fail this often in a row: its writer may be opening or closing it."""
 
+_SOURCES: Final = (
+    "models/cards.py",
+    "models/events.py",
+    "models/judgements.py",
+    "server/service/index.py",
+    "server/service/session.py",
+    "server/service/views.py",
+)
+"""What decides the rows that are made of a journal."""
+
 _Stamp = tuple[int, int, int, int]
+log: Final = logging.getLogger("pitwatch.service")
 
 
 @dataclass(slots=True)
@@ -28,13 +42,25 @@ class _Followed:
     stamp: _Stamp | None = None
     is_settled: bool = False
     failed: int = 0
+    is_known: bool = False
+    """Whether it was read by an earlier run, and not looked at by this one yet."""
 
 
 class Floor:
     """The journals of ``folder``. Used in one event loop; files are read in other threads."""
 
-    def __init__(self, folder: Path, on_read: Callable[[str, int], None] = lambda *_: None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        on_read: Callable[[str, int], None] = lambda *_: None,
+        index: Index | None = None,
+    ) -> None:
         self.folder = folder
+        self.index = index or Index()
+        self.is_worked_on: Callable[[str, int], bool] = lambda _session, _round: False
+        """Tells whether people work on a round: it is then noticed like one with a mistake."""
+        self.on_rounds: Callable[[Session, Iterable[RoundRow]], None] = lambda *_: None
+        """Is told the rounds that changed."""
         self.is_ready = False
         """Whether every journal was read to its end once."""
         self._followed: dict[str, _Followed] = {}
@@ -49,11 +75,26 @@ class Floor:
 
     async def poll(self) -> None:
         """Look at every journal once and take in what is new."""
+        self.index.open(_made_by())
         for path, stamp in await asyncio.to_thread(_stamped, self.folder):
-            name = path.name.removesuffix(".journal")
-            followed = self._followed.setdefault(name, _Followed(Session(path)))
-            await self._look(followed, stamp)
+            await self._look(self._followed_at(path), stamp)
         self.is_ready = True
+
+    def _followed_at(self, path: Path) -> _Followed:
+        name = path.name.removesuffix(".journal")
+        if name not in self._followed:
+            session = self._session_of(path)
+            self._followed[name] = _Followed(session, is_known=session.place.seq > 0)
+        return self._followed[name]
+
+    def _session_of(self, path: Path) -> Session:
+        with self.index.writing():
+            return Session(path, self.index, self.is_worked_on)
+
+    def look_again(self, session: Session, number: int) -> None:
+        """Find out anew whether somebody should look at a round."""
+        with self.index.writing():
+            session.look_again(number)
 
     def news(self) -> asyncio.Event:
         """Return an event that is set when anything new is read; take it before looking."""
@@ -106,10 +147,26 @@ class Floor:
         try:
             while await self._read(followed.session) == AT_ONCE:
                 pass
+        except AnotherJournal as other:
+            self._anew(followed, other)
         except PitwatchError as fault:
             self._failed(followed, fault)
         else:
             followed.failed, followed.session.fault = 0, None
+            followed.is_known = False
+
+    def _anew(self, followed: _Followed, other: AnotherJournal) -> None:
+        """A journal that an earlier run had read, and that is another now, is read anew."""
+        if not followed.is_known:
+            self._failed(followed, other)
+            return
+        log.warning(
+            "the journal is not the one that was read before: it is read anew",
+            extra={"fields": {"session": followed.session.name, "fault": other.what}},
+        )
+        followed.session.forget()
+        followed.session = self._session_of(followed.session.path)
+        followed.is_known, followed.stamp = False, None
 
     def _failed(self, followed: _Followed, fault: PitwatchError) -> None:
         followed.failed += 1
@@ -123,17 +180,25 @@ class Floor:
         return len(events)
 
     def _take(
-        self, session: Session, events: Iterable[AnyEvent | UnknownEvent], place: Place
+        self, session: Session, events: Sequence[AnyEvent | UnknownEvent], place: Place
     ) -> None:
-        taken = 0
-        for event in events:
-            session.fold(event)
-            taken += 1
-        session.place = place
-        if taken:
-            self._on_read(session.name, taken)
-            self._news.set()
-            self._news = asyncio.Event()
+        if not events:
+            return
+        with self.index.writing():
+            for event in events:
+                session.fold(event)
+            session.place = place
+            changed = session.keep()
+        self.on_rounds(session, changed)
+        self._on_read(session.name, len(events))
+        self._news.set()
+        self._news = asyncio.Event()
+
+
+def _made_by() -> str:
+    """Return what stands for the sources that rows come from, so that none outlives them."""
+    home = Path(__file__).parents[2]
+    return hashlib.sha256(b"".join((home / name).read_bytes() for name in _SOURCES)).hexdigest()
 
 
 def _stamped(folder: Path) -> list[tuple[Path, _Stamp]]:

@@ -1,9 +1,8 @@
 """The queue of incidents as it changes, for all who work on it: looked at once, told to each."""
 
 import asyncio
-from collections import deque
-from collections.abc import AsyncIterator, Iterable
-from itertools import islice
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import Final
 
 import msgspec
@@ -18,12 +17,13 @@ from server.service.incidents import (
     incident_row,
     is_incident,
 )
-from server.service.rows import before_time, newest_first
+from server.service.index import Sought
+from server.service.session import Session
 from server.service.streaming import Feed, set_within
+from server.service.views import RoundRow
 
-LOOKED_AT: Final = 2000
-"""How many of the newest rounds are looked at for changes; an older one shows in the list."""
 KEPT: Final = 1000
+"""So many changes are kept for viewers that come back; an older one shows in the list."""
 _PAUSE_S: Final = 0.25
 
 
@@ -34,22 +34,42 @@ class Queue:
         self._floor, self._cases = floor, cases
         self.number = first
         """The last change's."""
-        self._known: dict[str, IncidentRow] = {}
+        self._changed: dict[str, tuple[Session, RoundRow]] = {}
+        self._known: OrderedDict[str, IncidentRow] = OrderedDict()
         self._kept: deque[tuple[int, IncidentRow]] = deque(maxlen=KEPT)
         self._news = asyncio.Event()
+        floor.on_rounds, floor.is_worked_on = self.take, self.is_worked_on
 
     async def run(self) -> None:
-        """Look at the newest rounds whenever a journal has news, until cancelled."""
+        """Tell of the newest incidents, then of every change, until cancelled."""
+        while not self._floor.is_ready:
+            await asyncio.sleep(_PAUSE_S)
+        await self._tell_newest()
         while True:
             news = self._floor.news()
-            self._tell(self._newest())
+            changed, self._changed = self._changed, {}
+            self._tell(self._incidents(changed.values()))
             await news.wait()
             await asyncio.sleep(_PAUSE_S)
+
+    def take(self, session: Session, rows: Iterable[RoundRow]) -> None:
+        """Take in rounds that changed."""
+        for row in rows:
+            incident = incident_id(session.name, row.round)
+            if incident in self._known or is_incident(row, self._cases.of(incident)):
+                self._changed[incident] = (session, row)
+        while len(self._changed) > KEPT:
+            del self._changed[next(iter(self._changed))]
+
+    def is_worked_on(self, session: str, number: int) -> bool:
+        """Tell whether people did something with the incident of a round."""
+        return bool(self._cases.of(incident_id(session, number)).history)
 
     def touch(self, incident: str) -> None:
         """Tell of an incident with which somebody did something."""
         found = found_round(self._floor, incident)
         if found is not None:
+            self._floor.look_again(found[0], found[1].round)
             self._tell([incident_row(*found, self._cases.of(incident))])
 
     def news(self) -> asyncio.Event:
@@ -60,21 +80,25 @@ class Queue:
         """Return the changes after ``number`` that are still kept."""
         return [change for change in self._kept if change[0] > number]
 
-    def _newest(self) -> Iterable[IncidentRow]:
-        rounds = newest_first([one.rounds for one in self._floor.sessions()], before_time(None))
-        newest = [placed.row for placed in islice(rounds, LOOKED_AT)]
-        for row in reversed(newest):
-            case = self._cases.of(incident_id(row.session, row.round))
-            session = self._floor.session(row.session)
-            if session is not None and is_incident(row, case):
-                yield incident_row(session, row, case)
+    async def _tell_newest(self) -> None:
+        sought = Sought(RoundRow, noticed=True)
+        newest = await self._floor.index.look_up(sought, KEPT)
+        placed = ((self._floor.session(one.row.session), one.row) for one in reversed(newest))
+        self._tell(self._incidents((at, row) for at, row in placed if at is not None))
+
+    def _incidents(self, rounds: Iterable[tuple[Session, RoundRow]]) -> Iterator[IncidentRow]:
+        for session, row in rounds:
+            yield incident_row(session, row, self._cases.of(incident_id(session.name, row.round)))
 
     def _tell(self, rows: Iterable[IncidentRow]) -> None:
         changed = [row for row in rows if self._known.get(row.id) != row]
         for row in changed:
             self._known[row.id] = row
+            self._known.move_to_end(row.id)
             self.number += 1
             self._kept.append((self.number, row))
+        while len(self._known) > KEPT:
+            self._known.popitem(last=False)
         if changed:
             self._news.set()
             self._news = asyncio.Event()

@@ -1,7 +1,6 @@
 """The queue of incidents: seen, opened by hand, assigned, commented on, closed, opened again."""
 
 from dataclasses import dataclass
-from itertools import islice
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -30,6 +29,7 @@ from server.service.incidents import (
     incidents,
     known_of,
 )
+from server.service.index import Key, Sought
 from server.service.people import RIGHTS, Person, Right
 from server.service.people_routes import Body
 from server.service.problems import Problem
@@ -66,8 +66,6 @@ class WantedIncidents:
         return (
             (not self.state or row.state in self.state)
             and (not self.severity or row.severity in self.severity)
-            and self.table in (None, row.table)
-            and self.session in (None, row.session)
             and self.assignee in (None, row.assignee)
         )
 
@@ -118,9 +116,13 @@ async def list_incidents(
 ) -> Response:
     """List incidents, the newest round first."""
     before = before_time(wanted.to_ns) if wanted.cursor is None else key_of(wanted.cursor)
-    everything = incidents(floor_of(request), cases_of(request), before)
-    matching = ((key, row) for key, row in everything if wanted.matches(row))
-    found = list(islice(matching, wanted.limit + 1))
+    sought = Sought(RoundRow, before=before, table=wanted.table, session=wanted.session)
+    found: list[tuple[Key, IncidentRow]] = []
+    async for key, row in incidents(floor_of(request), cases_of(request), sought):
+        if wanted.matches(row):
+            found.append((key, row))
+        if len(found) > wanted.limit:
+            break
     following = cursor_of(found[wanted.limit - 1][0]) if len(found) > wanted.limit else None
     return give(Page(tuple(row for _, row in found[: wanted.limit]), following))
 

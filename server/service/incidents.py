@@ -5,14 +5,16 @@ It is told from the tables' journals, so none can be lost; what people did with 
 :mod:`server.service.cases`.
 """
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
 import msgspec
 
 from server.service.cases import AnyCaseEvent, Case, Cases
 from server.service.floor import Floor
-from server.service.rows import Key, Placed, newest_first
+from server.service.index import Key, Sought
+from server.service.rows import newest_first
 from server.service.session import Session
 from server.service.views import ReviewRow, RoundRow, ViolationRow
 
@@ -103,10 +105,15 @@ def found_round(floor: Floor, incident: str) -> tuple[Session, RoundRow] | None:
     return None if row is None else (session, row)
 
 
-def incidents(floor: Floor, cases: Cases, before: Key) -> Iterator[tuple[Key, IncidentRow]]:
-    """Yield the incidents of all tables before ``before``, the newest first."""
-    placed: Placed[RoundRow]
-    for placed in newest_first([one.rounds for one in floor.sessions()], before):
+async def incidents(
+    floor: Floor, cases: Cases, sought: Sought[RoundRow]
+) -> AsyncIterator[tuple[Key, IncidentRow]]:
+    """Yield the incidents among the rounds that are sought, the newest first.
+
+    Raises:
+        TechnicianError: what was read of the journals cannot be looked up.
+    """
+    async for placed in newest_first(floor.index, replace(sought, noticed=True)):
         row = placed.row
         case = cases.of(incident_id(row.session, row.round))
         if is_incident(row, case):

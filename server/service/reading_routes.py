@@ -1,8 +1,8 @@
 """Tables, sessions, rounds and what belongs to them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
 from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -11,9 +11,10 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from server.service.answers import Events, give
 from server.service.floor import Floor
 from server.service.guard import Who, guarded
+from server.service.index import Placed, Sought
 from server.service.people import Person, Right
 from server.service.problems import Problem
-from server.service.rows import Placed, Rows, before_time, cursor_of, key_of, newest_first
+from server.service.rows import before_time, cursor_of, key_of
 from server.service.session import Entry, Session
 from server.service.veil import veiled_row
 from server.service.views import (
@@ -81,35 +82,28 @@ def shown(session: Session, row: R, who: Person) -> Any:
     return veiled_row(row, session.hidden(number))
 
 
-def page(request: Request, who: Person, kind: str, wanted: Asked, **fields: object) -> Response:
+async def page(
+    request: Request, who: Person, kind: type[Row], wanted: Asked, **fields: object
+) -> Response:
     """Answer a page of one kind of rows; ``fields`` filters by what is not ``None``."""
     floor = floor_of(request)
-    sessions = [
-        one
-        for one in floor.sessions()
-        if wanted.table in (None, one.table) and wanted.session in (None, one.name)
-    ]
     before = before_time(wanted.to_ns)
     if wanted.cursor is not None:
         before = min(before, key_of(wanted.cursor))
-    lists: list[Rows[Any]] = [getattr(one, kind) for one in sessions]
     asked = fields | {"round": wanted.round}
-    found = (
-        placed
-        for placed in _until(newest_first(lists, before), wanted.from_ns)
-        if all(want is None or getattr(placed.row, name) == want for name, want in asked.items())
+    sought: Sought[Any] = Sought(
+        kind,
+        before=before,
+        table=wanted.table,
+        session=wanted.session,
+        from_ns=wanted.from_ns,
+        fields=tuple((name, want) for name, want in asked.items() if want is not None),
     )
-    return give(_paged(list(islice(found, wanted.limit + 1)), wanted.limit, floor, who))
+    found = await floor.index.look_up(sought, wanted.limit + 1)
+    return give(_paged(found, wanted.limit, floor, who))
 
 
-def _until(rows: Any, from_ns: int | None) -> Any:
-    for placed in rows:
-        if from_ns is not None and placed.row.at < from_ns:
-            return
-        yield placed
-
-
-def _paged(found: list[Placed[Any]], limit: int, floor: Floor, who: Person) -> Page[Any]:
+def _paged(found: Sequence[Placed[Any]], limit: int, floor: Floor, who: Person) -> Page[Any]:
     rows = []
     for placed in found[:limit]:
         session = floor.session(placed.row.session)
@@ -169,7 +163,7 @@ async def rounds(
     status: Literal["open", "final", "pending", "review"] | None = None,
 ) -> Response:
     """List rounds, the newest first."""
-    return page(request, who, "rounds", wanted, status=status)
+    return await page(request, who, RoundRow, wanted, status=status)
 
 
 @router.get(
@@ -183,11 +177,11 @@ async def rounds(
 async def round_at(request: Request, who: Who, table: str, time: str) -> Response:
     """Say what happened at a table at a time: nanoseconds, or ISO 8601 with its offset."""
     at_ns = instant(time)
-    own = floor_of(request).of_table(table)
-    last = next(newest_first([one.rounds for one in own], before_time(at_ns)), None)
-    if last is None:
+    sought = Sought(RoundRow, before=before_time(at_ns), table=table)
+    found = await floor_of(request).index.look_up(sought, 1)
+    if not found:
         raise Problem(404, f"no round of table {table} had been opened by then")
-    row = last.row
+    row = found[0].row
     session = session_of(request, row.session)
     within = row.closed_at is None or at_ns <= row.closed_at
     return give(FoundRound(within=within, round=shown(session, row, who)))
@@ -225,7 +219,7 @@ async def one_round(request: Request, who: Who, session: str, number: int) -> Re
 @router.get("/api/hands", **guarded(Right.SEE_ROUNDS, Page[HandRow]))
 async def hands(request: Request, who: Who, wanted: Wanted) -> Response:
     """List settled hands, the newest first."""
-    return page(request, who, "hands", wanted, spot=wanted.spot)
+    return await page(request, who, HandRow, wanted, spot=wanted.spot)
 
 
 @router.get("/api/violations", **guarded(Right.SEE_ROUNDS, Page[ViolationRow]))
@@ -236,19 +230,19 @@ async def violations(
     code: Annotated[str | None, Query(description="As `formats` lists them.")] = None,
 ) -> Response:
     """List mistakes, the newest first."""
-    return page(request, who, "violations", wanted, spot=wanted.spot, code=code)
+    return await page(request, who, ViolationRow, wanted, spot=wanted.spot, code=code)
 
 
 @router.get("/api/reviews", **guarded(Right.SEE_ROUNDS, Page[ReviewRow]))
 async def reviews(request: Request, who: Who, wanted: Wanted) -> Response:
     """List what a person must decide, the newest first."""
-    return page(request, who, "reviews", wanted)
+    return await page(request, who, ReviewRow, wanted)
 
 
 @router.get("/api/payments", **guarded(Right.SEE_MONEY, Page[PaymentRow]))
 async def payments(request: Request, who: Who, wanted: Wanted) -> Response:
     """List what changed hands, the newest first."""
-    return page(request, who, "payments", wanted, spot=wanted.spot)
+    return await page(request, who, PaymentRow, wanted, spot=wanted.spot)
 
 
 @router.get("/api/ledger", **guarded(Right.SEE_MONEY, Page[LedgerRow]))
@@ -256,7 +250,7 @@ async def ledger(
     request: Request, who: Who, wanted: Wanted, account: str | None = None
 ) -> Response:
     """List the ledger's lines, the newest first."""
-    return page(request, who, "ledger", wanted, account=account)
+    return await page(request, who, LedgerRow, wanted, account=account)
 
 
 def text_of(session: Session, entry: Entry, who: Person) -> bytes | None:

@@ -1,75 +1,72 @@
 """Lists in the order of time, read from the newest back, a page at a time."""
 
-import heapq
-from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Generic, Self, TypeAlias, TypeVar
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Final, Generic, TypeVar
 
 from models.errors import InputRefused
+from server.service.index import ENDLESS, Index, Key, Placed, Sought
 from server.service.views import Row
 
 R = TypeVar("R", bound=Row)
-Key: TypeAlias = tuple[int, str, int, int]
-"""``at``, session, ``seq``, and a number that tells rows of one event apart."""
-
-_ENDLESS = 2**64
-
-
-@dataclass(frozen=True, slots=True)
-class Placed(Generic[R]):
-    """A row at its key."""
-
-    key: Key
-    row: R = field(compare=False)
-
-    def __lt__(self, other: Self) -> bool:
-        return self.key < other.key
+_AT_ONCE: Final = 200
 
 
 class Rows(Generic[R]):
-    """The rows of one kind of one session."""
+    """The rows of one kind of one session, in the index."""
 
-    def __init__(self) -> None:
-        self._placed: list[Placed[R]] = []
-        self._made = 0
+    def __init__(self, index: Index, session: int, kind: type[R]) -> None:
+        self._index, self._session, self._kind = index, session, kind
+        self.count = 0
+        self.made = 0
+        """How many were added so far, those included that were dropped."""
+
+    def go_on(self, count: int, made: int) -> None:
+        """Go on from what an earlier run came to."""
+        self.count, self.made = count, made
 
     def __len__(self) -> int:
-        return len(self._placed)
+        return self.count
 
     def add(self, row: R) -> Key:
         """Put a row in its place; return its key."""
-        self._made += 1
-        key = (row.at, row.session, row.seq, self._made)
-        insort(self._placed, Placed(key, row))
+        self.made += 1
+        self.count += 1
+        key = (row.at, row.session, row.seq, self.made)
+        self._index.add(self._session, key, row)
         return key
 
-    def change(self, key: Key, row: R) -> None:
-        """Put ``row`` in the place of the one at ``key``."""
-        self._placed[self._index(key)] = Placed(key, row)
+    def change(self, key: Key, row: R, *, noticed: bool = False) -> None:
+        """Put ``row`` in the place of the one at ``key``; see :class:`Sought` for ``noticed``."""
+        self._index.change(self._session, key, row, noticed=noticed)
 
-    def drop(self, is_dropped: Callable[[R], bool]) -> None:
-        """Take out the rows that ``is_dropped`` says."""
-        self._placed = [placed for placed in self._placed if not is_dropped(placed.row)]
+    def drop_round(self, number: int) -> None:
+        """Take out the rows of a round."""
+        self.count -= self._index.drop_round(self._session, self._kind, number)
 
-    def back_from(self, before: Key) -> Iterator[Placed[R]]:
-        """Yield the rows before ``before``, the newest first."""
-        for index in range(self._index(before) - 1, -1, -1):
-            yield self._placed[index]
-
-    def _index(self, key: Key) -> int:
-        return bisect_left(self._placed, key, key=lambda placed: placed.key)
+    def of_round(self, number: int) -> tuple[Placed[R], ...]:
+        """Return the rows of a round in the order in which they came."""
+        return self._index.of_round(self._session, self._kind, number)
 
 
-def newest_first(lists: Iterable[Rows[R]], before: Key) -> Iterator[Placed[R]]:
-    """Yield the rows of several sessions before ``before``, the newest first."""
-    backwards = [rows.back_from(before) for rows in lists]
-    return heapq.merge(*backwards, key=lambda placed: placed.key, reverse=True)
+async def newest_first(index: Index, sought: Sought[R]) -> AsyncIterator[Placed[R]]:
+    """Yield the rows that are sought, the newest first, a few of them read at a time.
+
+    Raises:
+        TechnicianError: the index cannot be read.
+    """
+    while True:
+        found = await index.look_up(sought, _AT_ONCE)
+        for placed in found:
+            yield placed
+        if len(found) < _AT_ONCE:
+            return
+        sought = replace(sought, before=found[-1].key)
 
 
 def before_time(at_ns: int | None) -> Key:
     """Return the key before which everything up to and with ``at_ns`` lies."""
-    return (_ENDLESS if at_ns is None else at_ns + 1, "", 0, 0)
+    return (ENDLESS if at_ns is None else min(at_ns + 1, ENDLESS), "", 0, 0)
 
 
 def cursor_of(key: Key) -> str:
@@ -85,9 +82,10 @@ def key_of(cursor: str) -> Key:
         InputRefused: it is none.
     """
     parts = cursor.split(".", 3)
-    if len(parts) != 4 or not all(part.isascii() and part.isdigit() for part in parts[:3]):
+    numbers = [int(part) for part in parts[:3] if part.isascii() and part.isdigit()]
+    if len(parts) != 4 or len(numbers) != 3 or max(numbers) > ENDLESS:
         raise InputRefused(
             source="query", field="cursor", expected="a page's `next`", found=repr(cursor)
         )
-    at, seq, number = map(int, parts[:3])
+    at, seq, number = numbers
     return (at, parts[3], seq, number)

@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
+import msgspec
 from msgspec.structs import replace
 
 from models.events import (
@@ -25,7 +26,8 @@ from models.events import (
     ShoeStarted,
 )
 from models.judgements import AnyEvent, LedgerPosted, ReviewRaised, RoundResult, RoundSettled
-from server.service.rows import Key, Rows, before_time
+from server.service.index import Index, Key, Sought
+from server.service.rows import Rows
 from server.service.veil import Hidden, plain, veiled
 from server.service.views import (
     Decided,
@@ -34,6 +36,7 @@ from server.service.views import (
     PaymentRow,
     ReviewRow,
     RoundRow,
+    Row,
     SessionView,
     TableState,
     Trouble,
@@ -70,30 +73,159 @@ class _Round:
     down: Counter[Dealt] = field(default_factory=Counter)
     unread: Counter[Dealt] = field(default_factory=Counter)
 
+    def open_ends(self) -> "_OpenEnds":
+        """Return what must be known of it later beside its row."""
+        return _OpenEnds(self.times, tuple((+self.down).items()), tuple((+self.unread).items()))
+
+    def take_up(self, ends: "_OpenEnds") -> None:
+        """Go on from what was kept."""
+        self.times.update(ends.times)
+        self.down.update(dict(ends.down))
+        self.unread.update(dict(ends.unread))
+
+
+class _OpenEnds(msgspec.Struct, frozen=True):
+    times: dict[int, int] = {}
+    down: tuple[tuple[Dealt, int], ...] = ()
+    unread: tuple[tuple[Dealt, int], ...] = ()
+
+
+class _Kept(msgspec.Struct, frozen=True, kw_only=True):
+    """A session as the index keeps it, beside its rows."""
+
+    table: str | None
+    seq: int
+    head: bytes
+    started_at: int | None
+    last_at: int | None
+    closed: tuple[int, int]
+    ended: tuple[int, int]
+    undecided: int
+    round: int | None
+    troubles: tuple[Trouble, ...]
+    rows: tuple[tuple[int, int], ...]
+    """Of each kind, how many there are and how many were ever made."""
+
+
+_NO_ENDS: Final = _OpenEnds()
+_HIDDEN: Final = msgspec.json.Decoder(tuple[Dealt, ...])
+R = TypeVar("R", bound=Row)
+
 
 class Session:
     """Fold a journal's events in their order. The rows are frozen values."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(
+        self,
+        path: Path,
+        index: Index,
+        is_worked_on: Callable[[str, int], bool] = lambda _session, _round: False,
+    ) -> None:
         self.path = path
         self.name = path.name.removesuffix(".journal")
         self.table: str | None = None
         self.place = Place()
         self.fault: str | None = None
-        self.rounds, self.hands = Rows[RoundRow](), Rows[HandRow]()
-        self.violations, self.reviews = Rows[ViolationRow](), Rows[ReviewRow]()
-        self.payments, self.ledger = Rows[PaymentRow](), Rows[LedgerRow]()
-        self.recent: deque[Entry] = deque(maxlen=KEPT)
-        self._rounds: dict[int, _Round] = {}
+        self._index = index
+        self._is_worked_on = is_worked_on
+        self._id, kept = index.session(self.name)
+        self.rounds, self.hands = self._rows(RoundRow), self._rows(HandRow)
+        self.violations, self.reviews = self._rows(ViolationRow), self._rows(ReviewRow)
+        self.payments, self.ledger = self._rows(PaymentRow), self._rows(LedgerRow)
+        self.recent: deque[list[Any]] = deque(maxlen=KEPT)
+        """Events, each with its entry once somebody has asked for it."""
+        self._in_hand: dict[int, _Round] = {}
         self._round: _Round | None = None
-        self._hidden: dict[int, Hidden] = {}
-        self._items: dict[int, list[tuple[Key, ReviewRow]]] = {}
         self._troubles: dict[tuple[str, str], Trouble] = {}
         self._started_at: int | None = None
         self._last_at: int | None = None
         self._closed = (0, 0)
         self._ended = (0, 0)
         self._undecided = 0
+        if kept is not None:
+            self._go_on(msgspec.json.decode(kept, type=_Kept))
+
+    def _rows(self, kind: type[R]) -> Rows[R]:
+        return Rows(self._index, self._id, kind)
+
+    # --- keeping --------------------------------------------------------------------------
+
+    def keep(self) -> tuple[RoundRow, ...]:
+        """Write to the index what the last events came to; return the rounds they changed."""
+        changed = []
+        for number, own in self._in_hand.items():
+            self.rounds.change(own.key, own.row, noticed=self._is_noticed(own.row))
+            ends = own.open_ends()
+            body = None if ends == _NO_ENDS else msgspec.json.encode(ends)
+            self._index.note(self._id, "round", number, body)
+            changed.append(own.row)
+        self._in_hand.clear()
+        self._index.keep(self._id, msgspec.json.encode(self._kept()))
+        return tuple(changed)
+
+    def look_again(self, number: int) -> None:
+        """Write a round anew: whether somebody should look at it may have changed."""
+        own = self._own(number)
+        if own is not None:
+            self.rounds.change(own.key, own.row, noticed=self._is_noticed(own.row))
+
+    def forget(self) -> None:
+        """Drop from the index all that was read; this session is of no use afterwards."""
+        self._index.forget(self._id)
+
+    def _is_noticed(self, row: RoundRow) -> bool:
+        found = row.violations or row.reviews or row.decided
+        return bool(found) or self._is_worked_on(self.name, row.round)
+
+    def _kept(self) -> "_Kept":
+        return _Kept(
+            table=self.table,
+            seq=self.place.seq,
+            head=self.place.head,
+            started_at=self._started_at,
+            last_at=self._last_at,
+            closed=self._closed,
+            ended=self._ended,
+            undecided=self._undecided,
+            round=None if self._round is None else self._round.row.round,
+            troubles=tuple(self._troubles.values()),
+            rows=tuple((rows.count, rows.made) for rows in self._every_rows()),
+        )
+
+    def _go_on(self, kept: "_Kept") -> None:
+        self.table, self.place = kept.table, Place(kept.seq, kept.head)
+        self._started_at, self._last_at = kept.started_at, kept.last_at
+        self._closed, self._ended, self._undecided = kept.closed, kept.ended, kept.undecided
+        self._troubles = {(one.source, one.kind): one for one in kept.troubles}
+        for rows, (count, made) in zip(self._every_rows(), kept.rows, strict=True):
+            rows.go_on(count, made)
+        self._round = None if kept.round is None else self._own(kept.round)
+
+    def _every_rows(self) -> tuple[Rows[Any], ...]:
+        return (
+            self.rounds,
+            self.hands,
+            self.violations,
+            self.reviews,
+            self.payments,
+            self.ledger,
+        )
+
+    def _own(self, number: int) -> _Round | None:
+        """Return a round: the one in play, one that was just changed, or from the index."""
+        if self._round is not None and self._round.row.round == number:
+            return self._round
+        return self._in_hand.get(number) or self._read_round(number)
+
+    def _read_round(self, number: int) -> _Round | None:
+        found = self.rounds.of_round(number)
+        if not found:
+            return None
+        noted = self._index.noted(self._id, "round", number)
+        own = _Round(found[-1].key, found[-1].row)
+        if noted is not None:
+            own.take_up(msgspec.json.decode(noted, type=_OpenEnds))
+        return own
 
     # --- reading --------------------------------------------------------------------------
 
@@ -103,7 +235,7 @@ class Session:
         if not isinstance(event, UnknownEvent):
             self._time(event)
             self._take(event)
-        self.recent.append(self.entry(event))
+        self.recent.append([event, None])
 
     def entry(self, event: AnyEvent | UnknownEvent) -> Entry:
         """Return an event that was folded before as it is given to viewers."""
@@ -114,17 +246,32 @@ class Session:
             if isinstance(event, UnknownEvent)
             else str(type(event).__struct_config__.tag)
         )
-        hidden = self._hidden.get(seq, _SHOWN_ALL)
+        hidden = self._hidden_at(event)
         return Entry(seq, at, kind, plain(event), veiled(event, hidden), _judged(event))
 
     def kept_after(self, seq: int, at_most: int) -> tuple[Entry, ...] | None:
         """Return the next events after ``seq``; ``None`` where the journal must be read."""
         if seq >= self.place.seq:
             return ()
-        if not self.recent or self.recent[0].seq > seq + 1:
+        kept_from = self.place.seq + 1 - len(self.recent)
+        if kept_from > seq + 1:
             return None
-        first = seq + 1 - self.recent[0].seq
-        return tuple(islice(self.recent, first, first + at_most))
+        first = seq + 1 - kept_from
+        return tuple(map(self._entry_of, islice(self.recent, first, first + at_most)))
+
+    def _entry_of(self, kept: list[Any]) -> Entry:
+        """Write an event once, when the first viewer is given it."""
+        if kept[1] is None:
+            kept[1] = self.entry(kept[0])
+        found: Entry = kept[1]
+        return found
+
+    def _hidden_at(self, event: AnyEvent | UnknownEvent) -> Hidden:
+        """Return what was hidden when a judgement was given."""
+        if not isinstance(event, RoundSettled | ReviewRaised):
+            return _SHOWN_ALL
+        noted = self._index.noted(self._id, "hidden", event.seq or 0)
+        return _SHOWN_ALL if noted is None else frozenset(_HIDDEN.decode(noted))
 
     def is_past(self, entry: Entry) -> bool:
         """Tell whether the shoe of an event has ended: a later one has been started."""
@@ -141,25 +288,27 @@ class Session:
 
     def hidden(self, number: int) -> Hidden:
         """Return the places of a round with a card that was not shown so far."""
-        found = self._rounds.get(number)
+        found = self._own(number)
         return _SHOWN_ALL if found is None else _places(found)
 
     def round_row(self, number: int) -> RoundRow | None:
         """Return a round of this session."""
-        found = self._rounds.get(number)
+        found = self._own(number)
         return None if found is None else found.row
 
     def violations_of(self, number: int) -> tuple[ViolationRow, ...]:
         """Return the mistakes of a round, in the order of its time."""
-        row = self.round_row(number)
-        if row is None or not row.violations:
-            return ()
-        found = (one.row for one in self.violations.back_from(before_time(None)))
-        return tuple(reversed([one for one in found if one.round == number]))
+        found = sorted(self.violations.of_round(number), key=lambda placed: placed.key)
+        return tuple(placed.row for placed in found)
+
+    def newest_hands(self, at_most: int) -> tuple[HandRow, ...]:
+        """Return the hands that were settled last, the newest first."""
+        sought = Sought(HandRow, session=self.name)
+        return tuple(placed.row for placed in self._index.newest(sought, at_most))
 
     def reviews_of(self, number: int) -> tuple[ReviewRow, ...]:
         """Return the items of a round in the order in which they were raised."""
-        return tuple(row for _, row in self._items.get(number, []))
+        return tuple(placed.row for placed in self.reviews.of_round(number))
 
     def view(self) -> SessionView:
         """Return the session as it stands."""
@@ -217,8 +366,15 @@ class Session:
             decided=0,
             result=None,
         )
+        self._leave_round()
         self._round = _Round(self.rounds.add(row), row)
-        self._rounds[event.round] = self._round
+        self._in_hand[event.round] = self._round
+
+    def _leave_round(self) -> None:
+        """Of a settled round the times of its facts are not asked for any more."""
+        if self._round is not None and self._round.row.result is not None:
+            self._round.times.clear()
+            self._in_hand[self._round.row.round] = self._round
 
     def _head(self, event: AnyEvent) -> dict[str, Any]:
         return {
@@ -230,7 +386,7 @@ class Session:
 
     def _put(self, own: _Round, row: RoundRow) -> None:
         own.row = row
-        self.rounds.change(own.key, row)
+        self._in_hand[row.round] = own
 
     def _touch(self, own: _Round, seq: int | None) -> None:
         self._put(own, replace(own.row, last_seq=max(own.row.last_seq, seq or 0)))
@@ -261,7 +417,7 @@ class Session:
         self._ended = self._closed
 
     def _settled(self, event: RoundSettled) -> None:
-        own = self._rounds.get(event.result.round)
+        own = self._own(event.result.round)
         if own is None:
             return
         result = event.result
@@ -284,8 +440,8 @@ class Session:
         own.times.clear()
 
     def _forget(self, number: int) -> None:
-        self.hands.drop(lambda row: row.round == number)
-        self.violations.drop(lambda row: row.round == number)
+        self.hands.drop_round(number)
+        self.violations.drop_round(number)
 
     def _add_hands(self, event: RoundSettled, result: RoundResult) -> None:
         for spot in result.spots:
@@ -320,32 +476,30 @@ class Session:
             )
 
     def _review(self, event: ReviewRaised) -> None:
-        own = self._rounds.get(event.round)
+        own = self._own(event.round)
         if own is not None:
             self._mark(event, own)
             status = own.row.status if own.row.status == "open" else "review"
             self._put(own, replace(own.row, status=status, reviews=own.row.reviews + 1))
-        items = self._items.setdefault(event.round, [])
         row = ReviewRow(
             **self._head(event),
             round=event.round,
-            item=len(items),
+            item=len(self.reviews.of_round(event.round)),
             what=event.review.what,
             candidates=event.review.candidates,
             evidence=event.review.evidence,
         )
-        items.append((self.reviews.add(row), row))
+        self.reviews.add(row)
         self._undecided += 1
 
     def _resolved(self, event: ReviewResolved) -> None:
-        items = self._items.get(event.round, [])
+        items = self.reviews.of_round(event.round)
         if event.item >= len(items):
             return
-        key, row = items[event.item]
-        items[event.item] = (key, replace(row, decided=_decided(event)))
-        self.reviews.change(*items[event.item])
-        own = self._rounds.get(event.round)
-        if row.decided is None:
+        item = items[event.item]
+        self.reviews.change(item.key, replace(item.row, decided=_decided(event)))
+        own = self._own(event.round)
+        if item.row.decided is None:
             self._undecided -= 1
             if own is not None:
                 left, done = own.row.reviews - 1, own.row.decided + 1
@@ -354,7 +508,8 @@ class Session:
     def _mark(self, event: RoundSettled | ReviewRaised, own: _Round) -> None:
         """Keep what was hidden when a judgement was given, to veil it again when it is reread."""
         if places := _places(own):
-            self._hidden[event.seq or 0] = places
+            body = msgspec.json.encode(sorted(places, key=str))
+            self._index.note(self._id, "hidden", event.seq or 0, body)
 
     def _paid(self, event: PaymentMade) -> None:
         self.payments.add(

@@ -23,7 +23,6 @@ from server.service.guard import Who, guarded, note
 from server.service.people import Person, Right
 from server.service.problems import Problem
 from server.service.reading_routes import floor_of, session_of
-from server.service.rows import before_time
 from server.service.session import Session
 from server.service.video import (
     AT_ONCE,
@@ -35,7 +34,7 @@ from server.service.video import (
     card_pictures,
     span_of,
 )
-from server.service.views import HandRow, RoundRow
+from server.service.views import RoundRow
 from simulation.house import table_layout
 
 CLIPS_BYTES: Final = 192 << 20
@@ -170,11 +169,7 @@ async def _recording(request: Request, session: Session, at_ns: int) -> Found | 
 
 def _shipped_layout(session: Session) -> TableLayout:
     """Return the smallest shipped felt that has a place for every spot seen lately."""
-    newest: list[HandRow] = []
-    for placed in session.hands.back_from(before_time(None)):
-        newest.append(placed.row)
-        if len(newest) == _HANDS_LOOKED_AT:
-            break
+    newest = session.newest_hands(_HANDS_LOOKED_AT)
     highest = max((row.spot for row in newest), default=7)
     return table_layout(
         {4: "four-spots", 5: "five-spots", 6: "six-spots"}.get(max(highest, 4), "seven-spots")

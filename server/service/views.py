@@ -21,12 +21,12 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     table: str
     at: int
     seq: int
+    round: int
 
 
 class RoundRow(Row, frozen=True, kw_only=True):
     """One round. ``at`` and ``seq`` are its opening's."""
 
-    round: int
     status: RoundStatus
     closed_at: int | None
     last_seq: int
@@ -43,7 +43,6 @@ class RoundRow(Row, frozen=True, kw_only=True):
 class HandRow(Row, frozen=True, kw_only=True):
     """One settled hand. ``at`` and ``seq`` are its settlement's."""
 
-    round: int
     spot: Spot
     hand: int
     cards: tuple[Card | None, ...]
@@ -56,7 +55,6 @@ class HandRow(Row, frozen=True, kw_only=True):
 class ViolationRow(Row, frozen=True, kw_only=True):
     """One mistake. ``at`` and ``seq`` are those of the fact that shows it."""
 
-    round: int
     code: str
     spot: Spot | None
     hand: int | None
@@ -79,7 +77,6 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
 class ReviewRow(Row, frozen=True, kw_only=True):
     """Something that a person must decide."""
 
-    round: int
     item: int
     """Which of the round's items, from 0."""
     what: str
@@ -92,7 +89,6 @@ class ReviewRow(Row, frozen=True, kw_only=True):
 class PaymentRow(Row, frozen=True, kw_only=True):
     """What changed hands: positive to the player on top of the stake."""
 
-    round: int
     spot: Spot
     hand: int
     kind: Literal["main", "insurance"]
@@ -102,7 +98,6 @@ class PaymentRow(Row, frozen=True, kw_only=True):
 class LedgerRow(Row, frozen=True, kw_only=True):
     """One line of a double entry. The lines of a posting sum to zero."""
 
-    round: int
     account: str
     amount: int
     memo: str

@@ -8,7 +8,7 @@ import pytest
 
 from models.errors import TechnicianError
 from models.events import RoundOpened
-from stream.journal import Journal, Place, read_on, verify_journal
+from stream.journal import AnotherJournal, Journal, Place, read_on, verify_journal
 
 
 def opened(first: int, last: int) -> list[RoundOpened]:
@@ -41,13 +41,26 @@ def test_its_writer_still_seals_it(tmp_path: Path) -> None:
     assert verify_journal(path).sealed
 
 
+def test_another_journal_in_its_place_is_not_read_on(tmp_path: Path) -> None:
+    paths = tmp_path / "t.journal", tmp_path / "other.journal"
+    for path, last in zip(paths, (3, 5), strict=True):
+        with Journal.create(path) as journal:
+            journal.append_all(opened(last, 2 * last))
+    _, place = read_on(paths[0], Place())
+    paths[1].replace(paths[0])
+    with pytest.raises(AnotherJournal, match="entry 4 is not the one that was read before"):
+        read_on(paths[0], place)
+
+
 def test_an_entry_that_was_changed_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "t.journal"
     with Journal.create(path) as journal:
         journal.append_all(opened(1, 3))
     _, place = read_on(path, Place(), at_most=1)
-    with pytest.raises(TechnicianError, match="entry 2 is missing or does not match"):
-        read_on(path, Place(1, bytes(32)))
+    with closing(sqlite3.connect(path)) as meddler, meddler:
+        meddler.execute("INSERT INTO entries VALUES (4, ?, '{}')", (bytes(32),))
+    with pytest.raises(TechnicianError, match="entry 4 is missing or does not match"):
+        read_on(path, place)
     with closing(sqlite3.connect(path)) as meddler, meddler:
         meddler.execute("DROP TRIGGER entries_never_change")
     with pytest.raises(TechnicianError, match="triggers"):
