@@ -350,6 +350,8 @@ def read_on(
         rows = connection.execute(query, (place.seq, at_most)).fetchall()
     events = []
     for seq, stored, body in rows:
+        if not isinstance(body, bytes):
+            raise damaged(where, f"entry {seq} is not stored as bytes")
         head = link(place.head, place.seq + 1, body)
         if seq != place.seq + 1 or stored != head:
             raise damaged(where, f"entry {place.seq + 1} is missing or does not match its hash")
