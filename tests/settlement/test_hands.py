@@ -81,3 +81,9 @@ def test_a_total_is_the_best_that_does_not_pass_21(cards: list[Card]) -> None:
     points, soft = total(cards)
     assert points == best
     assert soft == (best != low)
+
+
+def test_a_hand_is_named_up_to_the_longest_that_one_shoe_can_make() -> None:
+    assert named(hand("TS ?? 7H")) == "TS ?? 7H"
+    assert named(hand("AS " * 22)) == "AS " * 21 + "AS"
+    assert named(hand("AS " * 23)) == "AS " * 22 + "… 23 cards"

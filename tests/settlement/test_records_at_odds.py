@@ -5,6 +5,7 @@ import pytest
 from models import events as ev
 from models.events import AnyFact
 from settlement.engine import Engine, settle
+from settlement.ledger import post
 from tests.settlement.table import codes, facts, found, nets, one_round, rounds, rules
 
 TWO = "bet 1 1000; bet 2 1000; 1 {}; 2 {}; D {}; 1 {}; 2 {}; D {} down; "
@@ -341,6 +342,88 @@ def test_an_insured_blackjack_that_may_lose_hangs_on_the_hole_card() -> None:
     assert {way.outcome: way.net for way in hand.possible} == {"lose": -1000, "blackjack": 1500}
 
 
+NINETEEN = "bet 1 1000; 1 TS; D {}; 1 9D; D {} down; {}close"
+PLAYED = "the dealer's cards make "
+
+
+@pytest.mark.parametrize(
+    ("dealer", "ways"),
+    [
+        pytest.param(
+            ("??", "??", ""),
+            {
+                "win": PLAYED + "soft 18, hard 17 or hard 18",
+                "push": PLAYED + "soft 19 or hard 19",
+                "lose": PLAYED + "soft 20, a blackjack or hard 20",
+            },
+            id="both-cards",
+        ),
+        pytest.param(
+            ("6C", "??", "show D ??; D ??; "),
+            {
+                "win": PLAYED + "soft 18, hard 17, hard 18 or more than 21",
+                "push": PLAYED + "soft 19 or hard 19",
+                "lose": PLAYED + "soft 20, soft 21, hard 20 or hard 21",
+            },
+            id="the-hole-card-and-the-draw",
+        ),
+        pytest.param(
+            ("AC", "??", "peek no; show D ??; D ??; "),
+            {
+                "win": PLAYED + "soft 18 or hard 17",
+                "push": PLAYED + "soft 19",
+                "lose": PLAYED + "soft 20 or soft 21",
+            },
+            id="no-blackjack-after-the-look",
+        ),
+        pytest.param(
+            ("AC", "5C", "peek no; show D 5C; D ??; "),
+            {
+                "win": "the dealer's unknown card is 2",
+                "push": "the dealer's unknown card is 3",
+                "lose": "the dealer's unknown card is 4 or 5",
+            },
+            id="the-draw-alone",
+        ),
+    ],
+)
+def test_what_the_dealers_unread_cards_would_decide(
+    dealer: tuple[str, str, str], ways: dict[str, str]
+) -> None:
+    hand = one_round(NINETEEN.format(*dealer)).spots[0].hands[0]
+    assert isinstance(hand.possible, tuple)
+    told = {way.outcome: way.condition for way in hand.possible if way.outcome != "pending"}
+    assert told == ways
+
+
+def test_what_a_hands_unread_cards_would_decide() -> None:
+    text = "bet 1 1000; 1 {}; D TH; 1 ??; D TC down; {}show D TC; close"
+    three = one_round(text.format("8S", "1 ??; ")).spots[0].hands[0]
+    assert isinstance(three.possible, tuple)
+    assert {way.outcome for way in three.possible} == {"push", "win", "lose", "bust"}
+    two = one_round(text.format("??", "")).spots[0].hands[0]
+    assert isinstance(two.possible, tuple)
+    assert {way.outcome: way.net for way in two.possible} == {
+        "lose": -1000,
+        "push": 0,
+        "blackjack": 1500,
+    }
+
+
+def test_a_void_split_hangs_on_the_card_of_the_other_hand() -> None:
+    split = "bet 1 1000; 1 8S; D 6H; 1 ??; D TC down; say-split 1; split 1.1 1000; 1 TS; 1.1 5D; "
+    settings = ("kansas-shoe", "policy.illegal_option=void")
+    (first, second) = one_round(split + END, *settings).spots[0].hands
+    assert (first.outcome, first.net) == ("win", 1000)
+    assert isinstance(second.possible, tuple)
+    assert [(way.outcome, way.net) for way in second.possible] == [("win", 0), ("win", 1000)]
+    assert second.possible[1].condition == "the hand's unknown card is 8"
+    assert nets(split + END) == [2000]
+    later = "bet 1 1000; 1 8S; D 6H; 1 8C; D TC down; say-split 1; split 1.1 1000; 1 ??; 1.1 5D; "
+    hands = one_round(later + "show D TC; D 2S; close", *settings).spots[0].hands
+    assert [hand.outcome for hand in hands] == ["unknown", "lose"]
+
+
 # --- split tens and aces that make blackjack ----------------------------------------------
 
 
@@ -441,6 +524,12 @@ def test_a_boxed_card_burned_is_the_same_card() -> None:
     assert found("shoe 6; burn 4H; " + end, *two) == [("burn_missing", 4)]
 
 
+def test_a_boxed_card_used_leaves_the_faces_told_before() -> None:
+    text = "shoe 6; bet 1 1000; bet 2 1000; 1 TS down; boxed 4H; 2 4H down; D 6H; 1 9C; 2 9D; "
+    told = found(text + "D TC down; " + END, "kansas-shoe", "burn_after_shuffle=0")
+    assert told == [("deal_face", 4), ("face_up_card_used", 6)]
+
+
 def test_two_boxed_cards_alike_are_two_cards() -> None:
     text = "shoe 2; boxed 4H; boxed 4H; burn 4H; bet 1 1000; 1 4H; " + NEXT
     assert "face_up_card_used" in codes(text)
@@ -466,6 +555,13 @@ def test_two_tables_in_one_file_do_not_hear_of_each_other() -> None:
     results = list(settle(enumerate(woven, start=1), rules()))
     assert [result.violations for result in results] == [(), ()]
     assert [result.spots[0].net for result in results] == [1000, 500]
+
+
+def test_judgements_in_a_file_are_passed_over() -> None:
+    played = facts("bet 1 1000; 1 TS; " + WON + "pay 1 1000; close")
+    (result,) = settle(enumerate(played, start=1), rules())
+    woven = [event for fact in played for event in (fact, *post(result), result)]
+    assert list(settle(enumerate(woven, start=1), rules())) == [result]
 
 
 def test_facts_of_several_rounds_are_numbered_on() -> None:
