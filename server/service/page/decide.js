@@ -92,6 +92,6 @@ async function showLooks(place, review) {
     ask(query(paths.events(review.session), { after: seq - 1, limit: 1 })).then(({ events: [one] }) => one).catch(() => null)));
   const seen = events.filter((one) => one?.type === "card_sighted" || one?.type === "foreign_card_sighted");
   const has = seen.length > 0 && (await maybe(`${paths.session(review.session)}/footage`))?.cameras.length;
-  put(place, has ? seen.map((one) => h("li", {}, h("img", { src: cropPath(review.session, one.seq), alt: "The card in question as the camera saw it" }), h("span", { class: "quiet" }, fine(one.at))))
+  put(place, has ? seen.map((one) => h("li", {}, h("img", { src: cropPath(review.session, one.seq), alt: "The card in question as the camera saw it", onerror: (event) => event.target.closest("li").remove() }), h("span", { class: "quiet" }, fine(one.at))))
     : h("li", { class: "quiet" }, "No picture of it lies here."));
 }

@@ -16,10 +16,14 @@ export function evidence(section, { session, events, footage, go }) {
   });
   if (!shown.length) return;
   section.hidden = false;
+  const missed = (event) => {
+    event.target.closest("li").remove();
+    section.hidden = !section.querySelector("li");
+  };
   put(section, h("h2", {}, "Evidence pictures"), h("ul", { class: "crops" }, shown.slice(0, MOST).map(({ fact, sighting }) =>
     h("li", {}, h("button", { type: "button", onclick: () => go(sighting.at) },
       h("img", {
-        src: cropPath(session, sighting.seq), loading: "lazy", width: 120, height: 108,
+        src: cropPath(session, sighting.seq), loading: "lazy", onerror: missed, width: 120, height: 108,
         alt: `${cardText(fact.card ?? null)}, as the camera saw it`,
       }),
       h("span", { class: "crop-card" }, cardText(fact.card ?? null)),

@@ -24,7 +24,7 @@ export function drawFelt(table, layout) {
   const half = layout.width_mm / 2;
   const title = `Felt of round ${table.round ?? "none"}: ${phase(table)}. ${spokenFelt(table)}`;
   return s("svg", {
-    class: "felt", viewBox: `${-half - 14} -14 ${2 * half + 28} ${layout.depth_mm + 100}`,
+    class: "felt", viewBox: `${-half - 14} -14 ${2 * half + 28} ${layout.depth_mm + 30}`,
     role: "img", "aria-label": title,
   },
     cloth(half, layout.depth_mm),
@@ -87,7 +87,7 @@ function drawSpot(table, spot, layout) {
   return s("g", { class: "place", "data-spot": spot.spot },
     s("circle", { class: `bet ${state_class}`, cx: x, cy: y, r: radius * 1.32 }),
     state?.wager ? chips(state, x, y) : s("text", { class: "spot", x, y: y + 20 }, spot.spot),
-    state?.wager && s("text", { class: "seat", x, y: y + radius * 1.32 + 40 }, seat ? `${spot.spot} · ${seat}` : `Spot ${spot.spot}`),
+    state?.wager && s("text", { class: "seat", x, y: y + 36 }, seat ? `${spot.spot} · ${seat}` : `spot ${spot.spot}`),
     state && insurance(state, spot, layout),
     state && hands(state, result, spot),
     result && net(result, x, y, radius),
@@ -96,11 +96,11 @@ function drawSpot(table, spot, layout) {
 
 const chips = (state, x, y) => {
   const stake = state.hands.reduce((sum, hand) => sum + hand.stake, 0) || state.wager;
-  return s("text", { class: "stake", x, y: y + 17 }, brief(stake));
+  return s("text", { class: "stake", x, y: y + 4 }, brief(stake));
 };
 
 const net = (result, x, y, radius) =>
-  pill(result.net === null ? "open" : signed(result.net).replace(/\.00$/, ""), x, y - radius * 1.32 - 4, tone(result.net), 46);
+  pill(result.net === null ? "open" : signed(result.net).replace(/\.00$/, ""), x, y + radius * 1.32 + 6, tone(result.net), 44);
 
 function insurance(state, spot, layout) {
   if (!state.insurance) return null;

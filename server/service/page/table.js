@@ -5,7 +5,7 @@ import { h, painting, put } from "./dom.js";
 import { drawFelt } from "./felt.js";
 import { footageOf, noPicture, pictureFrame } from "./picture.js";
 import { after, dues, newTable, phase, tableOf } from "./table_state.js";
-import { ago, clock, counted, kind, moment, say as sentence, signed, tone } from "./words.js";
+import { ago, clock, kind, moment, say as sentence, signed, tone } from "./words.js";
 import { clauses, item, mistake, moneyTable } from "./verdicts.js";
 
 const TICKER = 60;
@@ -51,7 +51,7 @@ async function begun(now, signal) {
 function frame(main, page, footage) {
   const places = {
     head: h("div", {}), felt: h("div", { class: "felt-place" }), due: h("section", { class: "panel", "aria-label": "Due at settlement" }),
-    found: h("div", { class: "notes", "aria-live": "polite" }), ticker: h("ol", { class: "ticker", "aria-label": "Events, newest first" }),
+    found: h("div", { class: "notes", "aria-live": "polite" }), ticker: h("ol", { class: "ticker", tabindex: 0, "aria-label": "Events, newest first" }),
     health: h("section", { class: "panel", "aria-label": "Devices" }),
   };
   const camera = footage?.cameras[0];
@@ -72,7 +72,7 @@ function drawAll(places, page, says) {
   put(places.found, verdictsOf(state, says));
   put(places.due, h("h2", {}, state.settled ? `Round ${state.round}: due and paid` : "Due and paid"),
     state.settled ? moneyTable(dues(state), says) : h("p", { class: "quiet" }, "Shown when the round settles."));
-  put(places.health, h("h2", {}, "Devices"), health({ ...page.found.now, troubles: troubles(page) }));
+  put(places.health, h("h2", {}, "Devices"), health(asOf(page)));
   put(places.ticker, page.said.map((event) => h("li", { class: kind(event) },
     h("time", { class: "num" }, clock(event.at)), h("span", {}, sentence(event)))));
 }
@@ -81,6 +81,12 @@ function verdictsOf(state, says) {
   const found = state.settled?.violations ?? [];
   return [...found.map((one) => mistake(one, says)), ...(state.settled?.reviews ?? state.reviews).map((one) => item(one))];
 }
+
+/** The session as it was told last, with what the stream has brought since. */
+const asOf = (page) => ({
+  ...page.found.now, troubles: troubles(page), last_seq: Math.max(page.found.now.last_seq, page.state.seq),
+  last_at: Math.max(page.found.now.last_at ?? 0, page.state.at ?? 0) || null,
+});
 
 function troubles(page) {
   const known = page.found.now.troubles.map((one) => `${one.source} ${one.kind}`);
@@ -98,7 +104,7 @@ function heading(page, isFull) {
     h("div", { class: "head-links" },
       isFull && h("span", { class: `state ${page.stream === "live" ? "live" : "bad"}` }, { live: "Live", waiting: "Reconnecting", ended: "Ended" }[page.stream]),
       isFull && state.round !== null && h("a", { class: "button", href: `#/round/${encodeURIComponent(found.now.session)}/${state.round}` }, "Replay this round"),
-      isFull && h("a", { class: "button", href: `#/rounds/${encodeURIComponent(page.name)}` }, counted(found.now.rounds, "round"))));
+      isFull && h("a", { class: "button", href: `#/rounds/${encodeURIComponent(page.name)}` }, "All rounds")));
 }
 
 function health(now) {
@@ -106,6 +112,5 @@ function health(now) {
   for (const one of now.troubles) rows.push([one.source, `${one.kind.replaceAll("_", " ")} since ${clock(one.since)}`, "bad"]);
   if (!now.troubles.length) rows.push(["Sensors", "no fault is told of", "good"]);
   rows.push(["Last event", `${moment(now.last_at)} (${ago(now.last_at, Date.now() * 1e6)})`, ""]);
-  rows.push(["Chain", `${now.head.slice(0, 16)}…`, "mono"]);
   return h("dl", { class: "facts" }, rows.map(([what, text, name]) => [h("dt", {}, what), h("dd", { class: name }, text)]));
 }

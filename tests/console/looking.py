@@ -1,0 +1,92 @@
+"""Working at the console as a person does: by what is written on it, and by its keys."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from tests.server.service.house import PASSWORD, House
+
+SHOTS: Final = Path(__file__).parents[2] / ".cache" / "console"
+"""Where the pictures of the pages go."""
+_WAIT_MS: Final = 30_000
+_GRAVE: Final = frozenset({"serious", "critical"})
+
+
+def chromium() -> str:
+    """Return the browser's path; says so where there is none."""
+    found = shutil.which("chromium")
+    if found is None:
+        pytest.skip("chromium is not installed: apt-get install chromium")
+    return found
+
+
+@dataclass
+class Desk:
+    """A person before the console; what the browser complains of is gathered."""
+
+    page: Page
+    url: str
+    complaints: list[str] = field(default_factory=list)
+
+    def sign_in(self, name: str, password: str = PASSWORD) -> None:
+        """Sign in by keyboard, and wait for the floor."""
+        self.page.goto(self.url)
+        self.try_sign_in(name, password)
+        expect(self.page.get_by_role("navigation", name="Pages")).to_be_visible()
+
+    def try_sign_in(self, name: str, password: str) -> None:
+        """Fill in the sign-in and send it."""
+        self.page.get_by_label("Name").fill(name)
+        self.page.get_by_label("Password", exact=True).fill(password)
+        self.page.keyboard.press("Enter")
+
+    def go(self, path: str) -> None:
+        """Open one of the console's pages."""
+        self.page.goto(f"{self.url}/#/{path}")
+
+    def shows(self, text: str) -> None:
+        """Wait until the page says something."""
+        expect(self.page.get_by_role("main").get_by_text(text).first).to_be_visible()
+
+    def shot(self, name: str) -> None:
+        """Keep a picture of the page, and hold it against what everybody must be able to use."""
+        SHOTS.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=SHOTS / f"{name}.png", full_page=True)
+        faults = grave_faults(self.page)
+        assert not faults, "\n".join(faults)
+
+
+def grave_faults(page: Page) -> list[str]:
+    """Return the serious and critical faults that axe finds on the page."""
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{one['id']}: {one['help']} at {', '.join(node['html'][:90] for node in one['nodes'][:3])}"
+        for one in found
+        if one["impact"] in _GRAVE
+    ]
+
+
+@contextmanager
+def desk(
+    browser: Browser, at: House, width_px: int = 1600, height_px: int = 1000
+) -> Iterator[Desk]:
+    """Yield a desk at which nobody is signed in; a script that failed there is a failure here."""
+    size = {"width": width_px, "height": height_px}
+    context = browser.new_context(viewport=size, timezone_id="UTC")  # type: ignore[arg-type]
+    page = context.new_page()
+    page.set_default_timeout(_WAIT_MS)
+    expect.set_options(timeout=_WAIT_MS)
+    found = Desk(page, at.url)
+    page.on("pageerror", lambda error: found.complaints.append(str(error)))
+    try:
+        yield found
+        assert not found.complaints, found.complaints
+    finally:
+        context.close()

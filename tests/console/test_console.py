@@ -1,0 +1,228 @@
+"""The console as people use it, in a real browser, against a real service."""
+
+import re
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from playwright.sync_api import Browser, expect
+
+from server.pipeline import Pipeline
+from stream.journal import Journal
+from tests.console.looking import Desk, desk
+from tests.golden.sessions import Heard, heard
+from tests.server.doubted import table
+from tests.server.service.house import House, house
+
+
+def test_the_sign_in_is_asked_for_before_anything_is_shown(
+    browser: Browser, at_work: House
+) -> None:
+    with desk(browser, at_work) as stranger:
+        stranger.go("table/BJ-07")
+        expect(stranger.page.get_by_role("form", name="Sign in")).to_be_visible()
+        expect(stranger.page.get_by_text("BJ-07")).to_have_count(0)
+        stranger.shot("sign-in")
+
+
+def test_a_wrong_password_is_refused_and_five_lock_the_name(
+    browser: Browser, recorded: Path, tmp_path: Path
+) -> None:
+    with house(recorded, tmp_path / "state") as own, desk(browser, own) as stranger:
+        own.staff()
+        stranger.page.goto(own.url)
+        for _ in range(5):
+            stranger.try_sign_in("pit", "not the password")
+            expect(stranger.page.get_by_role("alert")).to_contain_text("wrong")
+        stranger.try_sign_in("pit", "a long enough password")
+        expect(stranger.page.get_by_role("alert")).to_contain_text("try again in 15 min")
+        stranger.shot("locked-out")
+
+
+def test_the_floor_shows_every_table_and_what_needs_somebody_first(officer: Desk) -> None:
+    tiles = officer.page.get_by_role("region", name="Tables").get_by_role("link")
+    expect(tiles).to_have_count(2)
+    newest = officer.page.get_by_role("region", name="Newest incidents")
+    expect(newest.get_by_role("listitem").first).to_contain_text("Wrong payout")
+    officer.shot("floor")
+
+
+def test_a_table_settles_before_ones_eyes(browser: Browser, tmp_path: Path) -> None:
+    """The felt fills with the cards as they are dealt, and says what is due when it settles."""
+    journals = tmp_path / "journals"
+    journals.mkdir()
+    said = heard("plain")
+    with Journal.create(journals / "bj-21.journal") as journal:
+        live = table(journal, "BJ-21")
+        observe(live, said[:8])
+        with house(journals, tmp_path / "state") as own, desk(browser, own) as officer:
+            own.staff()
+            officer.sign_in("surveillance")
+            officer.go("table/BJ-21")
+            expect(officer.page.get_by_text("Live", exact=True)).to_be_visible()
+            expect(officer.page.get_by_text("Shown when the round settles.")).to_be_visible()
+            observe(live, said[8:24])
+            expect(officer.page.get_by_role("img", name="In play")).to_be_visible()
+            officer.shot("table-in-play")
+            observe(live, said[24:])
+            live.finish()
+            due = officer.page.get_by_role("region", name="Due at settlement")
+            expect(due.get_by_role("row")).to_have_count(4)
+            expect(officer.page.get_by_role("img", name="Settled")).to_be_visible()
+            officer.shot("table-settled")
+
+
+def observe(live: Pipeline, said: Iterable[Heard]) -> None:
+    for one in said:
+        live.observe((one.observation,), one.now_ns)
+
+
+def test_a_wrong_payment_is_caught_with_its_clause_in_words(officer: Desk) -> None:
+    officer.go("table/BJ-07")
+    officer.shows("due 7.50, paid 5.00")
+    officer.shows("Every wager is paid or taken for exactly what it is due.")
+    wrong = officer.page.get_by_role("row").filter(has_text="2.50 off")
+    expect(wrong).to_contain_text("Blackjack")
+    officer.shot("table-with-video")
+
+
+def test_a_round_is_gone_through_event_by_event(officer: Desk) -> None:
+    officer.go("round/bj-07/1")
+    felt = officer.page.locator("svg.felt")
+    expect(felt).to_have_attribute("aria-label", re.compile("Settled"))
+    officer.page.keyboard.press("Home")
+    expect(felt).to_have_attribute("aria-label", re.compile("round none|Wagers open"))
+    for _ in range(4):
+        officer.page.keyboard.press("ArrowRight")
+    expect(felt).to_have_attribute("aria-label", re.compile("spot 2: .* of "))
+    slider = officer.page.get_by_role("slider", name="Moment of the round")
+    assert 0 < int(slider.input_value()) < int(slider.get_attribute("max") or 0)
+    officer.shot("round")
+
+
+def test_the_queue_is_worked_by_keyboard_and_nothing_in_it_goes(
+    browser: Browser, recorded: Path, tmp_path: Path
+) -> None:
+    with house(recorded, tmp_path / "state") as own, desk(browser, own) as officer:
+        own.staff()
+        officer.sign_in("surveillance")
+        press = officer.page.keyboard.press
+        press("g")
+        press("i")
+        entries = officer.page.get_by_role("list", name="Incidents").get_by_role("button")
+        expect(entries).to_have_count(3)
+        expect(entries.first).to_have_attribute("aria-current", "true")
+        officer.shows("due 7.50, paid 5.00")
+        press("a")
+        officer.shows("took it")
+        press("c")
+        officer.page.keyboard.type("Seen on the video as well.")
+        officer.page.get_by_role("form", name="Comment").get_by_role("button").press("Enter")
+        officer.shows("Seen on the video as well.")
+        officer.shot("incident")
+        press("x")
+        officer.page.keyboard.type("The player was paid the rest.")
+        officer.page.get_by_role("form", name="Close").get_by_role("button").press("Enter")
+        expect(entries).to_have_count(2)
+        officer.page.get_by_label("State").select_option("closed")
+        expect(entries).to_have_count(1)
+        officer.shows("closed it: The player was paid the rest.")
+
+
+def test_a_card_in_doubt_is_decided_by_keyboard_and_the_round_settles(
+    browser: Browser, recorded: Path, tmp_path: Path
+) -> None:
+    journals = tmp_path / "journals"
+    journals.mkdir()
+    shutil.copy(recorded / "bj-08.journal", journals)
+    with house(journals, tmp_path / "state") as own, desk(browser, own) as officer:
+        own.staff()
+        officer.sign_in("pit")
+        officer.go("incidents")
+        officer.page.get_by_role("button", name="6 of hearts").wait_for()
+        officer.shot("decide")
+        officer.page.keyboard.press(choice_of(officer, "6 of hearts"))
+        sign = officer.page.get_by_role("button", name="Sign as pit: it is the 6 of hearts")
+        expect(sign).to_be_enabled()
+        officer.page.keyboard.press("Enter")
+        officer.shows("The card is 6H.")
+        officer.shot("decided")
+
+
+def choice_of(officer: Desk, card: str) -> str:
+    """Return the key beside a candidate."""
+    return officer.page.get_by_role("button", name=card).locator("kbd").inner_text()
+
+
+def test_who_may_not_see_rounds_is_shown_none(browser: Browser, at_work: House) -> None:
+    with desk(browser, at_work) as engineer:
+        engineer.sign_in("engineer")
+        pages = engineer.page.get_by_role("navigation", name="Pages").get_by_role("link")
+        assert pages.all_inner_texts() == ["Floor", "Rulebook"]
+        engineer.go("round/bj-07/1")
+        engineer.shows("The engineer role has no right to see this page.")
+        engineer.go("table/BJ-07")
+        expect(engineer.page.get_by_role("heading", name="BJ-07")).to_be_visible()
+        expect(engineer.page.locator("svg.felt")).to_have_count(0)
+        engineer.shot("table-of-an-engineer")
+
+
+def test_a_card_that_was_never_shown_stays_a_back(browser: Browser, tmp_path: Path) -> None:
+    """The dealer's hole card of a round broken off: nobody saw it, so the felt has its back."""
+    journals = tmp_path / "journals"
+    journals.mkdir()
+    with Journal.create(journals / "bj-22.journal") as journal:
+        observe(table(journal, "BJ-22"), heard("plain")[:26])
+        with house(journals, tmp_path / "state") as own, desk(browser, own) as officer:
+            own.staff()
+            officer.sign_in("surveillance")
+            officer.go("table/BJ-22")
+            felt = officer.page.locator("svg.felt")
+            expect(felt).to_have_attribute("aria-label", re.compile("dealer: .*face down"))
+
+
+def test_a_round_is_found_by_table_and_time(officer: Desk) -> None:
+    officer.go("rounds")
+    officer.page.get_by_label("What happened at").fill("2026-01-01T20:00:10")
+    officer.page.get_by_role("form", name="Find a round by its time").get_by_role("button").click()
+    expect(officer.page.get_by_role("heading", name="BJ-07 · round 1")).to_be_visible()
+    officer.go("rounds")
+    officer.page.get_by_role("link", name="Round 1").first.wait_for()
+    officer.shot("rounds")
+
+
+def test_an_administrator_keeps_the_accounts(
+    browser: Browser, recorded: Path, tmp_path: Path
+) -> None:
+    with house(recorded, tmp_path / "state") as own, desk(browser, own) as keeper:
+        password = (own.state / "first-password").read_text().strip()
+        keeper.sign_in("admin", password)
+        keeper.go("people")
+        keeper.page.get_by_label("Name").fill("mary")
+        keeper.page.get_by_label("Role", exact=True).select_option("pit")
+        keeper.page.get_by_label("First password").fill("a long enough password")
+        keeper.page.get_by_role("button", name="Add").click()
+        expect(keeper.page.get_by_role("row").filter(has_text="mary")).to_be_visible()
+        keeper.shot("people")
+        keeper.go("own")
+        keeper.page.get_by_label("Password now").fill(password)
+        keeper.page.get_by_label("New password").fill("another long password")
+        keeper.page.get_by_role("button", name="Change it").click()
+        expect(keeper.page.get_by_role("form", name="Sign in")).to_be_visible()
+        keeper.try_sign_in("admin", "another long password")
+        expect(keeper.page.get_by_role("navigation", name="Pages")).to_be_visible()
+
+
+def test_it_works_on_a_tablet(browser: Browser, at_work: House) -> None:
+    with desk(browser, at_work, 820, 1180) as tablet:
+        tablet.sign_in("pit")
+        for path, name in (
+            ("floor", "floor"),
+            ("table/BJ-07", "table"),
+            ("round/bj-07/2", "round"),
+        ):
+            tablet.go(path)
+            expect(tablet.page.get_by_text("Reading…")).to_have_count(0)
+            wide = tablet.page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= 820
+            tablet.shot(f"tablet-{name}")

@@ -1,0 +1,174 @@
+"""The felt's state out of facts: one module for what is live and what is replayed, asked here in
+the browser that it runs in."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.console.looking import desk
+from tests.server.service.house import House
+
+Asked = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def asked(browser: Browser, at_work: House) -> Iterator[Asked]:
+    """Ask one of the module's functions; its result comes back as JSON."""
+    with desk(browser, at_work) as found:
+        found.page.goto(found.url)
+
+        def ask(function: str, *values: Any) -> Any:
+            script = """async ([name, values]) => {
+                const felt = await import("/page/table_state.js");
+                return felt[name](...values);
+            }"""
+            return found.page.evaluate(script, [function, list(values)])
+
+        yield ask
+
+
+def events(*facts: dict[str, Any]) -> list[dict[str, Any]]:
+    """Number facts as a journal does."""
+    return [{"seq": seq, "at": seq * 10, **fact} for seq, fact in enumerate(facts, start=1)]
+
+
+def dealt(to: Any, card: str | None, **more: Any) -> dict[str, Any]:
+    return {"type": "card_dealt", "to": to, "card": card, **more}
+
+
+def wager(spot: int, amount: int, kind: str = "main", **more: Any) -> dict[str, Any]:
+    return {"type": "wager_placed", "spot": spot, "kind": kind, "amount": amount, **more}
+
+
+OPENED = {"type": "round_opened", "round": 7}
+
+
+def test_a_split_moves_the_second_card_to_a_hand_of_its_own(asked: Asked) -> None:
+    table = asked(
+        "tableOf",
+        events(
+            OPENED,
+            wager(2, 3000),
+            dealt(2, "8C"),
+            dealt(2, "8D"),
+            wager(2, 3000, "split", hand=1),
+            {"type": "player_acted", "spot": 2, "action": "split"},
+            dealt(2, "3H"),
+            dealt(2, "JH", hand=1),
+        ),
+    )
+    hands = table["spots"]["2"]["hands"]
+    assert [[one["card"] for one in hand["cards"]] for hand in hands] == [
+        ["8C", "3H"],
+        ["8D", "JH"],
+    ]
+    assert [hand["stake"] for hand in hands] == [3000, 3000]
+
+
+def test_the_card_on_a_double_lies_across(asked: Asked) -> None:
+    facts = events(
+        OPENED,
+        wager(1, 500),
+        dealt(1, "6S"),
+        dealt(1, "5S"),
+        wager(1, 500, "double"),
+        dealt(1, "9D"),
+    )
+    (hand,) = asked("tableOf", facts)["spots"]["1"]["hands"]
+    assert hand["stake"] == 1000
+    assert [card["across"] for card in hand["cards"]] == [False, False, True]
+
+
+def test_insurance_is_no_part_of_the_stake(asked: Asked) -> None:
+    spot = asked("tableOf", events(OPENED, wager(1, 1000), wager(1, 500, "insurance")))["spots"][
+        "1"
+    ]
+    assert (spot["hands"][0]["stake"], spot["insurance"]) == (1000, 500)
+
+
+def test_a_card_face_down_is_turned_where_it_lies(asked: Asked) -> None:
+    facts = events(
+        OPENED,
+        dealt("dealer", "6S"),
+        dealt("dealer", None, face="down"),
+        {"type": "card_exposed", "to": "dealer", "card": "TC"},
+    )
+    before = asked("tableOf", facts[:-1])["dealer"]["cards"]
+    assert before[1]["face"] == "down"
+    turned = asked("tableOf", facts)["dealer"]["cards"]
+    assert [(one["card"], one["face"]) for one in turned] == [("6S", "up"), ("TC", "up")]
+
+
+def test_a_new_round_clears_the_felt_but_not_the_seats(asked: Asked) -> None:
+    facts = events(
+        {"type": "player_seated", "player": "P1", "spots": [1]},
+        OPENED,
+        wager(1, 500),
+        dealt(1, "6S"),
+        {"type": "round_closed"},
+        {"type": "round_opened", "round": 8},
+    )
+    table = asked("tableOf", facts)
+    assert (table["round"], table["spots"], table["seats"]) == (8, {}, {"1": "P1"})
+
+
+def test_one_event_after_another_comes_to_the_same_as_all_at_once(asked: Asked) -> None:
+    facts = events(OPENED, wager(1, 500), dealt(1, "6S"), dealt("dealer", "9H"), dealt(1, "KD"))
+    table = asked("newTable")
+    for fact in facts:
+        table = asked("after", table, fact)
+    assert table == asked("tableOf", facts)
+
+
+@pytest.mark.parametrize(
+    ("cards", "total", "soft"),
+    [
+        pytest.param(["AS", "6D"], 17, True, id="soft-17"),
+        pytest.param(["AS", "6D", "TH"], 17, False, id="ace-falls-to-one"),
+        pytest.param(["AS", "AD"], 12, True, id="two-aces"),
+        pytest.param(["KS", "QD", "2H"], 22, False, id="bust"),
+    ],
+)
+def test_points(asked: Asked, cards: list[str], total: int, soft: bool) -> None:
+    hand = [{"card": card, "face": "up"} for card in cards]
+    assert asked("points", hand) == {"total": total, "soft": soft}
+
+
+def test_points_with_a_card_that_is_not_known_are_not_guessed(asked: Asked) -> None:
+    assert asked("points", [{"card": "AS", "face": "up"}, {"card": None, "face": "up"}]) is None
+    assert asked("points", [{"card": "AS", "face": "up"}, {"card": "KD", "face": "down"}]) is None
+
+
+def test_a_payment_that_was_not_seen_is_not_taken_for_none(asked: Asked) -> None:
+    result = {
+        "round": 7,
+        "spots": [
+            {
+                "spot": spot,
+                "net": 500,
+                "insurance": None,
+                "hands": [
+                    {
+                        "hand": 0,
+                        "stake": 500,
+                        "net": 500,
+                        "outcome": "win",
+                        "clauses": [],
+                        "cards": [],
+                    }
+                ],
+            }
+            for spot in (1, 2)
+        ],
+    }
+    facts = events(
+        OPENED,
+        wager(1, 500),
+        wager(2, 500),
+        {"type": "payment_made", "spot": 1, "amount": 400},
+        {"type": "round_settled", "result": result},
+    )
+    rows = asked("dues", asked("tableOf", facts))
+    assert [(row["due"], row["paid"]) for row in rows] == [(500, 400), (500, None)]

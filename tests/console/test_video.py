@@ -1,0 +1,125 @@
+"""Footage, clips and pictures of a session, asked for as a browser asks."""
+
+import io
+
+import av
+import httpx
+import pytest
+
+from tests.server.service.house import House
+
+CLIP = "/api/sessions/bj-07/rounds/1/clips/overhead"
+
+
+def test_the_footage_of_a_round_says_where_its_clip_is_and_how_the_felt_lies(
+    at_work: House,
+) -> None:
+    with at_work.signed_in("pit") as pit:
+        found = at_work.get(pit, "/api/sessions/bj-07/rounds/1/footage")
+        row = at_work.get(pit, "/api/sessions/bj-07/rounds/1")
+    (camera,) = found["cameras"]
+    assert found["is_own_layout"] is True
+    assert (camera["width_px"], camera["height_px"]) == (640, 360)
+    assert camera["clip"]["url"] == CLIP
+    assert camera["clip"]["from_ns"] <= row["at"] < row["closed_at"] <= camera["clip"]["to_ns"]
+
+
+def test_a_session_without_recording_has_a_felt_and_no_camera(at_work: House) -> None:
+    with at_work.signed_in("pit") as pit:
+        found = at_work.get(pit, "/api/sessions/bj-08/footage")
+    assert found["cameras"] == []
+    assert found["is_own_layout"] is False
+    assert {spot["spot"] for spot in found["layout"]["spots"]} >= {1, 3, 4}
+
+
+def test_a_clip_is_a_video_and_any_part_of_it_can_be_asked_for(at_work: House) -> None:
+    with at_work.signed_in("pit") as pit:
+        whole = pit.get(CLIP)
+        middle = pit.get(CLIP, headers={"Range": "bytes=100-299"})
+        end = pit.get(CLIP, headers={"Range": "bytes=-50"})
+    assert whole.status_code == 200
+    with av.open(io.BytesIO(whole.content)) as video:
+        assert video.streams.video[0].codec_context.name == "h264"
+    size = len(whole.content)
+    assert middle.status_code == end.status_code == 206
+    assert middle.content == whole.content[100:300]
+    assert middle.headers["Content-Range"] == f"bytes 100-299/{size}"
+    assert end.content == whole.content[-50:]
+
+
+@pytest.mark.parametrize("asked", ["bytes=99999999-", "bytes=20-10", "bytes=-0"])
+def test_a_part_that_is_not_there_is_refused(at_work: House, asked: str) -> None:
+    with at_work.signed_in("pit") as pit:
+        answer = pit.get(CLIP, headers={"Range": asked})
+    assert answer.status_code == 416
+    assert answer.headers["Content-Range"].startswith("bytes */")
+
+
+def test_a_picture_of_a_time_is_the_one_of_that_time(at_work: House) -> None:
+    with at_work.signed_in("pit") as pit:
+        row = at_work.get(pit, "/api/sessions/bj-07/rounds/1")
+        path = "/api/sessions/bj-07/pictures/overhead"
+        shown = pit.get(path, params={"at": row["at"]})
+        long_before = pit.get(path, params={"at": row["at"] - 10**13})
+    assert shown.headers["Content-Type"] == "image/jpeg"
+    assert shown.content.startswith(b"\xff\xd8")
+    assert long_before.status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/sessions/bj-07/rounds/99/footage",
+        "/api/sessions/bj-07/rounds/1/clips/under-the-table",
+        "/api/sessions/bj-07/pictures/overhead?at=0",
+        "/api/sessions/bj-08/pictures/overhead?at=1767297610000000000",
+        "/api/sessions/bj-07/cards/1",
+        "/api/sessions/bj-07/cards/99999",
+        "/page/../app.py",
+        "/page/none.js",
+    ],
+)
+def test_what_is_not_there_is_not_found(at_work: House, path: str) -> None:
+    with at_work.signed_in("pit") as pit:
+        assert pit.get(path).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path", [CLIP, "/api/sessions/bj-07/footage", "/api/sessions/bj-07/pictures/overhead?at=1"]
+)
+def test_no_picture_without_the_right_to_see_rounds(at_work: House, path: str) -> None:
+    with at_work.anyone() as nobody, at_work.signed_in("engineer") as engineer:
+        assert nobody.get(path).status_code == 401
+        assert engineer.get(path).status_code == 403
+
+
+def test_one_look_a_minute_is_written_down_however_many_pictures_it_asks_for(
+    at_work: House,
+) -> None:
+    def looks(auditor: httpx.Client) -> int:
+        done = at_work.get(auditor, "/api/activity", limit=500)["items"]
+        return sum(
+            one["person"] == "audit" and "/pictures/" in one.get("target", "") for one in done
+        )
+
+    with at_work.signed_in("audit") as auditor:
+        row = at_work.get(auditor, "/api/sessions/bj-07/rounds/2")
+        for moment in range(3):
+            at_ns = row["at"] + moment * 10**9
+            assert auditor.get("/api/sessions/bj-07/pictures/overhead", params={"at": at_ns})
+        assert looks(auditor) == 1
+
+
+def test_the_page_is_kept_by_the_browser_until_it_changes(at_work: House) -> None:
+    with at_work.anyone() as nobody:
+        first = nobody.get("/page/main.js")
+        again = nobody.get("/page/main.js", headers={"If-None-Match": first.headers["ETag"]})
+    assert first.headers["Content-Type"].startswith("text/javascript")
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_the_page_names_nothing_outside_the_service(at_work: House) -> None:
+    with at_work.anyone() as nobody:
+        page = nobody.get("/")
+    assert "http" not in page.text
+    assert "default-src 'self'" in page.headers["Content-Security-Policy"]
