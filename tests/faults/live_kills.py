@@ -22,6 +22,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -72,7 +73,6 @@ _TIME: Final = struct.Struct(">Q")
 _ACK: Final = struct.Struct(">QB")
 """An entry's number, and the far end (by its place in ``_ENDS``) whose word it is."""
 _ENDS: Final = ("nobody", "shoe", "plates", _EYE, "console")
-_STEP_NS: Final = 100_000_000
 _TICK_NS: Final = 40_000_000
 _AFTERWARDS_NS: Final = 20_000_000_000
 _PATIENCE_S: Final = 30.0
@@ -128,6 +128,11 @@ class _Told(Driver[bytes]):
         yield decode_event(frame, "told", at_ns)  # type: ignore[misc]
 
 
+def told_driver() -> "AbstractContextManager[object]":
+    """Let a table know the driver of the camera without pixels."""
+    return patch.dict(registry.DRIVERS, {_TOLD: Registration(PortConfig, _Told)})
+
+
 class _Blind:
     """No picture is ever read."""
 
@@ -168,8 +173,20 @@ class _MovedClock(HostClock):
             await asyncio.sleep(0.001)
 
 
-def _live(config: Path, shared: mmap.mmap, acknowledge: int) -> None:
-    """Run the table; say the number of each entry once it stands in the journal."""
+def shared_time(file: Path) -> mmap.mmap:
+    """Return the memory in which the table's time stands."""
+    with file.open("r+b") as opened:
+        return mmap.mmap(opened.fileno(), mmap.PAGESIZE)
+
+
+def run_table(config: Path, shared: mmap.mmap, acknowledge: int) -> None:
+    """Run a table; say the number of each entry once it stands in the journal.
+
+    Args:
+        config: the table's.
+        shared: where the time stands.
+        acknowledge: a pipe, for a record an entry and one of zeros once every device is heard.
+    """
 
     def told(event: Event) -> None:
         assert event.seq is not None
@@ -208,7 +225,7 @@ class _Word:
 
 
 @dataclass
-class _Life:
+class Life:
     """One process that runs the table."""
 
     process: int
@@ -271,6 +288,8 @@ class Table:
     place: Path
     seed: int
     rounds: int = 2
+    step_ns: int = 100_000_000
+    """How far the table's time moves at once."""
     acknowledged: int = 0
     kills: int = 0
     lives: int = 0
@@ -320,7 +339,9 @@ class Table:
             ],
             key=lambda word: word.at_ns,
         )
-        self._shared = mmap.mmap(-1, mmap.PAGESIZE)
+        self.clock = self.place / "clock"
+        self.clock.write_bytes(bytes(mmap.PAGESIZE))
+        self._shared = shared_time(self.clock)
         self._set(START_NS)
 
     @property
@@ -333,19 +354,23 @@ class Table:
         """The public key that signs it."""
         return read_public_key(self.place / "table.pub")
 
+    def cut(self, at_ns: int) -> None:
+        """Leave out what comes after an instant."""
+        self._words = [word for word in self._words if word.at_ns <= at_ns]
+
     def play(self, chance: random.Random | None, most_s: float = 0.2) -> list[AnyEvent]:
         """Play the session to its end; return what its journal holds.
 
         Args:
             chance: when the table is killed; ``None`` leaves it alone.
-                most_s: how long a table lives at most, once it hears everything.
+            most_s: how long a table lives at most, once it hears everything.
 
         Raises:
             AssertionError: something acknowledged is missing.
             TechnicianError: the journal is damaged.
         """
         with (
-            patch.dict(registry.DRIVERS, {_TOLD: Registration(PortConfig, _Told)}),
+            told_driver(),
             SimulatedPort(self.place / "shoe") as shoe,
             SimulatedPort(self.place / "plates") as plates,
             SimulatedPort(self.place / _EYE) as eye,
@@ -365,7 +390,7 @@ class Table:
 
     def _one_life(self, writers: Writers, chance: random.Random | None, most_s: float) -> bool:
         """Run a table until it is killed or has heard all; tell which."""
-        life = self._begun(chance, most_s)
+        life = self.begin(chance, most_s)
         try:
             done = self._tell_all(life, writers)
         finally:
@@ -379,7 +404,8 @@ class Table:
             assert found.entries >= self.acknowledged, f"{found.entries} of {self.acknowledged}"
         return done
 
-    def _begun(self, chance: random.Random | None, most_s: float) -> _Life:
+    def begin(self, chance: random.Random | None, most_s: float) -> Life:
+        """Begin a table that lives as long as chance has it."""
         reading, writing = os.pipe()
         self._set(self._now_ns() + 1)  # no two session folders begin at the same instant
         child = os.fork()
@@ -387,7 +413,7 @@ class Table:
             status = 1
             try:
                 os.close(reading)
-                _live(self.place / "table.toml", self._shared, writing)
+                run_table(self.place / "table.toml", self._shared, writing)
                 status = 0
             except BaseException:
                 traceback.print_exc()
@@ -395,22 +421,22 @@ class Table:
                 os._exit(status)
         os.close(writing)
         if chance is None:
-            return _Life(child, reading, None, None)
+            return Life(child, reading, None, None)
         early = chance.random() < _EARLY
         kill_at_s = time.monotonic() + chance.uniform(0.0, _STARTING_S) if early else None
-        return _Life(child, reading, kill_at_s, chance.uniform(0.0, most_s))
+        return Life(child, reading, kill_at_s, chance.uniform(0.0, most_s))
 
-    def _tell_all(self, life: _Life, writers: Writers) -> bool:
+    def _tell_all(self, life: Life, writers: Writers) -> bool:
         if not self._wait(life, lambda: life.ready):
             return False
         life.heard = self._heard()
         for word in self._left(life.heard):
-            if not self._advance(life, word.at_ns):
+            if not self.advance(life, word.at_ns):
                 return False
             writers[word.port](word.data)
             if not self._wait(life, lambda: life.heard[word.port] >= word.whole):  # noqa: B023
                 return False
-        return self._advance(life, self._words[-1].at_ns + _AFTERWARDS_NS)
+        return self.advance(life, self._words[-1].at_ns + _AFTERWARDS_NS)
 
     def _left(self, heard: Counter[str]) -> list[_Word]:
         """What comes after the word that completed the last thing heard, of each port."""
@@ -423,15 +449,16 @@ class Table:
             word for number, word in enumerate(self._words) if number > completed.get(word.port, -1)
         ]
 
-    def _advance(self, life: _Life, to_ns: int) -> bool:
+    def advance(self, life: Life, to_ns: int) -> bool:
+        """Let the time come to an instant; tell whether the table lived to see it."""
         while self._now_ns() < to_ns:
             if not life.lives():
                 return False
-            self._set(min(to_ns, self._now_ns() + _STEP_NS))
+            self._set(min(to_ns, self._now_ns() + self.step_ns))
             time.sleep(0.001)
         return life.lives()
 
-    def _wait(self, life: _Life, until: Callable[[], bool]) -> bool:
+    def _wait(self, life: Life, until: Callable[[], bool]) -> bool:
         begun_s = time.monotonic()
         while not until():
             if not life.lives():
