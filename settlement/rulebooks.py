@@ -259,7 +259,7 @@ def _wanted(kind: Any) -> str:
     if options:
         return "one of " + ", ".join(shown(option) for option in options)
     limits = [f"{word} {schema[key]}" for key, word in _LIMITS if key in schema]
-    return " ".join([_KINDS.get(schema.get("type", ""), "a value or none"), *limits])
+    return " ".join([_KINDS.get(str(schema.get("type")), "a value or none"), *limits])
 
 
 _LIMITS: Final = (("minimum", "from"), ("maximum", "to"))
@@ -267,7 +267,7 @@ _KINDS: Final = {"boolean": "true or false", "integer": "a whole number", "objec
 
 
 def _from_text(knob: str, text: str) -> Any:
-    schema = msgspec.json.schema(KNOBS[knob]) if KNOBS[knob] is not Odds else {}
+    schema = msgspec.json.schema(KNOBS[knob])
     if schema.get("type") == "array":
         return [] if text in ("", "none") else [part.strip() for part in text.split(",")]
     if schema.get("type") == "object":
@@ -279,11 +279,8 @@ def _from_text(knob: str, text: str) -> Any:
 
 
 def _number(text: str) -> int | str:
-    return int(text) if text.strip().lstrip("-").isascii() and _digits(text) else text
-
-
-def _digits(text: str) -> bool:
-    return text.strip().removeprefix("-").isdigit()
+    digits = text.strip().removeprefix("-")
+    return int(text) if digits.isascii() and digits.isdigit() else text
 
 
 def _flat(rules: Rulebook) -> dict[str, Any]:
