@@ -486,6 +486,23 @@ def open_console(
     run_console(session, state, port)
 
 
+@app.command(
+    epilog="[dim]pitwatch export november/*.journal --what ledger --out ledger.parquet[/dim]"
+)
+def export(
+    files: Annotated[list[Path], typer.Argument(metavar="JOURNAL…", help="Tables' journals.")],
+    *,
+    what: Annotated[
+        str, typer.Option(help="rounds, hands, violations, reviews, payments, ledger.")
+    ],
+    out: Annotated[Path, typer.Option(help="A new .csv or .parquet file.")],
+) -> None:
+    """Write a list out of journals as a table, the newest first. Nothing in it is veiled."""
+    from server.export_command import run_export
+
+    run_export(files, what, out)
+
+
 @rulebooks.command("list")
 def list_rulebooks(as_json: Json = False) -> None:
     """List the shipped rulebooks."""

@@ -21,6 +21,7 @@ from server.integration.relay import relaying
 from server.service import (
     clause_routes,
     decision_routes,
+    export_routes,
     incident_routes,
     page_routes,
     people_routes,
@@ -129,7 +130,7 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
     }
     problems.install(app)
     parts = (people_routes, reading_routes, streaming, clause_routes, page_routes)
-    casework = (incident_routes, decision_routes, rulebook_routes, series_routes)
+    casework = (incident_routes, decision_routes, export_routes, rulebook_routes, series_routes)
     for routes in (router, *(part.router for part in (*parts, *casework))):
         app.include_router(routes)
     video_routes.install(app, Recordings(setup.recordings or setup.journals))
