@@ -694,6 +694,10 @@ def export_incident(
     *,
     out: Annotated[Path, typer.Option("--out", help="The file to write.")],
     round_number: Annotated[int | None, typer.Option("--round", metavar="N")] = None,
+    entry: Annotated[
+        int | None,
+        typer.Option("--entry", metavar="SEQ", help="The moment that a violation names."),
+    ] = None,
     from_text: Annotated[
         str | None, typer.Option("--from", metavar="TIME", help="2026-11-21T14:23:45Z")
     ] = None,
@@ -703,7 +707,7 @@ def export_incident(
         typer.Option("--journal", help="The table's; default the one by the session."),
     ] = None,
     margin_s: Annotated[
-        float, typer.Option("--margin", min=0, help="Seconds before and after a round.")
+        float, typer.Option("--margin", min=0, help="Seconds before and after.")
     ] = 5.0,
     key: Annotated[
         Path | None, typer.Option("--key", help="A private key to sign the whole file with.")
@@ -716,7 +720,7 @@ def export_incident(
     """Write clip, events, serial bytes and their proof into one file, and hold the recording."""
     from server import incident_command
 
-    span = (round_number, from_text, to_text)
+    span = (round_number, entry, from_text, to_text)
     asked = incident_command.Export(
         session, out, *span, journal=journal, margin_s=margin_s, key=key, held=not no_hold
     )

@@ -133,6 +133,24 @@ def _end_ns(events: Sequence[tuple[int, AnyEvent]], number: int) -> int:
     return end_ns
 
 
+def entry_asked(journal: Path, seq: int, margin_ns: int) -> Asked:
+    """Return the moment of an entry, such as the fact that a violation names, and around it.
+
+    Raises:
+        OperatorError: the journal has no such entry, or it says no time.
+        TechnicianError: it is damaged.
+    """
+    events = _timed(journal)
+    moments = [at for at, one in events if one.seq == seq]
+    if not moments:
+        raise OperatorError(
+            f"there is no entry {seq} with a time",
+            where=str(journal),
+            way_out="Ask for the seq that the violation names",
+        )
+    return _asked(events, moments[0] - margin_ns, moments[0] + margin_ns, None, journal)
+
+
 def span_asked(journal: Path, from_ns: int, to_ns: int) -> Asked:
     """Return a span of the table's time.
 

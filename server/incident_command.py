@@ -12,7 +12,7 @@ from devices.cameras.footage import utc
 from models.errors import OperatorError, TechnicianError
 from server.console import print_json, screen
 from server.exits import Exit
-from server.incident import hold, packed, round_asked, span_asked
+from server.incident import entry_asked, hold, packed, round_asked, span_asked
 from server.incident_check import Checked, check_incident
 from server.wholefile import check_place, write_whole
 from server.wording import counted
@@ -30,6 +30,8 @@ class Export:
     session: Path
     out: Path
     round: int | None = None
+    entry: int | None = None
+    """A journal entry's ``seq``: the moment of a violation."""
     from_text: str | None = None
     to_text: str | None = None
     """ISO 8601; without a zone it is UTC."""
@@ -48,8 +50,11 @@ def export_incident(export: Export, *, as_json: bool) -> None:
     check_place(export.out)
     journal = export.journal or journal_of(export.session)
     signer = None if export.key is None else Signer.read(export.key)
+    margin_ns = round(export.margin_s * 1e9)
     if export.round is not None:
-        asked = round_asked(journal, export.round, round(export.margin_s * 1e9))
+        asked = round_asked(journal, export.round, margin_ns)
+    elif export.entry is not None:
+        asked = entry_asked(journal, export.entry, margin_ns)
     else:
         asked = span_asked(journal, *_span(export))
     made_ns = HostClock().now_ns()
@@ -99,9 +104,9 @@ def journal_of(session: Path) -> Path:
 def _span(export: Export) -> tuple[int, int]:
     if export.from_text is None or export.to_text is None:
         raise OperatorError(
-            "neither a round nor a time was asked for",
+            "neither a round, an entry nor a time was asked for",
             where=str(export.session),
-            way_out="Ask with --round N, or with --from and --to",
+            way_out="Ask with --round N, --entry SEQ, or --from and --to",
         )
     span = _instant_ns(export.from_text), _instant_ns(export.to_text)
     if span[0] >= span[1]:

@@ -100,6 +100,8 @@ class Wagers:
         return True
 
     def _wager(self, change: ChipsChanged, delta: Cents, kind: WagerKind) -> None:
+        """State chips added or taken back in play, with what the plate said before and after."""
+        before = self._since.get((change.spot, change.circle))
         number = int(change.circle) if change.circle.isdigit() else 0
         put: Callable[..., AnyFact] = WagerPlaced if delta > 0 else WagerRemoved
         self._voice.say(
@@ -109,7 +111,7 @@ class Wagers:
                 hand=number,
                 kind=kind,
                 amount=abs(delta),
-                evidence=change.seqs,
+                evidence=(*(before.seqs if before else ()), *change.seqs),
             )
         )
 

@@ -283,11 +283,13 @@ class Table:
         place: an empty folder.
         seed: of the session, and of the moments at which the table is killed.
         rounds: of the session.
+        mistakes: violation codes, each committed once.
     """
 
     place: Path
     seed: int
     rounds: int = 2
+    mistakes: tuple[str, ...] = ()
     step_ns: int = 100_000_000
     """How far the table's time moves at once."""
     acknowledged: int = 0
@@ -297,7 +299,9 @@ class Table:
 
     def __post_init__(self) -> None:
         self.place.mkdir(parents=True, exist_ok=True)
-        settings = Settings(rounds=self.rounds, seed=self.seed, spots=(1, 3), video=False)
+        settings = Settings(
+            rounds=self.rounds, seed=self.seed, spots=(1, 3), video=False, mistakes=self.mistakes
+        )
         scene = prepare(settings)
         Signer.create(self.place / "table.key")
         (self.place / "table.pub").write_bytes(Signer.read(self.place / "table.key").public_pem())

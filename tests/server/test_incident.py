@@ -235,6 +235,17 @@ def test_a_span_of_time_is_exported_as_well(recorded: Recorded, tmp_path: Path) 
     assert (found.manifest.first, found.manifest.last, found.manifest.round) == (1, 9, None)
 
 
+def test_the_moment_of_an_entry_is_exported_with_what_came_around_it(
+    recorded: Recorded, tmp_path: Path
+) -> None:
+    out = tmp_path / "moment.zip"
+    asked = ["--entry", "7", "--margin", "1", "--no-hold", "--out", str(out)]
+    assert run(["incident", "export", str(recorded.folder), *asked]) == 0
+    manifest = checked(out.read_bytes(), out).manifest
+    assert (manifest.first, manifest.last) == (5, 8)
+    assert (manifest.from_ns, manifest.to_ns) == (START_NS + 6 * S, START_NS + 8 * S)
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
@@ -242,7 +253,8 @@ def test_a_span_of_time_is_exported_as_well(recorded: Recorded, tmp_path: Path) 
         (["--from", "2027-01-15T08:00:03Z", "--to", "2027-01-15T08:00:01Z"], "is not after"),
         (["--from", "tomorrow", "--to", "2027-01-15T08:00:01Z"], "'tomorrow' is no time"),
         (["--from", "2020-01-15T08:00:00Z", "--to", "2020-01-15T08:00:01Z"], "nothing stands"),
-        ([], "neither a round nor a time"),
+        ([], "neither a round, an entry nor a time"),
+        (["--entry", "900"], "there is no entry 900"),
     ],
 )
 def test_what_cannot_be_exported_is_refused_in_one_line(

@@ -1,0 +1,88 @@
+"""A stake that grows, shrinks or appears after the first card: from the plate's bytes to the
+violation, with its moment, what the plate said before and after, and the film of it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from devices.plates import encode_plate
+from models.events import CardDealt, PlateRead, WagerPlaced, WagerRemoved
+from models.judgements import RoundSettled, Violation
+from server.incident import entry_asked
+from tests.faults.live_kills import Table
+
+S = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Caught:
+    """A violation as a live table's journal holds it, and what it rests on."""
+
+    violation: Violation
+    fact: WagerPlaced | WagerRemoved
+    before: PlateRead | None
+    after: PlateRead
+    first_card_ns: int
+    journal: Path
+
+
+def caught(place: Path, code: str, seed: int) -> Caught:
+    """Play the mistake to a live table and return what it found, and nothing else."""
+    table = Table(place, seed, rounds=1, mistakes=(code,))
+    events = {event.seq: event for event in table.play(None) if event.seq is not None}
+    settled = [event for event in events.values() if isinstance(event, RoundSettled)]
+    (violation,) = (one for event in settled for one in event.result.violations)
+    fact = events[violation.seq]
+    assert isinstance(fact, WagerPlaced | WagerRemoved)
+    readings = [events[seq] for seq in fact.evidence]
+    plates = [one for one in readings if isinstance(one, PlateRead)]
+    assert plates == readings
+    return Caught(
+        violation,
+        fact,
+        plates[0] if len(plates) > 1 else None,
+        plates[-1],
+        min(event.at or 0 for event in events.values() if isinstance(event, CardDealt)),
+        table.journal,
+    )
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("code", "grows"),
+    [("stake_increased_after_deal", True), ("stake_reduced_after_deal", False)],
+)
+def test_a_stake_changed_after_the_first_card_is_found_with_its_moment_and_evidence(
+    tmp_path: Path, code: str, grows: bool, seed: int
+) -> None:
+    found = caught(tmp_path / "table", code, seed)
+    before, after = found.before, found.after
+    assert found.violation.code == code
+    assert before is not None
+    assert before.source == after.source == f"plate:{found.violation.spot}"
+    assert (after.amount > before.amount) is grows
+    assert abs(after.amount - before.amount) == found.fact.amount
+    assert (before.at or 0) < found.first_card_ns < (after.at or 0)
+    assert (found.fact.at or 0) <= (after.at or 0) < (found.fact.at or 0) + S
+    for reading in (before, after):
+        sent = encode_plate(reading.spot, reading.circle, reading.amount, chips(reading))
+        assert bytes.fromhex(reading.raw) == sent
+
+
+def chips(reading: PlateRead) -> dict[int, int]:
+    return {int(value): number for value, number in reading.chips.items()}
+
+
+def test_a_wager_laid_after_the_first_card_is_found(tmp_path: Path) -> None:
+    found = caught(tmp_path / "table", "wager_after_deal", 1)
+    assert found.violation.code == "wager_after_deal"
+    assert found.before is None or found.before.amount == 0
+    assert found.after.amount == found.fact.amount
+
+
+def test_the_entry_that_a_violation_names_leads_to_the_film_of_that_moment(tmp_path: Path) -> None:
+    found = caught(tmp_path / "table", "stake_increased_after_deal", 1)
+    asked = entry_asked(found.journal, found.violation.seq, 5 * S)
+    assert asked.from_ns + 5 * S == found.fact.at == asked.to_ns - 5 * S
+    assert asked.first <= (found.after.seq or 0) <= asked.last
