@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Generic, TypeAlias, TypeVar
 
+import av
+
 from devices.cameras.footage import Footage
 from devices.cameras.frame import Frame
-from models.errors import PitwatchError
+from models.errors import PitwatchError, TechnicianError
 from models.events import CardSighted, ForeignCardSighted
 from models.layout import TableLayout
 from models.session import CameraRecord
@@ -140,22 +142,21 @@ def span_of(opened_ns: int, closed_ns: int | None, last_ns: int) -> tuple[int, i
     return opened_ns - _MARGIN_NS, (last_ns if closed_ns is None else closed_ns) + _MARGIN_NS
 
 
-def camera_view(found: Found, name: str, at_ns: int, url: str, clip: ClipView | None) -> CameraView:
+def camera_view(found: Found, name: str, url: str, clip: ClipView | None) -> CameraView:
     """Return a camera as the console is told of it.
 
     Args:
         found: the recording.
         name: the camera's.
-        at_ns: a time at which it gave pictures.
         url: of its pictures.
         clip: the round's, where one is asked about.
 
     Raises:
-        PitwatchError: it gave no picture then, or fixes no felt.
+        PitwatchError: its video cannot be read, or it fixes no felt.
     """
     record = next(one for one in found.description.cameras if one.name == name)
     felt = locate(record.view, where=name)
-    width, height = found.clips.frame_at(at_ns, name).size_px
+    width, height = _size_px(video_files(found.folder, record)[0])
     return CameraView(
         name=name,
         width_px=width,
@@ -203,6 +204,18 @@ def _cut(frame: Frame | None, sighting: Sighting, pieces: dict[int, bytes]) -> N
     if frame is not None and sighting.seq is not None:
         with suppress(ValueError):
             pieces[sighting.seq] = jpeg(frame.image, sighting.crop, CARD_WIDTH_PX)
+
+
+def _size_px(video: Path) -> tuple[int, int]:
+    """Read a video's size without decoding a picture of it."""
+    try:
+        with av.open(str(video)) as container:
+            stream = container.streams.video[0]
+            return stream.width, stream.height
+    except (OSError, av.error.FFmpegError, IndexError) as fault:
+        raise TechnicianError(
+            "the video cannot be read", where=str(video), way_out="Copy the recording again"
+        ) from fault
 
 
 def _lens(felt: Felt) -> Lens | None:

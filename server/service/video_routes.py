@@ -150,14 +150,13 @@ async def _camera(
     request: Request, session: Session, found: Found, name: str, row: RoundRow | None
 ) -> CameraView:
     base = f"/api/sessions/{quote(session.name, '')}"
-    at_ns, clip = session.view().last_at or 0, None
+    clip = None
     if row is not None:
         cut = await _clip(request, session, found, name, row)
         url = f"{base}/rounds/{row.round}/clips/{quote(name, '')}"
         clip = ClipView(url, cut.span.begin_ns, cut.span.end_ns)
-        at_ns = cut.span.begin_ns
     pictures = f"{base}/pictures/{quote(name, '')}"
-    return await asyncio.to_thread(camera_view, found, name, at_ns, pictures, clip)
+    return await asyncio.to_thread(camera_view, found, name, pictures, clip)
 
 
 async def _recording(request: Request, session: Session, at_ns: int) -> Found | None:

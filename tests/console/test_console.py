@@ -226,3 +226,31 @@ def test_it_works_on_a_tablet(browser: Browser, at_work: House) -> None:
             wide = tablet.page.evaluate("document.documentElement.scrollWidth")
             assert wide <= 820
             tablet.shot(f"tablet-{name}")
+
+
+def test_charts_have_their_figures_as_tables_too(officer: Desk) -> None:
+    officer.go("charts")
+    mistakes = officer.page.get_by_role("region", name="Mistakes by shift", exact=True)
+    mistakes.get_by_text("As a table").click()
+    expect(mistakes.get_by_role("columnheader", name="Wrong payout")).to_be_visible()
+    officer.shot("charts")
+
+
+def test_the_rules_in_force_are_shown_with_the_houses_own_words(officer: Desk) -> None:
+    officer.go("rulebook")
+    expect(officer.page.get_by_role("heading", name="In force")).to_be_visible()
+    officer.page.get_by_label("Find a rule").fill("blackjack_payout")
+    rules = officer.page.get_by_role("region", name="Rules").get_by_role("row")
+    expect(rules).to_have_count(2)
+    expect(rules.last).to_contain_text("3:2")
+    expect(rules.last.locator("q")).to_be_visible()
+    officer.shot("rulebook")
+
+
+def test_a_list_is_taken_out_as_a_file(officer: Desk) -> None:
+    officer.go("rounds")
+    with officer.page.expect_download() as taken:
+        officer.page.get_by_role("button", name="violations .csv").click()
+    lines = taken.value.path().read_text().splitlines()
+    assert len(lines) == 3
+    assert "wrong_payout" in taken.value.path().read_text()

@@ -63,8 +63,11 @@ function grid({ from, to, step, up }, y) {
 function labels({ xs, across }, x) {
   const every = Math.max(1, Math.ceil(xs.length / 6));
   return xs.filter((_, index) => index % every === 0).map((one) =>
-    s("text", { class: "axis", x: across(one), y: HEIGHT - 7, "text-anchor": "middle" }, x(one)));
+    s("text", { class: "axis", x: across(one), y: HEIGHT - 7, "text-anchor": anchor(across(one)) }, x(one)));
 }
+
+/** A label at the edge stays within the chart. */
+const anchor = (at) => (at > WIDTH - 40 ? "end" : "middle");
 
 const drawLine = ({ tone, points }, { across, up }, { x, y }) => [
   s("polyline", { class: `curve ${tone}`, points: points.map((one) => `${across(one.x)},${up(one.y)}`).join(" ") }),

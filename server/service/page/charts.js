@@ -1,5 +1,105 @@
-import { h, put } from "./dom.js";
+// Figures over time: pace, hold, mistakes by shift, sensors' error rates.
 
-export async function showCharts({ main }) {
-  put(main, h("h1", {}, "Charts"));
+import { ask, query } from "./api.js";
+import { chart } from "./chart.js";
+import { h, put } from "./dom.js";
+import { select } from "./rounds.js";
+import { counted, spoken } from "./words.js";
+
+const MINUTE = 6e10;
+const HOUR = 60 * MINUTE;
+const PIECES = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 4 * HOUR, 24 * HOUR];
+const PIECE_NAMES = ["1 minute", "5 minutes", "15 minutes", "1 hour", "4 hours", "1 day"];
+const SPANS = { "": "Everything", 1: "Last day", 7: "Last 7 days", 31: "Last 31 days" };
+const TONES = ["gold", "even", "good", "bad", "doubt"];
+const MOST = 5;
+const WANTED_PIECES = 30;
+
+export async function showCharts({ main, may }, signal) {
+  const sessions = await ask("/api/sessions", { signal });
+  const tables = [...new Set(sessions.map((one) => one.table).filter(Boolean))].sort();
+  const page = { table: "", days: "", piece: "", shift: "4", may, sessions, place: h("div", { class: "charts" }), signal };
+  const change = (name) => (value) => { page[name] = value; return draw(page); };
+  put(main,
+    h("header", { class: "head" }, h("h1", {}, "Charts"),
+      h("div", { class: "filters" },
+        select("Table", ["", ...tables], (one) => one || "Every table", "", change("table")),
+        select("Time", Object.keys(SPANS), (one) => SPANS[one], "", change("days")),
+        select("Steps", ["", ...PIECES.map(String)], (one) => (one ? PIECE_NAMES[PIECES.indexOf(Number(one))] : "By itself"), "", change("piece")),
+        select("Shifts from", [...Array(24).keys()].map(String), (one) => `${one.padStart(2, "0")}:00 UTC`, page.shift, change("shift")))),
+    page.place);
+  await draw(page);
+}
+
+async function draw(page) {
+  const { table, piece, from } = asked(page);
+  const fields = { table, from_ns: from, piece_ns: piece };
+  const of = (name, more = {}) => ask(query(`/api/series/${name}`, { ...fields, ...more }), { signal: page.signal });
+  const [pace, hold, mistakes, sensors] = await Promise.all([
+    of("pace"), page.may("see_money") ? of("hold") : null, of("violations", { shift_from_ns: Number(page.shift) * HOUR }), of("sensors"),
+  ]);
+  const x = stamp(piece);
+  put(page.place,
+    chart({ title: "Pace", about: "Rounds an hour, a table's mean", x, y: (one) => one.toFixed(0), series: paceOf(pace) }),
+    hold && chart({ title: "Hold", about: "The house's gain of what was staked, settled rounds", x, y: percent, series: holdOf(hold) }),
+    chart({ title: "Mistakes by shift", about: "Of 100 rounds; shifts of eight hours", x: stamp(8 * HOUR), y: (one) => one.toFixed(1), bars: true, series: mistakesOf(mistakes) }),
+    chart({ title: "Sensor errors", about: "Of a sensor's readings; the worst five", x, y: fine, series: sensorsOf(sensors) }));
+}
+
+/** What is asked for, in steps that fit the time there is. */
+function asked({ table, days, piece, sessions }) {
+  const own = sessions.filter((one) => one.last_at !== null && (!table || one.table === table));
+  const end = Math.max(0, ...own.map((one) => one.last_at));
+  const from = days ? Math.max(0, end - Number(days) * 24 * HOUR) : 0;
+  const begin = Math.max(from, Math.min(end, ...own.map((one) => one.started_at)));
+  const fit = PIECES.find((one) => (end - begin) / one <= WANTED_PIECES) ?? PIECES.at(-1);
+  return { table, piece: piece ? Number(piece) : fit, from: from || null };
+}
+
+const percent = (one) => `${one.toFixed(Math.abs(one) < 10 ? 1 : 0)}%`;
+const fine = (one) => `${one.toFixed(one && Math.abs(one) < 1 ? 2 : 1)}%`;
+
+const stamp = (piece) => (at) => {
+  const date = new Date(at / 1e6);
+  const time = date.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+  if (piece < 4 * HOUR) return time;
+  const day = date.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+  return piece >= 24 * HOUR ? day : `${day} ${time}`;
+};
+
+/** Fold the tables' lines into one: { at: { value, of, lines } }. */
+function folded(series) {
+  const found = new Map();
+  for (const { points } of series.lines) {
+    for (const { at, value, of } of points) {
+      const sum = found.get(at) ?? { value: 0, of: 0, lines: 0 };
+      found.set(at, { value: sum.value + value, of: sum.of + (of ?? 0), lines: sum.lines + 1 });
+    }
+  }
+  return [...found].sort(([one], [other]) => one - other);
+}
+
+const paceOf = (series) => {
+  const points = folded(series).map(([x, { value, lines }]) => ({ x, y: value / lines / (series.piece_ns / HOUR) }));
+  return points.length ? [{ name: "Rounds an hour", tone: "gold", points }] : [];
+};
+
+const holdOf = (series) => {
+  const points = folded(series).filter(([, { of }]) => of > 0).map(([x, { value, of }]) => ({ x, y: (100 * value) / of }));
+  return points.length ? [{ name: "Hold", tone: "good", points }] : [];
+};
+
+const total = (line) => line.points.reduce((sum, one) => sum + one.value, 0);
+const per100 = (one) => ({ x: one.at, y: one.of ? (100 * one.value) / one.of : 0 });
+
+function mistakesOf(series) {
+  const lines = [...series.lines].sort((one, other) => total(other) - total(one)).slice(0, MOST);
+  return lines.map((line, index) => ({ name: `${spoken(line.label)} (${counted(total(line), "mistake")})`, tone: TONES[index], points: line.points.map(per100) }));
+}
+
+function sensorsOf(series) {
+  const rate = (line) => total(line) / Math.max(1, line.points.reduce((sum, one) => sum + one.of, 0));
+  const lines = [...series.lines].sort((one, other) => rate(other) - rate(one)).slice(0, MOST);
+  return lines.map((line, index) => ({ name: line.label, tone: TONES[index], points: line.points.filter((one) => one.of > 0).map(per100) }))
+    .filter((line) => line.points.length);
 }

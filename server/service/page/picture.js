@@ -34,13 +34,16 @@ export function outline(camera, { x, y, angle }) {
   });
 }
 
+/** Where a card's index is: what lies on it leaves that open. */
+const index = ([[left, top], , [right, bottom]]) => [left + (right - left) * 0.22, top + (bottom - top) * 0.22];
+
 function outlines(camera, table) {
   const seen = Object.values(table.tracks).filter((one) => one.source === `camera:${camera.name}`);
   return seen.map((one) => {
     const corners = outline(camera, one);
     const name = one.isForeign ? "foreign" : one.face === "down" ? "down" : one.card ? "known" : "unread";
-    const [x, y] = corners.reduce(([sx, sy], [cx, cy]) => [sx + cx / 4, sy + cy / 4], [0, 0]);
-    const size = Math.max(camera.width_px / 70, 14);
+    const [x, y] = index(corners);
+    const size = Math.max(camera.width_px / 80, 12);
     return [
       s("polygon", { class: name, points: corners.map((corner) => corner.join()).join(" ") }),
       one.face === "up" && s("text", { x, y: y + size / 3, "font-size": size }, one.isForeign ? "no such card" : cardText(one.card)),

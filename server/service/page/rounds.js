@@ -7,7 +7,7 @@ import { clock, day, signed, tone } from "./words.js";
 const STATUSES = ["", "open", "final", "pending", "review"];
 const LABELS = { "": "Every status", open: "In play", final: "Final", pending: "Pending", review: "Waits for a decision" };
 
-export async function showRounds({ main, rest: [table = ""], say }, signal) {
+export async function showRounds({ main, may, rest: [table = ""], say }, signal) {
   const tables = (await ask("/api/tables", { signal })).map((one) => one.table);
   const body = h("tbody", {});
   const more = h("button", { type: "button", hidden: true }, "Show older rounds");
@@ -29,8 +29,15 @@ export async function showRounds({ main, rest: [table = ""], say }, signal) {
         h("thead", {}, h("tr", {}, ["Round", "Table", "Opened", "Status"].map((one) => h("th", { scope: "col" }, one)),
           ["Mistakes", "To decide", "House"].map((one) => h("th", { scope: "col", class: "num" }, one)))),
         body)),
-    more);
+    more, may("take_out") && takeOuts(may, asked));
   await load();
+}
+
+/** The lists as files, of the table chosen. */
+function takeOuts(may, asked) {
+  const kinds = ["rounds", "hands", "violations", ...(may("see_money") ? ["payments", "ledger"] : [])];
+  const link = (kind, form) => h("button", { type: "button", class: "button", onclick: () => { location.href = query(`/api/exports/${kind}.${form}`, { table: asked.table }); } }, `${kind} .${form}`);
+  return h("p", { class: "takeouts" }, "Take out as a file:", kinds.map((kind) => link(kind, "csv")), link("rounds", "parquet"), link("hands", "parquet"));
 }
 
 const filters = (tables, asked, again) =>

@@ -1,5 +1,66 @@
-import { h, put } from "./dom.js";
+// The house rules in force at a table, where each comes from, and what changed when.
 
-export async function showRulebook({ main }) {
-  put(main, h("h1", {}, "Rulebook"));
+import { ask, maybe, paths } from "./api.js";
+import { h, put } from "./dom.js";
+import { select } from "./rounds.js";
+import { moment } from "./words.js";
+
+const TONES = { stated: "good", inferred: "doubt", default: "even", changed: "bad" };
+const SOURCES = { stated: "Stated", inferred: "Inferred", default: "Sheet is silent", changed: "Set at this table" };
+
+export async function showRulebook({ main, rest: [chosen] }, signal) {
+  const [tables, sheets] = await Promise.all([ask("/api/tables", { signal }), ask("/api/rulebooks", { signal })]);
+  const place = h("div", { class: "stack" });
+  const names = [...tables.map((one) => `table ${one.table}`), ...sheets.map((one) => `sheet ${one.id}`)];
+  const label = (one) => (one.startsWith("table ") ? `In force at ${one.slice(6)}` : `Sheet: ${sheets.find(({ id }) => id === one.slice(6)).title}`);
+  const first = names.includes(`table ${chosen}`) ? `table ${chosen}` : names[0];
+  const draw = async (name) => {
+    const of = name.slice(6);
+    put(place, ...(name.startsWith("table ") ? await inForce(tables.find((one) => one.table === of), signal) : [sheetPanel(await ask(`/api/rulebooks/${encodeURIComponent(of)}`, { signal }))]));
+  };
+  put(main, h("header", { class: "head" }, h("h1", {}, "Rulebook"), h("div", { class: "filters" }, select("Show", names, label, first, draw))), place);
+  await draw(first);
 }
+
+async function inForce({ table, now }, signal) {
+  const [rules, changes] = await Promise.all([
+    maybe(`${paths.session(now.session)}/rulebook`, signal), maybe(`${paths.table(table)}/rules`, signal),
+  ]);
+  if (!rules) return [h("section", { class: "panel" }, h("p", { class: "quiet" }, `No rules are known of ${table} yet: its journal names them with its first settlement.`))];
+  const { in_force: row, sheet } = rules;
+  return [
+    h("section", { class: "panel" }, h("h2", {}, "In force"),
+      h("p", {}, h("b", {}, row.rulebook), ` since ${moment(row.at)}`),
+      h("p", { class: "quiet" }, row.is_stated ? `Every rule stands in the journal, entry ${row.seq} of ${row.session}.` : `The journal names the sheet alone, entry ${row.seq} of ${row.session}.`)),
+    h("section", { class: "panel" }, h("h2", {}, "What changed when"), changesOf(changes ?? [])),
+    sheet ? sheetPanel(sheet) : h("section", { class: "panel" }, h("p", { class: "quiet" }, "That sheet does not ship, and the journal does not state its rules.")),
+  ];
+}
+
+const changesOf = (rows) =>
+  h("ol", { class: "history" }, [...rows].reverse().map((row, index, all) =>
+    h("li", {}, h("span", { class: "quiet num" }, moment(row.at)), h("p", {}, h("b", {}, row.rulebook), ` (${row.session})`), difference(row, index === all.length - 1))));
+
+function difference(row, isFirst) {
+  if (isFirst) return h("p", { class: "quiet" }, "The first known of this table.");
+  if (row.changes === null) return h("p", { class: "quiet" }, "What changed cannot be told: one of the two is not known.");
+  return h("ul", {}, row.changes.map((one) => h("li", {}, h("span", { class: "mono" }, one.knob), `: ${one.was} → `, h("b", {}, one.now))));
+}
+
+function sheetPanel(sheet) {
+  const rows = sheet.knobs.map((one) => ({ text: `${one.knob} ${one.value} ${one.quote ?? one.reason ?? ""}`.toLowerCase(), drawn: knob(one) }));
+  const find = h("input", { id: "find-rule", type: "search", placeholder: "insurance, soft 17, split…", oninput: () => {
+    for (const row of rows) row.drawn.hidden = !row.text.includes(find.value.toLowerCase());
+  } });
+  return h("section", { class: "panel" },
+    h("header", { class: "head" }, h("div", {}, h("h2", { class: "big" }, sheet.title), h("p", { class: "quiet" }, `${sheet.id} · from ${sheet.document}`)),
+      h("div", { class: "field inline" }, h("label", { for: "find-rule" }, "Find a rule"), find)),
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Rules" }, h("table", { class: "sheet" },
+      h("thead", {}, h("tr", {}, ["Rule", "Value", "Comes from", "In the house's words, or why"].map((one) => h("th", { scope: "col" }, one)))),
+      h("tbody", {}, rows.map((row) => row.drawn)))));
+}
+
+const knob = (one) =>
+  h("tr", {}, h("th", { scope: "row", class: "mono" }, one.knob), h("td", {}, h("b", {}, one.value)),
+    h("td", {}, h("span", { class: TONES[one.source] }, SOURCES[one.source])),
+    h("td", {}, one.quote ? h("q", {}, one.quote) : one.reason ?? "", one.document && h("span", { class: "why quiet" }, one.document)));
