@@ -5,7 +5,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -19,11 +19,16 @@ SIZE: Final = (320, 240)
 GAP_S: Final = 1 / 30
 Body: TypeAlias = Callable[[], Iterator[bytes]]
 
+_TCP_REPAIR: Final = 19
+_POLL_S: Final = 0.1
 _SYSTEM_PYTHON: Final = "/usr/bin/python3"
 _RTSP_PIPELINE: Final = (
     "( videotestsrc is-live=true pattern=ball ! video/x-raw,width={},height={},framerate=30/1"
     " ! x264enc tune=zerolatency speed-preset=ultrafast key-int-max=10"
     " ! rtph264pay name=pay0 pt=96 config-interval=1 )"
+)
+_FILM_PIPELINE: Final = (
+    "( filesrc location={} ! qtdemux ! h264parse ! rtph264pay name=pay0 pt=96 config-interval=1 )"
 )
 
 
@@ -95,7 +100,8 @@ class HttpCamera:
 class RtspCamera:
     """An RTSP camera that can be switched off, on, and frozen."""
 
-    def __init__(self, size: tuple[int, int] = SIZE) -> None:
+    def __init__(self, size: tuple[int, int] = SIZE, pipeline: str = _RTSP_PIPELINE) -> None:
+        self._pipeline = pipeline
         with socket.create_server(("127.0.0.1", 0)) as free:
             self._port = free.getsockname()[1]
         self.url = f"rtsp://127.0.0.1:{self._port}/table"
@@ -104,7 +110,7 @@ class RtspCamera:
     def _started(self, size: tuple[int, int]) -> "subprocess.Popen[str]":
         script = Path(__file__).with_name("rtsp_server.py")
         process = subprocess.Popen(
-            [_SYSTEM_PYTHON, str(script), str(self._port), _RTSP_PIPELINE.format(*size)],
+            [_SYSTEM_PYTHON, str(script), str(self._port), self._pipeline.format(*size)],
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -124,6 +130,80 @@ class RtspCamera:
         self.process = self._started(size)
 
 
+class Cable:
+    """A TCP connection to a camera through this process, that can be cut without a word."""
+
+    def __init__(self, to_port: int) -> None:
+        self._to_port, self._ends = to_port, list[socket.socket]()
+        self._cut = self._closed = False
+        self._threads: list[threading.Thread] = []
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listening.getsockname()[1]
+        self._begin(self._accept)
+
+    def cut(self) -> None:
+        """Let both ends vanish as with the power: no end of the stream, no reset, no answer."""
+        self._cut = True
+        for end in self._ends:
+            # Closed under repair, a socket says nothing; without that right it stays, silent.
+            with suppress(OSError):
+                end.setsockopt(socket.IPPROTO_TCP, _TCP_REPAIR, 1)
+                end.close()
+
+    def mend(self) -> None:
+        """Let new connections through."""
+        self._cut = False
+
+    def close(self) -> None:
+        """Take no connection any more."""
+        self._cut = self._closed = True
+        for thread in self._threads:
+            thread.join()
+        for end in (self._listening, *self._ends):
+            end.close()
+
+    def _accept(self) -> None:
+        self._listening.settimeout(_POLL_S)
+        while not self._closed:
+            with suppress(TimeoutError):
+                near, _ = self._listening.accept()
+                self._ends.append(near)
+                if not self._cut:
+                    self._join(near, socket.create_connection(("127.0.0.1", self._to_port)))
+
+    def _join(self, near: socket.socket, far: socket.socket) -> None:
+        self._ends.append(far)
+        for ends in ((near, far), (far, near)):
+            ends[0].settimeout(_POLL_S)
+            self._begin(self._carry, *ends)
+
+    def _carry(self, source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError):
+            while not self._cut:
+                with suppress(TimeoutError):
+                    data = source.recv(65536)
+                    target.sendall(data)
+                    if not data:
+                        target.shutdown(socket.SHUT_WR)
+                        return
+
+    def _begin(self, work: Callable[..., None], *given: object) -> None:
+        thread = threading.Thread(target=work, args=given, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+
+@contextmanager
+def cable(url: str) -> Iterator[tuple[Cable, str]]:
+    """A cable to the camera of an address, and the address at its near end."""
+    port = int(url.rpartition(":")[2].partition("/")[0])
+    laid = Cable(port)
+    try:
+        yield laid, url.replace(f":{port}/", f":{laid.port}/")
+    finally:
+        laid.close()
+
+
 @contextmanager
 def http_camera(
     body: Body, kind: str = "multipart/x-mixed-replace; boundary=frame"
@@ -137,9 +217,9 @@ def http_camera(
 
 
 @contextmanager
-def rtsp_camera() -> Iterator[RtspCamera]:
-    """An RTSP camera for a test."""
-    camera = RtspCamera()
+def rtsp_camera(film: Path | None = None) -> Iterator[RtspCamera]:
+    """An RTSP camera for a test; with a film it shows that from when it is first watched."""
+    camera = RtspCamera() if film is None else RtspCamera(pipeline=_FILM_PIPELINE.format(film))
     try:
         yield camera
     finally:

@@ -18,6 +18,7 @@ from models.events import CameraFault, ClockAnchored, Observation
 from tests.devices.camera_servers import (
     GAP_S,
     SIZE,
+    cable,
     http_camera,
     mjpeg,
     mjpeg_part,
@@ -172,6 +173,43 @@ def test_a_stream_that_stalls_is_lost_in_its_time() -> None:
     (lost,) = (each for each in table.said if isinstance(each, CameraFault))
     assert lost.kind == "link_lost"
     assert lost.frame == len(table.frames) - 1
+
+
+STALL_MS = 600
+
+
+def cut_and_mended(url: str) -> LiveTable:
+    """Watch a camera whose cable is cut without a word, and mended when the loss was told."""
+    with cable(url) as (laid, near):
+
+        async def watch(table: LiveTable) -> None:
+            await seen(10)(table)
+            laid.cut()
+            await heard("link_lost")(table)
+            laid.mend()
+            shown = len(table.frames)
+            await table.until(lambda: len(table.frames) >= shown + 10)
+
+        return watched(near, watch, stall_ms=STALL_MS, open_ms=5000)
+
+
+def noticed_in_its_time(table: LiveTable) -> None:
+    keep_the_contract(table.frames)
+    lost = next(each for each in table.said if isinstance(each, CameraFault))
+    assert f"no picture for {STALL_MS} ms" in lost.detail
+    silent_ns = (lost.at or 0) - table.frames[lost.frame].at_ns
+    assert STALL_MS - 150 <= silent_ns / 1e6 <= STALL_MS + 1500
+
+
+def test_a_camera_that_vanishes_without_ending_its_connection_is_noticed_in_its_time() -> None:
+    with http_camera(lambda: mjpeg(300)) as camera:
+        noticed_in_its_time(cut_and_mended(camera.url))
+
+
+@needs_rtsp
+def test_an_rtsp_camera_that_vanishes_without_a_word_is_noticed_in_its_time() -> None:
+    with rtsp_camera() as camera:
+        noticed_in_its_time(cut_and_mended(camera.url))
 
 
 def test_a_camera_that_says_nothing_is_told_and_not_waited_for() -> None:
