@@ -23,8 +23,8 @@ Mask: TypeAlias = NDArray[np.bool_]
 Rect: TypeAlias = tuple[int, int, int, int]
 """Left, top, width, height in pixels of the picture."""
 
-REST_NS: Final = 150_000_000
-"""A place is at rest when it has not moved for so long."""
+REST_NS: Final = 60_000_000
+"""A place is at rest when it has not moved for so long: two frames of a camera of 15 a second."""
 
 _PATIENCE_NS: Final = 450_000_000
 _SPECK: Final = 2
@@ -205,6 +205,13 @@ class ChangeDetector:
             step = np.sign(self.now.astype(np.int16) - kept).astype(np.int16)
             kept[still] = (kept + step).astype(np.uint8)[still]
         self._drifted_ns = at_ns
+
+
+def portion(blocks: Mask, most: int) -> Mask:
+    """Keep at most so many blocks, the leftmost: the others wait for the next frame."""
+    columns = np.zeros(blocks.T.shape, np.bool_)
+    columns.flat[np.flatnonzero(blocks.T)[:most]] = True
+    return columns.T
 
 
 def regions(grid: Grid, blocks: Mask, pad_px: int) -> list[Rect]:

@@ -20,7 +20,7 @@ from models.events import (
 from models.layout import TableLayout, inside
 from models.session import CameraPose, ReferencePoint
 from vision.backdrop import Backdrop
-from vision.change import ChangeDetector, Grid, Mask, Rect, regions
+from vision.change import ChangeDetector, Grid, Mask, Rect, portion, regions
 from vision.felt import Pose, locate
 from vision.ground import card_blocks, in_play, watched_blocks
 from vision.health import CameraHealth, Fault
@@ -30,6 +30,8 @@ from vision.tracker import Change, Seen, Track, Tracker
 from vision.view import FeltView
 
 _PAD_MM: Final = 60.0
+_AT_ONCE: Final = 0.08
+"""The largest share of the picture that one frame has read: the first is read in strips."""
 _FOUND_P: Final = 0.28
 _MISFIT_MM: Final = 14.0
 _INDEX: Final = (0.1, 0.135)
@@ -184,8 +186,8 @@ class Watcher:
     def _look(self, eye: "_Eye", frame: Picture) -> tuple[Change, ...]:
         """Read what is due and not bare felt, and let the tracker make sense of it."""
         image, started = frame.image, self._stopwatch_ns()
-        eye.backdrop.show(image, eye.detector.settled)
-        due = eye.detector.due
+        due = portion(eye.detector.due, round(_AT_ONCE * eye.ground.size))
+        eye.backdrop.show(image, eye.detector.settled & (due | ~eye.detector.due))
         rects = regions(eye.detector.grid, due & ~eye.backdrop.bare(), eye.pad_px)
         begun = self._stopwatch_ns()
         found = [self._read(image, rect) for rect in rects]
@@ -195,7 +197,7 @@ class Watcher:
         changes = self._tracker.look(seen, view)
         cards = [*(t.pose for t in self._tracker.lying), *(s.pose for s in seen)]
         eye.backdrop.learn(cards, frame.at_ns)
-        doubtful = due & self._doubtful(eye, view, changes)
+        doubtful = due & self._doubtful(eye, due, view, changes)
         eye.detector.accept(due)
         eye.detector.doubt(doubtful, frame.at_ns)
         eye.covered = self._covered(eye, [track.pose for track in self._tracker.lying])
@@ -204,10 +206,12 @@ class Watcher:
         self.spent.track_ns += self._stopwatch_ns() - read + begun - started
         return changes
 
-    def _doubtful(self, eye: "_Eye", view: FeltView, changes: tuple[Change, ...]) -> Mask:
+    def _doubtful(
+        self, eye: "_Eye", due: Mask, view: FeltView, changes: tuple[Change, ...]
+    ) -> Mask:
         """Where a card is not read beyond doubt, or a change is not accounted for."""
         accounted = [change.track.pose for change in changes if change.kind != "read"]
-        strange = eye.detector.due & eye.ground & eye.backdrop.strange(accounted)
+        strange = due & eye.ground & eye.backdrop.strange(accounted)
         _, pieces, stats, _ = cv2.connectedComponentsWithStats(strange.astype(np.uint8))
         where = strange & (stats[:, cv2.CC_STAT_AREA] >= _LEAST_STRANGE)[pieces]
         for track in self._tracker.lying:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from vision.change import REST_NS, ChangeDetector, Grid, regions
+from vision.change import REST_NS, ChangeDetector, Grid, portion, regions
 
 GRID = Grid.of(960, 540, 30)
 HERE = (slice(200, 260), slice(300, 340))
@@ -31,7 +31,7 @@ def ready(detector: ChangeDetector, *pictures: NDArray[np.uint8]) -> None:
 
 
 @pytest.mark.parametrize("fps", [10, 15, 29.97, 60])
-def test_a_card_is_due_when_it_has_rested_150_ms(fps: float) -> None:
+def test_a_card_is_due_when_it_has_rested_60_ms(fps: float) -> None:
     detector = ChangeDetector(GRID)
     ready(detector, plain())
     due_after_ns = []
@@ -163,3 +163,15 @@ def test_what_moves_far_away_keeps_nothing_waiting() -> None:
             break
     assert detector.due[GRID.rows * 230 // 540, GRID.columns * 320 // 960]
     assert i * 50_000_000 <= REST_NS + 100_000_000
+
+
+def test_what_is_left_for_later_frames_comes_to_every_block_once() -> None:
+    chance = np.random.default_rng(4)
+    due = chance.random((GRID.rows, GRID.columns)) < 0.7
+    left, parts = due.copy(), []
+    while left.any():
+        parts.append(portion(left, 50))
+        left &= ~parts[-1]
+    assert all(part.sum() == 50 for part in parts[:-1])
+    assert np.array_equal(np.sum(parts, axis=0), due)
+    assert np.array_equal(portion(due, int(due.sum())), due)

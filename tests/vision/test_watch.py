@@ -153,6 +153,18 @@ def test_only_what_changed_is_read_and_nothing_twice() -> None:
     assert all(width < 260 and height < 260 for _, _, width, height in rest)
 
 
+def test_what_is_too_much_for_one_frame_is_read_in_parts_and_every_card_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("vision.watch._AT_ONCE", 0.02)
+    seen = watch([(0, Moment((ACE, KING, HOLE))), (1, Moment())], 3)
+    assert sorted(seen.short) == [
+        *[("gone", 1.0, track) for track in (1, 2, 3)],
+        *[("new", 0, track) for track in (1, 2, 3)],
+    ]
+    assert len(seen.reader.regions) >= 3
+
+
 def test_bare_felt_is_not_read_and_still_shows_that_a_card_is_gone() -> None:
     seen = watch([(0, Moment()), (0.5, Moment((ACE,))), (1.2, Moment())], 3)
     assert len(seen.reader.regions) == 2
