@@ -1,0 +1,192 @@
+"""A backup is whole and verified, comes back as it was, and damage to it is found first."""
+
+import hashlib
+import os
+import shutil
+import sqlite3
+import subprocess
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from models.events import RoundOpened
+from server.integration.store import RelayStore
+from stream.journal import Journal, read_journal, verify_journal
+from tests.deploy.test_monitoring import BACKUP
+from tests.deploy.tools import DEPLOY, PITWATCH, said, sound, tool
+from tests.server.service.house import house
+
+SCRIPTS: Final = DEPLOY / "bin"
+
+
+def rounds(first: int, last: int) -> list[RoundOpened]:
+    return [RoundOpened(round=n, at=n * 1_000, table="BJ-09") for n in range(first, last + 1)]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a site has: two tables' journals, the files of a service that ran, and a backup."""
+    found = tmp_path_factory.mktemp("site")
+    (found / "data" / "journals").mkdir(parents=True)
+    for name in ("BJ-08", "BJ-09"):
+        with Journal.create(found / "data" / "journals" / f"{name}.journal") as journal:
+            journal.append_all(rounds(1, 20))
+    with house(found / "data" / "journals", found / "data" / "service") as service:
+        service.staff()
+    RelayStore.open(found / "data" / "service").close()
+    backed_up(found / "data", found / "backups").rename(found / "backup")
+    return found
+
+
+@pytest.fixture
+def data(site: Path, tmp_path: Path) -> Path:
+    """The site's data, to be changed."""
+    return Path(shutil.copytree(site / "data", tmp_path / "data"))
+
+
+@pytest.fixture
+def backup(site: Path, tmp_path: Path) -> Path:
+    """The site's backup, to be changed."""
+    return Path(shutil.copytree(site / "backup", tmp_path / "backup"))
+
+
+def ran(
+    script: str, *arguments: Path | str, **environment: str
+) -> "subprocess.CompletedProcess[str]":
+    env = {**os.environ, "PITWATCH": str(PITWATCH), **environment}
+    return said(SCRIPTS / script, *arguments, env=env)
+
+
+def backed_up(data: Path, backups: Path, **environment: str) -> Path:
+    backups.mkdir(exist_ok=True)
+    run = ran("pitwatch-backup", data, backups, **environment)
+    assert run.returncode == 0, run.stderr
+    return Path(run.stdout.strip())
+
+
+def accounts(folder: Path) -> list[tuple[str, ...]]:
+    with closing(sqlite3.connect(folder / "service" / "accounts.sqlite")) as connection:
+        return connection.execute(
+            "SELECT name, role, password FROM accounts ORDER BY name"
+        ).fetchall()
+
+
+def test_the_scripts_have_no_fault_that_shellcheck_knows() -> None:
+    sound(tool("shellcheck", "apt-get install shellcheck"), *sorted(SCRIPTS.iterdir()))
+
+
+def test_what_is_restored_is_what_was(data: Path, backup: Path, tmp_path: Path) -> None:
+    run = ran("pitwatch-restore", backup, tmp_path / "again")
+    assert run.returncode == 0, run.stderr
+    for place in ("journals/BJ-08", "journals/BJ-09", "service/activity", "service/cases"):
+        was = verify_journal(data / f"{place}.journal")
+        assert verify_journal(tmp_path / "again" / f"{place}.journal").head == was.head
+    assert accounts(tmp_path / "again") == accounts(data)
+    assert (tmp_path / "again" / "service" / "relay.sqlite").is_file()
+    again = tmp_path / "again"
+    with (
+        house(again / "journals", again / "service") as service,
+        service.signed_in("audit") as client,
+    ):
+        sessions = service.get(client, "/api/sessions")
+    assert {one["session"] for one in sessions} == {"BJ-08", "BJ-09"}
+
+
+def test_a_table_at_work_is_backed_up_and_goes_on(data: Path, tmp_path: Path) -> None:
+    with Journal.open(data / "journals" / "BJ-09.journal") as journal:
+        journal.append_all(rounds(21, 25))
+        backup = backed_up(data, tmp_path / "backups")
+        journal.append_all(rounds(26, 30))
+    assert len(list(read_journal(backup / "journals" / "BJ-09.journal"))) == 25
+    assert verify_journal(data / "journals" / "BJ-09.journal").entries == 30
+
+
+def test_a_restored_journal_is_gone_on_with(backup: Path, tmp_path: Path) -> None:
+    assert ran("pitwatch-restore", backup, tmp_path / "again").returncode == 0
+    path = tmp_path / "again" / "journals" / "BJ-08.journal"
+    with Journal.open(path) as journal:
+        journal.append_all(rounds(21, 22))
+    assert verify_journal(path).entries == 22
+
+
+@pytest.mark.parametrize(
+    "place", ["journals/BJ-08.journal", "service/accounts.sqlite", "SHA256SUMS"]
+)
+def test_a_damaged_backup_is_not_restored(backup: Path, tmp_path: Path, place: str) -> None:
+    file = backup / place
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.chmod(0o600)
+    file.write_bytes(bytes(content))
+    run = ran("pitwatch-restore", backup, tmp_path / "again")
+    assert run.returncode == 2
+    assert "use another" in run.stderr
+    assert not (tmp_path / "again").exists()
+
+
+def test_a_journal_changed_together_with_its_sum_is_found_by_its_chain(
+    backup: Path, tmp_path: Path
+) -> None:
+    file, sums = backup / "journals" / "BJ-08.journal", backup / "SHA256SUMS"
+    before = hashlib.sha256(file.read_bytes()).hexdigest()
+    content = file.read_bytes()
+    assert content.count(b'"round":7') == 1
+    file.write_bytes(content.replace(b'"round":7', b'"round":8'))
+    after = hashlib.sha256(file.read_bytes()).hexdigest()
+    sums.write_text(sums.read_text().replace(before, after, 1))  # BJ-08 stands first
+    run = ran("pitwatch-restore", backup, tmp_path / "again")
+    assert run.returncode == 2
+    assert "BJ-08.journal does not verify" in run.stderr
+    assert not (tmp_path / "again").exists()
+
+
+def test_nothing_that_stands_is_written_over(data: Path, backup: Path) -> None:
+    run = ran("pitwatch-restore", backup, data)
+    assert run.returncode == 2
+    assert "stands already" in run.stderr
+
+
+def test_a_damaged_journal_makes_no_backup_and_leaves_the_last_one(
+    data: Path, tmp_path: Path
+) -> None:
+    first = tmp_path / "backups" / "20260101T000000Z"
+    first.mkdir(parents=True)
+    file = data / "journals" / "BJ-08.journal"
+    file.write_bytes(file.read_bytes().replace(b'"round":7', b'"round":8'))
+    run = ran("pitwatch-backup", data, tmp_path / "backups")
+    assert run.returncode != 0
+    assert "BJ-08.journal" in run.stderr
+    folders = [path for path in (tmp_path / "backups").iterdir() if path.is_dir()]
+    assert folders == [first]
+
+
+def test_backups_that_are_too_old_go_but_never_the_last_one(data: Path, tmp_path: Path) -> None:
+    old = tmp_path / "backups" / "20200101T000000Z"
+    old.mkdir(parents=True)
+    (tmp_path / "backups" / "kept by hand").mkdir()
+    os.utime(old, (0, 0))
+    new = backed_up(data, tmp_path / "backups", PITWATCH_KEEP_DAYS="30")
+    assert not old.exists()
+    assert new.is_dir()
+    assert (tmp_path / "backups" / "kept by hand").is_dir()
+
+
+def test_prometheus_is_told_when_it_was_whole(site: Path) -> None:
+    text = (site / "backups" / "pitwatch_backup.prom").read_text()
+    found = {one.name: one.samples[0].value for one in text_string_to_metric_families(text)}
+    assert found.keys() == BACKUP
+    assert found["pitwatch_backup_journals"] == 4
+
+
+def test_nobody_else_may_read_a_backup(backup: Path) -> None:
+    assert all(path.stat().st_mode & 0o077 == 0 for path in [backup, *backup.rglob("*")])
+
+
+def test_a_folder_that_is_no_backup_is_named(tmp_path: Path) -> None:
+    run = ran("pitwatch-restore", tmp_path, tmp_path / "again")
+    assert (run.returncode, "is no backup" in run.stderr) == (2, True)
+    assert ran("pitwatch-backup", tmp_path / "none", tmp_path).returncode == 2
+    shutil.rmtree(tmp_path)

