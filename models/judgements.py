@@ -120,6 +120,8 @@ class ReviewRaised(Judgement, frozen=True, kw_only=True, tag="review_raised"):
 
     round: int
     review: Review
+    settles_alike: bool = False
+    """The round settles the same whatever the answer: it holds nothing open."""
 
 
 class LedgerPosted(Judgement, frozen=True, kw_only=True, tag="ledger_posted"):

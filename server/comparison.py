@@ -65,6 +65,8 @@ def _compare(number: int, truth: RoundResult | None, found: RoundResult | None) 
     found_differences = differences(truth, found)
     if found.status == "review":
         return Comparison(number, "review", found_differences)
+    if found_differences and found.reviews:
+        return Comparison(number, "review", found_differences)
     return Comparison(number, "wrong" if found_differences else "exact", found_differences)
 
 

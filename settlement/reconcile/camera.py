@@ -8,6 +8,7 @@ from models.cards import Card
 from models.events import CardGone, CardSighted, Face
 from settlement.reconcile.felt import Felt, apart_mm
 from settlement.reconcile.happenings import Agenda, Arrived, Moved, Taken, Turned
+from settlement.reconcile.looks import Reading
 from settlement.reconcile.sightings import AGREED_P, Lying, Place
 from settlement.reconcile.table import Table
 from settlement.reconcile.timing import CARRY_NS, MS, SECOND
@@ -72,7 +73,7 @@ class Camera:
             self._agenda.add(Arrived(lying.at, None, lying, lying.seqs))
         elif known is None:
             self._came(lying)
-        elif not self._better_read(known, lying):
+        elif not self._better_read(lying):
             self._changed(known, lying, seen)
 
     def _came(self, lying: Lying) -> None:
@@ -168,6 +169,7 @@ class Camera:
             self._echo(lying)
             or self._uncovered(lying)
             or self._shown(lying)
+            or self._seen_at_last(lying)
             or self._turned(lying, strictly)
             or self._relocated(lying, strictly)
         )
@@ -207,6 +209,18 @@ class Camera:
         if lying.face == "up":
             self._agenda.add(Turned(lying.at, lying.track, lying, lying.seqs))
         return True
+
+    def _seen_at_last(self, lying: Lying) -> bool:
+        """A card dealt unseen comes into view where it was held to lie."""
+        zone = self._felt.zone(lying.place).owner
+        for hand in self._table.all_hands():
+            for held in hand.cards:
+                lost = held.unseen is not None and held.track is None and held.card is not None
+                if lost and held.card and hand.spot == zone and _agrees(lying, held.card):
+                    self.explained(lying)
+                    held.track = lying.track
+                    return True
+        return False
 
     def _relocated(self, lying: Lying, strictly: bool) -> bool:
         """A card gone from its place and come to another of the same spot: the nearest such."""
@@ -307,6 +321,11 @@ class Camera:
             return lying
         return replace(now, at=lying.at, place=lying.place)
 
+    def reading(self, track: int) -> Reading | None:
+        """Return all that was read of a card's face."""
+        known = self._lying.get(track)
+        return None if known is None else known.reading
+
     def join(self, lying: Lying, track: int) -> None:
         """Say that a new track is a card known already, as ``track``."""
         self.explained(lying)
@@ -356,10 +375,10 @@ class Camera:
         self._lying[lying.track] = lying
         self._table.places[lying.track] = lying.place
 
-    def _better_read(self, before: Lying, after: Lying) -> bool:
-        """Tell whether a pending card was told of again where, and as, it lay."""
-        stays = after.face == before.face and apart_mm(after.place, before.place) <= _ECHO_MM
+    def _better_read(self, after: Lying) -> bool:
+        """Tell whether a pending card was told of again where, and as, it came to rest."""
         for at, other in enumerate(self.pending):
+            stays = after.face == other.face and apart_mm(after.place, other.place) <= _ECHO_MM
             if other.track == after.track and stays:
                 self.pending[at] = after
                 return True
@@ -379,6 +398,11 @@ def _another(known: Lying, seen: Lying) -> bool:
     if known.face == "down" or seen.face == "down" or known.card is None:
         return False
     return apart_mm(known.place, seen.place) > _STRIP_MM and seen.excludes(known.card)
+
+
+def _agrees(lying: Lying, card: Card) -> bool:
+    """Tell whether the camera says that a face is the one."""
+    return (lying.p(card) or 0.0) >= AGREED_P
 
 
 def _surety(lying: Lying) -> float:

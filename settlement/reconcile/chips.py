@@ -124,12 +124,19 @@ class ChangeInPlay:
 
     def _goes_to(self, card: Arrived, hand: PlayedHand) -> bool:
         if card.lying is None:
-            return False
+            return card is self._first_card() and self._soon_drawn(card)
         to = self.table.destination(card.lying)
         return (to.to, to.hand) == (hand.spot, hand.number)
 
+    def _first_card(self) -> Arrived | None:
+        return next((found for found in self.later if isinstance(found, Arrived)), None)
+
+    def _soon_drawn(self, card: Arrived) -> bool:
+        """Chips beside a wager ask for the very next card, also for one that nobody saw."""
+        return 0 < card.at - self.change.at < SIGNAL_NS
+
     def _double_or_more(self, card: Arrived, hand: PlayedHand) -> WagerKind:
-        across = card.lying is not None and self.table.felt.sideways(card.lying.place, hand.spot)
+        across = card.lying is None or self.table.felt.sideways(card.lying.place, hand.spot)
         doubled = across or self._entered_double(hand)
         return "double" if self.delta > 0 and doubled else "main"
 

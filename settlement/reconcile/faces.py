@@ -6,7 +6,7 @@ from models.cards import Card
 from settlement.reconcile.draws import Composition
 from settlement.reconcile.sightings import Lying
 
-_KNOWN_P: Final = 0.98
+KNOWN_P: Final = 0.98
 """From this on a face is known without any other sensor's word."""
 
 
@@ -17,7 +17,7 @@ def read_face(lying: Lying, composition: Composition) -> Card | None:
     held = [(face, p) for face, p in lying.reading.listed if composition.holds(face)]
     mass = sum(p for _, p in held) + lying.reading.other
     face, p = max(held, key=lambda named: named[1], default=(None, 0.0))
-    return face if p / mass >= _KNOWN_P else None
+    return face if p / mass >= KNOWN_P else None
 
 
 def card_name(card: Card | None) -> str:

@@ -20,6 +20,8 @@ class Arrived:
     lying: Lying | None
     seqs: tuple[int, ...]
     doubts: tuple[Review, ...] = ()
+    said: Card | None = None
+    """The shoe's word; ``None`` where it had none."""
     welcome_if_due: bool = False
     """The doubts fall away where just this card was to come: one sensor missed it."""
 

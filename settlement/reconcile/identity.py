@@ -1,17 +1,22 @@
-"""Whether what the shoe said of a card stands against what the camera's looks say of it."""
+"""Which card it is, by what the shoe said of it and what the camera's looks say."""
 
+from collections.abc import Callable
 from typing import Final
 
-from models.cards import Card
+from models.cards import DECK, RANKS, Card
 from settlement.reconcile.looks import Reading
 
-_SHOE_MISREAD_P: Final = 0.001
+SHOE_MISREAD_P: Final = 0.001
 """How often the shoe's reader says a face that the card does not have, at worst."""
 
-_EACH: Final = _SHOE_MISREAD_P / 51
+_EACH: Final = SHOE_MISREAD_P / 51
 
 _UPHELD_ODDS: Final = 20_000.0
 """The shoe's word stands once it is so many times likelier than any other face."""
+
+_LEAST_ODDS: Final = 1e-6
+"""A face less likely by this than the stated one is none that was misread: two sensors, each by
+itself, had to err alike."""
 
 
 def upheld(said: Card, reading: Reading) -> bool:
@@ -21,7 +26,41 @@ def upheld(said: Card, reading: Reading) -> bool:
     for another may last as long as the card lies there, and every look then errs alike.
     """
     others = max((p for face, p in reading.listed if not _same(said, face)), default=0.0)
-    return reading.p(said) * (1.0 - _SHOE_MISREAD_P) >= _UPHELD_ODDS * others * _EACH
+    return reading.p(said) * (1.0 - SHOE_MISREAD_P) >= _UPHELD_ODDS * others * _EACH
+
+
+def rivals(
+    stated: Card, said: Card | None, reading: Reading | None, holds: Callable[[Card], bool]
+) -> dict[Card, float]:
+    """Return what else a card may be, with the odds against what it is stated to be.
+
+    Args:
+        stated: what it is held to be.
+        said: the shoe's word; ``None`` where it had none.
+        reading: the camera's looks; ``None`` where they say nothing.
+        holds: tells whether the shoe can still hold one more of a face.
+
+    Returns:
+        One face a rank, the likeliest, with the odds of all of that rank.
+    """
+    own = sum(_weight(face, said, reading) for face in DECK if _same(stated, face))
+    odds = {
+        face: _weight(face, said, reading) / own
+        for face in DECK
+        if not _same(stated, face) and holds(face)
+    }
+    found: dict[Card, float] = {}
+    for rank in RANKS:
+        alike = [face for face in odds if face.rank == rank]
+        of_rank = sum(odds[face] for face in alike)
+        if alike and of_rank >= _LEAST_ODDS:
+            found[max(alike, key=lambda face: odds[face])] = of_rank
+    return found
+
+
+def _weight(face: Card, said: Card | None, reading: Reading | None) -> float:
+    shoe = 1.0 if said is None else 1.0 - SHOE_MISREAD_P if _same(said, face) else _EACH
+    return shoe if reading is None else shoe * reading.share(face)
 
 
 def _same(said: Card, face: Card) -> bool:

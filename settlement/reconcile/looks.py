@@ -1,12 +1,16 @@
 """What the camera's looks at one card say of its face, taken together.
 
 Each look gives every face a likelihood. However sure it is, a look may be plainly wrong, so no
-look by itself counts for more than that allows; the next look at the same card is evidence of
-its own, and likelihoods multiply.
+look by itself counts for more than that allows. What makes a camera take one card for another,
+a worn print or a gleam, mostly lasts while the card lies as it lies: looks that say the same of
+a card that has not moved since count as the surest of them, once. Where they say different
+things, or the card was moved or turned between, each is evidence of its own, and likelihoods
+multiply.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
 from typing import Final
 
 from models.cards import DECK, Card
@@ -19,6 +23,14 @@ _LEAST: Final = 1e-60
 """Below this a probability only says never: many looks do not underflow."""
 
 
+_STEADIER: Final = 10.0
+"""How much each further equal look adds once the camera has not always said the same: it errs
+then look by look, and does not cling to its error."""
+
+_MOST_RUNS: Final = 32
+"""A camera that has changed its mind so often tells nothing more of a card."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """Probabilities of the faces, all equally likely before the first look.
@@ -28,11 +40,14 @@ class Reading:
         other: the most that any one face has that no look named: a look names the likeliest
             faces, and what it leaves over may all be one more.
         looks: how many looks it rests on.
+        runs: the looks that it rests on, those that say the same joined to one; none where it
+            is one look.
     """
 
     listed: tuple[tuple[Card, float], ...]
     other: float
     looks: int
+    runs: tuple["Reading", ...] = ()
 
     @classmethod
     def of(cls, card: Card | None, candidates: Mapping[str, float]) -> "Reading | None":
@@ -51,19 +66,77 @@ class Reading:
         doubted = {face: _doubted(p) for face, p in given.items()}
         return _normalised(doubted, _doubted(rest), 1)
 
-    def and_look(self, look: "Reading") -> "Reading":
-        """Return what this and another look at the same card say together."""
-        faces = {face for face, _ in (*self.listed, *look.listed)}
-        joint = {face: self._each(face) * look._each(face) for face in faces}
-        return _normalised(joint, self.other * look.other, self.looks + look.looks)
+    def and_look(self, look: "Reading", *, afresh: bool = False) -> "Reading":
+        """Return what this and another look at the same card say together.
+
+        Args:
+            look: the other look.
+            afresh: whether the card was moved or turned since.
+        """
+        *before, last = self.runs or (self,)
+        if len(before) >= _MOST_RUNS:
+            return self
+        if afresh or last.likeliest is not look.likeliest:
+            runs = (*before, last, look)
+        else:
+            surer = max(last, look, key=lambda one: one.listed[0][1])
+            runs = (*before, replace(surer, looks=last.looks + look.looks))
+        return _together(runs)
+
+    def agrees(self, said: Card | None) -> bool:
+        """Tell whether the last look was for ``said``; for the others', where nothing was said."""
+        last = self.runs[-1] if self.runs else self
+        return self.steady if said is None else last.p(said) >= last.listed[0][1]
+
+    @property
+    def steady(self) -> bool:
+        """Whether all looks name the same face first."""
+        return _alike(self.runs or (self,))
+
+    @property
+    def likeliest(self) -> Card:
+        """The face that it names first."""
+        return self.listed[0][0]
 
     def p(self, card: Card) -> float:
         """Return the probability of ``card``; of any suit where it is a rank alone."""
         faces = (card,) if card.suited else _of_rank(card)
-        return min(1.0, sum(self._each(face) for face in faces))
+        return min(1.0, sum(self.each(face) for face in faces))
 
-    def _each(self, card: Card) -> float:
+    def share(self, card: Card) -> float:
+        """Return one face's part of the whole, in which what no look named is shared out."""
+        unnamed = len(DECK) - len(self.listed)
+        return next(
+            (p for face, p in self.listed if face is card),
+            max(self.other / max(1, unnamed), min(self.other, _ANYTHING)),
+        )
+
+    def each(self, card: Card) -> float:
+        """Return the probability of one face, its suit known."""
         return next((p for face, p in self.listed if face is card), self.other)
+
+
+def _together(runs: Sequence[Reading]) -> Reading:
+    """Multiply what runs of looks say; one by itself is what it is."""
+    if len(runs) == 1:
+        return runs[0]
+    steady = _alike(runs)
+    faces = {face for run in runs for face, _ in run.listed}
+    strength = [1.0 if steady else _STEADIER ** (run.looks - 1) for run in runs]
+    joint = {
+        face: prod(
+            run.each(face) * (more if face is run.likeliest else 1.0)
+            for run, more in zip(runs, strength, strict=True)
+        )
+        for face in faces
+    }
+    other = prod(run.other for run in runs)
+    whole = _normalised(joint, other, sum(run.looks for run in runs))
+    return replace(whole, runs=tuple(runs))
+
+
+def _alike(runs: Sequence[Reading]) -> bool:
+    return len({run.likeliest for run in runs}) == 1
 
 
 def _of_rank(card: Card) -> tuple[Card, ...]:

@@ -5,6 +5,7 @@ all that is pending is found, and a draw's own part of it is believed once no ot
 comes near.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -12,11 +13,14 @@ from math import log
 from typing import Final
 
 from settlement.reconcile.draws import Draw
-from settlement.reconcile.sightings import Lying
+from settlement.reconcile.sightings import AGREED_P, Lying
 from settlement.reconcile.timing import CARRY_NS, DEADLINE_NS, SECOND, SHORTEST_CARRY_NS
 
 MARGIN: Final = 1.5
 """By how much (log-likelihood) an assignment must beat every other to be believed."""
+
+PLAIN: Final = 9.0
+"""The margin of a draw that one track alone agrees with, and that with no other."""
 
 _DUE: Final = 4.0
 """How much more likely a card goes where the initial deal has it go than elsewhere."""
@@ -40,40 +44,83 @@ class Verdict:
 
 
 def judge(
-    draws: Sequence[Draw], tracks: Sequence[Lying], due: Callable[[Lying], bool] = lambda _: False
+    draws: Sequence[Draw],
+    tracks: Sequence[Lying],
+    due: Callable[[int, Lying], bool] = lambda _number, _lying: False,
 ) -> Verdict:
     """Weigh every way of joining ``draws`` to ``tracks``; tell of the first draw.
 
     Args:
         draws: cards that left the shoe, in order.
         tracks: cards on the felt that no draw explains yet.
-        due: tells whether a card lies where the first draw was due in the initial deal.
+        due: tells whether a card lies where the draw of that number was due in the initial deal.
     """
-    first, *others = draws[:_MOST]
-    pool = [track for track in tracks if any(fits(draw, track) for draw in draws[:_MOST])][:_MOST]
-    unseen: tuple[float, int, Lying | None] = (_pair(first, None) + _best(others, pool), 0, None)
+    plain = _plain(draws, tracks)
+    if 0 in plain:
+        return Verdict(plain[0], PLAIN)
+    taken = {track.track for track in plain.values()}
+    numbers = [number for number in range(len(draws)) if number not in plain][:_MOST]
+    draws, tracks = [draws[n] for n in numbers], [t for t in tracks if t.track not in taken]
+    first, *others = draws
+
+    def pair(number: int, track: Lying) -> float:
+        return _pair(draws[number], track) + (_DUE if due(numbers[number], track) else 0.0)
+
+    pool = [track for track in tracks if any(fits(draw, track) for draw in draws)][:_MOST]
+    alone = _missed(first) + _best(others, pool, pair)
+    unseen: tuple[float, int, Lying | None] = (alone, 0, None)
     stories = [unseen]
     for at, track in enumerate(pool):
         if fits(first, track):
             left = pool[:at] + pool[at + 1 :]
-            likelihood = _pair(first, track) + _best(others, left) + (_DUE if due(track) else 0.0)
+            likelihood = pair(0, track) + _best(others, left, pair)
             stories.append((likelihood, at + 1, track))
     stories.sort(key=lambda story: (-story[0], story[1]))
     ahead = stories[0][0] - stories[1][0] if len(stories) > 1 else float("inf")
     return Verdict(stories[0][2], ahead)
 
 
-def _best(draws: Sequence[Draw], tracks: Sequence[Lying]) -> float:
-    """Return the likelihood of the best way to join these, each track to one draw at most."""
+def _plain(draws: Sequence[Draw], tracks: Sequence[Lying]) -> dict[int, Lying]:
+    """Return the tracks of draws, by their number, that came on time and as no other did."""
+    agreeing = [
+        [track for track in tracks if draw.card and fits(draw, track) and _agree(draw, track)]
+        for draw in draws
+    ]
+    claims = Counter(track.track for found in agreeing for track in found)
+    return {
+        number: found[0]
+        for number, found in enumerate(agreeing)
+        if len(found) == 1 and claims[found[0].track] == 1 and _on_time(draws[number], found[0])
+    }
+
+
+def _agree(draw: Draw, track: Lying) -> bool:
+    return draw.card is not None and (track.p(draw.card) or 0.0) >= AGREED_P
+
+
+def _on_time(draw: Draw, track: Lying) -> bool:
+    return draw.timed and abs(track.at - draw.at - CARRY_NS) < SECOND
+
+
+def _best(
+    draws: Sequence[Draw], tracks: Sequence[Lying], pair: Callable[[int, Lying], float]
+) -> float:
+    """Return the likelihood of the best way to join these, each track to one draw at most.
+
+    Args:
+        draws: those after the first.
+        tracks: what may be joined to them.
+        pair: how likely the draw of a number, the first one's being 0, is a track.
+    """
 
     @cache
     def rest(number: int, free: int) -> float:
         if number == len(draws):
             return _UNEXPLAINED * free.bit_count()
-        best = _pair(draws[number], None) + rest(number + 1, free)
+        best = _missed(draws[number]) + rest(number + 1, free)
         for at, track in enumerate(tracks):
             if free >> at & 1 and fits(draws[number], track):
-                joined = _pair(draws[number], track)
+                joined = pair(number + 1, track)
                 best = max(best, joined + rest(number + 1, free & ~(1 << at)))
         return best
 
@@ -85,9 +132,11 @@ def fits(draw: Draw, track: Lying) -> bool:
     return draw.earliest + SHORTEST_CARRY_NS <= track.at <= draw.at + DEADLINE_NS
 
 
-def _pair(draw: Draw, track: Lying | None) -> float:
-    if track is None:
-        return _UNSEEN if draw.certain else 0.0
+def _missed(draw: Draw) -> float:
+    return _UNSEEN if draw.certain else 0.0
+
+
+def _pair(draw: Draw, track: Lying) -> float:
     late = abs(track.at - draw.at - CARRY_NS) / SECOND if draw.timed else 0.5
     off = min(_SLOWEST, late * _SLOW_PER_SECOND)
     p = None if draw.card is None else track.p(draw.card)

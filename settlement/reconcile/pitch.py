@@ -10,11 +10,13 @@ from itertools import takewhile
 
 from models.events import CardDealt, Dealt, HoleCardChecked
 from models.judgements import Review
+from models.rulebook import Rulebook
 from settlement.reconcile.camera import Camera
 from settlement.reconcile.draws import Composition
-from settlement.reconcile.faces import card_name, read_face
+from settlement.reconcile.faces import KNOWN_P, card_name, read_face
 from settlement.reconcile.felt import apart_mm
 from settlement.reconcile.happenings import Agenda, Arrived, Entered, Moved, Taken, Turned
+from settlement.reconcile.looks import Reading
 from settlement.reconcile.rounds import Rounds
 from settlement.reconcile.sightings import AGREED_P, Lying
 from settlement.reconcile.table import Held, PlayedHand, Table
@@ -34,9 +36,14 @@ class PitchRounds(Rounds):
     """Rounds of a game dealt from the hand."""
 
     def __init__(
-        self, table: Table, agenda: Agenda, composition: Composition, decks: int, camera: Camera
+        self,
+        table: Table,
+        agenda: Agenda,
+        composition: Composition,
+        rules: Rulebook,
+        camera: Camera,
     ) -> None:
-        super().__init__(table, agenda, composition, decks, camera)
+        super().__init__(table, agenda, composition, rules, camera)
         self._strayed, self._dealt = False, 0
 
     def _arrived(self, card: Arrived) -> None:
@@ -69,6 +76,10 @@ class PitchRounds(Rounds):
 
     def _unread(self, lying: Lying) -> tuple[Review, ...]:
         return (Review("the camera cannot read a card", lying.names(), lying.seqs),)
+
+    def _may_be_misread(self, _held: Held, reading: Reading | None) -> bool:
+        """No other sensor bears the camera out here: it is doubted where it doubts itself."""
+        return reading is None or not reading.steady or reading.listed[0][1] < KNOWN_P
 
     def _momentary(self, lying: Lying) -> bool:
         """Leave a face to a person that showed for a moment and went, and no hand with it."""

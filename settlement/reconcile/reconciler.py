@@ -68,7 +68,8 @@ class Reconciler:
     Pure: the same observations in the same order give the same facts, however fast they come.
 
     Args:
-        rules: the rulebook in force; of it only the number of decks is used.
+        rules: the rulebook in force; doubtful rounds are settled by it in every way they may
+            have gone.
         layout: the felt that the camera's millimetres are of.
         dealing: whether cards come from a shoe that reads them or from the hand.
     """
@@ -80,17 +81,17 @@ class Reconciler:
         self._table = Table(felt)
         self._camera = Camera(felt, self._table, self._agenda, alone=dealing == "pitch")
         self._composition = Composition(rules.decks)
-        self._rounds = self._watched_rounds(rules.decks)
+        self._rounds = self._watched_rounds(rules)
         self._count = ShoeCount()
         self._draws: list[Draw] = []
         self._entries: list[ConsoleEntry] = []
         self._boxed: list[Draw] = []
         self._now = 0
 
-    def _watched_rounds(self, decks: int) -> Rounds:
+    def _watched_rounds(self, rules: Rulebook) -> Rounds:
         if self._dealing == "shoe":
-            return Rounds(self._table, self._agenda, self._composition, decks, self._camera)
-        return PitchRounds(self._table, self._agenda, self._composition, decks, self._camera)
+            return Rounds(self._table, self._agenda, self._composition, rules, self._camera)
+        return PitchRounds(self._table, self._agenda, self._composition, rules, self._camera)
 
     def feed(self, observation: AnyObservation, through_ns: int) -> tuple[Said, ...]:
         """Take one observation in; ``through_ns`` is how far the sources have been read.
@@ -233,11 +234,15 @@ class Reconciler:
 
     def _decide(self, draw: Draw) -> bool:
         """Settle what became of a draw, where that can be told by now."""
-        due = self._rounds.due_at(draw.at) if draw.certain else None
+        draws = self._draws[self._draws.index(draw) :]
+        dues = self._rounds.dues(draws)
         verdict = judge(
-            self._draws[self._draws.index(draw) :],
+            draws,
             self._camera.pending,
-            lambda lying: due is not None and self._table.felt.zone(lying.place).owner == due,
+            lambda number, lying: (
+                dues[number] is not None
+                and self._table.felt.zone(lying.place).owner == dues[number]
+            ),
         )
         expired = self._now - draw.at > (DEADLINE_NS if draw.certain else ORPHAN_NS)
         if not expired and not self._ripe(draw, verdict.lying, verdict.margin):
@@ -252,7 +257,7 @@ class Reconciler:
         seqs = tuple(sorted(draw.seqs + verdict.lying.seqs))
         self._camera.explained(verdict.lying)
         at = draw.at if draw.timed else verdict.lying.at - CARRY_NS
-        self._arrive(Arrived(at, card, verdict.lying, seqs, doubts))
+        self._arrive(Arrived(at, card, verdict.lying, seqs, doubts, said=draw.card))
         return True
 
     def _arrive(self, card: Arrived) -> None:
@@ -278,7 +283,7 @@ class Reconciler:
         if lying is None:
             return False
         seqs = tuple(sorted(draw.seqs + lying.seqs[-1:]))
-        self._arrive(Arrived(draw.at, draw.card, lying, seqs))
+        self._arrive(Arrived(draw.at, draw.card, lying, seqs, said=draw.card))
         return True
 
     def _unseen(self, draw: Draw) -> None:
@@ -287,17 +292,12 @@ class Reconciler:
         what = f"{card_name(draw.card)} left the shoe and was not seen on the felt"
         candidates = () if draw.card is None else (str(draw.card),)
         doubt = Review(what, candidates, draw.seqs)
-        self._arrive(Arrived(draw.at, draw.card, None, draw.seqs, (doubt,)))
+        self._arrive(Arrived(draw.at, draw.card, None, draw.seqs, (doubt,), said=draw.card))
 
     def _doubts(self, draw: Draw, lying: Lying, margin: float) -> tuple[Review, ...]:
         seqs = tuple(sorted(draw.seqs + lying.seqs))
         found = []
-        if draw.card is not None and lying.excludes(draw.card):
-            if lying.reading is not None and upheld(draw.card, lying.reading):
-                return ()
-            what = f"the shoe said {draw.card}, the camera reads {' or '.join(lying.names())}"
-            found.append(Review(what, (str(draw.card), *lying.names()), seqs))
-        elif margin < MARGIN:
+        if margin < MARGIN and not (draw.card is not None and lying.excludes(draw.card)):
             what = f"which card on the felt is {card_name(draw.card)} cannot be told"
             found.append(Review(what, lying.names(), seqs))
         if draw.card is None and lying.face == "up" and read_face(lying, self._composition) is None:
@@ -356,7 +356,8 @@ class Reconciler:
             if draw.card and 0 < late < ENTRY_NS and (lying.p(draw.card) or 0.0) >= AGREED_P:
                 self._boxed.remove(draw)
                 seqs = tuple(sorted(draw.seqs + lying.seqs))
-                self._agenda.add(Arrived(lying.at - CARRY_NS, draw.card, lying, seqs))
+                at = lying.at - CARRY_NS
+                self._agenda.add(Arrived(at, draw.card, lying, seqs, said=draw.card))
                 return True
         return False
 

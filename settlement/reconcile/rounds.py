@@ -1,6 +1,9 @@
 """Happenings, one by one in their order, turned into facts of the round they belong to."""
 
+from collections.abc import Iterator, Sequence
+
 from models.events import (
+    AnyFact,
     CardBoxed,
     CardBurned,
     CardDealt,
@@ -12,10 +15,13 @@ from models.events import (
     RoundClosed,
     RoundOpened,
     ShoeStarted,
+    Spot,
 )
-from settlement.hands import busted, total
+from models.rulebook import Rulebook
+from settlement.hands import total
+from settlement.reconcile import questions
 from settlement.reconcile.camera import Camera
-from settlement.reconcile.draws import Composition
+from settlement.reconcile.draws import Composition, Draw
 from settlement.reconcile.happenings import (
     Agenda,
     Arrived,
@@ -28,12 +34,15 @@ from settlement.reconcile.happenings import (
     Turned,
 )
 from settlement.reconcile.identity import upheld
-from settlement.reconcile.sightings import AGREED_P, Lying
+from settlement.reconcile.looks import Reading
+from settlement.reconcile.sightings import AGREED_P, EXCLUDED_P, Lying
 from settlement.reconcile.splits import Splits, evidenced
 from settlement.reconcile.table import Destination, Held, PlayedHand, Table
 from settlement.reconcile.timing import DEADLINE_NS, SECOND, SECOND_LOOK_NS, TAKING_NS
+from settlement.reconcile.unseen import Unseen
 from settlement.reconcile.voice import Said, Voice
 from settlement.reconcile.wagers import Wagers
+from settlement.reconcile.weighing import Question, Weighing
 
 _SEEN_LATE_NS = 3 * SECOND // 2
 """A card first seen so long after it left the shoe may have been turned meanwhile."""
@@ -43,19 +52,25 @@ class Rounds:
     """Plays happenings out on the table and says what they were."""
 
     def __init__(
-        self, table: Table, agenda: Agenda, composition: Composition, decks: int, camera: Camera
+        self,
+        table: Table,
+        agenda: Agenda,
+        composition: Composition,
+        rules: Rulebook,
+        camera: Camera,
     ) -> None:
         self._camera = camera
         self._table, self._agenda, self._composition = table, agenda, composition
-        self._decks = decks
+        self._decks = rules.decks
+        self._weighing = Weighing(rules)
         self._voice = Voice()
         self._splits = Splits(table, agenda, self._voice)
         self._wagers = Wagers(table, agenda, self._voice)
+        self._unseen = Unseen(table, agenda)
         self._now = 0
         self._dealt_at = 0
         self._fresh_shoe: tuple[int, tuple[int, ...]] | None = None
         self._cut_card: CutCardReached | None = None
-        self._told: set[tuple[str, int]] = set()
 
     def spoken(self) -> tuple[Said, ...]:
         """Return what was said since the last call."""
@@ -63,13 +78,43 @@ class Rounds:
 
     def due_at(self, at: int) -> Dealt | None:
         """Return who was to get the card of the initial deal that left the shoe then."""
-        earlier = [
-            self._table.felt.zone(found.lying.place).owner
-            for found in self._agenda
-            if isinstance(found, Arrived) and found.lying is not None and found.at < at
-        ]
-        coming = [owner for owner in earlier if owner is not None]
-        return self._table.next_of_deal(self._wagers.staked(), coming)
+        return self._due(self._coming(at), at)
+
+    def dues(self, draws: Sequence[Draw]) -> list[Dealt | None]:
+        """Return who was to get each card that left the shoe, while the initial deal lasts."""
+        found: list[Dealt | None] = []
+        for draw in draws:
+            before = [due for due in found if due is not None]
+            due = self._due([*self._coming(draw.at), *before], draw.at)
+            found.append(due if draw.certain else None)
+        return found
+
+    def _due(self, coming: Sequence[Dealt], at: int) -> Dealt | None:
+        return self._table.next_of_deal(self._playing(at), coming)
+
+    def _coming(self, at: int) -> list[Dealt]:
+        """Return who gets the cards that are known to have come before, and were not played."""
+        coming: list[Dealt] = []
+        for found in self._agenda:
+            if not isinstance(found, Arrived) or found.at >= at:
+                continue
+            owner = (
+                self._due(coming, at)
+                if found.lying is None
+                else self._table.felt.zone(found.lying.place).owner
+            )
+            coming += [] if owner is None else [owner]
+        return coming
+
+    def _playing(self, at: int) -> list[Spot]:
+        """Return the spots that play: those that hold a wager as the first card comes."""
+        if self._voice.in_play:
+            return self._wagers.staked()
+        holds = dict.fromkeys(self._wagers.staked(), True)
+        for found in self._agenda:
+            if isinstance(found, ChipsChanged) and found.circle == "0" and found.at < at:
+                holds[found.spot] = found.total > 0
+        return sorted(spot for spot, held in holds.items() if held)
 
     def apply(self, happening: Happening, now_ns: int) -> bool:
         """Play one happening out; ``False`` where something later must tell its meaning."""
@@ -111,13 +156,43 @@ class Rounds:
                 self._voice.doubt(what, ("left alone", "paid unseen"), evidence)
             if None in hand.faces:
                 what = f"a card of spot {hand.spot} hand {hand.number} was never read"
-                self._voice.doubt(what, (), evidence)
+                self._voice.doubt(what, (), _unread(hand.cards, evidence))
         if any(held.card is None for held in self._table.dealer):
-            self._voice.doubt("a card of the dealer was never read", (), evidence)
+            what = "a card of the dealer was never read"
+            self._voice.doubt(what, (), _unread(self._table.dealer, evidence))
+        self._end_round(RoundClosed(at=at, evidence=evidence))
+
+    def _end_round(self, closed: RoundClosed) -> None:
+        """Close the round, and leave to a person what its course does not answer."""
         self._ask_presumed()
-        self._voice.say(RoundClosed(at=at, evidence=evidence))
+        record = (*self._voice.record, closed)
+        doubtful = list(self._doubtful(record))
+        answers = self._weighing.answers(record, doubtful)
+        if "open" in answers:
+            instead = self._weighing.instead(record, doubtful)
+            if instead and self._voice.holds(instead):
+                self._voice.amend(instead)
+                answers = ["settled"] * len(doubtful)
+        for question, answer in zip(doubtful, answers, strict=True):
+            if answer != "settled":
+                self._voice.ask(question.review, settles_alike=answer == "alike")
+        self._voice.say(closed)
+        self._voice.release()
         self._voice.in_play = False
         self._table.clear()
+
+    def _doubtful(self, record: Sequence[AnyFact]) -> Iterator[Question]:
+        for held in self._table.all_cards():
+            seen = None if held.track is None else self._camera.reading(held.track)
+            found = questions.of_face(held, seen or held.reading, record, self._composition)
+            if found is not None and self._may_be_misread(held, seen or held.reading):
+                yield found
+            if held.unseen is not None and held.track is None:
+                yield questions.of_place(held, held.unseen, record)
+
+    def _may_be_misread(self, _held: Held, _reading: Reading | None) -> bool:
+        """Tell whether one sensor's word for a card is to be doubted."""
+        return True
 
     # --- cards ----------------------------------------------------------------------------
 
@@ -130,7 +205,7 @@ class Rounds:
             self._close_round(card.at, card.seqs)
         if not self._voice.in_play and (card.lying is not None or any(self._table.plates.values())):
             self._open_round(card.at)
-        if card.lying is None and (self._presume_hole(card) or self._broke(card)):
+        if card.lying is None and (self._presume_hole(card) or self._placed_unseen(card)):
             return
         if not (card.welcome_if_due and card.lying is not None and self._is_due(card.lying)):
             for doubt in card.doubts:
@@ -161,43 +236,35 @@ class Rounds:
             return False
         held = Held(None, card.card, "down", presumed=card.doubts[0])
         self._table.dealer.append(held)
-        self._voice.say(
-            CardDealt(at=card.at, to="dealer", card=card.card, face="down", evidence=card.seqs)
-        )
+        self._tell_dealt(held, card, "dealer")
         return True
 
-    def _broke(self, card: Arrived) -> bool:
-        """A card nobody saw broke a hand whose cards were taken up at once: there it lay."""
-        broken = [
-            hand
-            for hand in self._table.all_hands()
-            if hand.taken_at is None
-            and hand.may_draw
-            and busted((*hand.faces, card.card))
-            and self._taken_soon(hand, card.at)
-        ]
-        if card.card is None or len(broken) != 1:
+    def _tell_dealt(self, held: Held, card: Arrived, to: Dealt, hand: int = 0) -> None:
+        held.said, held.seqs = card.said, card.seqs
+        held.reading = None if card.lying is None else card.lying.reading
+        if held.elsewhere or _disputed(held):
+            self._voice.hold()
+        dealt = CardDealt(
+            at=card.at, to=to, hand=hand, card=card.card, face=held.face, evidence=card.seqs
+        )
+        held.told.append(self._voice.say(dealt))
+
+    def _placed_unseen(self, card: Arrived) -> bool:
+        """Deal a card that nobody saw to whom it must have gone."""
+        if not (self._voice.in_play and card.doubts):
             return False
-        hand = broken[0]
-        hand.cards.append(Held(None, card.card, "up"))
-        self._voice.say(
-            CardDealt(
-                at=card.at, to=hand.spot, hand=hand.number, card=card.card, evidence=card.seqs
-            )
-        )
+        places = self._unseen.whose(card, self._wagers.staked(), self._voice.record)
+        if not places:
+            return False
+        (to, number), *elsewhere = places
+        held = Held(None, card.card, "up", elsewhere=tuple(elsewhere), unseen=card.doubts[0])
+        if to == "dealer":
+            held.face = "up" if self._table.revealed or not self._table.dealer else "down"
+            self._table.dealer.append(held)
+        else:
+            self._join(Destination(to, number), held)
+        self._tell_dealt(held, card, to, number)
         return True
-
-    def _taken_soon(self, hand: PlayedHand, after_ns: int) -> bool:
-        """Tell whether the hand's cards go next, before any other card comes."""
-        tracks = {held.track for held in hand.cards}
-        for found in self._agenda:
-            if found.at <= after_ns:
-                continue
-            if isinstance(found, Arrived) or found.at - after_ns > TAKING_NS:
-                return False
-            if isinstance(found, Taken) and found.track in tracks:
-                return True
-        return False
 
     def _left_over(self, card: Arrived) -> bool:
         """Tell whether the round in play must have ended before this card."""
@@ -229,16 +296,7 @@ class Rounds:
         else:
             self._join(to, held)
         self._dealt_at = card.at
-        self._voice.say(
-            CardDealt(
-                at=card.at,
-                to=to.to,
-                hand=to.hand,
-                card=card.card,
-                face=held.face,
-                evidence=card.seqs,
-            )
-        )
+        self._tell_dealt(held, card, to.to, to.hand)
 
     def _deal_own(self, held: Held, card: Arrived, lying: Lying) -> None:
         second = [held.face for held in self._table.dealer] == ["up"]
@@ -305,8 +363,6 @@ class Rounds:
         if _glimpsed(held, lying):
             return
         was_down, held.face = held.face == "down", "up"
-        if held.card is not None and lying.excludes(held.card):
-            self._contradicted(held, lying, turned)
         newly_known = held.card is None and lying.card is not None
         if newly_known:
             held.card = lying.card
@@ -314,16 +370,11 @@ class Rounds:
         if was_down or newly_known:
             to: Dealt = "dealer" if hand is None else hand.spot
             number = 0 if hand is None else hand.number
-            self._voice.say(
-                CardExposed(at=turned.at, to=to, hand=number, card=held.card, evidence=turned.seqs)
+            shown = CardExposed(
+                at=turned.at, to=to, hand=number, card=held.card, evidence=turned.seqs
             )
-
-    def _contradicted(self, held: Held, lying: Lying, turned: Turned) -> None:
-        key = ("face", turned.track)
-        if key not in self._told:
-            self._told.add(key)
-            what = f"the shoe said {held.card}, the camera reads {' or '.join(lying.names())}"
-            self._voice.doubt(what, (str(held.card), *lying.names()), turned.seqs)
+            held.told.append(self._voice.say(shown))
+            held.seqs += turned.seqs
 
     # --- cards taken up -------------------------------------------------------------------
 
@@ -418,10 +469,7 @@ class Rounds:
     def _close_entered(self, entry: Entered) -> None:
         """A person declares the round over, whatever lies on the felt."""
         if self._voice.in_play:
-            self._ask_presumed()
-            self._voice.say(RoundClosed(at=entry.at, evidence=entry.seqs))
-            self._voice.in_play = False
-            self._table.clear()
+            self._end_round(RoundClosed(at=entry.at, evidence=entry.seqs))
 
     def shoe_loaded(self, at: int, seqs: tuple[int, ...]) -> None:
         """The shoe reports a fresh start; the floor's own entry of it goes first."""
@@ -443,7 +491,24 @@ class Rounds:
         self._tell_cut_card()
         if self._voice.in_play:
             self._ask_presumed()
+            self._voice.release()
+            for question in self._doubtful(self._voice.record):
+                if question.likely:
+                    self._voice.ask(question.review)
             self._voice.doubt("the session ended before the cards were taken up", (), ())
+
+
+def _unread(cards: Sequence[Held], evidence: tuple[int, ...]) -> tuple[int, ...]:
+    """Point to the unread cards where they were dealt, and to how it was told."""
+    dealt = {seq for held in cards if held.card is None for seq in held.seqs}
+    return tuple(sorted(dealt.union(evidence)))
+
+
+def _disputed(held: Held) -> bool:
+    """Tell whether the shoe and the camera say different things of a card."""
+    if held.said is None or held.reading is None or upheld(held.said, held.reading):
+        return False
+    return held.reading.p(held.said) < EXCLUDED_P
 
 
 def _glimpsed(held: Held, lying: Lying) -> bool:

@@ -12,6 +12,9 @@ EXCLUDED_P = 0.01
 AGREED_P = 0.9
 """From this on the camera says that a face is the one."""
 
+_AFRESH = ("moved", "turned")
+"""Changes after which the camera sees a card in another light."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -53,14 +56,14 @@ class Lying:
         """Return the card as told of again: it rests since it was first seen resting."""
         later = Lying.of(seen)
         if later.face == "up" and (seen.single_look or later.reading is None):
-            later = later._with_looks_of(self)
+            later = later._with_looks_of(self, afresh=seen.change in _AFRESH)
         return replace(later, at=self.at, seqs=self.seqs + later.seqs)
 
-    def _with_looks_of(self, before: "Lying") -> "Lying":
+    def _with_looks_of(self, before: "Lying", *, afresh: bool) -> "Lying":
         if self.reading is None or before.reading is None:
             reading = self.reading or before.reading
         else:
-            reading = before.reading.and_look(self.reading)
+            reading = before.reading.and_look(self.reading, afresh=afresh)
         card = self.card or before.card
         if card is not None and reading is not None and reading.p(card) < AGREED_P:
             card = None

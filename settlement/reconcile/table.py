@@ -9,6 +9,7 @@ from models.judgements import Review
 from models.money import Cents
 from settlement.hands import busted, natural, total
 from settlement.reconcile.felt import APART_MM, CHAIN_MM, Felt, apart_mm, nearest_mm
+from settlement.reconcile.looks import Reading
 from settlement.reconcile.sightings import Lying, Place
 
 _FIT_MM = 32.0
@@ -34,6 +35,17 @@ class Held:
     """The player holds it: it is in play and not on the felt."""
     presumed: Review | None = None
     """Nobody saw it, but it can lie nowhere else; what a person is asked if it never shows."""
+    unseen: Review | None = None
+    """Nobody saw it: what a person is asked if the round's course does not tell whose it was."""
+    elsewhere: tuple[tuple[Dealt, int], ...] = ()
+    """Of an unseen card: the other hands that it may have gone to."""
+    said: Card | None = None
+    """The shoe's word."""
+    reading: Reading | None = None
+    """What the camera read of its face before it lost sight of it."""
+    seqs: tuple[int, ...] = ()
+    told: list[int] = field(default_factory=list)
+    """The places of the facts that tell of it, in the round's record."""
 
 
 @dataclass(slots=True)

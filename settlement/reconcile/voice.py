@@ -1,9 +1,9 @@
 """What is said of the table: facts, and items for a person, each in its round."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
-from models.events import AnyFact
+from models.events import AnyFact, RoundOpened
 from models.judgements import Review, ReviewRaised
 
 Said: TypeAlias = AnyFact | ReviewRaised
@@ -14,22 +14,56 @@ class Voice:
 
     def __init__(self) -> None:
         self._said: list[Said] = []
+        self.record: list[AnyFact] = []
+        """The facts of the round in play, from its opening."""
+        self._held_from: int | None = None
         self.round = 0
         self.in_play = False
 
     def spoken(self) -> tuple[Said, ...]:
         """Return what was said since the last call."""
-        said, self._said = tuple(self._said), []
+        said = tuple(self._said[: self._held_from])
+        self._said = self._said[len(said) :]
+        self._held_from = None if self._held_from is None else 0
         return said
 
-    def say(self, fact: AnyFact) -> None:
-        """State a fact."""
-        self._said.append(fact)
+    def hold(self) -> None:
+        """Say nothing more for now: what comes next may yet be stated otherwise."""
+        if self._held_from is None:
+            self._held_from = len(self._said)
 
-    def ask(self, review: Review) -> None:
-        """Leave something to a person; between rounds it concerns the next one."""
+    def release(self) -> None:
+        """Say what was held back."""
+        self._held_from = None
+
+    def holds(self, places: Iterable[int]) -> bool:
+        """Tell whether the facts at these places of the record were not said yet."""
+        held = [] if self._held_from is None else self._said[self._held_from :]
+        return all(any(said is self.record[at] for said in held) for at in places)
+
+    def amend(self, instead: Mapping[int, AnyFact]) -> None:
+        """State held facts, by their place in the record, otherwise."""
+        for at, fact in instead.items():
+            place = next(n for n, said in enumerate(self._said) if said is self.record[at])
+            self._said[place] = self.record[at] = fact
+
+    def say(self, fact: AnyFact) -> int:
+        """State a fact; returns its place in the round's record."""
+        if isinstance(fact, RoundOpened):
+            self.record = []
+        self._said.append(fact)
+        self.record.append(fact)
+        return len(self.record) - 1
+
+    def ask(self, review: Review, *, settles_alike: bool = False) -> None:
+        """Leave something to a person; between rounds it concerns the next one.
+
+        Args:
+            review: what is asked.
+            settles_alike: whether the round settles the same whatever the answer.
+        """
         number = self.round if self.in_play else self.round + 1
-        self._said.append(ReviewRaised(round=number, review=review))
+        self._said.append(ReviewRaised(round=number, review=review, settles_alike=settles_alike))
 
     def doubt(self, what: str, candidates: Iterable[str], evidence: tuple[int, ...]) -> None:
         """Leave it to a person which of ``candidates`` is so."""

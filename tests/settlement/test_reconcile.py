@@ -262,7 +262,7 @@ def test_one_look_against_the_shoe_and_an_earlier_look_calls_nobody() -> None:
 def test_a_second_look_against_the_shoe_calls_a_person() -> None:
     scene = Scene().chips(1, 0, 1000).deal(1, "7H").wait(4_000)
     scene.look_again(1, 0, {"KD": 0.999}).look_again(1, 0, {"KD": 0.999})
-    assert "the shoe said 7H, the camera reads KD" in scene.reviews()
+    assert "the shoe said 7H, the camera reads KD or 7H" in scene.reviews()
 
 
 def test_however_often_the_camera_contradicts_the_shoe_a_person_decides() -> None:
@@ -285,10 +285,15 @@ def test_a_card_hidden_by_an_arm_keeps_its_place_in_the_order() -> None:
     assert scene.lines("card_dealt") == ["card_dealt to=1 card=7H", "card_dealt to=2 card=8D"]
 
 
-def test_a_card_that_the_camera_never_sees_is_not_placed_by_guess() -> None:
+def test_a_card_that_the_camera_never_sees_went_where_the_deal_had_it_go() -> None:
     scene = Scene().chips(1, 0, 1000).chips(2, 0, 1000)
     scene.deal(1, "7H", camera=UNSEEN).deal(2, "8D")
-    assert scene.lines("card_dealt") == ["card_dealt to=2 card=8D"]
+    assert scene.lines("card_dealt") == ["card_dealt to=1 card=7H", "card_dealt to=2 card=8D"]
+
+
+def test_before_the_round_has_borne_it_out_a_person_is_told_of_a_card_nobody_saw() -> None:
+    scene = Scene().chips(1, 0, 1000).chips(2, 0, 1000)
+    scene.deal(1, "7H", camera=UNSEEN).deal(2, "8D")
     assert "7H left the shoe and was not seen on the felt" in scene.reviews()
 
 
@@ -443,7 +448,7 @@ def test_a_card_unseen_while_others_are_missing_is_nobodys_hole_card() -> None:
     scene = Scene().chips(1, 0, 1000).deal(1, "TS").deal("dealer", "TD")
     scene.deal(1, "9H", camera=UNSEEN).wait(12_000)
     assert "9H left the shoe and was not seen on the felt" in scene.reviews()
-    assert scene.lines("card_dealt")[-1] == "card_dealt to=dealer card=TD"
+    assert scene.lines("card_dealt")[-1] == "card_dealt to=1 card=9H"
 
 
 def test_a_twin_laid_upon_its_like_is_not_the_first_card_moved() -> None:

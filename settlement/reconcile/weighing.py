@@ -1,0 +1,265 @@
+"""What a round would come to had a doubtful thing been otherwise, and how likely that is.
+
+Sensors leave some things open: a card that they read differently, or that only one of them
+told of. Every other story of such a thing has odds against the one that was stated; the round
+is settled by each, by the same engine. What settles alike need not be known. A story by which
+the dealer or a player erred, where the stated one has everybody play and pay by the rules, is
+less likely by as much as mistakes are rare; and the other way round.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import Final, Literal, TypeAlias
+
+from models.events import AnyFact, CardExposed, PaymentMade, ShoeStarted
+from models.judgements import Review, RoundResult
+from models.rulebook import Rulebook
+from settlement.engine import Engine
+
+MISTAKE_P: Final = 2e-5
+"""How likely a round holds just that mistake by which another story would look right: one
+mistake in a hundred rounds, and of some sixty kinds at some eight hands just that one."""
+
+WRONG_P: Final = 2.5e-5
+"""A person is asked where the stated story settles wrongly with more than this probability."""
+
+MISJUDGED_P: Final = 1e-3
+"""As ``WRONG_P``, where a mistake more or less is all that differs, and no money."""
+
+DISPUTED_P: Final = 0.01
+"""As ``WRONG_P``, where the stories settle alike and only the card itself is another."""
+
+_STRONG: Final = 1e-3
+"""Stories from these odds on are weighed together with those of other questions, too."""
+
+_MOST_PAIRS: Final = 64
+"""So many pairs of strong stories are weighed in a round; where there are more, all stay open."""
+
+_MOST_MISTAKES: Final = 2
+"""Mistakes beyond these make a story no less likely: one leads to another."""
+
+_PLAYED_OUT: Final = ("win", "lose", "push")
+
+_Mistake: TypeAlias = tuple[str, int | None, int | None]
+"""A code, and the spot and hand it is about."""
+
+Answer: TypeAlias = Literal["settled", "alike", "open"]
+"""Of a question: the round's course tells; it tells not, but all settles alike; neither."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """Another story: its odds against the stated one, and what it has in which facts' place."""
+
+    odds: float
+    instead: Mapping[int, tuple[AnyFact, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A doubtful thing: what a person would be asked, and the stories besides the stated one."""
+
+    review: Review
+    rivals: tuple[Rival, ...]
+    contradicted: bool = False
+    """Looks contradict one another, or the shoe."""
+
+    @property
+    def likely(self) -> bool:
+        """Whether it is worth telling before the round has shown more."""
+        return self.contradicted or any(rival.odds >= _STRONG for rival in self.rivals)
+
+
+@dataclass(slots=True)
+class _Weight:
+    """How likely the stories of one question are that settle otherwise, or alike."""
+
+    wrong: float = 0.0
+    misjudged: float = 0.0
+    alike: float = 0.0
+    uncounted: bool = False
+
+    def answer(self) -> Answer:
+        if self.uncounted or self.wrong > WRONG_P or self.misjudged > MISJUDGED_P:
+            return "open"
+        return "alike" if self.alike > DISPUTED_P else "settled"
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    money: tuple[object, ...]
+    mistakes: Counter[_Mistake]
+
+
+class Weighing:
+    """Settles the stories of a round, and tells which questions its course leaves open.
+
+    Args:
+        rules: the rulebook by which they are settled.
+    """
+
+    def __init__(self, rules: Rulebook) -> None:
+        self._engine = Engine(rules)
+        self._fresh = ShoeStarted(decks=rules.decks)
+
+    def instead(
+        self, record: Sequence[AnyFact], questions: Sequence[Question]
+    ) -> Mapping[int, AnyFact]:
+        """Return what to state in place of facts, where the round's course tells of them.
+
+        Of a record in which one question alone stays open, a story other than the stated one
+        may be as good as certain; empty where none is.
+        """
+        answers = self.answers(record, questions)
+        if answers.count("open") != 1:
+            return {}
+        at = answers.index("open")
+        for rival in questions[at].rivals:
+            whole = all(len(facts) == 1 for facts in rival.instead.values())
+            if rival.odds < _STRONG or not whole:
+                continue
+            changed = {place: facts[0] for place, facts in rival.instead.items()}
+            other = [changed.get(place, fact) for place, fact in enumerate(record)]
+            seen = [*questions[:at], _against(rival, questions[at], record), *questions[at + 1 :]]
+            if "open" not in self.answers(other, seen):
+                return changed
+        return {}
+
+    def answers(self, record: Sequence[AnyFact], questions: Sequence[Question]) -> list[Answer]:
+        """Return the answer that the round's course gives to each question.
+
+        Args:
+            record: the round as stated, from ``round_opened`` to ``round_closed``.
+            questions: what is doubtful of it.
+        """
+        if not questions:
+            return []
+        stated = self._outcome(record, {})
+        clean = not stated.mistakes and any(isinstance(fact, PaymentMade) for fact in record)
+        weights = [_Weight() for _ in questions]
+        for about, rival in _stories(questions, weights, clean=clean):
+            other = self._outcome(record, rival.instead)
+            likely = rival.odds * _by_mistakes(stated, other)
+            for at in about:
+                if other.money != stated.money:
+                    weights[at].wrong += likely
+                elif other.mistakes != stated.mistakes:
+                    weights[at].misjudged += likely
+                else:
+                    weights[at].alike += likely
+        return [weight.answer() for weight in weights]
+
+    def _outcome(
+        self, record: Sequence[AnyFact], instead: Mapping[int, tuple[AnyFact, ...]]
+    ) -> _Outcome:
+        self._engine.feed(self._fresh, 1)
+        found: list[RoundResult] = []
+        for at, fact in enumerate(_whole(record, instead), 2):
+            found += self._engine.feed(fact, at)
+        found += self._engine.finish()
+        mistakes = Counter((v.code, v.spot, v.hand) for one in found for v in one.violations)
+        mistakes.update(_out_of_time([*_whole(record, instead)], found))
+        return _Outcome(tuple(_money(result) for result in found), mistakes)
+
+
+def _stories(
+    questions: Sequence[Question], weights: Sequence[_Weight], *, clean: bool
+) -> Iterator[tuple[tuple[int, ...], Rival]]:
+    """Yield every story to weigh, and which questions it is about.
+
+    Where everybody played and paid by the rules, a story that settles otherwise holds a
+    mistake: those that are too unlikely even so are passed over.
+    """
+    for at, question in enumerate(questions):
+        odds = sum(rival.odds for rival in question.rivals)
+        if clean and odds <= _STRONG * 10 and odds * MISTAKE_P <= WRONG_P:
+            continue
+        yield from (((at,), rival) for rival in question.rivals)
+    strong = [
+        (at, [rival for rival in question.rivals if rival.odds >= _STRONG])
+        for at, question in enumerate(questions)
+    ]
+    doubted = [(at, rivals) for at, rivals in strong if rivals]
+    pairs = [
+        ((one, other), _both(mine, its))
+        for (one, own), (other, others) in combinations(doubted, 2)
+        for mine, its in product(own, others)
+    ]
+    if len(pairs) <= _MOST_PAIRS:
+        yield from pairs
+        return
+    for at, _ in doubted:
+        weights[at].uncounted = True
+
+
+def _against(story: Rival, question: Question, record: Sequence[AnyFact]) -> Question:
+    """Return a question as it is asked of the record in which ``story`` is the stated one."""
+    stated = Rival(1.0 / story.odds, {at: (record[at],) for at in story.instead})
+    others = (
+        Rival(rival.odds / story.odds, rival.instead)
+        for rival in question.rivals
+        if rival is not story
+    )
+    return Question(question.review, (stated, *others), question.contradicted)
+
+
+def _both(one: Rival, other: Rival) -> Rival:
+    return Rival(one.odds * other.odds, {**one.instead, **other.instead})
+
+
+def _by_mistakes(stated: _Outcome, other: _Outcome) -> float:
+    """Return how much less likely a story is for its mistakes, or more for those it spares."""
+    more = {code for code, _, _ in other.mistakes - stated.mistakes}
+    less = {code for code, _, _ in stated.mistakes - other.mistakes}
+    exponent = min(len(more), _MOST_MISTAKES) - min(len(less), _MOST_MISTAKES)
+    return float(MISTAKE_P**exponent)
+
+
+def _whole(
+    record: Sequence[AnyFact], instead: Mapping[int, tuple[AnyFact, ...]]
+) -> Iterator[AnyFact]:
+    for at, stated in enumerate(record):
+        yield from instead.get(at, (stated,))
+
+
+def _out_of_time(record: Sequence[AnyFact], found: Sequence[RoundResult]) -> Iterator[_Mistake]:
+    """Yield hands that stood and lost before the dealer's turn, or broke and lay on until it.
+
+    No rulebook calls either a mistake; no dealer does it, all the same. To take the wager of a
+    hand that stands counts as two mistakes: he would have misread it, and given no second look.
+    """
+    if not any(isinstance(fact, CardExposed) and fact.to == "dealer" for fact in record):
+        return
+    taken = {(paid.spot, paid.hand) for paid in _before_the_dealer(record) if paid.amount < 0}
+    later = {(paid.spot, paid.hand) for paid in record if isinstance(paid, PaymentMade)} - taken
+    for result in found:
+        for spot in result.spots:
+            for hand in spot.hands:
+                whose = (spot.spot, hand.hand)
+                if whose in taken and hand.outcome in _PLAYED_OUT:
+                    yield ("taken_early", *whose)
+                    yield ("stood", *whose)
+                elif whose in later and hand.outcome == "bust":
+                    yield ("left_broken", *whose)
+
+
+def _before_the_dealer(record: Sequence[AnyFact]) -> Iterator[PaymentMade]:
+    """Yield what was paid and taken before the dealer's face-down card was turned up."""
+    turned = (
+        at
+        for at, fact in enumerate(record)
+        if isinstance(fact, CardExposed) and fact.to == "dealer"
+    )
+    for fact in record[: next(turned, 0)]:
+        if isinstance(fact, PaymentMade) and fact.kind == "main":
+            yield fact
+
+
+def _money(result: RoundResult) -> tuple[object, ...]:
+    spots = tuple(
+        (spot.spot, spot.insurance, tuple((h.hand, h.stake, h.outcome, h.net) for h in spot.hands))
+        for spot in result.spots
+    )
+    return result.status, result.net, result.dealer.outcome, spots
