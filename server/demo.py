@@ -71,7 +71,7 @@ def closing(
     for said, good in shown:
         mark = Text("✓ " if good else "✗ ", style="bold green" if good else "bold red")
         console.print(mark.append(said, style="bold"))
-    console.print("see it in the console: pitwatch console  (.venv/bin/pitwatch after `make demo`)")
+    console.print("see it in your browser: .venv/bin/pitwatch console")
     return Exit.CLEAN if all(good for _, good in shown) else Exit.FINDINGS
 
 

@@ -30,6 +30,7 @@ from server.service import (
     rulebook_routes,
     series_routes,
     streaming,
+    video_evidence,
     video_routes,
 )
 from server.service.answers import Health, document, give, said
@@ -134,6 +135,7 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
     for routes in (router, *(part.router for part in (*parts, *casework))):
         app.include_router(routes)
     video_routes.install(app, Recordings(setup.recordings or setup.journals))
+    app.include_router(video_evidence.router)
     app.add_middleware(Gate, limiter=Limiter(limits.address, limits.kept), meters=meters)
     app.add_middleware(Shell, meters=meters, clock=clock, is_secure=setup.is_secure)
     app.openapi = lambda: document(app)  # type: ignore[method-assign]

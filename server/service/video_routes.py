@@ -122,7 +122,7 @@ def _round(session: Session, number: int) -> RoundRow:
 
 async def _footage(request: Request, session: Session, row: RoundRow | None) -> FootageView:
     at_ns = (session.view().last_at or 0) if row is None else row.at
-    found = await _recording(request, session, at_ns)
+    found = await recording_of(request, session, at_ns)
     if found is None:
         return FootageView(
             layout=_shipped_layout(session),
@@ -159,7 +159,8 @@ async def _camera(
     return await asyncio.to_thread(camera_view, found, name, pictures, clip)
 
 
-async def _recording(request: Request, session: Session, at_ns: int) -> Found | None:
+async def recording_of(request: Request, session: Session, at_ns: int) -> Found | None:
+    """Return the recording of a session that was running at a time."""
     if session.table is None:
         return None
     recordings = video_of(request).recordings
@@ -190,7 +191,7 @@ async def clip(request: Request, who: Who, session: str, number: int, camera: st
     """Give a round's video as MP4 (H.264), whole or the part that `Range` names."""
     found = session_of(request, session)
     row = _round(found, number)
-    recording = await _recorded(request, found, row.at)
+    recording = await recorded(request, found, row.at)
     await _note_look(request, who, found)
     return ranged((await _shown(_clip(request, found, recording, camera, row))).mp4, request)
 
@@ -220,7 +221,7 @@ async def picture(
 ) -> Response:
     """Give the latest picture of a camera at a time, two seconds old at most."""
     found = session_of(request, session)
-    recording = await _recorded(request, found, at)
+    recording = await recorded(request, found, at)
     await _note_look(request, who, found)
     video = video_of(request)
     jpeg = await _shown(
@@ -239,7 +240,7 @@ async def card(request: Request, who: Who, session: str, seq: int) -> Response:
     """Give the piece of the picture that a sighting of a card rests on."""
     found = session_of(request, session)
     near = await _sightings(request, found, seq)
-    recording = await _recorded(request, found, near[0].at or 0)
+    recording = await recorded(request, found, near[0].at or 0)
     await _note_look(request, who, found)
     video, source = video_of(request), near[0].source
     key = (recording.folder, "card")
@@ -270,8 +271,9 @@ async def _sightings(request: Request, session: Session, seq: int) -> list[Sight
     return [one for one in found if (one.at or 0) - (found[0].at or 0) <= _SOON_NS]
 
 
-async def _recorded(request: Request, session: Session, at_ns: int) -> Found:
-    found = await _recording(request, session, at_ns)
+async def recorded(request: Request, session: Session, at_ns: int) -> Found:
+    """Return the recording of a session at a time; raises ``Problem`` 404 where there is none."""
+    found = await recording_of(request, session, at_ns)
     if found is None:
         raise Problem(404, "no recording of that table and time lies here")
     return found

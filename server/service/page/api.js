@@ -23,6 +23,17 @@ export async function ask(path, { method = "GET", body, signal } = {}) {
   throw new Refused(answer.status, problem, answer.headers.get("Retry-After"));
 }
 
+/** Save what `path` gives as a file. Throws `Refused`. */
+export async function takeOut(path, name) {
+  const answer = await fetch(path);
+  if (!answer.ok) throw new Refused(answer.status, await answer.json().catch(() => null), null);
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await answer.blob());
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
 export const post = (path, body) => ask(path, { method: "POST", body });
 
 /** The path with what of `fields` is set as its query. */

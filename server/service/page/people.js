@@ -8,11 +8,15 @@ import { moment } from "./words.js";
 const ROLES = ["surveillance", "pit", "audit", "engineer", "admin"];
 
 export async function showPeople({ main, me, say }, signal) {
-  const body = h("tbody", {});
-  const draw = async () => put(body, (await ask("/api/accounts", { signal })).map((one) => row(one, me, change)));
-  const change = async (name, body_, done) => {
-    await ask(`/api/accounts/${encodeURIComponent(name)}`, { method: "PATCH", body: body_ });
-    say(done, "good");
+  const rows = h("tbody", {});
+  const draw = async () => put(rows, (await ask("/api/accounts", { signal })).map((one) => row(one, me, change)));
+  const change = async (name, body, done) => {
+    try {
+      await ask(`/api/accounts/${encodeURIComponent(name)}`, { method: "PATCH", body });
+      say(done, "good");
+    } catch (refused) {
+      say(`${refused.message}.`, "bad");
+    }
     await draw();
   };
   const add = form("Add an account", [
@@ -28,7 +32,7 @@ export async function showPeople({ main, me, say }, signal) {
   put(main, h("header", { class: "head" }, h("h1", {}, "People")),
     h("div", { class: "columns wide-left" },
       h("section", { class: "panel", "aria-label": "Accounts" }, h("table", { class: "rows" },
-        h("thead", {}, h("tr", {}, ["Name", "Role", "Since", ""].map((one) => h("th", { scope: "col" }, one || h("span", { class: "unseen" }, "Change"))))), body)),
+        h("thead", {}, h("tr", {}, ["Name", "Role", "Since", ""].map((one) => h("th", { scope: "col" }, one || h("span", { class: "unseen" }, "Change"))))), rows)),
       h("section", { class: "panel" }, h("h2", {}, "Add an account"), add)));
   await draw();
 }

@@ -1,6 +1,6 @@
 // Incidents: a queue worked by keyboard. What is found is seen, decided, said and closed; nothing goes.
 
-import { ask, maybe, post } from "./api.js";
+import { ask, maybe, post, takeOut } from "./api.js";
 import { decider } from "./decide.js";
 import { h, isTyping, put } from "./dom.js";
 import { form } from "./sign_in.js";
@@ -132,15 +132,21 @@ const decided = (review) =>
 
 const decisionText = ({ decision, choice }) => (choice ? `The card is ${choice}.` : `${spoken(decision)}.`);
 
+/** Say why something was refused. */
+const refused = (page) => ({ message }) => page.say(`${message}.`, "bad");
+
 const files = (page, incident) =>
-  page.may("take_out") && h("a", { class: "button", href: `/api/incidents/${encodeURIComponent(incident.id)}/report.html`, target: "_blank", rel: "noopener" }, "Report");
+  page.may("take_out") && page.may("see_undealt") && h("button", {
+    type: "button", title: "Video, events and their proof in one file; pitwatch incident verify checks it anywhere",
+    onclick: () => takeOut(`/api/incidents/${encodeURIComponent(incident.id)}/evidence.zip`, `${incident.id}.zip`).then(() => page.say("Taken out. Its recording is held from now on.", "good")).catch(refused(page)),
+  }, "Evidence file");
 
 function actions(page, found, done) {
   const { incident } = found;
   if (!page.may("work_incidents")) return h("section", { class: "panel" }, h("h2", {}, "Work"), h("p", { class: "quiet" }, `The ${page.me.role} role reads along.`));
   const path = `/api/incidents/${encodeURIComponent(incident.id)}`;
   const isClosed = incident.state === "closed";
-  const assign = (to) => post(`${path}/assignment`, { to }).then(() => done(to ? `It is with ${to}.` : "It is nobody's."));
+  const assign = (to) => post(`${path}/assignment`, { to }).then(() => done(to ? `It is with ${to}.` : "It is nobody's.")).catch(refused(page));
   const text = (id, label, name) => h("div", { class: "field" }, h("label", { for: id }, label), h("textarea", { id, name, rows: 2, required: true, maxlength: 4000 }));
   return h("section", { class: "panel", "aria-label": "Work" }, h("h2", {}, "Work"),
     h("div", { class: "head-links" },

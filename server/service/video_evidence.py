@@ -1,0 +1,90 @@
+"""An incident as one file that proves itself elsewhere: video, events, bytes and their proof."""
+
+import asyncio
+from string import ascii_letters, digits
+from typing import Any, Final
+
+from fastapi import APIRouter, Request, Response
+
+from models.errors import OperatorError
+from server.incident import Asked, hold, packed, round_asked
+from server.service.guard import Who, guarded, note
+from server.service.incident_routes import the_round
+from server.service.people import Right
+from server.service.problems import Problem
+from server.service.reading_routes import floor_of
+from server.service.session import Session
+from server.service.video import Found
+from server.service.video_routes import recorded, video_of
+
+MARGIN_NS: Final = 3_000_000_000
+"""How much before and after the round goes with it."""
+
+_PLAIN: Final = frozenset(ascii_letters + digits + "-._")
+
+router = APIRouter()
+
+
+def _giving() -> dict[str, Any]:
+    asked = guarded(
+        Right.TAKE_OUT,
+        problems={
+            403: "This account has not the rights take_out and see_undealt.",
+            404: "There is no such incident, or it was not recorded.",
+            409: "Its shoe is still in use.",
+            503: "The recording or the journal cannot be read, or the recording not be held.",
+        },
+        action=None,
+    )
+    content = {"application/zip": {"schema": {"type": "string", "format": "binary"}}}
+    asked["responses"][200] = {"description": "The file.", "content": content}
+    return asked
+
+
+@router.get("/api/incidents/{incident}/evidence.zip", **_giving())
+async def evidence(request: Request, who: Who, incident: str) -> Response:
+    """Give what `pitwatch incident verify` checks anywhere; its recording is held from then on.
+
+    It holds the round's entries as they stand in the journal, with what was dealt face down. So
+    it is given only once the shoe has ended, to who may see that.
+    """
+    if not who.may(Right.SEE_UNDEALT):
+        raise Problem(
+            403,
+            f"the file holds cards that were not shown: it asks for the right "
+            f"{Right.SEE_UNDEALT} too",
+        )
+    session, row = the_round(request, incident)
+    if not session.is_round_past(row.round):
+        raise Problem(409, "its shoe is still in use; take it out once that has ended")
+    found = await recorded(request, session, row.at)
+    asked = await asyncio.to_thread(round_asked, session.path, row.round, MARGIN_NS)
+    await _check_past(request, session, asked)
+    made_ns = request.app.state.clock.now_ns()
+    async with video_of(request).gate:
+        content = await asyncio.to_thread(_packed, found, session, asked, made_ns, who.name)
+    await note(request, who.name, who.by, "exported")
+    name = f'attachment; filename="{_plain(session.name)}-{row.round}.zip"'
+    headers = {"Content-Disposition": name, "Cache-Control": "no-store"}
+    return Response(content, headers=headers, media_type="application/zip")
+
+
+async def _check_past(request: Request, session: Session, asked: Asked) -> None:
+    """Refuse a span that reaches into a shoe that is still in use."""
+    (last,) = await floor_of(request).entries(session, asked.last - 1, 1)
+    if not session.is_past(last):
+        raise Problem(409, "the shoe after it is still in use; take it out once that has ended")
+
+
+def _packed(found: Found, session: Session, asked: Asked, made_ns: int, who: str) -> bytes:
+    try:
+        content = packed(found.folder, session.path, asked, made_ns)
+    except OperatorError as refused:
+        raise Problem(404, refused.what) from refused
+    hold(found.folder, f"round {asked.round} of {session.name} taken out by {who}")
+    return content
+
+
+def _plain(name: str) -> str:
+    """Return a name that no header can be broken with."""
+    return "".join(one if one in _PLAIN else "_" for one in name)
