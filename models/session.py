@@ -108,4 +108,6 @@ class Session(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """The learnt decks in use, all of them; empty where they are not known."""
     serial: tuple[SerialRecord, ...] = ()
     console: str | None = None
+    links: str | None = None
+    """What was told of the devices' links meanwhile: lost, returned, what may have been missed."""
     truth: str | None = None

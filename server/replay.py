@@ -9,7 +9,7 @@ from msgspec.structs import replace as changed
 from numpy.typing import NDArray
 
 from devices.cameras.frame import Frame
-from models.events import AnyObservation, CardSighted, ConsoleEntry
+from models.events import AnyObservation, CardSighted, ConsoleEntry, DeviceReturned
 from models.judgements import AnyEvent, RoundResult
 from models.rulebook import Cited, Rulebook
 from models.session import CameraRecord
@@ -17,7 +17,7 @@ from server.comparison import Comparison, compare_sessions
 from server.deck_shelf import BESIDE, library, taught
 from server.pipeline import Pipeline
 from server.rulebook_shelf import cited, stated
-from server.sources import Given, Recording, open_recording, play
+from server.sources import Given, Link, Recording, open_recording, play
 from server.stopwatch import Stopwatch
 from settlement import rulebooks
 from settlement.engine import Engine
@@ -170,8 +170,20 @@ class _Player:
             self._see(given, self._watchers[item.source])
         elif isinstance(given, ConsoleEntry):
             self._pipeline.observe((given,), item.at_ns)
+        elif isinstance(given, Link):
+            self._tell(given, item.at_ns)
         else:
             self._pipeline.observe(self._drivers[item.source].feed(given, item.at_ns), item.at_ns)
+
+    def _tell(self, link: Link, at_ns: int) -> None:
+        """Let a port's driver know of its link; what it said of that is told among the links."""
+        driver = self._drivers.get(link.source)
+        if driver is not None:
+            if isinstance(link, DeviceReturned):
+                driver.returned(at_ns)
+            elif link.kind == "link_lost":
+                self._pipeline.observe(driver.finish(at_ns), at_ns)
+        self._pipeline.observe((link,), at_ns)
 
     def _see(self, frame: Frame, watcher: Watcher) -> None:
         with self._stopwatch.stage("detecting"):

@@ -10,7 +10,14 @@ from devices.cameras.frame import Frame
 from devices.driver import Driver
 from devices.registry import make_driver
 from models.errors import InputRefused, InstallerError, TechnicianError
-from models.events import ConsoleEntry, Observation, ReaderFault, ShoeCardRead
+from models.events import (
+    CameraFault,
+    ConsoleEntry,
+    DeviceReturned,
+    Observation,
+    ReaderFault,
+    ShoeCardRead,
+)
 from models.judgements import AnyEvent, RoundResult, RoundSettled
 from models.layout import TableLayout
 from models.session import CameraRecord, SerialRecord, Session
@@ -25,7 +32,9 @@ from stream.recording import (
 )
 from stream.replay import Timed, merged, timed_chunks
 
-Given: TypeAlias = Frame | bytes | ConsoleEntry
+Link: TypeAlias = ReaderFault | CameraFault | DeviceReturned
+"""What was told of a device's link."""
+Given: TypeAlias = Frame | bytes | ConsoleEntry | Link
 """What a source gives at an instant."""
 
 
@@ -54,6 +63,7 @@ class Recording:
     cameras: tuple[tuple[CameraRecord, FileCamera], ...]
     ports: tuple[Port, ...]
     console: tuple[ConsoleEntry, ...]
+    links: tuple[Link, ...]
     truth: tuple[RoundResult, ...] | None
 
     @property
@@ -77,6 +87,7 @@ def open_recording(folder: Path) -> Recording:
         cameras=tuple((camera, _filmed(folder, camera, session.at)) for camera in session.cameras),
         ports=ports,
         console=_console(folder, session),
+        links=_links(folder, session),
         truth=_truth(folder, session),
     )
 
@@ -92,6 +103,7 @@ def play(recording: Recording, frames: Sequence[Iterator[Frame]]) -> Iterator[Ti
     sources: list[Iterator[Timed[Given]]] = [
         (Timed(entry.at or start_ns, "console", entry) for entry in recording.console)
     ]
+    sources.append(Timed(link.at or start_ns, link.source, link) for link in recording.links)
     sources += [timed_chunks(p.chunks, p.record.port, start_ns) for p in recording.ports]
     sources += [
         (Timed(frame.at_ns, camera.name, frame) for frame in pictures)
@@ -158,6 +170,13 @@ def _entry(event: AnyEvent, file: str, number: int) -> ConsoleEntry:
         expected="a console_entry with its time",
         found=str(type(event).__struct_config__.tag if event.at is not None else "no time"),
     )
+
+
+def _links(folder: Path, session: Session) -> tuple[Link, ...]:
+    if session.links is None:
+        return ()
+    events = read_events(folder / session.links)
+    return tuple(event for event in events if isinstance(event, Link))
 
 
 def _truth(folder: Path, session: Session) -> tuple[RoundResult, ...] | None:

@@ -193,7 +193,8 @@ def _recorded_files(session: Session) -> Iterator[str]:
     for camera in session.cameras:
         yield from (camera.segment(number) for number in range(camera.segments or 1))
     yield from (port.file for port in session.serial)
-    yield from (file for file in (session.console, session.truth) if file is not None)
+    named = (session.console, session.links, session.truth)
+    yield from (file for file in named if file is not None)
 
 
 def _text(file: Path, way_out: str) -> str:

@@ -15,7 +15,7 @@ import msgspec
 
 from devices.cameras.frame import Frame
 from models.errors import TechnicianError
-from models.events import ConsoleEntry
+from models.events import CameraFault, ConsoleEntry, DeviceReturned, Observation, ReaderFault
 from models.layout import TableLayout
 from models.session import CameraRecord, SerialRecord, Session
 from server.live.config import Camera, Placed, Port, Recorder
@@ -27,6 +27,8 @@ HOLD_FILE: Final = "HOLD"
 """A session folder that holds a file of this name is never removed."""
 _MICROSECOND: Final = Fraction(1, 1_000_000)
 _CONSOLE: Final = "console.jsonl"
+_LINKS: Final = "links.jsonl"
+_OF_A_LINK: Final = ("link_lost", "restarts_spent", "refusal", "uncounted")
 
 
 class Film:
@@ -162,6 +164,7 @@ class SessionRecorder:
                 port.name: CaptureWriter(self.folder / f"{port.name}.cap") for port in config.ports
             }
             self._console = (self.folder / _CONSOLE).open("wb", buffering=0)
+            self._links = (self.folder / _LINKS).open("wb", buffering=0)
             ports = tuple(self._described(placed, port) for port in config.ports)
             rulebook = self._rulebook(placed)
         except OSError as fault:
@@ -184,6 +187,7 @@ class SessionRecorder:
             decks=config.decks,
             serial=ports,
             console=_CONSOLE,
+            links=_LINKS,
         )
         write_session(self.folder, self._session)
 
@@ -195,11 +199,17 @@ class SessionRecorder:
         """Keep what a person entered."""
         self._console.write(msgspec.json.encode(entry) + b"\n")
 
+    def told(self, observation: Observation) -> None:
+        """Keep what neither bytes nor pictures tell: what became of a device's link."""
+        if is_of_a_link(observation):
+            self._links.write(msgspec.json.encode(observation) + b"\n")
+
     def close(self) -> None:
         """Finish every file; a camera that gave no picture is taken out of the description."""
         for capture in self._captures.values():
             capture.close()
         self._console.close()
+        self._links.close()
         for film in self.films.values():
             film.close()
         there = tuple(
@@ -226,6 +236,15 @@ class SessionRecorder:
             shutil.copyfile(file, self.folder / file.name)
             return file.name
         return placed.config.rulebook
+
+
+def is_of_a_link(observation: Observation) -> bool:
+    """Tell whether an observation is of a device's link, not of what came over it."""
+    match observation:
+        case ReaderFault():
+            return observation.kind in _OF_A_LINK
+        case _:
+            return isinstance(observation, CameraFault | DeviceReturned)
 
 
 def tidy(folder: Path, recorder: Recorder, now_ns: int) -> tuple[str, ...]:

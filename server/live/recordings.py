@@ -6,7 +6,7 @@ from typing import Final
 
 from devices.cameras.frame import Frame
 from models.errors import TechnicianError
-from models.events import ConsoleEntry
+from models.events import ConsoleEntry, Observation
 from server.live.config import Recorder
 from server.live.recorder import SessionRecorder
 from server.live.status import Standing
@@ -55,6 +55,10 @@ class Recordings:
     def entered(self, entry: ConsoleEntry, at_ns: int) -> None:
         """Keep what a person entered."""
         self._keep(lambda: self._of(at_ns).entered(entry))
+
+    def told(self, observation: Observation, at_ns: int) -> None:
+        """Keep what was told of a device's link."""
+        self._keep(lambda: self._of(at_ns).told(observation))
 
     def turn_over(self, now_ns: int) -> None:
         """Begin a new session folder; the old one is closed once nothing can come to it."""

@@ -273,6 +273,7 @@ class LiveTable:
 
     def _say(self, observation: Observation) -> None:
         at_ns = observation.at if observation.at is not None else self._clock.now_ns()
+        self._keep(lambda kept: kept.told(observation, at_ns))
         self._order.take(Timed(at_ns, observation.source, (observation,)))  # type: ignore[arg-type]
 
     def _enter(self, entry: ConsoleEntry) -> None:

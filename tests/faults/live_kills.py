@@ -133,7 +133,7 @@ def told_driver() -> "AbstractContextManager[object]":
     return patch.dict(registry.DRIVERS, {_TOLD: Registration(PortConfig, _Told)})
 
 
-class _Blind:
+class Blind:
     """No picture is ever read."""
 
     confident_p = 0.98
@@ -197,7 +197,7 @@ def run_table(config: Path, shared: mmap.mmap, acknowledge: int) -> None:
     signer = Signer.read(placed.beside(str(placed.config.signing_key)))
     due = Checkpoints(signer, clock, entries=20)
     with Journal.open(path, due) if path.exists() else Journal.create(path, due) as journal:
-        table = LiveTable(placed, journal, clock, _Blind(), told)
+        table = LiveTable(placed, journal, clock, Blind(), told)
         asyncio.run(_until_told(table, acknowledge))
 
 
@@ -295,6 +295,8 @@ class Table:
     acknowledged: int = 0
     kills: int = 0
     lives: int = 0
+    ports: dict[str, SimulatedPort] = field(default_factory=dict)
+    """The cables' far ends while it is played."""
     _words: list[_Word] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -362,6 +364,16 @@ class Table:
         """Leave out what comes after an instant."""
         self._words = [word for word in self._words if word.at_ns <= at_ns]
 
+    def between_messages(self, port: str, words: int) -> int:
+        """Return after how many words, ``words`` or more, a port has just ended a message."""
+        said = 0
+        for number, word in enumerate(self._words, start=1):
+            ended = word.port == port and word.whole > said
+            said = word.whole if word.port == port else said
+            if ended and number >= words:
+                return number + 1
+        raise AssertionError(f"{port} says nothing so late")
+
     def play(self, chance: random.Random | None, most_s: float = 0.2) -> list[AnyEvent]:
         """Play the session to its end; return what its journal holds.
 
@@ -380,6 +392,7 @@ class Table:
             SimulatedPort(self.place / _EYE) as eye,
             (self.place / "console").open("r+b", buffering=0) as console,
         ):
+            self.ports = {"shoe": shoe, "plates": plates, _EYE: eye}
             writers: Writers = {
                 "shoe": shoe.send,
                 "plates": plates.send,
@@ -387,7 +400,7 @@ class Table:
                 "console": console.write,
             }
             while not self._one_life(writers, chance, most_s):
-                for port in (shoe, plates, eye):
+                for port in self.ports.values():
                     port.unplug()
                     port.replug()
         return [one for one in read_journal(self.journal) if not isinstance(one, UnknownEvent)]
@@ -411,12 +424,13 @@ class Table:
     def begin(self, chance: random.Random | None, most_s: float) -> Life:
         """Begin a table that lives as long as chance has it."""
         reading, writing = os.pipe()
-        self._set(self._now_ns() + 1)  # no two session folders begin at the same instant
+        self._set(self.now_ns() + 1)  # no two session folders begin at the same instant
         child = os.fork()
         if not child:
             status = 1
             try:
                 os.close(reading)
+                _leave_cables()
                 run_table(self.place / "table.toml", self._shared, writing)
                 status = 0
             except BaseException:
@@ -455,10 +469,10 @@ class Table:
 
     def advance(self, life: Life, to_ns: int) -> bool:
         """Let the time come to an instant; tell whether the table lived to see it."""
-        while self._now_ns() < to_ns:
+        while self.now_ns() < to_ns:
             if not life.lives():
                 return False
-            self._set(min(to_ns, self._now_ns() + self.step_ns))
+            self._set(min(to_ns, self.now_ns() + self.step_ns))
             time.sleep(0.001)
         return life.lives()
 
@@ -475,12 +489,27 @@ class Table:
         """How much of what each far end said stands in the journal."""
         return Counter(_end(event) for event in read_journal(self.journal))
 
-    def _now_ns(self) -> int:
+    def now_ns(self) -> int:
+        """Return the table's time."""
         (now_ns,) = _TIME.unpack(self._shared[: _TIME.size])
         return int(now_ns)
 
     def _set(self, now_ns: int) -> None:
         self._shared[: _TIME.size] = _TIME.pack(now_ns)
+
+
+def _leave_cables() -> None:
+    """Close the cables' far ends in a forked process: only who plays them can unplug them."""
+    for handle in [int(entry.name) for entry in Path("/proc/self/fd").iterdir()]:
+        if handle > 2 and _is_terminal(handle):
+            os.close(handle)
+
+
+def _is_terminal(handle: int) -> bool:
+    try:
+        return os.isatty(handle)
+    except OSError:
+        return False
 
 
 def _serial(port: str, driver: str, reads: Sequence[tuple[int, bytes]]) -> Iterator[_Word]:

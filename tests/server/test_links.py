@@ -1,0 +1,88 @@
+"""What became of a device's link is on the recording: a replay tells what the live table told."""
+
+import time
+
+import pytest
+from msgspec.structs import replace
+
+from models.events import DeviceReturned, Observation, ReaderFault
+from models.judgements import AnyEvent, RoundResult, RoundSettled
+from server.replay import Replayed, ReplayOptions, replay
+from server.stopwatch import Stopwatch
+from stream.journal import Journal
+from tests.faults.live_kills import Blind, Life, Table, told_driver
+
+S = 1_000_000_000
+
+
+class Unplugged(Table):
+    """A session in which the shoe's cable is pulled out once, between two of its messages."""
+
+    _advanced = 0
+
+    def advance(self, life: Life, to_ns: int) -> bool:
+        """As it says, and once with the shoe's cable out for half a minute."""
+        self._advanced += 1
+        if self._advanced == self.between_messages("shoe", 30):
+            self.ports["shoe"].unplug()
+            self._let_pass(life, 5)
+            self.ports["shoe"].replug()
+            self._let_pass(life, 60)
+        return super().advance(life, to_ns)
+
+    def _let_pass(self, life: Life, seconds: int) -> None:
+        for _ in range(seconds):
+            time.sleep(0.02)
+            super().advance(life, self.now_ns() + S)
+
+
+@pytest.fixture(scope="module")
+def unplugged(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[AnyEvent], Replayed]:
+    place = tmp_path_factory.mktemp("links") / "table"
+    live = Unplugged(place, seed=1, rounds=2).play(None)
+    (recording,) = (place / "recordings").iterdir()
+    with Journal.in_memory() as journal, told_driver():
+        replayed = replay(ReplayOptions(recording), journal, Blind, Stopwatch(lambda: 0))
+    return live, replayed
+
+
+def of_links(events: list[AnyEvent] | tuple[AnyEvent, ...]) -> list[Observation]:
+    """What was told of links, without its places in one journal or another."""
+    return [
+        replace(event, seq=None)
+        for event in events
+        if isinstance(event, ReaderFault | DeviceReturned)
+    ]
+
+
+def settled(events: list[AnyEvent] | tuple[AnyEvent, ...]) -> list[RoundResult]:
+    """How the rounds came out, without the places of their entries."""
+    found = [event.result for event in events if isinstance(event, RoundSettled)]
+    return [
+        replace(
+            one,
+            violations=tuple(replace(each, seq=0) for each in one.violations),
+            reviews=tuple(replace(each, evidence=()) for each in one.reviews or ()),
+        )
+        for one in found
+    ]
+
+
+def test_a_replay_tells_what_the_live_table_told_of_its_links(
+    unplugged: tuple[list[AnyEvent], Replayed],
+) -> None:
+    live, replayed = unplugged
+    told = of_links(live)
+    kinds = [one.kind if isinstance(one, ReaderFault) else "returned" for one in told]
+    assert kinds == ["link_lost", "returned", "uncounted"]
+    assert of_links(replayed.events) == told
+
+
+def test_it_comes_to_what_the_live_table_came_to(
+    unplugged: tuple[list[AnyEvent], Replayed],
+) -> None:
+    live, replayed = unplugged
+    came_to = settled(live)
+    assert len(came_to) >= 2
+    # A live table leaves open what a replay ends.
+    assert settled(replayed.events)[: len(came_to)] == came_to
