@@ -5,7 +5,7 @@ import { decider } from "./decide.js";
 import { h, isTyping, put } from "./dom.js";
 import { form } from "./sign_in.js";
 import { select } from "./rounds.js";
-import { clauses, item as itemNote, mistake } from "./verdicts.js";
+import { clauses, item as itemNote, mistake, reports } from "./verdicts.js";
 import { ago, clock, counted, day, moment, spoken } from "./words.js";
 
 const STATES = ["", "open", "assigned", "closed"];
@@ -136,10 +136,10 @@ const decisionText = ({ decision, choice }) => (choice ? `The card is ${choice}.
 const refused = (page) => ({ message }) => page.say(`${message}.`, "bad");
 
 const files = (page, incident) =>
-  page.may("take_out") && page.may("see_undealt") && h("button", {
+  page.may("take_out") && [reports(`/api/incidents/${encodeURIComponent(incident.id)}`, "Report"), page.may("see_undealt") && h("button", {
     type: "button", title: "Video, events and their proof in one file; pitwatch incident verify checks it anywhere",
     onclick: () => takeOut(`/api/incidents/${encodeURIComponent(incident.id)}/evidence.zip`, `${incident.id}.zip`).then(() => page.say("Taken out. Its recording is held from now on.", "good")).catch(refused(page)),
-  }, "Evidence file");
+  }, "Evidence file")];
 
 function actions(page, found, done) {
   const { incident } = found;

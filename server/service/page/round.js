@@ -8,7 +8,7 @@ import { footageOf, noPicture, pictureFrame } from "./picture.js";
 import { BADGES, statusLabel } from "./rounds.js";
 import { dues, phase, tableOf } from "./table_state.js";
 import { legend, timeLine } from "./time_line.js";
-import { clauses, item, mistake, moneyTable } from "./verdicts.js";
+import { clauses, item, mistake, moneyTable, reports } from "./verdicts.js";
 import { day, fine, kind, say as sentence, signed, span, tone } from "./words.js";
 
 const AFTER = 80;
@@ -173,7 +173,7 @@ function heading(row, session, may) {
       row.round > 1 && h("a", { class: "button", href: link(row.round - 1), title: "Key [", rel: "prev" }, "‹ Round before"),
       h("a", { class: "button", href: link(row.round + 1), title: "Key ]", rel: "next" }, "Next round ›"),
       (row.violations > 0 || row.reviews > 0 || row.decided > 0) && h("a", { class: "button", href: `#/incidents/${id}` }, "Incident"),
-      may("take_out") && h("span", { id: "round-files" })));
+      may("take_out") && reports(`/api/incidents/${id}`, "Report")));
 }
 
 function controls(player) {

@@ -6,14 +6,14 @@ import { drawFelt } from "./felt.js";
 import { footageOf, noPicture, pictureFrame } from "./picture.js";
 import { after, dues, newTable, phase, tableOf } from "./table_state.js";
 import { ago, clock, kind, moment, say as sentence, signed, tone } from "./words.js";
-import { clauses, item, mistake, moneyTable } from "./verdicts.js";
+import { clauses, item, mistake, moneyTable, reports } from "./verdicts.js";
 
 const TICKER = 60;
 const FACTS = new Set(["card", "money", "act", "mark", "judgement", "doubt", "fault"]);
 
 export async function showTable({ main, rest: [name], may, onLeave }, signal) {
   const found = await ask(paths.table(name), { signal });
-  const page = { name, found, state: newTable(), said: [], stream: "waiting", felt: null, picture: null };
+  const page = { name, found, may, state: newTable(), said: [], stream: "waiting", felt: null, picture: null };
   if (!may("see_rounds")) {
     put(main, heading(page, false), health(found.now));
     return;
@@ -104,7 +104,8 @@ function heading(page, isFull) {
     h("div", { class: "head-links" },
       isFull && h("span", { class: `state ${page.stream === "live" ? "live" : "bad"}` }, { live: "Live", waiting: "Reconnecting", ended: "Ended" }[page.stream]),
       isFull && state.round !== null && h("a", { class: "button", href: `#/round/${encodeURIComponent(found.now.session)}/${state.round}` }, "Replay this round"),
-      isFull && h("a", { class: "button", href: `#/rounds/${encodeURIComponent(page.name)}` }, "All rounds")));
+      isFull && h("a", { class: "button", href: `#/rounds/${encodeURIComponent(page.name)}` }, "All rounds"),
+      isFull && page.may("take_out") && reports(paths.session(found.now.session), "Session report")));
 }
 
 function health(now) {

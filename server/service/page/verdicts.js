@@ -31,6 +31,11 @@ export const item = (review, extra) =>
     review.candidates.length ? h("p", { class: "quiet" }, `It may be ${review.candidates.join(" or ")}.`) : null,
     extra);
 
+/** Links to a report, as a page and on paper; `path` is of what it is about. */
+export const reports = (path, name) =>
+  [["html", name], ["pdf", "PDF"]].map(([form, text]) =>
+    h("a", { class: "button", href: `${path}/report.${form}`, target: "_blank", rel: "noopener" }, text, form === "pdf" ? h("span", { class: "unseen" }, ` of the ${name.toLowerCase()}`) : null));
+
 export const cardRow = (cards) => h("span", { class: "pips" }, cards.map((card) => {
   const { text, name } = cardMark(card);
   return h("span", { class: name }, text);

@@ -65,6 +65,7 @@ MAY: Final[dict[tuple[str, str], frozenset[str]]] = {
     ("POST", "/api/incidents"): AT_THE_INCIDENTS,
     ("GET", "/api/incidents/stream"): TABLES,
     ("GET", "/api/incidents/{incident}"): TABLES,
+    ("GET", "/api/incidents/{incident}/evidence.zip"): frozenset({Role.SURVEILLANCE}),
     ("GET", "/api/exports/{kind}.{form}"): TABLES,
     ("GET", "/api/series/pace"): TABLES,
     ("GET", "/api/series/hold"): TABLES,
