@@ -113,6 +113,12 @@ def test_a_card_asked_for_is_owed_unless_the_hand_stands(
     assert found(f"bet 1 1000; 1 5S; D 6H; 1 6C; D TC down; {acted}; " + END) == told
 
 
+def test_a_split_ace_that_kept_a_third_card_is_finished() -> None:
+    text = ACES.replace("1 5D; ", "1 5D; 1 3C; 1.1 5S; 2 9H; 1 2D; ") + END
+    told = [("extra_card_on_split_ace", 12), ("extra_card_on_split_ace", 15)]
+    assert found(text, "kansas-shoe", "policy.extra_player_card=keep") == told
+
+
 def test_a_game_without_doubling() -> None:
     text = "bet 1 1000; 1 5S; D 6H; 1 6C; D TC down; double 1 1000; 1 9D; " + END
     assert found(text, "kansas-shoe", "double_on=none") == [("double_total_not_allowed", 6)]
@@ -300,6 +306,17 @@ def test_only_a_blackjack_paid_is_paid_early(paid: str, early: bool) -> None:
     assert ("blackjack_paid_early" in codes(text)) is early
     unseen = f"bet 1 1000; 1 AS; D AH down; 1 KC; D 9S down; {paid}; close"
     assert "blackjack_paid_early" not in codes(unseen)
+
+
+def test_a_card_the_dealer_draws_is_no_up_card() -> None:
+    text = "bet 1 1000; 1 TS; D AH down; 1 9C; D 5C down; stand 1; D 9H; ins 1 500; close"
+    assert codes(text) == ["deal_face", "insurance_late", "dealer_stood_below_17"]
+
+
+def test_a_cent_not_paid_is_a_cent_due() -> None:
+    text = "bet 1 1; 1 TS; D 9H; 1 9C; D 9C down; stand 1; show D 9C; pay 2 0; close"
+    missing = one_round(text).violations[-1]
+    assert missing.detail == "hand not settled: 0.01 should have been paid"
 
 
 def test_even_money_is_for_an_ace_only() -> None:
