@@ -4,6 +4,7 @@ Source: https://github.com/cloudevents/spec, versions 1.0.2 of the core and its 
 """
 
 from typing import Any, Final
+from urllib.parse import quote
 
 import msgspec
 
@@ -25,7 +26,7 @@ def cloud_event(message: Message, service_url: str) -> bytes:
     event: dict[str, Any] = {
         "specversion": "1.0",
         "id": message.id,
-        "source": f"{service_url}/api/sessions/{message.session}",
+        "source": f"{service_url}/api/sessions/{quote(message.session)}",
         "type": TYPE_PREFIX + message.kind,
         "subject": _subject(message),
         "datacontenttype": "application/json",

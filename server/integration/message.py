@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Final, get_args
+from urllib.parse import quote
 
 import msgspec
 
@@ -58,7 +59,7 @@ def messages_of(session: str, table: str, entry: Entry) -> Iterator[Message]:
     fields: dict[str, Any] = msgspec.json.decode(entry.veiled)
     round_no = _round(entry, fields)
     yield Message(
-        id=f"{session}:{entry.seq}",
+        id=f"{quote(session)}:{entry.seq}",
         kind=entry.type,
         session=session,
         seq=entry.seq,
@@ -92,8 +93,8 @@ def utc_text(at_ns: int, digits: int = 9) -> str:
 def link_of(message: Message, service_url: str) -> str:
     """Return the console's page about a message: its incident, or the table."""
     if message.incident is not None:
-        return f"{service_url}/#/incidents/{message.incident}"
-    return f"{service_url}/#/tables/{message.table}"
+        return f"{service_url}/#/incidents/{quote(message.incident)}"
+    return f"{service_url}/#/tables/{quote(message.table)}"
 
 
 def _mistakes(session: str, table: str, entry: Entry, result: dict[str, Any]) -> Iterator[Message]:
@@ -103,7 +104,7 @@ def _mistakes(session: str, table: str, entry: Entry, result: dict[str, Any]) ->
             result["round"],
             *(one[name] for name in ("seq", "code", "clause", "spot", "hand")),
         ]
-        key = ":".join("" if part is None else str(part) for part in (session, *place))
+        key = ":".join("" if part is None else str(part) for part in (quote(session), *place))
         alike[key] += 1
         yield Message(
             id=key if alike[key] == 1 else f"{key}:{alike[key]}",

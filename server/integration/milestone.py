@@ -6,6 +6,7 @@ the Management Client. Source: Milestone Developer Documentation, "Analytics Eve
 protocol". It was tried on a recording server, not on XProtect.
 """
 
+import re
 from typing import Annotated, Final
 from uuid import NAMESPACE_URL, uuid5
 from xml.etree import ElementTree
@@ -19,6 +20,7 @@ from server.integration.outgoing import Poster
 from server.integration.registry import Registration
 
 NAMESPACE: Final = "urn:milestone-systems"
+_NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 Guid = Annotated[str, Meta(pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")]
 
 
@@ -75,7 +77,7 @@ def analytics_event(message: Message, settings: MilestoneSettings, site: Site) -
 
 
 def _add(parent: ElementTree.Element, name: str, text: str) -> None:
-    ElementTree.SubElement(parent, name).text = text
+    ElementTree.SubElement(parent, name).text = _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 MILESTONE: Final = Registration(MilestoneSettings, Milestone)

@@ -1,15 +1,23 @@
 """Milestone and Genetec, found by their entry points and told to a recording server."""
 
+import string
 from base64 import b64decode
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 from xml.etree import ElementTree
 
+import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from server.integration.config import Destination
+from server.integration.cloud_event import cloud_event
+from server.integration.config import Destination, Site
+from server.integration.genetec import bookmark
+from server.integration.message import Message
+from server.integration.milestone import MilestoneSettings, analytics_event
 from server.integration.registry import ENTRY_POINTS, kinds
 from server.integration.store import RelayStore
 from tests.server.integration.receivers import Receiver, receiving
@@ -104,6 +112,34 @@ def test_a_bookmark_that_was_not_added_is_no_delivery(
         with relaying(evening, tmp_path, to) as meters:
             until(lambda: metric(meters, "dead_letters_total", "genetec") >= 1)
             assert metric(meters, "delivered_total", "genetec") == 0
+
+
+@given(text=st.text(), table=st.text(min_size=1), session=st.text(min_size=1))
+def test_whatever_is_said_of_whatever_table_stays_what_the_makers_read(
+    text: str, table: str, session: str
+) -> None:
+    message = Message(
+        id=f"{quote(session)}:1",
+        kind="violation",
+        session=session,
+        seq=1,
+        table=table,
+        at=1,
+        round=1,
+        text=text,
+        data={},
+    )
+    site = Site(Path(), SERVICE)
+    said = MilestoneSettings(url="http://x.example/")
+    root = ElementTree.fromstring(analytics_event(message, said, site))
+    assert root.findtext("m:EventHeader/m:Type", "", NAMES) == "violation"
+    action = bookmark(CAMERA, message, site)
+    assert action.count("(") == action.count(")") == 1
+    assert action.count(",") == 2
+    sent = cloud_event(message, SERVICE)
+    assert set(msgspec.json.decode(sent)["source"]) <= set(
+        string.ascii_letters + string.digits + "-._~%/:"
+    )
 
 
 def test_a_table_without_a_camera_is_a_dead_letter_that_says_so(

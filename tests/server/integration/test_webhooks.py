@@ -284,3 +284,15 @@ def test_a_journal_that_cannot_be_read_holds_up_no_other(tmp_path: Path) -> None
         configuration = whole(tmp_path, receiver, send=("round_opened",))
         with relaying(tmp_path, tmp_path, configuration):
             until(lambda: len(receiver.taken) == 3)
+
+
+def test_a_journals_name_may_be_any_that_a_file_may_have(tmp_path: Path) -> None:
+    write(tmp_path / "Tisch 7 grün.journal", *rounds(1, 1))
+    with receiving() as receiver:
+        configuration = whole(tmp_path, receiver, send=("round_opened",))
+        with relaying(tmp_path, tmp_path, configuration):
+            until(lambda: receiver.taken)
+    (sent,) = receiver.taken
+    assert sent.json["session"] == "Tisch 7 grün"
+    assert sent.headers["webhook-id"] == sent.json["id"] == "Tisch%207%20gr%C3%BCn:1"
+    assert sent.headers["webhook-signature"] == signed(sent, RAW_KEY)
