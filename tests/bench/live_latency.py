@@ -1,0 +1,183 @@
+"""How late a live table is: ``python -m tests.bench.live_latency [--rounds 3]``.
+
+A simulated session is filmed at 1080p and 30 pictures a second and played in real time by a
+process of its own: bytes on pseudo-terminals, pictures as motion JPEG over HTTP. The table sees
+and hears it with all of its live code and the trained reader, on the same machine. What is
+measured runs from the moment that something lay on the felt to the entry that says so: a card
+at rest to its fact, the last card or chip of a round to its settlement.
+"""
+
+import argparse
+import asyncio
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from models.cards import Card
+from models.events import CameraFault, CardDealt, Event, PaymentMade, WagerPlaced
+from models.judgements import AnyEvent, RoundSettled
+from server.live.check import checked
+from server.live.playing import played
+from server.live.table import LiveTable
+from simulation.session import Settings, simulate
+from stream.clock import HostClock
+from stream.journal import Journal
+from stream.recording import read_description, read_events
+from vision.reader import Reader
+from vision.scenes.look import Look
+
+_AFTERWARDS_S = 8.0
+_MS = 1_000_000
+_Dealt = tuple[str | int, int, Card | None]
+
+
+@dataclass
+class Heard:
+    """What the table said, and when it said it."""
+
+    clock: HostClock
+    facts: list[tuple[int, CardDealt]] = field(default_factory=list)
+    settled: dict[int, tuple[int, str]] = field(default_factory=dict)
+    left_out: int = 0
+
+    def take(self, event: Event) -> None:
+        """Note an entry as it is told."""
+        now_ns = self.clock.now_ns()
+        match event:
+            case CardDealt():
+                self.facts.append((now_ns, event))
+            case RoundSettled():
+                self.settled.setdefault(event.result.round, (now_ns, event.result.status))
+            case CameraFault(kind="left_out"):
+                self.left_out += 1
+
+
+def cards_ms(truth: list[AnyEvent], heard: Heard, shift_ns: int) -> list[float]:
+    """How long after it came to rest each card was a fact; cards come in the truth's order."""
+    said: dict[_Dealt, list[int]] = defaultdict(list)
+    for at_ns, fact in heard.facts:
+        said[fact.to, fact.hand, fact.card].append(at_ns)
+    found = []
+    for due in truth:
+        if isinstance(due, CardDealt):
+            moments = said[due.to, due.hand, due.card]
+            if moments:
+                found.append((moments.pop(0) - (due.at or 0) - shift_ns) / _MS)
+    return found
+
+
+def rounds_ms(truth: list[AnyEvent], heard: Heard, shift_ns: int) -> list[float]:
+    """How long after its last card or chip each round was settled."""
+    return [
+        (heard.settled[number][0] - last_ns - shift_ns) / _MS
+        for number, last_ns in _last_moves(truth)
+        if number in heard.settled
+    ]
+
+
+def _last_moves(truth: list[AnyEvent]) -> Iterator[tuple[int, int]]:
+    last_ns = 0
+    for event in truth:
+        if isinstance(event, CardDealt | PaymentMade | WagerPlaced):
+            last_ns = event.at or 0
+        elif isinstance(event, RoundSettled):
+            yield event.result.round, last_ns
+
+
+async def watched(config: Path, far_end: "subprocess.Popen[str]", rounds: int) -> tuple[Heard, int]:
+    """Run the table until the session has been played; return what it said, and the start."""
+    clock = HostClock()
+    heard, reader = Heard(clock), Reader.load()
+    with Journal.create(config.with_name("table.journal")) as journal:
+        table = LiveTable(checked(config), journal, clock, reader, heard.take)
+        stop = asyncio.Event()
+        running = asyncio.create_task(table.run(stop))
+        while len(table.standing.heard) < len(table.standing.sources):
+            await asyncio.sleep(0.05)
+        await asyncio.sleep(3)
+        start_ns = int(await asyncio.to_thread(_asked, far_end, "play"))
+        done = asyncio.create_task(asyncio.to_thread(_asked, far_end, "wait"))
+        while not (done.done() and len(heard.settled) >= rounds) and not running.done():
+            await asyncio.sleep(0.1)
+            if done.done() and clock.now_ns() > int(done.result()) + _AFTERWARDS_S * 1e9:
+                break
+        stop.set()
+        await running
+    return heard, start_ns
+
+
+def _asked(far_end: "subprocess.Popen[str]", what: str) -> str:
+    assert far_end.stdin is not None
+    assert far_end.stdout is not None
+    far_end.stdin.write(f"{what}\n")
+    far_end.stdin.flush()
+    return far_end.stdout.readline()
+
+
+def play(session: Path, place: Path) -> None:
+    """Be the far end of the cables: play when told, say when it began and when all was said."""
+    with played(session, place) as playing:
+        print(playing.config, flush=True)
+        for line in sys.stdin:
+            if line == "play\n":
+                playing.play()
+                print(playing.start_ns, flush=True)
+            else:
+                playing.wait()
+                print(HostClock().now_ns(), flush=True)
+
+
+def main() -> None:
+    """Film a session, play it live and print how late the table was."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--fps", type=int, default=30)
+    parser.add_argument("--height", type=int, default=1080)
+    parser.add_argument("--far-end", type=Path, nargs=2, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.far_end:
+        play(*given.far_end)
+        return
+    look = Look(fps=given.fps, width_px=given.height * 16 // 9, height_px=given.height)
+    settings = Settings(rounds=given.rounds, seed=given.seed, look=look)
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "cables"
+        place.mkdir()
+        session = simulate(settings, Path(folder) / "session")
+        command = [sys.executable, "-m", "tests.bench.live_latency", "--far-end"]
+        with subprocess.Popen(
+            [*command, str(session), str(place)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as far_end:
+            assert far_end.stdout is not None
+            config = Path(far_end.stdout.readline().strip())
+            heard, start_ns = asyncio.run(watched(config, far_end, given.rounds))
+            assert far_end.stdin is not None
+            far_end.stdin.close()
+            far_end.terminate()
+        truth = list(read_events(session / "truth.jsonl"))
+        shift_ns = start_ns - read_description(session).at
+    dealt = sum(isinstance(event, CardDealt) for event in truth)
+    for what, due, found in (
+        ("card at rest to its fact", dealt, cards_ms(truth, heard, shift_ns)),
+        ("last card or chip to settlement", given.rounds, rounds_ms(truth, heard, shift_ns)),
+    ):
+        print(
+            f"{what}: {len(found)} of {due}; ms: median {np.percentile(found, 50):.0f}, "
+            f"p99 {np.percentile(found, 99):.0f}, worst {max(found):.0f}"
+        )
+    statuses = ", ".join(f"{number} {status}" for number, (_, status) in heard.settled.items())
+    print(f"rounds: {statuses}; pictures left out were told {heard.left_out} times")
+
+
+if __name__ == "__main__":
+    main()
