@@ -30,10 +30,12 @@ journals = typer.Typer(help="The tamper-evident record of a table.")
 incident_files = typer.Typer(help="One file that proves what happened at a table.")
 configs = typer.Typer(help="The configuration of a live table.")
 reviews = typer.Typer(help="What the sensors left to a person.")
+reports = typer.Typer(help="Reports that the service signed.")
 app.add_typer(rulebooks, name="rulebooks", no_args_is_help=True)
 app.add_typer(journals, name="journal", no_args_is_help=True)
 app.add_typer(configs, name="config", no_args_is_help=True)
 app.add_typer(reviews, name="review", no_args_is_help=True)
+app.add_typer(reports, name="report", no_args_is_help=True)
 app.add_typer(incident_files, name="incident", no_args_is_help=True)
 app.add_typer(decks, name="decks", no_args_is_help=True)
 app.add_typer(relay, name="relay", no_args_is_help=True)
@@ -635,6 +637,20 @@ def resolve_review(
     said = review_command.Said(by, number, item, decision, choose, place, reason)
     rules = None if rulebook is None else rules_for(rulebook, knobs or ())
     review_command.resolve(journal, said, rules, key, as_json=as_json)
+
+
+@reports.command("verify", epilog="[dim]pitwatch report verify bj-07.12-report.pdf[/dim]")
+def verify_report(
+    file: Annotated[Path, typer.Argument(help="A report, HTML or PDF, as the service made it.")],
+    key: Annotated[
+        Path | None, typer.Option(metavar="PUBLIC.pem", help="Who must have signed it.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Check a report's signature; one changed byte is found."""
+    from server import report_command
+
+    report_command.verify_report(file, key, as_json=as_json)
 
 
 @journals.command("verify", epilog="[dim]pitwatch journal verify table-07.journal[/dim]")

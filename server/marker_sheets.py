@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from models.errors import InstallerError
 from models.layout import Marker, TableLayout
+from server.pdf import escaped, numbered
 from vision.markers import pattern
 
 _PAGE_MM: Final = (210.0, 297.0)
@@ -112,10 +113,8 @@ def _frame(x: float, down: float, side: float) -> str:
 
 
 def _text(x: float, down: float, size: int, words: str) -> str:
-    plain = words.encode("latin-1", "replace").decode("latin-1")
-    safe = plain.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
     left, bottom = x * _POINTS, (_PAGE_MM[1] - down) * _POINTS
-    return f"BT /F1 {size} Tf {left:.3f} {bottom:.3f} Td ({safe}) Tj ET"
+    return f"BT /F1 {size} Tf {left:.3f} {bottom:.3f} Td ({escaped(words)}) Tj ET"
 
 
 def _document(pages: Sequence[str]) -> bytes:
@@ -136,17 +135,4 @@ def _document(pages: Sequence[str]) -> bytes:
             ).encode(),
             b"<< /Length %d >>\nstream\n%s\nendstream" % (len(drawn), drawn),
         ]
-    return _numbered(objects)
-
-
-def _numbered(objects: Sequence[bytes]) -> bytes:
-    written, places = b"%PDF-1.4\n", []
-    for number, content in enumerate(objects, start=1):
-        places.append(len(written))
-        written += b"%d 0 obj\n%s\nendobj\n" % (number, content)
-    table = b"".join(b"%010d 00000 n \n" % place for place in places)
-    count = len(objects) + 1
-    return written + (
-        b"xref\n0 %d\n0000000000 65535 f \n%strailer\n<< /Size %d /Root 1 0 R >>\n"
-        b"startxref\n%d\n%%%%EOF\n" % (count, table, count, len(written))
-    )
+    return numbered(objects)

@@ -27,6 +27,7 @@ from server.service import (
     people_routes,
     problems,
     reading_routes,
+    report_routes,
     rulebook_routes,
     series_routes,
     streaming,
@@ -95,6 +96,7 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
         app.state.queue = Queue(app.state.floor, app.state.cases, clock.now_ns())
         following = asyncio.create_task(app.state.floor.run(setup.poll_ns))
         app.state.deciding, app.state.tallies = asyncio.Lock(), Tallies()
+        app.state.signer = report_routes.report_signer(setup.state)
         queueing = asyncio.create_task(app.state.queue.run())
         try:
             async with _telling(setup, app.state.floor, clock, meters):
@@ -131,8 +133,9 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
     }
     problems.install(app)
     parts = (people_routes, reading_routes, streaming, clause_routes, page_routes)
-    casework = (incident_routes, decision_routes, export_routes, rulebook_routes, series_routes)
-    for routes in (router, *(part.router for part in (*parts, *casework))):
+    casework = (incident_routes, decision_routes, export_routes, report_routes)
+    figures = (rulebook_routes, series_routes)
+    for routes in (router, *(part.router for part in (*parts, *casework, *figures))):
         app.include_router(routes)
     video_routes.install(app, Recordings(setup.recordings or setup.journals))
     app.include_router(video_evidence.router)

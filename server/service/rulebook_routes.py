@@ -82,6 +82,13 @@ async def table_rules(request: Request, table: str) -> Response:
     return give(tuple(row for row, _ in await _rows(request, own)))
 
 
+async def rulebook_of(request: Request, session: Session) -> Cited | None:
+    """Return the shipped sheet that a session was played by last; ``None`` where it ships not."""
+    kept: Tallies = request.app.state.tallies
+    rules = (await kept.of(session)).rules
+    return _shipped(rules[-1].rulebook) if rules else None
+
+
 async def _rows(request: Request, sessions: Iterable[Session]) -> list[tuple[RulesRow, InForce]]:
     kept: Tallies = request.app.state.tallies
     stated = [(one, found) for one in sessions for found in (await kept.of(one)).rules]

@@ -25,7 +25,14 @@ from models.events import (
     RoundOpened,
     ShoeStarted,
 )
-from models.judgements import AnyEvent, LedgerPosted, ReviewRaised, RoundResult, RoundSettled
+from models.judgements import (
+    AnyEvent,
+    LedgerPosted,
+    Review,
+    ReviewRaised,
+    RoundResult,
+    RoundSettled,
+)
 from server.service.index import Index, Key, Sought
 from server.service.rows import Rows
 from server.service.veil import Hidden, plain, veiled
@@ -423,7 +430,7 @@ class Session:
         result = event.result
         self._mark(event, own)
         if own.row.result is not None:
-            self._forget(result.round)
+            self._forget(own)
         self._put(
             own,
             replace(
@@ -438,10 +445,29 @@ class Session:
         self._add_hands(event, result)
         self._add_violations(event, own, result)
         own.times.clear()
+        self._answer(own, result)
 
-    def _forget(self, number: int) -> None:
+    def _forget(self, own: _Round) -> None:
+        """Drop what a round came to before; when its mistakes were made stays known."""
+        number = own.row.round
+        own.times.update({one.seq: one.at for one in self.violations_of(number)})
         self.hands.drop_round(number)
         self.violations.drop_round(number)
+
+    def _answer(self, own: _Round, result: RoundResult) -> None:
+        """Mark as decided what a decision on another item of the round has answered as well."""
+        items = self.reviews.of_round(result.round)
+        said = [item.row.decided for item in items if item.row.decided is not None]
+        if not said:
+            return
+        still_open = list(result.reviews or ())
+        for item in items:
+            row = item.row
+            review = Review(row.what, row.candidates, row.evidence)
+            if row.decided is None and review not in still_open:
+                last = max(said, key=lambda one: one.seq)
+                self.reviews.change(item.key, replace(row, decided=last))
+                self._count_decided(own)
 
     def _add_hands(self, event: RoundSettled, result: RoundResult) -> None:
         for spot in result.spots:
@@ -462,7 +488,8 @@ class Session:
 
     def _add_violations(self, event: RoundSettled, own: _Round, result: RoundResult) -> None:
         for one in result.violations:
-            place = {"seq": one.seq, "at": own.times.get(one.seq, event.at or 0)}
+            made_at = own.times.get(one.seq, own.row.closed_at or event.at or 0)
+            place = {"seq": one.seq, "at": made_at}
             self.violations.add(
                 ViolationRow(
                     **(self._head(event) | place),
@@ -499,11 +526,13 @@ class Session:
         item = items[event.item]
         self.reviews.change(item.key, replace(item.row, decided=_decided(event)))
         own = self._own(event.round)
-        if item.row.decided is None:
-            self._undecided -= 1
-            if own is not None:
-                left, done = own.row.reviews - 1, own.row.decided + 1
-                self._put(own, replace(own.row, reviews=left, decided=done))
+        if item.row.decided is None and own is not None:
+            self._count_decided(own)
+
+    def _count_decided(self, own: _Round) -> None:
+        self._undecided -= 1
+        left, done = own.row.reviews - 1, own.row.decided + 1
+        self._put(own, replace(own.row, reviews=left, decided=done))
 
     def _mark(self, event: RoundSettled | ReviewRaised, own: _Round) -> None:
         """Keep what was hidden when a judgement was given, to veil it again when it is reread."""

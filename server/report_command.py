@@ -1,0 +1,30 @@
+"""``pitwatch report``: is a report what was signed?"""
+
+from pathlib import Path
+
+import msgspec
+from rich.text import Text
+
+from devices.cameras.footage import utc
+from server.console import print_json, screen
+from server.report.signature import read_report
+from stream.signing import read_public_key
+
+
+def verify_report(file: Path, key: Path | None, *, as_json: bool) -> None:
+    """Check a report and say so.
+
+    Raises:
+        TechnicianError: it is unsigned, changed, or signed by another key.
+        InstallerError: the key is none.
+    """
+    found = read_report(file, None if key is None else read_public_key(key))
+    if as_json:
+        print_json(msgspec.to_builtins(found) | {"file": str(file), "key_given": key is not None})
+        return
+    line = Text("unchanged", style="bold green")
+    line.append(f"  {file}: as it was signed at {utc(found.at)}")
+    line.append(f"\nsha256 {found.sha256}\nkey {found.key}", style="dim")
+    if key is None:
+        line.append("\nname the service's public key with --key to know it is its own", "yellow")
+    screen().print(line)

@@ -1,0 +1,201 @@
+"""Reports of a session and of an incident, as a page or on paper, each with its signature."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import msgspec
+from fastapi import APIRouter, Request, Response
+
+from models.events import CardSighted
+from models.rulebook import Cited
+from server.report.as_page import POLICY, as_page
+from server.report.as_paper import as_paper
+from server.report.document import Document, Picture
+from server.report.signature import Form, signed
+from server.service.guard import Who, guarded
+from server.service.incident_routes import cases_of, the_round, view_of
+from server.service.incidents import incidents
+from server.service.index import Sought
+from server.service.people import Person, Right
+from server.service.problems import Problem
+from server.service.reading_routes import floor_of, session_of, shown
+from server.service.reports import (
+    IncidentMatter,
+    Made,
+    SessionMatter,
+    incident_report,
+    session_report,
+)
+from server.service.rulebook_routes import rulebook_of
+from server.service.session import Session
+from server.service.video import card_pictures
+from server.service.video_routes import recording_of
+from server.service.views import (
+    LedgerRow,
+    PaymentRow,
+    ReviewRow,
+    RoundRow,
+    Row,
+    ViolationRow,
+)
+from server.wording import card_text
+from stream.clock import Clock
+from stream.signing import Signer
+
+KEY_FILE: Final = "report.key"
+MOST_ROWS: Final = 20_000
+_MOST_PICTURES: Final = 60
+_MOST_ENTRIES: Final = 5000
+_RENDER: Final[Mapping[Form, Callable[[Document], bytes]]] = {"html": as_page, "pdf": as_paper}
+_MEDIA: Final[Mapping[Form, str]] = {"html": "text/html; charset=utf-8", "pdf": "application/pdf"}
+
+router = APIRouter()
+R = TypeVar("R", bound=Row)
+
+
+def report_signer(state: Path) -> Signer:
+    """Return the key that signs this service's reports; it is made at the first start.
+
+    Raises:
+        InstallerError: the file is no key, or others can read it.
+        OperatorError: it cannot be written.
+    """
+    path = state / KEY_FILE
+    return Signer.read(path) if path.exists() else Signer.create(path)
+
+
+def _reporting(what: str) -> dict[str, Any]:
+    needed = guarded(
+        Right.TAKE_OUT,
+        problems={404: f"There is no such {what}.", 409: "It is too long for one report."},
+        action="reported",
+    )
+    file = {"schema": {"type": "string", "format": "binary"}}
+    needed["responses"][200] = {
+        "description": "The report, signed.",
+        "content": dict.fromkeys(_MEDIA.values(), file),
+    }
+    return needed
+
+
+@router.get("/api/sessions/{session}/report.{form}", **_reporting("session"))
+async def report_session(request: Request, who: Who, session: str, form: Form) -> Response:
+    """Give the report of a session: what it came to, mistakes, decisions, incidents, rounds."""
+    _check_rights(who)
+    found = session_of(request, session)
+    made = _made(request, who)
+    matter = SessionMatter(
+        session=found.view(),
+        rulebook=_named(await rulebook_of(request, found)),
+        rounds=await _rows(request, who, found, RoundRow),
+        violations=await _rows(request, who, found, ViolationRow),
+        reviews=await _rows(request, who, found, ReviewRow),
+        incidents=[
+            (row, cases_of(request).of(row.id).history)
+            async for _, row in incidents(
+                floor_of(request), cases_of(request), Sought(RoundRow, session=found.name)
+            )
+        ],
+    )
+    return await _answer(request, session_report(matter, made), form, made, session)
+
+
+@router.get("/api/incidents/{incident}/report.{form}", **_reporting("incident"))
+async def report_incident(request: Request, who: Who, incident: str, form: Form) -> Response:
+    """Give the report of an incident: the round to the cent, verdicts, decisions, pictures."""
+    _check_rights(who)
+    session, row = the_round(request, incident)
+    made = _made(request, who)
+    matter = IncidentMatter(
+        view=view_of(request, who, incident),
+        session=session.view(),
+        book=await rulebook_of(request, session),
+        payments=await _rows(request, who, session, PaymentRow, row.round),
+        ledger=await _rows(request, who, session, LedgerRow, row.round),
+        pictures=await _pictures(request, session, row),
+    )
+    return await _answer(request, incident_report(matter, made), form, made, incident)
+
+
+@router.get(
+    "/api/report-key", **guarded(Right.SEE_TABLES, str, media_type="application/x-pem-file")
+)
+async def report_key(request: Request) -> Response:
+    """Give the public key that this service's reports are signed by."""
+    signer: Signer = request.app.state.signer
+    return Response(signer.public_pem(), media_type="application/x-pem-file")
+
+
+def _check_rights(who: Person) -> None:
+    for right in (Right.SEE_ROUNDS, Right.SEE_MONEY):
+        if not who.may(right):
+            raise Problem(403, f"a report asks for the right {right} too")
+
+
+def _made(request: Request, who: Person) -> Made:
+    clock: Clock = request.app.state.clock
+    return Made(who.name, clock.now_ns())
+
+
+async def _answer(
+    request: Request, document: Document, form: Form, made: Made, name: str
+) -> Response:
+    signer: Signer = request.app.state.signer
+    content = await asyncio.to_thread(_RENDER[form], document)
+    safe = "".join(
+        one if one.isascii() and (one.isalnum() or one in "-._") else "_" for one in name
+    )
+    shown_as = "inline" if form == "html" else "attachment"
+    headers = {
+        "Content-Disposition": f'{shown_as}; filename="{safe}-report.{form}"',
+        "Content-Security-Policy": POLICY,
+        "Cache-Control": "no-store",
+    }
+    return Response(
+        signed(content, form, signer, made.at), headers=headers, media_type=_MEDIA[form]
+    )
+
+
+async def _rows(
+    request: Request, who: Person, session: Session, kind: type[R], number: int | None = None
+) -> list[R]:
+    fields = () if number is None else (("round", number),)
+    sought: Sought[R] = Sought(kind, session=session.name, fields=fields)
+    rows: list[R] = []
+    while found := await floor_of(request).index.look_up(sought, 1000):
+        rows += [shown(session, placed.row, who) for placed in found]
+        sought = replace(sought, before=found[-1].key)
+        if len(rows) > MOST_ROWS:
+            raise Problem(409, f"more than {MOST_ROWS} rows: take an export instead")
+    return rows
+
+
+def _named(book: Cited | None) -> str:
+    return "not known" if book is None else f"{book.rules.id}: {book.title}"
+
+
+async def _pictures(request: Request, session: Session, row: RoundRow) -> list[Picture]:
+    """Cut out every card of the round as it was seen face up, where it was recorded."""
+    recording = await recording_of(request, session, row.at)
+    if recording is None:
+        return []
+    entries = await floor_of(request).entries(session, row.seq - 1, _MOST_ENTRIES)
+    seen = [
+        msgspec.json.decode(entry.plain, type=CardSighted)
+        for entry in entries
+        if entry.type == "card_sighted" and entry.seq <= row.last_seq
+    ]
+    ended_ns = row.closed_at or session.view().last_at or 0
+    faces = (one for one in seen if one.face == "up" and (one.at or 0) <= ended_ns)
+    wanted = list(islice(faces, _MOST_PICTURES))
+    found: dict[int, bytes] = {}
+    for source in dict.fromkeys(one.source for one in wanted):
+        own = [one for one in wanted if one.source == source]
+        camera = source.partition(":")[2]
+        found |= await asyncio.to_thread(card_pictures, recording, camera, own)
+    captions = {one.seq: f"{card_text(one.card)}, entry {one.seq}" for one in wanted}
+    return [Picture(jpeg, captions[seq]) for seq, jpeg in sorted(found.items())]
