@@ -90,6 +90,7 @@ def listen(app: FastAPI, address: Address) -> None:
         ssl_certfile=address.certificate,
         ssl_keyfile=address.key,
         ws_max_size=1 << 16,
+        ws_per_message_deflate=False,
         timeout_graceful_shutdown=5,
     )
 

@@ -3,10 +3,11 @@
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from models.errors import PitwatchError
 from models.judgements import AnyEvent
@@ -19,6 +20,9 @@ POLL_NS: Final = 50_000_000
 """How often the journals are looked at."""
 AT_ONCE: Final = 200
 """How many entries are read before others get their turn."""
+_WHOLE_EVERY: Final = 20
+"""Every so many looks all journals are looked at, the others only at those that are written."""
+_SIDE_BY_SIDE: Final = 64
 _TRIES: Final = 3
 """A journal must fail this often in a row: its writer may be opening or closing it."""
 
@@ -32,7 +36,9 @@ _SOURCES: Final = (
 )
 """What decides the rows that are made of a journal."""
 
-_Stamp = tuple[int, int, int, int]
+_Stamp: TypeAlias = tuple[int, int, int, int]
+_NO_FILE: Final = (0, 0)
+_Found: TypeAlias = tuple[tuple[AnyEvent | UnknownEvent, ...], Place] | PitwatchError
 log: Final = logging.getLogger("pitwatch.service")
 
 
@@ -44,6 +50,21 @@ class _Followed:
     failed: int = 0
     is_known: bool = False
     """Whether it was read by an earlier run, and not looked at by this one yet."""
+
+    @property
+    def is_busy(self) -> bool:
+        """Tell whether somebody writes it, or it is to be looked at once more."""
+        return self.stamp is None or not self.is_settled or self.stamp[2:] != _NO_FILE
+
+    def is_changed(self, stamp: _Stamp) -> bool:
+        """Take in how its files look; tell whether it must be read.
+
+        It is read once more after a change: one within the same tick leaves the stamp as it is.
+        """
+        if self.stamp == stamp and self.is_settled:
+            return False
+        self.is_settled, self.stamp = self.stamp == stamp, stamp
+        return True
 
 
 class Floor:
@@ -63,21 +84,45 @@ class Floor:
         """Is told the rounds that changed."""
         self.is_ready = False
         """Whether every journal was read to its end once."""
+        self.tick = 0
+        """Counts what was read; see :meth:`moved_since`."""
+        self._moved: OrderedDict[str, int] = OrderedDict()
+        self._polls = 0
         self._followed: dict[str, _Followed] = {}
         self._news = asyncio.Event()
         self._on_read = on_read
 
     async def run(self, every_ns: int = POLL_NS) -> None:
         """Follow the journals until cancelled."""
+        self.open()
         while True:
             await self.poll()
             await asyncio.sleep(every_ns / 1e9)
 
-    async def poll(self) -> None:
-        """Look at every journal once and take in what is new."""
+    def open(self) -> None:
+        """Open the index, or make it.
+
+        Raises:
+            TechnicianError: the disk refuses it.
+        """
         self.index.open(_made_by())
-        for path, stamp in await asyncio.to_thread(_stamped, self.folder):
-            await self._look(self._followed_at(path), stamp)
+
+    async def poll(self) -> None:
+        """Look at the journals once and take in what is new.
+
+        One that nobody writes is looked at now and then only: an archive has thousands.
+        """
+        is_whole = self._polls % _WHOLE_EVERY == 0
+        self._polls += 1
+        busy = [one.session.path for one in self._followed.values() if one.is_busy]
+        stamped = await asyncio.to_thread(_stamped, self.folder, None if is_whole else busy)
+        looked_at = [
+            followed
+            for path, stamp in stamped
+            if (followed := self._followed_at(path)).is_changed(stamp)
+        ]
+        while looked_at:
+            looked_at = await self._read(looked_at)
         self.is_ready = True
 
     def _followed_at(self, path: Path) -> _Followed:
@@ -99,6 +144,13 @@ class Floor:
     def news(self) -> asyncio.Event:
         """Return an event that is set when anything new is read; take it before looking."""
         return self._news
+
+    def moved_since(self, tick: int) -> Iterator[str]:
+        """Yield the names of the sessions that have news since ``tick``."""
+        for name in reversed(self._moved):
+            if self._moved[name] <= tick:
+                return
+            yield name
 
     def sessions(self) -> tuple[Session, ...]:
         """Return every session by name."""
@@ -139,21 +191,46 @@ class Floor:
         events = await asyncio.to_thread(read_between, session.path, after, after + at_most)
         return tuple(map(session.entry, events))
 
-    async def _look(self, followed: _Followed, stamp: _Stamp) -> None:
-        """Read once more after a change: one within the same tick leaves the stamp as it is."""
-        if followed.stamp == stamp and followed.is_settled:
-            return
-        followed.is_settled, followed.stamp = followed.stamp == stamp, stamp
-        try:
-            while await self._read(followed.session) == AT_ONCE:
-                pass
-        except AnotherJournal as other:
-            self._anew(followed, other)
-        except PitwatchError as fault:
-            self._failed(followed, fault)
+    async def _read(self, looked_at: Sequence[_Followed]) -> list[_Followed]:
+        """Read on in some journals; return those that have more."""
+        more = []
+        for at in range(0, len(looked_at), _SIDE_BY_SIDE):
+            some = looked_at[at : at + _SIDE_BY_SIDE]
+            places = [(one.session.path, one.session.place) for one in some]
+            for followed, found in zip(
+                some, await asyncio.to_thread(_read_each, places), strict=True
+            ):
+                if self._take(followed, found):
+                    more.append(followed)
+                await asyncio.sleep(0)
+        return more
+
+    def _take(self, followed: _Followed, found: _Found) -> bool:
+        """Take in what was found in a journal; tell whether there may be more."""
+        if isinstance(found, AnotherJournal):
+            self._anew(followed, found)
+        elif isinstance(found, PitwatchError):
+            self._failed(followed, found)
         else:
-            followed.failed, followed.session.fault = 0, None
-            followed.is_known = False
+            return self._take_in(followed, *found)
+        return False
+
+    def _take_in(
+        self, followed: _Followed, events: Sequence[AnyEvent | UnknownEvent], place: Place
+    ) -> bool:
+        """Fold what was read; where that fails go on from what the index holds, and say so."""
+        try:
+            if events:
+                self._fold(followed.session, events, place)
+        except Exception as fault:
+            log.exception("the journal cannot be taken in: %s", followed.session.name)
+            followed.session = self._session_of(followed.session.path)
+            followed.stamp = None
+            what = fault.what if isinstance(fault, PitwatchError) else "the log says more"
+            followed.session.fault = f"what was read cannot be taken in: {what}"
+            return False
+        followed.failed, followed.session.fault, followed.is_known = 0, None, False
+        return len(events) == AT_ONCE
 
     def _anew(self, followed: _Followed, other: AnotherJournal) -> None:
         """A journal that an earlier run had read, and that is another now, is read anew."""
@@ -174,16 +251,9 @@ class Floor:
         if followed.failed >= _TRIES:
             followed.session.fault = f"{followed.session.path.name}: {fault.what}"
 
-    async def _read(self, session: Session) -> int:
-        events, place = await asyncio.to_thread(read_on, session.path, session.place, AT_ONCE)
-        self._take(session, events, place)
-        return len(events)
-
-    def _take(
+    def _fold(
         self, session: Session, events: Sequence[AnyEvent | UnknownEvent], place: Place
     ) -> None:
-        if not events:
-            return
         with self.index.writing():
             for event in events:
                 session.fold(event)
@@ -191,8 +261,22 @@ class Floor:
             changed = session.keep()
         self.on_rounds(session, changed)
         self._on_read(session.name, len(events))
+        self.tick += 1
+        self._moved[session.name] = self.tick
+        self._moved.move_to_end(session.name)
         self._news.set()
         self._news = asyncio.Event()
+
+
+def _read_each(places: Sequence[tuple[Path, Place]]) -> list[_Found]:
+    return [_read_one(path, place) for path, place in places]
+
+
+def _read_one(path: Path, place: Place) -> _Found:
+    try:
+        return read_on(path, place, AT_ONCE)
+    except PitwatchError as fault:
+        return fault
 
 
 def _made_by() -> str:
@@ -201,9 +285,10 @@ def _made_by() -> str:
     return hashlib.sha256(b"".join((home / name).read_bytes() for name in _SOURCES)).hexdigest()
 
 
-def _stamped(folder: Path) -> list[tuple[Path, _Stamp]]:
+def _stamped(folder: Path, paths: Sequence[Path] | None) -> list[tuple[Path, _Stamp]]:
+    """Return the sizes and times of these journals, or of all there are, and of their logs."""
     found = []
-    for path in sorted(folder.glob("*.journal")):
+    for path in sorted(folder.glob("*.journal")) if paths is None else paths:
         log = path.with_name(path.name + "-wal")
         found.append((path, (*_stamp(path), *_stamp(log))))
     return found
@@ -213,5 +298,5 @@ def _stamp(path: Path) -> tuple[int, int]:
     try:
         state = path.stat()
     except FileNotFoundError:
-        return 0, 0
+        return _NO_FILE
     return state.st_mtime_ns, state.st_size

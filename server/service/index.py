@@ -113,15 +113,13 @@ class Index:
         self._written = 0
 
     def open(self, made_by: str) -> None:
-        """Open the file, or make it; does nothing where it is open.
+        """Open the file, or make it.
 
         ``made_by`` stands for what decides what the rows are: a file of another is made anew.
 
         Raises:
             TechnicianError: the disk refuses it.
         """
-        if self._connection is not None:
-            return
         with _named(self._path):
             self._connection = _connected(self._path, made_by)
 

@@ -6,7 +6,7 @@ that takes nothing for a while is dropped; it goes on later from the last ``seq`
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
@@ -60,6 +60,7 @@ class Feed:
         self._checked_ns = elapsed_ns()
         self._all = places is None
         self._places = places if places is not None else _now(floor)
+        self._tick, self._behind = floor.tick, set(self._places)
 
     async def pieces(self, idle_ns: int) -> AsyncIterator[tuple[str, int, bytes] | None]:
         """Yield session, ``seq`` and JSON of every event; ``None`` where there is no news.
@@ -88,11 +89,20 @@ class Feed:
         self._checked_ns = elapsed_ns()
 
     def _sessions(self) -> list[Session]:
-        if self._all:
-            for session in self._floor.sessions():
-                self._places.setdefault(session.name, 0)
-        found = map(self._floor.session, self._places)
-        return [session for session in found if session is not None]
+        """Return the sessions that have something for this viewer."""
+        moved = self._floor.moved_since(self._tick)
+        self._behind.update(name for name in moved if self._all or name in self._places)
+        self._tick = self._floor.tick
+        found = []
+        for name in sorted(self._behind):
+            session = self._floor.session(name)
+            if session is None:
+                continue
+            if session.place.seq > self._places.setdefault(name, 0):
+                found.append(session)
+            else:
+                self._behind.discard(name)
+        return found
 
     async def _of(self, session: Session) -> AsyncIterator[tuple[str, int, bytes]]:
         entries = await self._floor.entries(session, self._places[session.name], AT_ONCE)
@@ -149,13 +159,38 @@ async def stream(
         await socket.close(POLICY, str(refused.what)[:120])
         return
     await socket.accept()
+    taking, patience = Taking(), socket.app.state.patience
     with meters.viewers.labels("websocket").track_inprogress():
-        await _either(_send_all(socket, feed), _until_gone(socket))
+        try:
+            watching = taking.watch(patience.stalled_ns)
+            await _any_of(_send_all(socket, feed, taking), _until_gone(socket), watching)
+        except TimeoutError:
+            meters.dropped.labels("websocket").inc()
+            await _part(socket, TRY_AGAIN_LATER, "nothing was taken; go on from your last seq")
 
 
-async def _either(sending: Coroutine[Any, Any, None], gone: Coroutine[Any, Any, None]) -> None:
-    """Do both until one of them ends."""
-    tasks = [asyncio.create_task(one) for one in (sending, gone)]
+class Taking:
+    """Since when a viewer has not taken what it was handed. One clock for all it is sent."""
+
+    def __init__(self) -> None:
+        self._since_ns: int | None = None
+
+    async def wait(self, sending: Awaitable[None]) -> None:
+        """Wait until it has taken something."""
+        self._since_ns = elapsed_ns()
+        await sending
+        self._since_ns = None
+
+    async def watch(self, stalled_ns: int) -> None:
+        """Raise ``TimeoutError`` once it has taken nothing for so long."""
+        while self._since_ns is None or elapsed_ns() - self._since_ns < stalled_ns:
+            await asyncio.sleep(stalled_ns / 4e9)
+        raise TimeoutError
+
+
+async def _any_of(*doing: Coroutine[Any, Any, None]) -> None:
+    """Do all of it until one ends."""
+    tasks = [asyncio.create_task(one) for one in doing]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -172,7 +207,7 @@ async def _until_gone(socket: WebSocket) -> None:
         pass
 
 
-async def _send_all(socket: WebSocket, feed: Feed) -> None:
+async def _send_all(socket: WebSocket, feed: Feed, taking: Taking) -> None:
     patience: Patience = socket.app.state.patience
     try:
         async for piece in feed.pieces(patience.idle_ns):
@@ -180,11 +215,7 @@ async def _send_all(socket: WebSocket, feed: Feed) -> None:
                 continue
             name, _, text = piece
             message = msgspec.json.encode({"session": name, "event": msgspec.Raw(text)})
-            async with asyncio.timeout(patience.stalled_ns / 1e9):
-                await socket.send_text(message.decode())
-    except TimeoutError:
-        socket.app.state.meters.dropped.labels("websocket").inc()
-        await _part(socket, TRY_AGAIN_LATER, "nothing was taken; go on from your last seq")
+            await taking.wait(socket.send_text(message.decode()))
     except Problem as refused:
         await _part(socket, POLICY, refused.detail)
     except PitwatchError as fault:
@@ -214,19 +245,21 @@ class EventStream(Response):
     async def __call__(self, _: Scope, receive: Receive, send: Send) -> None:
         """Send until the viewer goes, stalls or loses the right."""
         meters: Meters = self._request.app.state.meters
+        taking, patience = Taking(), self._request.app.state.patience
         with meters.viewers.labels("sse").track_inprogress():
-            await _either(self._send_all(send), _until_closed(receive))
+            try:
+                watching = taking.watch(patience.stalled_ns)
+                await _any_of(self._send_all(send, taking), _until_closed(receive), watching)
+            except TimeoutError:
+                meters.dropped.labels("sse").inc()
 
-    async def _send_all(self, send: Send) -> None:
+    async def _send_all(self, send: Send, taking: Taking) -> None:
         start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
         patience: Patience = self._request.app.state.patience
         try:
             await send(start)
             async for piece in self._feed.pieces(patience.idle_ns):
-                async with asyncio.timeout(patience.stalled_ns / 1e9):
-                    await send(_chunk(piece))
-        except TimeoutError:
-            self._request.app.state.meters.dropped.labels("sse").inc()
+                await taking.wait(send(_chunk(piece)))
         except (Problem, PitwatchError) as ended:
             await send(_body(f"event: end\ndata: {ended}\n\n".encode()))
 
