@@ -95,8 +95,8 @@ def difference(mutant: Mutant) -> str:
     """Return the lines that the mutant changes, as they are and as it has them."""
     texts = _mutated(mutant.module).texts
     before = texts[Mutant(mutant.module, mutant.place, _ORIGINAL)]
-    pairs = zip(before[1:], texts[mutant][1:], strict=False)
-    changed = [(one.strip(), other.strip()) for one, other in pairs if one != other]
+    pairs = zip(before, texts[mutant], strict=False)
+    changed = [(a.strip(), b.strip()) for a, b in pairs if a != b and _MARK not in a]
     return "\n".join(f"- {one}\n+ {other}" for one, other in changed[:4])
 
 
