@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
 
-from models.errors import OperatorError
 from server.incident import Asked, hold, packed, round_asked
 from server.service.guard import Who, guarded, note
 from server.service.incident_routes import the_round
@@ -14,7 +13,6 @@ from server.service.people import Right
 from server.service.problems import Problem
 from server.service.reading_routes import floor_of
 from server.service.session import Session
-from server.service.video import Found
 from server.service.video_routes import recorded, video_of
 
 MARGIN_NS: Final = 3_000_000_000
@@ -30,8 +28,8 @@ def _giving() -> dict[str, Any]:
         Right.TAKE_OUT,
         problems={
             403: "This account has not the rights take_out and see_undealt.",
-            404: "There is no such incident, or it was not recorded.",
-            409: "Its shoe is still in use.",
+            404: "There is no such incident, or no recording of it.",
+            409: "Its shoe is still in use, or it was not recorded then.",
             503: "The recording or the journal cannot be read, or the recording not be held.",
         },
         action=None,
@@ -44,6 +42,8 @@ def _giving() -> dict[str, Any]:
 @router.get("/api/incidents/{incident}/evidence.zip", **_giving())
 async def evidence(request: Request, who: Who, incident: str) -> Response:
     """Give what `pitwatch incident verify` checks anywhere; its recording is held from then on.
+
+    It is signed with the key of this service's reports, `/api/report-key`.
 
     It holds the round's entries as they stand in the journal, with what was dealt face down. So
     it is given only once the shoe has ended, to who may see that.
@@ -62,7 +62,10 @@ async def evidence(request: Request, who: Who, incident: str) -> Response:
     await _check_past(request, session, asked)
     made_ns = request.app.state.clock.now_ns()
     async with video_of(request).gate:
-        content = await asyncio.to_thread(_packed, found, session, asked, made_ns, who.name)
+        content = await asyncio.to_thread(
+            packed, found.folder, session.path, asked, made_ns, request.app.state.signer
+        )
+        await asyncio.to_thread(hold, found.folder, f"{incident} taken out by {who.name}")
     await note(request, who.name, who.by, "exported")
     name = f'attachment; filename="{_plain(session.name)}-{row.round}.zip"'
     headers = {"Content-Disposition": name, "Cache-Control": "no-store"}
@@ -74,15 +77,6 @@ async def _check_past(request: Request, session: Session, asked: Asked) -> None:
     (last,) = await floor_of(request).entries(session, asked.last - 1, 1)
     if not session.is_past(last):
         raise Problem(409, "the shoe after it is still in use; take it out once that has ended")
-
-
-def _packed(found: Found, session: Session, asked: Asked, made_ns: int, who: str) -> bytes:
-    try:
-        content = packed(found.folder, session.path, asked, made_ns)
-    except OperatorError as refused:
-        raise Problem(404, refused.what) from refused
-    hold(found.folder, f"round {asked.round} of {session.name} taken out by {who}")
-    return content
 
 
 def _plain(name: str) -> str:

@@ -283,6 +283,7 @@ def test_an_incident_is_taken_out_and_proves_itself_elsewhere(
             take.click()
         found = check_incident(taken.value.path())
         assert found.manifest.round == 1
+        assert found.exporter_key is not None
         assert (journals / "bj-07" / "HOLD").is_file()
 
 

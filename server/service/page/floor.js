@@ -7,13 +7,14 @@ import { ago, counted, spoken } from "./words.js";
 const EVERY_MS = 15000;
 const SOON_MS = 700;
 const FEW = 8;
+const MANY = 24;
 const TELLING = new Set([
   "round_opened", "round_closed", "round_settled", "review_raised", "review_resolved", "reader_fault",
   "camera_fault", "camera_recovered", "device_returned",
 ]);
 const STATES = {
   "no round": ["No round yet", "idle"], "round open": ["In play", "live"],
-  "between rounds": ["Between rounds", "idle"], unreadable: ["Journal unreadable", "bad"],
+  "between rounds": ["Between", "idle"], unreadable: ["Journal unreadable", "bad"],
 };
 
 export async function showFloor({ main, may, onLeave }, signal) {
@@ -28,6 +29,7 @@ export async function showFloor({ main, may, onLeave }, signal) {
     const [tables, found] = await Promise.all([ask("/api/tables", { signal }), may("see_rounds") ? newest(signal) : []]);
     const rows = tables.map((one) => tile(one, found)).sort((a, b) => b.weight - a.weight || a.name.localeCompare(b.name));
     tiles.classList.toggle("few", rows.length <= FEW);
+    tiles.classList.toggle("many", rows.length > MANY);
     put(tiles, rows.map((one) => one.drawn));
     put(feed, found.length ? found.map(entry) : h("li", { class: "quiet" }, "Nothing was found wrong."));
     standing.textContent = summary(tables, found);
@@ -70,12 +72,12 @@ function tile({ table, now }, found) {
   const alarm = worst === 3 || now.fault ? "alarm" : worst || now.reviews || ill ? "warn" : "";
   return {
     name: table,
-    weight: (now.fault ? 100 : 0) + worst * 10 + (now.reviews ? 15 : 0) + (ill ? 8 : 0) + (now.state === "round open" ? 1 : 0),
+    weight: (now.fault ? 100 : 0) + worst * 10 + (now.reviews ? 5 : 0) + (ill ? 8 : 0) + (now.state === "round open" ? 1 : 0),
     drawn: h("a", { class: `tile ${alarm}`, href: `#/table/${encodeURIComponent(table)}` },
       h("div", { class: "tile-head" }, h("strong", {}, table), h("span", { class: `state ${name}` }, state)),
       h("dl", {},
         pair("Round", now.round ?? "–"), pair("Pace", pace === null ? "–" : `${pace}/h`),
-        pair("Mistakes", now.violations, now.violations ? "bad" : ""), pair("To decide", now.reviews, now.reviews ? "doubt" : "")),
+        pair("Mistakes", now.violations, now.violations ? "bad" : ""), pair("Decide", now.reviews, now.reviews ? "doubt" : "")),
       h("p", { class: ill ? "devices ill" : "devices" }, devices(now))),
   };
 }
