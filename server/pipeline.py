@@ -41,7 +41,10 @@ class Record(Protocol):
 
 
 class Pipeline:
-    """Take observations in the order of their time; keep the rounds as they settle."""
+    """Take observations in the order of their time; keep the rounds as they settle.
+
+    ``kept`` is how many of them stay in memory, for a table that runs for months.
+    """
 
     def __init__(
         self,
@@ -50,11 +53,13 @@ class Pipeline:
         reconciler: Reconciler,
         engine: Engine,
         stopwatch: Stopwatch,
+        *,
+        kept: int | None = None,
     ) -> None:
         self._table, self._journal = table, journal
         self._reconciler, self._engine, self._stopwatch = reconciler, engine, stopwatch
         self._facts: list[AnyFact] = []
-        self._verdicts = Verdicts(self._append, journal.read)
+        self._verdicts = Verdicts(self._append, journal.read, kept)
 
     def observe(
         self, observations: Sequence[AnyObservation], now_ns: int

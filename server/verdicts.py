@@ -42,11 +42,14 @@ class Verdicts:
 
     Args:
         append: writes to the journal.
-        read: reads it; asked only when a person decides something.
+        read: reads it; asked only when a person decides something, or an old round is doubted.
+        kept: how many rounds are remembered, for a table that runs for months: those before
+            them are looked up in the journal. ``None`` remembers all.
     """
 
-    def __init__(self, append: Append, read: Read) -> None:
-        self._append, self._read = append, read
+    def __init__(self, append: Append, read: Read, kept: int | None = None) -> None:
+        self._append, self._read, self._kept = append, read, kept
+        self._forgot = False
         self._settled: dict[int, RoundResult] = {}
         self._raised: list[ReviewRaised] = []
         self._decisions: list[ReviewResolved] = []
@@ -54,7 +57,7 @@ class Verdicts:
         self._posted: dict[int, list[LedgerPosted]] = {}
 
     def rounds(self) -> tuple[RoundResult, ...]:
-        """Return every round settled so far, each with its open items."""
+        """Return every round settled so far that is remembered, each with its open items."""
         return tuple(self._whole(result) for _, result in sorted(self._settled.items()))
 
     def settled(self, result: RoundResult, at: int | None, because: tuple[int, ...]) -> None:
@@ -63,12 +66,16 @@ class Verdicts:
         whole = self._whole(result)
         self._append([RoundSettled(at=at, because=because, result=whole)])
         self._post(whole, at, because)
+        self._forget()
 
     def raised(self, raised: ReviewRaised) -> None:
         """Take up an item: a round that is doubted moves no money until somebody decides."""
         self._raised.append(raised)
+        if raised.round < min(self._settled, default=0):
+            self._look_up(raised.seq)
         because = () if raised.seq is None else (raised.seq,)
         self._take_back(raised.round, raised.at, because, HELD)
+        self._forget()
 
     def check(self, decision: ReviewResolved, engine: Engine) -> None:
         """Refuse a decision that cannot be so; as :func:`settlement.reconcile.check_decision`."""
@@ -86,13 +93,15 @@ class Verdicts:
             the engine to go on with: it has heard the facts as they are now.
         """
         self._decisions.append(decision)
+        self._look_up(decision.seq)
         facts = self._facts(decision.seq)
         self._decided = decided(facts, self._raised, self._decisions)
         anew, results = self._played(self._decided.facts, engine.rules)
         for result in results:
             was = self._settled.get(result.round)
-            if was is not None and (result != was or result.round == decision.round):
+            if was is not None and (self._differ(result, was) or result.round == decision.round):
                 self._settle_anew(result, decision)
+        self._forget()
         return anew
 
     def recall(self, events: Iterable[AnyEvent | UnknownEvent], rules: Rulebook) -> Engine:
@@ -110,6 +119,31 @@ class Verdicts:
         for result in results:
             self._check_same(result)
         return engine
+
+    def _differ(self, one: RoundResult, other: RoundResult) -> bool:
+        """Whether two results differ in more than the items of their round, which may be open."""
+        return _bare(self._whole(one)) != _bare(self._whole(other))
+
+    def _forget(self) -> None:
+        """Let go of the oldest rounds beyond those that are kept."""
+        while self._kept is not None and len(self._settled) > self._kept:
+            oldest = next(iter(self._settled))
+            del self._settled[oldest]
+            self._posted.pop(oldest, None)
+            self._forgot = True
+
+    def _look_up(self, before_seq: int | None) -> None:
+        """Remember every round again, as the journal has it before an entry."""
+        if not self._forgot:
+            return
+        self._settled.clear()
+        self._posted.clear()
+        for event in self._read():
+            if before_seq is not None and (event.seq or 0) >= before_seq:
+                break
+            if isinstance(event, RoundSettled | LedgerPosted):
+                self._remember(event)
+        self._forgot = False
 
     def _played(
         self, facts: Sequence[AnyFact], rules: Rulebook

@@ -52,6 +52,8 @@ T = TypeVar("T")
 
 _MS: Final = 1_000_000
 _TICK_NS: Final = 40 * _MS
+_ROUNDS_KEPT: Final = 200
+"""Those before them are looked up in the journal."""
 _TIDY_NS: Final = 600_000 * _MS
 
 
@@ -103,6 +105,7 @@ class LiveTable:
             Reconciler(rules, self._layout, config.dealing),
             Engine(rules),
             Stopwatch(elapsed_ns),
+            kept=_ROUNDS_KEPT,
         )
         recall(self._past, self._pipeline, record)
         self._recalling = False

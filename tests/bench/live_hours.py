@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
+import numpy as np
+
 from models.judgements import RoundSettled
 from simulation.session import START_NS
 from tests.faults.live_kills import Life, Table, run_table, shared_time, told_driver
@@ -98,9 +100,10 @@ def main() -> None:
         table.cut(START_NS + round(given.hours * _HOUR_NS) + _MINUTE_NS)
         events = table.play(None)
     settled = sum(isinstance(event, RoundSettled) for event in events)
-    print("hour  own memory MiB  open files  into the journal ms: median, worst")
+    print("hour  own memory MiB  open files  into the journal ms: median, p99, worst")
     for number, hour in enumerate(table.hours[:-1], start=1):
-        late = f"{median(hour.late_ms):.1f}, {max(hour.late_ms):.0f}"
+        p99 = np.percentile(hour.late_ms, 99)
+        late = f"{median(hour.late_ms):.1f}, {p99:.1f}, {max(hour.late_ms):.0f}"
         print(f"{number:4}  {hour.memory / _MIB:14.1f}  {hour.files:10}  {late}")
     first, last = table.hours[0].memory, table.hours[-2].memory
     took_s = time.monotonic() - begun_s

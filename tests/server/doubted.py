@@ -37,17 +37,17 @@ def _blind(seen: AnyObservation) -> AnyObservation:
     return seen
 
 
-def table(journal: Record, name: str = "BJ-01") -> Pipeline:
+def table(journal: Record, name: str = "BJ-01", *, kept: int | None = None) -> Pipeline:
     """Return a table under the rules that the recorded sessions were dealt by."""
     rules = rules_for("kansas-shoe")
     layout = from_toml(library.layout_text("five-spots"), TableLayout, "five-spots")
     reconciler = Reconciler(rules, layout)
-    return Pipeline(name, journal, reconciler, Engine(rules), Stopwatch(lambda: 0))
+    return Pipeline(name, journal, reconciler, Engine(rules), Stopwatch(lambda: 0), kept=kept)
 
 
-def play_blinded(journal: Journal, name: str = "BJ-01") -> Pipeline:
+def play_blinded(journal: Journal, name: str = "BJ-01", *, kept: int | None = None) -> Pipeline:
     """Play the session through and return the table as it then stands."""
-    pipeline = table(journal, name)
+    pipeline = table(journal, name, kept=kept)
     for one in blinded():
         pipeline.observe((one.observation,), one.now_ns)
     pipeline.finish()

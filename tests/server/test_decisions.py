@@ -2,13 +2,17 @@
 
 from collections.abc import Iterator
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from models.cards import Card
 from models.errors import OperatorError
 from models.events import (
+    AnyFact,
     CardDealt,
     CardExposed,
     CardPlace,
@@ -33,6 +37,7 @@ from settlement.reconcile import check_decision, decided
 from stream.journal import Journal
 from tests.golden.sessions import heard
 from tests.server.doubted import FALSE, TRUE, blinded, play_blinded, table
+from tests.server.evenings import settle_file
 
 LATER_NS = 1_767_297_700_000_000_000
 
@@ -181,7 +186,12 @@ def test_a_decision_that_cannot_be_so_is_refused_with_the_way_out(
 def test_a_card_that_the_shoe_cannot_hold_any_more_is_refused_but_as_a_candidate() -> None:
     """The camera may have read a foreign card: then the engine says that it is one."""
     king = Card("KS")
-    facts = [ShoeStarted(decks=1), RoundOpened(round=1), dealt(1, king, 1), dealt(3, None, 2)]
+    facts: list[AnyFact] = [
+        ShoeStarted(decks=1),
+        RoundOpened(round=1),
+        dealt(1, king, 1),
+        dealt(3, None, 2),
+    ]
     doubt = Review("neither the shoe nor the camera read a card", ("KS", "QS"), (2,))
     unread = Review("neither the shoe nor the camera read a card", (), (2,))
     for review, is_refused in ((unread, True), (doubt, False)):
@@ -197,7 +207,7 @@ def dealt(spot: int, card: Card | None, evidence: int) -> CardDealt:
 def test_a_card_turned_up_is_named_where_it_was_dealt_and_where_it_was_turned() -> None:
     hole = CardDealt(to="dealer", card=Card("QS"), face="down", evidence=(1,))
     turned = CardExposed(to="dealer", card=Card("QS"), evidence=(5,))
-    facts = [RoundOpened(round=1), hole, turned]
+    facts: list[AnyFact] = [RoundOpened(round=1), hole, turned]
     raised = [ReviewRaised(round=1, review=Review("which", ("QS", "KS"), (5,)))]
     found = decided(facts, raised, [decision(choice=Card("KS"))])
     assert [getattr(fact, "card", None) for fact in found.facts] == [None, Card("KS"), Card("KS")]
@@ -205,7 +215,7 @@ def test_a_card_turned_up_is_named_where_it_was_dealt_and_where_it_was_turned() 
 
 
 def test_a_card_nobody_saw_is_dealt_when_it_left_the_shoe() -> None:
-    facts = [RoundOpened(round=1), dealt(1, Card("2S"), 3), dealt(1, Card("9S"), 8)]
+    facts: list[AnyFact] = [RoundOpened(round=1), dealt(1, Card("2S"), 3), dealt(1, Card("9S"), 8)]
     lost = Review("5H left the shoe and was not seen on the felt", ("5H",), (6,))
     raised = [ReviewRaised(round=1, review=lost)]
     found = decided(facts, raised, [decision("dealt", card=CardPlace(to=1))])
@@ -217,7 +227,7 @@ def test_a_card_nobody_saw_is_dealt_when_it_left_the_shoe() -> None:
 
 
 def test_a_decision_that_does_not_fit_the_facts_leaves_its_item_open() -> None:
-    facts = [RoundOpened(round=1), dealt(1, Card("2S"), 3)]
+    facts: list[AnyFact] = [RoundOpened(round=1), dealt(1, Card("2S"), 3)]
     raised = [ReviewRaised(round=1, review=Review("which", (), ()))]
     nowhere = decision(choice=Card("5H"), card=CardPlace(to=4))
     found = decided(facts, raised, [nowhere])
@@ -237,6 +247,20 @@ def test_a_table_that_starts_again_comes_to_the_same(journal: Journal) -> None:
     assert journal.last_seq == last
 
 
+def test_a_table_that_keeps_few_rounds_in_memory_decides_old_ones_all_the_same(
+    journal: Journal,
+) -> None:
+    forgetful = play_blinded(journal, kept=1)
+    assert [result.round for result in forgetful.rounds()] != [1]
+    assert len(forgetful.rounds()) == 1
+    forgetful.observe((decision(choice=TRUE),), LATER_NS)
+    with Journal.in_memory() as other:
+        mindful = play_blinded(other)
+        assert len(mindful.rounds()) > 1
+        mindful.observe((decision(choice=TRUE),), LATER_NS)
+        assert list(journal.read()) == list(other.read())
+
+
 def test_a_closed_journal_says_by_itself_what_was_decided(journal: Journal) -> None:
     pipeline = play_blinded(journal)
     decide(pipeline, decision(choice=TRUE))
@@ -247,6 +271,24 @@ def test_a_closed_journal_says_by_itself_what_was_decided(journal: Journal) -> N
     other = Verdicts(list, journal.read)
     with pytest.raises(OperatorError, match="does not come to what was settled"):
         other.recall(journal.read(), rules_for("kansas-shoe", ["win_payout=2:1"]))
+
+
+def test_a_journal_settles_again_with_what_was_decided(tmp_path: Path) -> None:
+    path = tmp_path / "t.journal"
+    with Journal.create(path) as journal:
+        pipeline = play_blinded(journal)
+        rules = rules_for("kansas-shoe")
+        decide(pipeline, decision("dealt", choice=TRUE, card=CardPlace(to=4)))
+        moved = pipeline.rounds()
+    assert [bare(one) for one in settle_file(str(path), rules)] == [bare(one) for one in moved]
+    with Journal.open(path) as journal:
+        journal.append(decision(choice=TRUE, seq=None))
+    due = [result.spots for result in truth().values()]
+    assert [one.spots for one in settle_file(str(path), rules)] == due
+
+
+def bare(result: RoundResult) -> RoundResult:
+    return replace(result, reviews=UNSET, status="final")
 
 
 def test_the_facts_stay_in_the_journal_as_they_were(journal: Journal) -> None:
