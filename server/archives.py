@@ -33,7 +33,8 @@ from typing import Any, Final, TypeAlias
 from models.decode import LONGEST_LINE, decode_batches
 from models.errors import InputRefused, OperatorError, TechnicianError
 from models.judgements import AnyEvent
-from stream.journal import UnknownEvent, read_journal
+from server.decided_journal import DECISION, with_decisions
+from stream.journal import UnknownEvent, holds, read_journal
 from stream.recording import SESSION_FILE
 
 STDIN: Final = "-"
@@ -241,9 +242,12 @@ def _batches(file: Any, told: Callable[[], None] | None) -> Iterator[list[bytes]
 
 
 def _entries(path: Path) -> Events:
-    for number, event in enumerate(read_journal(path), start=1):
-        if not isinstance(event, UnknownEvent):
-            yield number, event
+    entries = enumerate(read_journal(path), start=1)
+    known = ((number, event) for number, event in entries if not isinstance(event, UnknownEvent))
+    if path.is_file() and holds(path, DECISION):
+        yield from with_decisions(event for _, event in known)
+    else:
+        yield from known
 
 
 def _members(name: str, told: Told) -> Iterator[Feed]:

@@ -326,6 +326,18 @@ class Place:
     head: bytes = _GENESIS
 
 
+def holds(path: Path, kind: str) -> bool:
+    """Tell whether a journal has an entry of that type; nothing is proved of it.
+
+    Raises:
+        TechnicianError: it cannot be read.
+    """
+    query = "SELECT 1 FROM entries WHERE instr(body, ?) > 0 LIMIT 1"
+    with one_line(str(path)), closing(at_rest(path)) as connection:
+        wanted = b'"type":' + msgspec.json.encode(kind)
+        return connection.execute(query, (wanted,)).fetchone() is not None
+
+
 def read_on(
     path: Path, place: Place, at_most: int = _READ_AT_ONCE
 ) -> tuple[tuple[AnyEvent | UnknownEvent, ...], Place]:

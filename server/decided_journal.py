@@ -1,0 +1,52 @@
+"""A journal's facts with people's decisions in them, for whoever settles it again."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from models.events import AnyFact, Fact, ReviewResolved
+from models.judgements import AnyEvent, ReviewRaised, RoundResult, RoundSettled
+from settlement.reconcile import decided
+
+DECISION = str(ReviewResolved.__struct_config__.tag)
+"""The type of entry without which a journal's facts are as they stand."""
+
+
+def with_decisions(events: Iterable[AnyEvent]) -> Iterator[tuple[int, AnyEvent]]:
+    """Yield facts as they were decided, and each round's last settlement, in their order.
+
+    Each comes with the number of its entry; a card that a person put in its place, with that of
+    the entry before.
+    """
+    known = list(events)
+    facts: list[AnyFact] = [event for event in known if isinstance(event, Fact)]
+    raised = [event for event in known if isinstance(event, ReviewRaised)]
+    decisions = [event for event in known if isinstance(event, ReviewResolved)]
+    standing = decided(facts, raised, decisions).facts
+    own = frozenset(fact.seq for fact in facts)
+    placed = [*_placed(standing, own), *_settlements(known)]
+    for one in sorted(placed, key=lambda one: one.at):
+        yield one.at, one.event
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    at: int
+    event: AnyEvent
+
+
+def _placed(facts: Iterable[AnyFact], own: frozenset[int | None]) -> Iterator[_Placed]:
+    at = 0
+    for fact in facts:
+        at = fact.seq or at if fact.seq in own else at
+        yield _Placed(at, fact)
+
+
+def _settlements(events: Iterable[AnyEvent]) -> Iterator[_Placed]:
+    settled = [event for event in events if isinstance(event, RoundSettled)]
+    last: dict[int, RoundResult] = {event.result.round: event.result for event in settled}
+    for event in settled:
+        result = last.pop(event.result.round, None)
+        if result is not None:
+            yield _Placed(event.seq or 0, replace(event, result=result))
