@@ -192,10 +192,11 @@ def _says(rest: Rest) -> str:
 
 def watch(
     folder: Path, scene: Scene, reader: CardReader, limit_s: float
-) -> tuple[list[tuple[int, Event]], Spent]:
+) -> tuple[list[tuple[int, Event]], Spent, Shows]:
     """Watch a session's film from its start, which counts as 0."""
     points = reference_points(scene.layout, scene.look)
     watcher = Watcher(reader, scene.layout, points, "overhead", stopwatch_ns=perf_counter_ns)
+    shows = Shows(scene.staged.performance, watcher.felt)
     events: list[tuple[int, Event]] = []
     at_ns = 0
     for frame in FileCamera(folder / "overhead.mp4", 0).frames():
@@ -205,7 +206,8 @@ def watch(
         if isinstance(reader, TruthReader):
             reader.now_ns = at_ns
         events += [(at_ns, event) for event in watcher.see(frame)]
-    return events + [(at_ns, event) for event in watcher.finish()], watcher.spent
+        shows.look(frame)
+    return events + [(at_ns, event) for event in watcher.finish()], watcher.spent, shows
 
 
 def report(name: str, found: Score, spent: Spent) -> None:
@@ -257,6 +259,7 @@ def main() -> None:
     ask.add_argument("--seconds", type=float, default=1e9, help="watch no longer than this")
     ask.add_argument("--notes", action="store_true", help="print every miss")
     asked = ask.parse_args()
+    shown_ms: list[float] = []
     with tempfile.TemporaryDirectory() as scratch:
         for seed in asked.seeds:
             wanted = settings(seed, asked)
@@ -273,11 +276,14 @@ def main() -> None:
                 if asked.reader == "truth"
                 else Reader.load()
             )
-            events, spent = watch(folder, scene, reader, asked.seconds)
-            found = score(events, scene.staged.performance, scene)
+            events, spent, shows = watch(folder, scene, reader, asked.seconds)
+            found = score(events, scene.staged.performance, scene, shows.since_ns)
+            shown_ms += found.shown_ms
             report(f"seed {seed}", found, spent)
             for note in found.notes if asked.notes else ():
                 print(f"    {note}")
+    after = ", ".join(f"{q}% within {np.percentile(shown_ms, q):.0f} ms" for q in (50, 90, 99))
+    print(f"from a card's first frame at rest to its event's frame, {len(shown_ms)} cards: {after}")
 
 
 if __name__ == "__main__":

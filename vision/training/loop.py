@@ -50,7 +50,8 @@ class Recipe:
     photos_from: int = 5000
     """The classifier's step from which photographs are mixed in."""
     workers: int = 1
-    threads: int = 2
+    threads: int = 1
+    """More of them lose ninefold to waiting for each other where other programs run beside."""
     average: float = 0.998
 
 
