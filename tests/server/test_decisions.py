@@ -49,7 +49,12 @@ def journal() -> Iterator[Journal]:
 
 
 def decision(kind: Any = "chosen", **given: Any) -> ReviewResolved:
-    fields = {"source": "console:ann", "at": LATER_NS, "round": 1, "item": 0} | given
+    fields: dict[str, Any] = {
+        "source": "console:ann",
+        "at": LATER_NS,
+        "round": 1,
+        "item": 0,
+    } | given
     return ReviewResolved(decision=kind, **fields)
 
 
