@@ -66,7 +66,7 @@ class Setup:
     """How a service is set up."""
 
     journals: Path
-    """A folder of ``*.journal``; nothing is written there."""
+    """A folder of ``*.journal``; only a decision on a closed session is written there."""
     state: Path
     """Where accounts and the journal of what people did are kept."""
     is_secure: bool = False
