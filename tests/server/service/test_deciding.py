@@ -12,17 +12,19 @@ import pytest
 
 from models.cards import Card
 from models.errors import OperatorError
-from models.events import CardPlace, ReviewResolved
+from models.events import CardDealt, CardPlace, ReviewResolved, RoundOpened
+from models.judgements import Review, ReviewRaised
 from server.cli import run
 from server.exits import Exit
 from server.live.desk import Word, desk_of, open_desk
 from server.resolving import decide_closed
 from server.rulebook_shelf import rules_for
+from server.service.veil import WITHHELD
 from stream.clock import HostClock
 from stream.journal import Checkpoints, Journal, UnknownEvent, verify_journal
 from stream.signing import Signer
 from tests.server.doubted import FALSE, TRUE, blinded, play_blinded, table
-from tests.server.service.house import House, house, play, until
+from tests.server.service.house import House, house, play, until, write
 
 DECISION = "/api/incidents/bj-09.1/reviews/0/decision"
 
@@ -204,3 +206,22 @@ def test_the_command_lists_and_resolves(tmp_path: Path, capsys: pytest.CaptureFi
     assert run(["review", "resolve", path, "-n", "1", "--choose", "1X", "--by", "ann"]) == 2
     with Journal.open(tmp_path / "t.journal") as journal:
         assert not any(isinstance(event, UnknownEvent) for event in journal.read())
+
+
+def test_an_item_about_a_card_not_shown_is_decided_without_naming_it(tmp_path: Path) -> None:
+    doubt = Review("the shoe said KS, the camera reads QS", ("KS", "QS"), (2,))
+    write(
+        tmp_path / "t.journal",
+        RoundOpened(round=1, at=1, table="T"),
+        CardDealt(to="dealer", card=Card("KS"), face="down", at=2, table="T", evidence=(2,)),
+        ReviewRaised(round=1, at=3, table="T", review=doubt),
+    )
+    with house(tmp_path, tmp_path / "state") as found:
+        found.staff()
+        with found.signed_in("surveillance") as officer:
+            path = "/api/incidents/t.1/reviews/0/decision"
+            named = officer.post(path, json={"decision": "chosen", "choice": "KS"})
+            assert named.status_code == 409
+            assert "wait until its shoe has ended" in named.json()["detail"]
+            shown = found.get(officer, "/api/incidents/t.1")["reviews"][0]
+            assert (shown["what"], shown["candidates"]) == (WITHHELD, [])

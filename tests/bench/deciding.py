@@ -1,0 +1,87 @@
+"""How long a table stands still while a person decides: ``python -m tests.bench.deciding``.
+
+Sessions of several lengths play to a journal on the disk, with one item open in the first round.
+It is decided as a live table does it, on its own thread, and then in the closed journal, reading,
+verifying and sealing included. Beside it, in the same run, what it costs to verify that journal.
+"""
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from models.cards import Card
+from models.events import CardDealt, CardPlace, ReviewResolved
+from models.judgements import Review, ReviewRaised
+from server.resolving import decide_closed
+from server.rulebook_shelf import rules_for
+from server.verdicts import Verdicts
+from settlement import COMPILED
+from settlement.engine import Engine
+from stream.clock import elapsed_ns
+from stream.journal import Journal, verify_journal
+from tests.server.evenings import evening
+
+_DOUBT = Review("neither the shoe nor the camera read a card", ("KS", "QS"), ())
+_DECISION = ReviewResolved(
+    source="console:bench",
+    at=1,
+    table="T",
+    round=1,
+    item=0,
+    decision="chosen",
+    choice=Card("KS"),
+    card=CardPlace(to=1),
+)
+
+
+def measure(rounds: int, folder: Path) -> tuple[int, float, float, float]:
+    """Return the journal's entries, and milliseconds: at the table, when closed, to verify."""
+    path = folder / f"{rounds}.journal"
+    with Journal.create(path) as journal:
+        verdicts, engine = _played(journal, rounds)
+        entries, begun_ns = journal.last_seq, elapsed_ns()
+        verdicts.check(_DECISION, engine)
+        verdicts.resolve(journal.append(_DECISION), engine)
+        live_ns = elapsed_ns() - begun_ns
+    begun_ns = elapsed_ns()
+    decide_closed(path, replace(_DECISION, at=2))
+    closed_ns = elapsed_ns() - begun_ns
+    begun_ns = elapsed_ns()
+    verify_journal(path)
+    return entries, live_ns / 1e6, closed_ns / 1e6, (elapsed_ns() - begun_ns) / 1e6
+
+
+def _played(journal: Journal, rounds: int) -> tuple[Verdicts, Engine]:
+    engine = Engine(rules_for("kansas-shoe"))
+    verdicts = Verdicts(lambda events: list(journal.append_all(events)), journal.read)
+    facts = [replace(fact, table="T", evidence=()) for fact in evening(rounds)]
+    first = next(at for at, fact in enumerate(facts) if isinstance(fact, CardDealt)) + 1
+    for at, fact in enumerate(journal.append_all(facts[:first])):
+        engine.feed(fact, at)
+    verdicts.raised(journal.append(ReviewRaised(round=1, table="T", review=_DOUBT)))
+    for fact in journal.append_all(facts[first:]):
+        for result in engine.feed(fact):
+            verdicts.settled(result, fact.at, ())
+    return verdicts, engine
+
+
+def main() -> None:
+    """Print a line a session."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, nargs="+", default=[60, 500])
+    asked = parser.parse_args()
+    print(f"the engine is {'compiled' if COMPILED else 'interpreted'}")
+    with tempfile.TemporaryDirectory() as folder:
+        for rounds in asked.rounds:
+            entries, live, closed, verified = measure(rounds, Path(folder))
+            print(
+                f"{rounds} rounds, {entries} entries: at the table {live:.0f} ms "
+                f"({live / verified:.1f} times verifying it), closed {closed:.0f} ms, "
+                f"verified in {verified:.0f} ms"
+            )
+
+
+if __name__ == "__main__":
+    main()
