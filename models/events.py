@@ -340,6 +340,9 @@ class CardDealt(Fact, frozen=True, kw_only=True, tag="card_dealt"):
     hand: HandNo = 0
     card: Card | None
     face: Face = "up"
+    probability: Probability | None = None
+    """How sure it is which card it is; absent where two sensors agree, and of a card that lies
+    face down or was not read."""
 
 
 class CardExposed(Fact, frozen=True, kw_only=True, tag="card_exposed"):

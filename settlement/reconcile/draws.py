@@ -12,11 +12,25 @@ from models.events import ReaderFault, ShoeCardRead
 from settlement.reconcile.timing import MS
 
 _NO_CARD_LOST: Final = frozenset(
-    {"gap", "repeat", "retransmission", "refusal", "unknown_report", "restarts_spent"}
+    {
+        "gap",
+        "repeat",
+        "retransmission",
+        "refusal",
+        "unknown_report",
+        "restarts_spent",
+        "link_lost",
+        "uncounted",
+    }
 )
-"""Faults that say nothing of a further card: a gap shows in the numbers that follow."""
+"""Faults that say nothing of a further card: a gap shows in the numbers that follow, and what
+comes while nobody hears the reader the camera tells."""
 
-_LARGEST_GAP: Final = 12
+LARGEST_GAP: Final = 12
+"""More missed cards than this the camera has not seen come one by one: a shoe was changed."""
+
+_UNHEARD_NS: Final = 1_000 * MS
+"""A line is found dead only some time after the last byte that came through it."""
 
 _BETWEEN_CARDS_NS: Final = 300 * MS
 """No hand draws two cards faster than this."""
@@ -45,6 +59,24 @@ class ShoeCount:
 
     def __init__(self) -> None:
         self._last: ShoeCardRead | None = None
+        self._deaf: list[tuple[int, int | None]] = []
+
+    def lost(self, at: int) -> None:
+        """The reader cannot be heard from now on."""
+        if not self._deaf or self._deaf[-1][1] is not None:
+            self._deaf = [*self._deaf[-8:], (at, None)]
+
+    def returned(self, at: int) -> None:
+        """The reader is heard again, and cannot say what it read meanwhile."""
+        if self._deaf and self._deaf[-1][1] is None:
+            self._deaf[-1] = (self._deaf[-1][0], at)
+
+    def deaf(self, at: int) -> bool:
+        """Tell whether nobody heard the reader at a moment."""
+        return any(
+            since - _UNHEARD_NS <= at and (until is None or at <= until + _UNHEARD_NS)
+            for since, until in self._deaf
+        )
 
     @property
     def last_ns(self) -> int:
@@ -63,7 +95,7 @@ class ShoeCount:
             return ()
         at, seqs = read.at or 0, _seqs(read)
         missed = 0 if last is None else read.draw - last.draw - 1
-        if last is None or not 1 <= missed <= _LARGEST_GAP:
+        if last is None or not 1 <= missed <= LARGEST_GAP:
             return (Draw(at, at, read.card, seqs),)
         since = last.at or 0
         gap = tuple(
@@ -77,6 +109,13 @@ def _again(last: ShoeCardRead, read: ShoeCardRead) -> bool:
     """Tell whether one card was read twice: by its number, or sooner than another can come."""
     soon = (read.at or 0) - (last.at or 0) < _BETWEEN_CARDS_NS
     return last.draw == read.draw or soon
+
+
+def unread(fault: ReaderFault) -> int:
+    """Return how many cards a fault says the reader missed."""
+    if fault.missing_from is None or fault.missing_to is None:
+        return 0
+    return fault.missing_to - fault.missing_from + 1
 
 
 def possible_draw(fault: ReaderFault) -> Draw | None:
@@ -108,16 +147,23 @@ class Composition:
     def __init__(self, decks: int) -> None:
         self._decks = decks
         self._out: Counter[Card] = Counter()
+        self._unsure: Counter[Card] = Counter()
 
     def shuffled(self, decks: int) -> None:
         """All cards are back in the shoe."""
         self._decks = decks
         self._out.clear()
+        self._unsure.clear()
 
-    def left_shoe(self, card: Card | None) -> None:
-        """Count a card out."""
+    def left_shoe(self, card: Card | None, *, sure: bool = True) -> None:
+        """Count a card out; ``sure`` is false where not two sensors read it."""
         if card is not None:
             self._out[card] += 1
+            self._unsure[card] += not sure
+
+    def miscounts(self, card: Card | None) -> bool:
+        """Tell whether one more of ``card`` only seems too many: another may have been misread."""
+        return card is not None and self._unsure[card] > 0 and not self.holds(card)
 
     def holds(self, card: Card) -> bool:
         """Tell whether one more of ``card`` can come."""

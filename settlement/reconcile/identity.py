@@ -58,6 +58,13 @@ def rivals(
     return found
 
 
+def probability(stated: Card, said: Card | None, reading: Reading | None) -> float:
+    """Return how sure it is that a card is what it is stated to be."""
+    whole = sum(_weight(face, said, reading) for face in DECK)
+    own = sum(_weight(face, said, reading) for face in DECK if _same(stated, face))
+    return own / whole
+
+
 def _weight(face: Card, said: Card | None, reading: Reading | None) -> float:
     shoe = 1.0 if said is None else 1.0 - SHOE_MISREAD_P if _same(said, face) else _EACH
     return shoe if reading is None else shoe * reading.share(face)

@@ -84,9 +84,13 @@ class Reading:
         return _together(runs)
 
     def agrees(self, said: Card | None) -> bool:
-        """Tell whether the last look was for ``said``; for the others', where nothing was said."""
+        """Tell whether the last looks were for ``said``; for the others', where nothing was.
+
+        One look by itself may be a slip; the next one tells.
+        """
         last = self.runs[-1] if self.runs else self
-        return self.steady if said is None else last.p(said) >= last.listed[0][1]
+        slip = len(self.runs) > 1 and last.looks == 1
+        return self.steady if said is None else slip or last.p(said) >= last.listed[0][1]
 
     @property
     def steady(self) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from models.cards import Card
-from models.events import AnyFact, CardDealt, CardExposed
+from models.events import AnyFact, CardBurned, CardDealt, CardExposed
 from models.judgements import Review
 from settlement.reconcile.draws import Composition
 from settlement.reconcile.identity import rivals
@@ -14,7 +14,7 @@ from settlement.reconcile.table import Held
 from settlement.reconcile.weighing import Question, Rival
 
 _LOST_P = 0.01
-"""A card that was not seen on the felt was not dealt at all: one in so many."""
+"""A card that was not seen on the felt was put aside: one in so many."""
 
 _NAMED_ODDS = 0.01
 """A person is offered the faces that have these odds; where none has, the likeliest few."""
@@ -47,7 +47,7 @@ def of_face(
 
 
 def of_place(held: Held, review: Review, record: Sequence[AnyFact]) -> Question:
-    """Ask whose a card was that nobody saw, or whether it came to the felt at all."""
+    """Ask whose a card was that nobody saw, or whether it went aside: burned, or to the floor."""
     stories = []
     for at in held.told:
         fact = record[at]
@@ -55,7 +55,8 @@ def of_place(held: Held, review: Review, record: Sequence[AnyFact]) -> Question:
             stories += [
                 Rival(1.0, {at: (replace(fact, to=to, hand=hand),)}) for to, hand in held.elsewhere
             ]
-            stories.append(Rival(_LOST_P, {at: ()}))
+            aside = CardBurned(at=fact.at, card=fact.card, evidence=fact.evidence)
+            stories.append(Rival(_LOST_P, {at: (aside,)}))
     return Question(review, tuple(stories))
 
 

@@ -5,6 +5,7 @@ much, the console what only a person can tell. What they do not settle between t
 review item.
 """
 
+import dataclasses
 from typing import Literal
 
 from msgspec.structs import replace
@@ -30,7 +31,15 @@ from models.judgements import Review
 from models.layout import TableLayout
 from models.rulebook import Rulebook
 from settlement.reconcile.camera import Camera
-from settlement.reconcile.draws import Composition, Draw, ShoeCount, merged, possible_draw
+from settlement.reconcile.draws import (
+    LARGEST_GAP,
+    Composition,
+    Draw,
+    ShoeCount,
+    merged,
+    possible_draw,
+    unread,
+)
 from settlement.reconcile.faces import card_name, read_face
 from settlement.reconcile.felt import Felt
 from settlement.reconcile.happenings import Agenda, Arrived, ChipsChanged, Doubted, Entered
@@ -154,6 +163,14 @@ class Reconciler:
             what = f"a bet plate's report was lost ({fault.detail}): an amount may be wrong"
             self._doubt(fault.at or 0, what, (), _seqs(fault))
             return
+        at = fault.at or 0
+        if fault.kind == "link_lost":
+            self._count.lost(at)
+        elif fault.kind == "uncounted":
+            self._count.returned(at)
+        elif unread(fault) > LARGEST_GAP:
+            what = f"{unread(fault)} cards left the shoe unread: {fault.detail}"
+            self._doubt(at, what, (), _seqs(fault))
         draw = possible_draw(fault)
         if draw is not None:
             self._draws = merged(self._draws, (draw,))
@@ -261,7 +278,13 @@ class Reconciler:
         return True
 
     def _arrive(self, card: Arrived) -> None:
-        self._composition.left_shoe(card.card)
+        if self._composition.miscounts(card.card):
+            what = f"one {card.card} more than the shoe held: another may have been misread"
+            doubt = Review(what, (str(card.card),), card.seqs)
+            card = dataclasses.replace(card, doubts=(*card.doubts, doubt))
+        seen = None if card.lying is None else card.lying.reading
+        sure = card.said is not None and seen is not None and seen.p(card.said) >= AGREED_P
+        self._composition.left_shoe(card.card, sure=sure)
         self._agenda.add(card)
 
     def _ripe(self, draw: Draw, lying: Lying | None, margin: float) -> bool:
@@ -312,18 +335,35 @@ class Reconciler:
                 continue
             if self._unannounced_hole(lying):
                 continue
-            if self._table.felt.aside(lying.place) or self._camera.only_a_glimpse(lying):
+            if self._table.felt.aside(lying.place) or self._only_a_glimpse(lying):
                 self._camera.ignore(lying)
                 continue
             self._camera.explained(lying)
             if self._used_although_boxed(lying):
                 continue
-            card = read_face(lying, self._composition)
-            what = f"{card_name(card)} lies on the felt and never left the shoe"
-            doubt = Review(what, lying.names(), lying.seqs)
-            at = lying.at - CARRY_NS
-            seen_well = lying.reading is not None and lying.reading.looks > 1 and card is not None
-            self._arrive(Arrived(at, card, lying, lying.seqs, (doubt,), welcome_if_due=seen_well))
+            self._unannounced(lying)
+
+    def _unannounced(self, lying: Lying) -> None:
+        """Deal a card that the shoe did not tell of: it could not be heard, or missed it."""
+        card, at = read_face(lying, self._composition), lying.at - CARRY_NS
+        heard = not self._count.deaf(at)
+        what = f"{card_name(card)} lies on the felt and never left the shoe"
+        if not heard:
+            what = "the shoe could not be heard, and the camera cannot read a card"
+        doubt = Review(what, lying.names(), lying.seqs)
+        seen_well = lying.reading is not None and lying.reading.looks > 1 and card is not None
+        doubts = (doubt,) if heard or card is None else ()
+        self._arrive(Arrived(at, card, lying, lying.seqs, doubts, welcome_if_due=seen_well))
+
+    def _only_a_glimpse(self, lying: Lying) -> bool:
+        """Tell whether it is a known card seen askew.
+
+        It is not where a card was due just there, and the next one went on to somebody else.
+        """
+        owner = self._table.felt.zone(lying.place).owner
+        due = owner is not None and self._rounds.due_at(lying.at) == owner
+        passed = due and self._rounds.next_owner(lying.at) not in (None, owner)
+        return not passed and self._camera.only_a_glimpse(lying)
 
     def _unannounced_hole(self, lying: Lying) -> bool:
         """Deal the dealer's face-down card, in its turn, though the shoe did not tell of it."""

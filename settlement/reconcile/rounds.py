@@ -22,6 +22,7 @@ from settlement.hands import total
 from settlement.reconcile import questions
 from settlement.reconcile.camera import Camera
 from settlement.reconcile.draws import Composition, Draw
+from settlement.reconcile.faces import card_name
 from settlement.reconcile.happenings import (
     Agenda,
     Arrived,
@@ -33,16 +34,19 @@ from settlement.reconcile.happenings import (
     Taken,
     Turned,
 )
-from settlement.reconcile.identity import upheld
+from settlement.reconcile.identity import probability, upheld
 from settlement.reconcile.looks import Reading
 from settlement.reconcile.sightings import AGREED_P, EXCLUDED_P, Lying
 from settlement.reconcile.splits import Splits, evidenced
-from settlement.reconcile.table import Destination, Held, PlayedHand, Table
+from settlement.reconcile.table import Destination, Held, PlayedHand, Table, zone_name
 from settlement.reconcile.timing import DEADLINE_NS, SECOND, SECOND_LOOK_NS, TAKING_NS
 from settlement.reconcile.unseen import Unseen
 from settlement.reconcile.voice import Said, Voice
 from settlement.reconcile.wagers import Wagers
 from settlement.reconcile.weighing import Question, Weighing
+
+_AGREED_BY_TWO_P = 0.9995
+"""Of a card that one sensor alone read less is certain than this."""
 
 _SEEN_LATE_NS = 3 * SECOND // 2
 """A card first seen so long after it left the shoe may have been turned meanwhile."""
@@ -67,6 +71,7 @@ class Rounds:
         self._splits = Splits(table, agenda, self._voice)
         self._wagers = Wagers(table, agenda, self._voice)
         self._unseen = Unseen(table, agenda)
+        self._carried: set[int] = set()
         self._now = 0
         self._dealt_at = 0
         self._fresh_shoe: tuple[int, tuple[int, ...]] | None = None
@@ -79,6 +84,16 @@ class Rounds:
     def due_at(self, at: int) -> Dealt | None:
         """Return who was to get the card of the initial deal that left the shoe then."""
         return self._due(self._coming(at), at)
+
+    def next_owner(self, at: int) -> Dealt | None:
+        """Return in whose zone the next card came to rest, of those that are known to come."""
+        later = (
+            found.lying
+            for found in self._agenda
+            if isinstance(found, Arrived) and found.lying is not None and found.at > at
+        )
+        lying = next(later, None)
+        return None if lying is None else self._table.felt.zone(lying.place).owner
 
     def dues(self, draws: Sequence[Draw]) -> list[Dealt | None]:
         """Return who was to get each card that left the shoe, while the initial deal lasts."""
@@ -123,6 +138,7 @@ class Rounds:
             case Arrived():
                 self._arrived(happening)
             case Moved():
+                self._carried_over(happening)
                 return self._splits.moved(happening, now_ns)
             case Turned():
                 if self._awaits_another_look(happening):
@@ -154,6 +170,9 @@ class Rounds:
             if hand.taken_at is None and not hand.being_taken and hand.cards:
                 what = f"the cards of spot {hand.spot} hand {hand.number} were not seen taken up"
                 self._voice.doubt(what, ("left alone", "paid unseen"), evidence)
+            for held in _taken_alone(hand):
+                what = f"{card_name(held.card)} of spot {hand.spot} was taken up before its hand"
+                self._voice.doubt(what, ("put back", "hidden"), held.seqs)
             if None in hand.faces:
                 what = f"a card of spot {hand.spot} hand {hand.number} was never read"
                 self._voice.doubt(what, (), _unread(hand.cards, evidence))
@@ -245,7 +264,13 @@ class Rounds:
         if held.elsewhere or _disputed(held):
             self._voice.hold()
         dealt = CardDealt(
-            at=card.at, to=to, hand=hand, card=card.card, face=held.face, evidence=card.seqs
+            at=card.at,
+            to=to,
+            hand=hand,
+            card=card.card,
+            face=held.face,
+            probability=_how_sure(held),
+            evidence=card.seqs,
         )
         held.told.append(self._voice.say(dealt))
 
@@ -297,6 +322,21 @@ class Rounds:
             self._join(to, held)
         self._dealt_at = card.at
         self._tell_dealt(held, card, to.to, to.hand)
+
+    def _carried_over(self, moved: Moved) -> None:
+        """A card that was dealt to one is laid to another: a mistake that somebody put right."""
+        found, place = self._table.owner(moved.track), self._table.places.get(moved.track)
+        if found is None or place is None or moved.track in self._carried:
+            return
+        hand, held = found
+        zone = self._table.felt.zone(place).owner
+        own: Dealt = "dealer" if hand is None else hand.spot
+        if zone in (None, own) or self._table.felt.aside(place):
+            return
+        self._carried.add(moved.track)
+        names = (zone_name(own), zone_name(zone))
+        what = f"{card_name(held.card)} was dealt to {names[0]} and moved to {names[1]}"
+        self._voice.doubt(what, names, moved.seqs)
 
     def _deal_own(self, held: Held, card: Arrived, lying: Lying) -> None:
         second = [held.face for held in self._table.dealer] == ["up"]
@@ -385,7 +425,7 @@ class Rounds:
         hand, held = found
         if hand is None:
             return self._dealer_taken(held, taken)
-        held.gone = True
+        held.gone, held.gone_at = True, held.gone_at or taken.at
         if hand.taken_at is None and self._table.taken(hand):
             hand.taken_at = taken.at
             if not hand.paid and self._wagers.left_alone(hand, taken):
@@ -502,6 +542,25 @@ def _unread(cards: Sequence[Held], evidence: tuple[int, ...]) -> tuple[int, ...]
     """Point to the unread cards where they were dealt, and to how it was told."""
     dealt = {seq for held in cards if held.card is None for seq in held.seqs}
     return tuple(sorted(dealt.union(evidence)))
+
+
+def _taken_alone(hand: PlayedHand) -> list[Held]:
+    """Return the cards that went while their hand lay on: somebody put them back."""
+    if hand.taken_at is None:
+        return [held for held in hand.cards if held.gone]
+    return [
+        held
+        for held in hand.cards
+        if held.gone_at is not None and hand.taken_at - held.gone_at > TAKING_NS
+    ]
+
+
+def _how_sure(held: Held) -> float | None:
+    """Return the probability of a card's face, where it is less than two sensors give."""
+    if held.card is None or held.face == "down":
+        return None
+    sure = probability(held.card, held.said, held.reading)
+    return None if sure >= _AGREED_BY_TWO_P else round(sure, 6)
 
 
 def _disputed(held: Held) -> bool:

@@ -31,6 +31,7 @@ class Held:
     face: Face
     dealt_to: Place | None = None
     gone: bool = False
+    gone_at: int | None = None
     in_hand: bool = False
     """The player holds it: it is in play and not on the felt."""
     presumed: Review | None = None
@@ -208,7 +209,7 @@ class Table:
                 if chained[0] != "dealer"
                 else Destination("dealer")
             )
-        return Destination(None, doubt=tuple(_zone_name(owner) for owner in zone.owners))
+        return Destination(None, doubt=tuple(zone_name(owner) for owner in zone.owners))
 
     def _chained(self, to: Dealt, place: Place) -> bool:
         if to == "dealer":
@@ -275,5 +276,6 @@ class Table:
         return new
 
 
-def _zone_name(owner: Dealt) -> str:
+def zone_name(owner: Dealt) -> str:
+    """Name a zone for people."""
     return "dealer" if owner == "dealer" else f"spot {owner}"

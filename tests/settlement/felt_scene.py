@@ -255,8 +255,8 @@ class Scene:
 
 
 def line(fact: AnyFact) -> str:
-    """Write a fact on one line, without its time and evidence."""
+    """Write a fact on one line, without its time, evidence and probability."""
     shown = msgspec.to_builtins(fact)
     kind = shown.pop("type")
-    unsaid = ("seq", "at", "table", "evidence")
+    unsaid = ("seq", "at", "table", "evidence", "probability")
     return " ".join([kind, *(f"{name}={it}" for name, it in shown.items() if name not in unsaid)])
