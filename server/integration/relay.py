@@ -92,8 +92,9 @@ class Courier:
         while True:
             news = self._floor.news()
             moved = await self._send_again()
-            for session in self._floor.sessions():
+            for session in self._behind():
                 moved |= await self._follow(session)
+            self._count_behind()
             if not moved:
                 await set_within(news, IDLE_NS)
 
@@ -119,8 +120,19 @@ class Courier:
             return False
         if entries:
             self._reach(session, entries[-1].seq)
-        self._count_behind()
         return bool(entries)
+
+    def _behind(self) -> list[Session]:
+        """Return the sessions that have more than was dealt with."""
+        found = []
+        for session in self._floor.sessions():
+            reached = self._places.get(session.name, 0)
+            if 0 < session.place.seq < reached:
+                log.warning("another journal has its name", extra=_fields(session.name, "", ""))
+                reached = self._places[session.name] = 0
+            if reached < session.place.seq:
+                found.append(session)
+        return found
 
     async def _tell(self, session: Session, entry: Entry) -> None:
         if not self._is_for(session, entry):

@@ -296,3 +296,16 @@ def test_a_journals_name_may_be_any_that_a_file_may_have(tmp_path: Path) -> None
     assert sent.json["session"] == "Tisch 7 grün"
     assert sent.headers["webhook-id"] == sent.json["id"] == "Tisch%207%20gr%C3%BCn:1"
     assert sent.headers["webhook-signature"] == signed(sent, RAW_KEY)
+
+
+def test_a_shorter_journal_of_the_same_name_is_told_from_its_start(tmp_path: Path) -> None:
+    with receiving() as receiver:
+        configuration = whole(tmp_path, receiver, send=("round_opened",))
+        write(tmp_path / "a.journal", *rounds(1, 6))
+        with relaying(tmp_path, tmp_path, configuration):
+            until(lambda: _is_at(tmp_path, 6))
+        (tmp_path / "a.journal").rename(tmp_path / "a.journal.old")
+        write(tmp_path / "a.journal", *rounds(7, 8))
+        with relaying(tmp_path, tmp_path, configuration):
+            until(lambda: len(receiver.taken) == 8)
+    assert rounds_told(receiver.taken) == list(range(1, 9))
