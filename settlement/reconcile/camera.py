@@ -56,6 +56,8 @@ class Camera:
 
     def sighted(self, seen: CardSighted) -> None:
         """Take in what the camera tells of a card."""
+        if self._alias.get(seen.track) == -seen.track:
+            self._same_after_all(seen)
         track = self._alias.get(seen.track, seen.track)
         if track in self._ignored or track in self._table.left:
             self._lying.pop(track, None)
@@ -75,6 +77,18 @@ class Camera:
             self._came(lying)
         elif not self._better_read(lying):
             self._changed(known, lying, seen)
+
+    def _same_after_all(self, seen: CardSighted) -> None:
+        """A card that moved was misread just then, and taken for another: it is itself again."""
+        before, since = self._lying.get(seen.track), self._lying.get(-seen.track)
+        if before is None or since is None or before.card is None:
+            return
+        again = _agrees(Lying.of(seen), before.card)
+        if again and any(lying.track == since.track for lying in self.pending):
+            del self._alias[seen.track]
+            self.join(since, seen.track)
+            self._keep(replace(before, place=since.place, seqs=before.seqs + since.seqs))
+            self._moved(since.at, seen.track, since.seqs)
 
     def _came(self, lying: Lying) -> None:
         """A new track is pending, unless it is the double of another: the surer face stays.
