@@ -33,7 +33,8 @@ export async function showTable({ main, rest: [name], may, onLeave }, signal) {
   }, (stream) => { page.stream = stream; draw(); });
   const timer = setInterval(async () => {
     page.found = (await maybe(paths.table(name)).catch(() => null)) ?? page.found;
-    draw();
+    if (page.found.now.session !== session) dispatchEvent(new HashChangeEvent("hashchange"));
+    else draw();
   }, 20000);
   onLeave(signal, () => { end(); clearInterval(timer); });
   draw();
