@@ -1,18 +1,22 @@
 """House rules: the sheets that ship, those in force at a table, and what changed when."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
 from models.errors import PitwatchError
+from models.events import RulesStated
 from models.rulebook import Citation, Cited, Rulebook
 from server.rulebook_shelf import as_stated, cited, shipped
 from server.service.answers import give
 from server.service.guard import guarded
+from server.service.index import Sought
 from server.service.people import Right
 from server.service.problems import Problem
 from server.service.reading_routes import floor_of, session_of
+from server.service.rows import newest_first
 from server.service.series_views import (
     Difference,
     Knob,
@@ -22,7 +26,8 @@ from server.service.series_views import (
     SheetName,
 )
 from server.service.session import Session
-from server.service.tallies import InForce, Tallies
+from server.service.tallies import Tallies
+from server.service.views import RoundRow
 from settlement import rulebooks
 from stream import library
 
@@ -82,30 +87,51 @@ async def table_rules(request: Request, table: str) -> Response:
     return give(tuple(row for row, _ in await _rows(request, own)))
 
 
+@dataclass(frozen=True, slots=True)
+class _InForce:
+    """Rules as a journal states them, or the id that its settlements name."""
+
+    seq: int
+    at: int
+    rulebook: str
+    stated: RulesStated | None
+
+
 async def rulebook_of(request: Request, session: Session) -> Cited | None:
-    """Return the shipped sheet that a session was played by last; ``None`` where it ships not."""
-    kept: Tallies = request.app.state.tallies
-    rules = (await kept.of(session)).rules
-    return _shipped(rules[-1].rulebook) if rules else None
+    """Return the shipped sheet that a session is played by; ``None`` where it ships not."""
+    found = await _in_force(request, session)
+    return None if found is None else _shipped(found.rulebook)
 
 
-async def _rows(request: Request, sessions: Iterable[Session]) -> list[tuple[RulesRow, InForce]]:
+async def _in_force(request: Request, session: Session) -> _InForce | None:
     kept: Tallies = request.app.state.tallies
-    stated = [(one, found) for one in sessions for found in (await kept.of(one)).rules]
-    stated.sort(key=lambda pair: pair[1].at)
-    rows: list[tuple[RulesRow, InForce]] = []
+    stated = await kept.stated(session)
+    if stated is not None:
+        return _InForce(stated.seq or 0, stated.at or 0, stated.rulebook, stated)
+    sought = Sought(RoundRow, session=session.name)
+    async for placed in newest_first(floor_of(request).index, sought):
+        row = placed.row
+        if row.result is not None:
+            at = session.view().started_at or row.at
+            return _InForce(row.seq, at, row.result.rulebook, None)
+    return None
+
+
+async def _rows(request: Request, sessions: Iterable[Session]) -> list[tuple[RulesRow, _InForce]]:
+    every = [(session, await _in_force(request, session)) for session in sessions]
+    known = [(session, found) for session, found in every if found is not None]
+    rows: list[tuple[RulesRow, _InForce]] = []
     before: Rulebook | None = None
-    for session, found in stated:
+    for session, found in sorted(known, key=lambda pair: pair[1].at):
         rules = _rules(found)
-        known = before is not None and rules is not None
-        changes = _differences(before, rules) if known and before and rules else None
+        changes = None if before is None or rules is None else _differences(before, rules)
         if not rows or changes is None or changes or rows[-1][1].rulebook != found.rulebook:
             rows.append((_row(session, found, changes), found))
         before = rules
     return rows
 
 
-def _row(session: Session, found: InForce, changes: tuple[Difference, ...] | None) -> RulesRow:
+def _row(session: Session, found: _InForce, changes: tuple[Difference, ...] | None) -> RulesRow:
     return RulesRow(
         session=session.name,
         table=session.table or session.name,
@@ -117,7 +143,7 @@ def _row(session: Session, found: InForce, changes: tuple[Difference, ...] | Non
     )
 
 
-def _rules(found: InForce) -> Rulebook | None:
+def _rules(found: _InForce) -> Rulebook | None:
     if found.stated is None:
         book = _shipped(found.rulebook)
         return None if book is None else book.rules

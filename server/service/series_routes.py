@@ -1,24 +1,33 @@
 """Figures over time, for charts: pace, hold, mistakes by shift, sensors' error rates."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
+from models.judgements import RoundResult
 from server.service.answers import give
 from server.service.guard import guarded
+from server.service.index import Sought
 from server.service.people import Right
 from server.service.reading_routes import Nanoseconds, floor_of
+from server.service.rows import before_time, newest_first
 from server.service.series_views import Line, Point, Series
-from server.service.tallies import MINUTE_NS, Tallies, Tally
+from server.service.session import Session
+from server.service.tallies import AT_ONCE, MINUTE_NS, Tallies, Tally
+from server.service.views import RoundRow
 
 HOUR_NS: Final = 60 * MINUTE_NS
 DAY_NS: Final = 24 * HOUR_NS
+MOST_ROUNDS: Final = 100_000
+"""So many of the newest rounds are counted; who wants older ones says `to_ns`."""
 _MOST_POINTS: Final = 2000
 
 router = APIRouter()
+Counted = Counter[tuple[str, int]]
+"""By label and the beginning of a piece of time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +54,40 @@ class Span:
 Asked = Annotated[Span, Depends()]
 
 
+class _Rounds:
+    """The settled rounds of a span, the newest first, up to a number."""
+
+    def __init__(self, request: Request, span: Span) -> None:
+        self._index = floor_of(request).index
+        self._sought: Sought[RoundRow] = Sought(
+            RoundRow,
+            before=before_time(span.to_ns),
+            table=span.table,
+            session=span.session,
+            from_ns=span.from_ns,
+        )
+        self.complete = True
+
+    async def each(self) -> AsyncIterator[tuple[RoundRow, RoundResult]]:
+        """Yield each with its result."""
+        seen = 0
+        async for placed in newest_first(self._index, self._sought):
+            seen += 1
+            if seen > MOST_ROUNDS:
+                self.complete = False
+                return
+            if placed.row.result is not None:
+                yield placed.row, placed.row.result
+
+
 @router.get("/api/series/pace", **guarded(Right.SEE_ROUNDS, Series))
 async def pace(request: Request, span: Asked) -> Response:
     """Count the rounds that were settled, a line a table."""
-    counted = Counter[tuple[str, int]]()
-    for table, tally in await _tallies(request, span):
-        for played in tally.rounds.values():
-            if span.holds(played.at):
-                counted[table, span.piece(played.at)] += 1
-    return give(_series("pace", ("rounds", None), span.piece_ns, counted))
+    counted, rounds = Counted(), _Rounds(request, span)
+    async for row, _ in rounds.each():
+        counted[row.table, span.piece(row.at)] += 1
+    units = ("rounds", None)
+    return give(_series("pace", units, span.piece_ns, counted, complete=rounds.complete))
 
 
 @router.get("/api/series/hold", **guarded(Right.SEE_MONEY, Series))
@@ -62,13 +96,18 @@ async def hold(request: Request, span: Asked) -> Response:
 
     Rounds of which something is still open are left out of both.
     """
-    gained, staked = Counter[tuple[str, int]](), Counter[tuple[str, int]]()
-    for table, tally in await _tallies(request, span):
-        for played in tally.rounds.values():
-            if played.net is not None and span.holds(played.at):
-                gained[table, span.piece(played.at)] += played.net
-                staked[table, span.piece(played.at)] += played.staked
-    return give(_series("hold", ("cents", "cents staked"), span.piece_ns, gained, staked))
+    gained, staked, rounds = Counted(), Counted(), _Rounds(request, span)
+    async for row, result in rounds.each():
+        if row.status == "final" and row.net is not None:
+            gained[row.table, span.piece(row.at)] += row.net
+            staked[row.table, span.piece(row.at)] += _staked(result)
+    units = ("cents", "cents staked")
+    return give(_series("hold", units, span.piece_ns, gained, staked, complete=rounds.complete))
+
+
+def _staked(result: RoundResult) -> int:
+    hands = sum(hand.stake for spot in result.spots for hand in spot.hands)
+    return hands + sum(spot.insurance.stake for spot in result.spots if spot.insurance)
 
 
 @router.get("/api/series/violations", **guarded(Right.SEE_ROUNDS, Series))
@@ -86,49 +125,59 @@ async def violations(
 
     Nobody says to Pitwatch who deals; a shift is a time of the day.
     """
-    found, rounds = Counter[tuple[str, int]](), Counter[int]()
+    found, settled, rounds = Counted(), Counter[int](), _Rounds(request, span)
     first = shift_from_ns
 
     def piece(at: int) -> int:
         return span.piece(at) if first is None else (at - first) // shift_ns * shift_ns + first
 
-    for _, tally in await _tallies(request, span):
-        for played in tally.rounds.values():
-            if span.holds(played.at):
-                rounds[piece(played.at)] += 1
-                found.update((code, piece(played.at)) for code in played.codes)
-    of = {key: rounds[key[1]] for key in found}
+    async for row, result in rounds.each():
+        settled[piece(row.at)] += 1
+        found.update((one.code, piece(row.at)) for one in result.violations)
+    of = {key: settled[key[1]] for key in found}
     taken = span.piece_ns if first is None else shift_ns
-    return give(_series("violations", ("mistakes", "rounds"), taken, found, of))
+    units = ("mistakes", "rounds")
+    return give(_series("violations", units, taken, found, of, complete=rounds.complete))
 
 
 @router.get("/api/series/sensors", **guarded(Right.SEE_TABLES, Series))
 async def sensors(request: Request, span: Asked) -> Response:
     """Count what sensors could not read and their faults, and as `of` their readings.
 
-    A line is a source of a table: `BJ-07 shoe`.
+    A line is a source of a table: `BJ-07 shoe`. Journals are read for it, some entries with each
+    request: while `complete` is false, ask again.
     """
-    errors, readings = Counter[tuple[str, int]](), Counter[tuple[str, int]]()
-    for table, tally in await _tallies(request, span):
+    errors, readings = Counted(), Counted()
+    tallies, complete = await _tallies(request, span)
+    for table, tally in tallies:
         for into, counted in ((errors, tally.errors), (readings, tally.readings)):
             for (at, source), many in counted.items():
                 if span.holds(at):
                     into[f"{table} {source}", span.piece(at)] += many
     for key in readings:
         errors[key] += 0
-    return give(_series("sensors", ("errors", "readings"), span.piece_ns, errors, readings))
+    units = ("errors", "readings")
+    return give(_series("sensors", units, span.piece_ns, errors, readings, complete=complete))
 
 
-async def _tallies(request: Request, span: Span) -> list[tuple[str, Tally]]:
+async def _tallies(request: Request, span: Span) -> tuple[list[tuple[str, Tally]], bool]:
+    """Return the figures of the sessions asked for, and whether they are all that there are."""
     kept: Tallies = request.app.state.tallies
-    found = []
+    found, left, complete = [], AT_ONCE, True
     for session in floor_of(request).sessions():
-        wanted = span.table in (None, session.table) and span.session in (None, session.name)
-        if wanted and session.table is not None and session.fault is None:
-            view = session.view()
-            if (view.last_at or 0) >= span.from_ns and (view.started_at or 0) <= span.to_ns:
-                found.append((session.table, await kept.of(session)))
-    return found
+        if session.table is None or session.fault is not None or not _is_asked(session, span):
+            continue
+        tally, read = await kept.of(session, left)
+        left = max(0, left - read)
+        complete = complete and tally.place.seq >= session.place.seq
+        found.append((session.table, tally))
+    return found, complete
+
+
+def _is_asked(session: Session, span: Span) -> bool:
+    view = session.view()
+    named = span.table in (None, session.table) and span.session in (None, session.name)
+    return named and (view.last_at or 0) >= span.from_ns and (view.started_at or 0) <= span.to_ns
 
 
 def _series(
@@ -137,6 +186,8 @@ def _series(
     piece_ns: int,
     values: Mapping[tuple[str, int], int],
     of: Mapping[tuple[str, int], int] | None = None,
+    *,
+    complete: bool,
 ) -> Series:
     lines: dict[str, list[Point]] = {}
     for label, at in sorted(values):
@@ -147,9 +198,6 @@ def _series(
         unit=units[0],
         of_unit=units[1],
         piece_ns=piece_ns,
-        lines=tuple(Line(label, tuple(_last(points))) for label, points in lines.items()),
+        lines=tuple(Line(label, tuple(points[-_MOST_POINTS:])) for label, points in lines.items()),
+        complete=complete,
     )
-
-
-def _last(points: list[Point]) -> Iterable[Point]:
-    return points[-_MOST_POINTS:]

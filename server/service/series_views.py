@@ -32,6 +32,8 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     piece_ns: int
     """How long a piece is."""
     lines: tuple[Line, ...]
+    complete: bool
+    """Whether that is all; otherwise ask again, or for a shorter time."""
 
 
 class Knob(msgspec.Struct, frozen=True, kw_only=True):

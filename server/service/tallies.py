@@ -1,6 +1,7 @@
-"""What a journal comes to over time: rounds, money, mistakes, readings and faults, by the minute.
+"""What a journal says of its sensors over time, by the minute, and of the rules in force.
 
-Read when a chart is first asked for, then only what is new; no journal is read twice.
+Read when it is first asked for, some entries at a time, then only what is new; no journal is read
+twice. What rounds came to needs no reading: it stands in the index.
 """
 
 import asyncio
@@ -18,34 +19,16 @@ from models.events import (
     RulesStated,
     ShoeCardRead,
 )
-from models.judgements import AnyEvent, RoundResult, RoundSettled
+from models.judgements import AnyEvent
 from server.service.session import Session
-from stream.journal import Place, UnknownEvent, read_on
+from stream.journal import Place, UnknownEvent, read_between, read_on
 
 MINUTE_NS: Final = 60_000_000_000
-_AT_ONCE: Final = 5000
-
-
-@dataclass(frozen=True, slots=True)
-class Played:
-    """One round as it settled last."""
-
-    at: int
-    staked: int
-    """Cents on all its hands and insurances."""
-    net: int | None
-    """The house's gain in cents; ``None`` while something is open."""
-    codes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class InForce:
-    """Rules as a journal states them, or the id that its first settlement names."""
-
-    seq: int
-    at: int
-    rulebook: str
-    stated: RulesStated | None
+AT_ONCE: Final = 20_000
+"""So many entries are read for one who asks, in about a second; the next goes on from there."""
+_PIECE: Final = 2000
+_RULES_WITHIN: Final = 200
+"""Rules are stated as a table starts, among the first entries of its journal."""
 
 
 @dataclass(slots=True)
@@ -53,42 +36,19 @@ class Tally:
     """One journal's figures so far."""
 
     place: Place = field(default_factory=Place)
-    rounds: dict[int, Played] = field(default_factory=dict)
     readings: Counter[tuple[int, str]] = field(default_factory=Counter)
     """What a source read, by minute and source."""
     errors: Counter[tuple[int, str]] = field(default_factory=Counter)
     """What it could not read, and its faults."""
-    rules: list[InForce] = field(default_factory=list)
     last_at: int = 0
 
     def take(self, events: Iterable[AnyEvent | UnknownEvent]) -> None:
         """Take in the next entries."""
         for event in events:
-            if isinstance(event, UnknownEvent):
-                continue
-            self.last_at = max(self.last_at, event.at or 0)
-            if isinstance(event, RoundSettled):
-                self._settled(event)
-            elif isinstance(event, RulesStated):
-                self._state(event.seq or 0, event.at or 0, event.rulebook, event)
-            elif isinstance(event, Observation):
-                self._observed(event)
-
-    def _settled(self, event: RoundSettled) -> None:
-        result, at = event.result, event.at or self.last_at
-        before = self.rounds.get(result.round)
-        self.rounds[result.round] = Played(
-            at if before is None else before.at,
-            _staked(result),
-            result.net,
-            tuple(one.code for one in result.violations),
-        )
-        self._state(event.seq or 0, at, result.rulebook, None)
-
-    def _state(self, seq: int, at: int, rulebook: str, stated: RulesStated | None) -> None:
-        known = self.rules[-1] if self.rules else None
-        if known is None or known.rulebook != rulebook or (stated and _differ(stated, known)):
-            self.rules.append(InForce(seq, at, rulebook, stated))
+            if not isinstance(event, UnknownEvent):
+                self.last_at = max(self.last_at, event.at or 0)
+                if isinstance(event, Observation):
+                    self._observed(event)
 
     def _observed(self, event: Observation) -> None:
         key = ((event.at or self.last_at) // MINUTE_NS * MINUTE_NS, event.source)
@@ -105,34 +65,41 @@ class Tally:
                 self.errors[key] += 1
 
 
-def _differ(stated: RulesStated, known: InForce) -> bool:
-    return known.stated is None or known.stated.rules != stated.rules
-
-
-def _staked(result: RoundResult) -> int:
-    hands = sum(hand.stake for spot in result.spots for hand in spot.hands)
-    return hands + sum(spot.insurance.stake for spot in result.spots if spot.insurance)
-
-
 class Tallies:
     """The figures of every journal, each read on when it is asked for."""
 
     def __init__(self) -> None:
         self._kept: dict[str, Tally] = {}
+        self._stated: dict[str, RulesStated] = {}
         self._turn = asyncio.Lock()
 
-    async def of(self, session: Session) -> Tally:
-        """Return a journal's figures up to now.
+    async def of(self, session: Session, at_most: int) -> tuple[Tally, int]:
+        """Return a journal's figures, and how many entries of it were read for that.
+
+        At most ``at_most`` are read, a piece more or less; what is left is for the next to ask.
 
         Raises:
             TechnicianError: it cannot be read.
         """
         async with self._turn:
             tally = self._kept.setdefault(session.name, Tally())
-            while tally.place.seq < session.place.seq:
-                events, place = await asyncio.to_thread(
-                    read_on, session.path, tally.place, _AT_ONCE
-                )
+            begun = tally.place.seq
+            while tally.place.seq < session.place.seq and tally.place.seq - begun < at_most:
+                events, place = await asyncio.to_thread(read_on, session.path, tally.place, _PIECE)
                 tally.take(events)
                 tally.place = place
-            return tally
+            return tally, tally.place.seq - begun
+
+    async def stated(self, session: Session) -> RulesStated | None:
+        """Return the rules that a journal states; ``None`` where it states none.
+
+        Raises:
+            TechnicianError: it cannot be read.
+        """
+        if session.name not in self._stated:
+            events = await asyncio.to_thread(read_between, session.path, 0, _RULES_WITHIN)
+            found = next((event for event in events if isinstance(event, RulesStated)), None)
+            if found is None:
+                return None
+            self._stated[session.name] = found
+        return self._stated[session.name]

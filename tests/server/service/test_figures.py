@@ -167,3 +167,30 @@ def test_sheets_are_listed_shown_and_compared(own: House, officer: httpx.Client)
 @pytest.mark.parametrize("book", [one.rules for one in shipped()], ids=lambda rules: rules.id)
 def test_rules_stated_in_a_journal_are_read_back_whole(book: Any) -> None:
     assert as_stated(stated(book, "configuration", 1)) == book
+
+
+def test_a_long_journal_is_read_some_entries_a_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("server.service.series_routes.AT_ONCE", 1)
+    reads = [
+        ShoeCardRead(source="shoe", at=number, table="T", card=None, draw=1, raw="")
+        for number in range(1, 4502)
+    ]
+    write(tmp_path / "t.journal", *reads)
+    with house(tmp_path, tmp_path / "state") as found:
+        found.staff()
+        with found.signed_in("pit") as pit:
+            told = [found.get(pit, "/api/series/sensors") for _ in range(4)]
+    assert [one["complete"] for one in told] == [False, False, True, True]
+    counts = [one["lines"][0]["points"][0]["value"] for one in told]
+    assert counts == [2000, 4000, 4501, 4501]
+
+
+def test_of_very_many_rounds_the_newest_are_counted(
+    own: House, officer: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("server.service.series_routes.MOST_ROUNDS", 3)
+    found = own.get(officer, "/api/series/pace")
+    assert not found["complete"]
+    assert sum(point["value"] for line in found["lines"] for point in line["points"]) == 3
