@@ -52,6 +52,7 @@ from settlement.reconcile.table import Table
 from settlement.reconcile.timing import (
     CARRY_NS,
     DEADLINE_NS,
+    DISPUTE_NS,
     ENTRY_NS,
     HOLD_NS,
     ORPHAN_NS,
@@ -297,7 +298,8 @@ class Reconciler:
         if p is None:
             return self._now - draw.at > PATIENCE_NS
         if p < EXCLUDED_P:
-            return lying.reading is not None and upheld(draw.card, lying.reading)
+            borne_out = lying.reading is not None and upheld(draw.card, lying.reading)
+            return borne_out or self._now - draw.at > DISPUTE_NS
         return p >= AGREED_P or self._now - draw.at > PATIENCE_NS
 
     def _twin(self, draw: Draw) -> bool:

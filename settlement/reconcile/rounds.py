@@ -1,6 +1,7 @@
 """Happenings, one by one in their order, turned into facts of the round they belong to."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from models.events import (
     AnyFact,
@@ -39,7 +40,7 @@ from settlement.reconcile.looks import Reading
 from settlement.reconcile.sightings import AGREED_P, EXCLUDED_P, Lying
 from settlement.reconcile.splits import Splits, evidenced
 from settlement.reconcile.table import Destination, Held, PlayedHand, Table, zone_name
-from settlement.reconcile.timing import DEADLINE_NS, SECOND, SECOND_LOOK_NS, TAKING_NS
+from settlement.reconcile.timing import DISPUTE_NS, HOLD_NS, SECOND, SECOND_LOOK_NS, TAKING_NS
 from settlement.reconcile.unseen import Unseen
 from settlement.reconcile.voice import Said, Voice
 from settlement.reconcile.wagers import Wagers
@@ -390,7 +391,7 @@ class Rounds:
         if not lying.excludes(found[1].card) or lying.reading is None:
             return False
         borne_out = upheld(found[1].card, lying.reading)
-        return not borne_out and self._now - turned.at < DEADLINE_NS
+        return not borne_out and self._now - turned.at < DISPUTE_NS
 
     def _turned(self, turned: Turned) -> None:
         found = self._table.owner(turned.track)
@@ -434,11 +435,21 @@ class Rounds:
 
     def _settled_by_nothing(self, hand: PlayedHand, taken: Taken) -> None:
         """A wager left as it lay is a push; before the dealer played it is no settling at all."""
+        self._turn_late(taken)
         if self._table.revealed or self._table.peeked or hand.settles_early:
             self._wagers.pay(hand, 0, taken.at, taken.seqs)
             return
         what = f"the cards of spot {hand.spot} hand {hand.number} went before the dealer played"
         self._voice.doubt(what, ("taken up unsettled", "not seen any more"), taken.seqs)
+
+    def _turn_late(self, taken: Taken) -> None:
+        """The dealer's card, seen turned only just after a hand was taken, was turned before."""
+        own = {held.track for held in self._table.dealer if held.face == "down"}
+        for found in list(self._agenda):
+            soon = 0 <= found.at - taken.at < HOLD_NS
+            if isinstance(found, Turned) and found.track in own and soon:
+                self._agenda.drop(found)
+                self._turned(replace(found, at=taken.at))
 
     def _dealer_taken(self, held: Held, taken: Taken) -> bool:
         """Close the round with the last card, or with the first that is seen to have gone."""

@@ -14,6 +14,10 @@ PATIENCE_NS: Final = 2_500 * MS
 SECOND_LOOK_NS: Final = 2 * PATIENCE_NS
 """A face that only the camera tells, and told once, is looked at again within this time."""
 
+DISPUTE_NS: Final = 6 * SECOND
+"""Further looks may end a dispute of shoe and camera within this time; then the round goes on, and
+its course is to tell."""
+
 DEADLINE_NS: Final = 10 * SECOND
 """A card that left the shoe and was not seen on the felt by then is a matter for a person."""
 
