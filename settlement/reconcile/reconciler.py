@@ -19,6 +19,7 @@ from models.events import (
     CardSighted,
     ConsoleEntry,
     CutCardReached,
+    Dealt,
     ForeignCardSighted,
     PlateRead,
     ReaderFault,
@@ -257,13 +258,11 @@ class Reconciler:
         verdict = judge(
             draws,
             self._camera.pending,
-            lambda number, lying: (
-                dues[number] is not None
-                and self._table.felt.zone(lying.place).owner == dues[number]
-            ),
+            lambda number, lying: dues[number] is not None and self._zone(lying) == dues[number],
         )
         expired = self._now - draw.at > (DEADLINE_NS if draw.certain else ORPHAN_NS)
-        if not expired and not self._ripe(draw, verdict.lying, verdict.margin):
+        astray = verdict.lying is not None and dues[0] not in (None, self._zone(verdict.lying))
+        if not expired and not self._ripe(draw, verdict.lying, verdict.margin, astray=astray):
             return False
         self._draws.remove(draw)
         if verdict.lying is None:
@@ -288,7 +287,11 @@ class Reconciler:
         self._composition.left_shoe(card.card, sure=sure)
         self._agenda.add(card)
 
-    def _ripe(self, draw: Draw, lying: Lying | None, margin: float) -> bool:
+    def _zone(self, lying: Lying) -> Dealt | None:
+        return self._table.felt.zone(lying.place).owner
+
+    def _ripe(self, draw: Draw, lying: Lying | None, margin: float, *, astray: bool) -> bool:
+        """Tell whether to believe where a draw lies; ``astray`` is elsewhere than it was due."""
         if lying is None or margin < MARGIN:
             return False
         if draw.card is None:
@@ -296,7 +299,7 @@ class Reconciler:
             return self._now - draw.at > (SECOND_LOOK_NS if once else PATIENCE_NS)
         p = lying.p(draw.card)
         if p is None:
-            return self._now - draw.at > PATIENCE_NS
+            return self._now - draw.at > (DISPUTE_NS if astray else PATIENCE_NS)
         if p < EXCLUDED_P:
             borne_out = lying.reading is not None and upheld(draw.card, lying.reading)
             return borne_out or self._now - draw.at > DISPUTE_NS
