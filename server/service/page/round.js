@@ -12,16 +12,18 @@ import { clauses, item, mistake, moneyTable, reports } from "./verdicts.js";
 import { day, fine, kind, say as sentence, signed, span, tone } from "./words.js";
 
 const AFTER = 80;
+const NAMING = new Set(["ledger_posted", "review_raised", "review_resolved"]);
+const LATER = new Set(["ledger_posted", "review_resolved"]);
 const SPEEDS = [0.5, 1, 2, 4];
 const LEAD_NS = 5e8;
 const PATIENCE_MS = 2500;
 
 export async function showRound({ main, may, rest: [session, number, seq], onLeave }, signal) {
   const round = Number(number);
-  const row = await ask(paths.round(session, round), { signal });
-  const [events, footage, says] = await Promise.all([
-    eventsOf(session, row, signal), footageOf(session, round, signal), clauses(),
+  const [row, from, footage, says] = await Promise.all([
+    ask(paths.round(session, round), { signal }), roundStart(session, round, signal), footageOf(session, round, signal), clauses(),
   ]);
+  const events = await eventsOf(session, row, from, signal);
   const player = new Player(row, events, footage);
   const page = layOut(main, { row, events, footage, says, player, session, may });
   player.onMove = painting(() => page.show(player.at));
@@ -33,16 +35,14 @@ export async function showRound({ main, may, rest: [session, number, seq], onLea
   if (!signal.aborted) evidence(page.pictures, { session, events, footage, go: (at) => player.go(at) });
 }
 
-/** A round's events, with what came between it and the one before, and its ledger after it. */
-async function eventsOf(session, row, signal) {
-  const from = await roundStart(session, row.round, signal);
-  const own = (await eventsBetween(session, from, row.last_seq, signal)).filter((event) => isOf(event, row.round));
-  const later = row.status === "open" ? [] : await eventsBetween(session, row.last_seq, row.last_seq + AFTER, signal).catch(() => []);
-  return [...own, ...later.filter((event) => event.round === row.round && ["ledger_posted", "review_resolved"].includes(event.type))];
+/** A round's events, with what came between it and the one before, and what follows of it later. */
+async function eventsOf(session, row, from, signal) {
+  const found = await eventsBetween(session, from, row.last_seq + AFTER, signal);
+  return found.filter((event) => isOf(event, row.round) && (event.seq <= row.last_seq || LATER.has(event.type)));
 }
 
 /** Judgements of the round before come after its last fact. */
-const isOf = (event, round) => (event.result?.round ?? (kind(event) === "ledger" || event.type === "review_raised" ? event.round : round)) === round;
+const isOf = (event, round) => (event.result?.round ?? (NAMING.has(event.type) ? event.round : round)) === round;
 
 /** Time as it is played: by the clip where there is one, else by the host's clock. */
 class Player {
