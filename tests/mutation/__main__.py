@@ -1,6 +1,6 @@
 """Change every line of the rules engine in every way mutmut knows, and see what notices.
 
-``python -m tests.mutation`` prints a row a module and lists the survivors; it takes a while.
+``python -m tests.mutation`` prints a row a module and the survivors under it; it takes a while.
 Needs mutmut 3.8 (``pip install mutmut==3.8.1``). ``PITWATCH_INTERPRETED=1`` must be set: the
 compiled form of the engine has no code to exchange.
 """
@@ -17,13 +17,17 @@ from tests.mutation.mutants import MODULES, Mutant, difference, mutants
 from tests.mutation.typing_of import refused
 
 
-def _row(module: str, verdicts: Sequence[Verdict], untyped: frozenset[Mutant]) -> str:
-    noticed = [verdict.mutant for verdict in verdicts if verdict.by]
-    left = [v.mutant for v in verdicts if not v.by and v.mutant not in untyped]
-    killed = len(verdicts) - len(left)
+def _row(module: str, verdicts: Sequence[Verdict]) -> str:
+    left = len([verdict for verdict in verdicts if not verdict.by])
+    killed = len(verdicts) - left
     share = f"{100 * killed / len(verdicts):.1f}%"
-    cells = (module, len(verdicts), len(noticed), killed - len(noticed), len(left), share)
-    return " | ".join(map(str, cells))
+    return " | ".join(map(str, (module, len(verdicts), killed, left, share)))
+
+
+def _survivor(mutant: Mutant, untyped: frozenset[Mutant]) -> str:
+    """Show what a mutant changes, with a word where the type checker refuses it."""
+    named = f"{mutant} (refused by mypy)" if mutant in untyped else str(mutant)
+    return f"\n{named}\n{difference(mutant)}"
 
 
 def main() -> None:
@@ -31,19 +35,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
     parser.add_argument("modules", nargs="*", default=MODULES, metavar="MODULE")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--types", action="store_true", help="say which survivors mypy refuses")
     given = parser.parse_args()
     if COMPILED:
         parser.error("the compiled engine has no code to exchange: set PITWATCH_INTERPRETED=1")
-    judge, untyped = Judge(checks()), refused()
+    judge, untyped = Judge(checks()), refused() if given.types else frozenset()
     gc.freeze()
-    survivors: list[Mutant] = []
-    print("module | mutants | noticed | refused by mypy only | survive | killed")
     for module in given.modules:
+        print("\nmodule | mutants | noticed | survive | killed")
         verdicts = list(judge.verdicts(mutants(module), given.jobs))
-        survivors += [v.mutant for v in verdicts if not v.by and v.mutant not in untyped]
-        print(_row(module, verdicts, untyped), flush=True)
-    for mutant in survivors:
-        print(f"\n{mutant}\n{difference(mutant)}")
+        print(_row(module, verdicts), flush=True)
+        for verdict in verdicts:
+            if not verdict.by:
+                print(_survivor(verdict.mutant, untyped), flush=True)
 
 
 if __name__ == "__main__":
