@@ -5,7 +5,7 @@ What is not known, or was not observed, is null.
 """
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -14,12 +14,12 @@ import pyarrow as pa
 from pyarrow import ipc
 from pyarrow import parquet as pq
 
-from models.cards import Card
 from models.errors import OperatorError
 from models.judgements import HandResult, OddCents, SpotResult
 from server.resettling import Resettled, fates
 from server.settling import Settled
 from server.wholefile import check_place
+from server.wording import cards_code
 
 CODE: Final = pa.dictionary(pa.int32(), pa.string())
 """Text of which there are few kinds."""
@@ -163,8 +163,8 @@ def rows_of(name: str, settled: Settled) -> Rows:
                 *place,
                 result.rulebook,
                 result.status,
-                cards_text(result.dealer.cards),
-                cards_text(result.dealer.burned),
+                cards_code(result.dealer.cards),
+                cards_code(result.dealer.burned),
                 result.dealer.total,
                 result.dealer.outcome,
                 len(result.spots),
@@ -178,7 +178,7 @@ def rows_of(name: str, settled: Settled) -> Rows:
 
 def _hand_rows(place: Row, settled: Settled) -> Iterator[Row]:
     result, paid = settled.result, settled.paid()
-    dealer = cards_text(result.dealer.cards), result.dealer.outcome
+    dealer = cards_code(result.dealer.cards), result.dealer.outcome
     for spot in result.spots:
         for hand in spot.hands:
             codes = [
@@ -200,7 +200,7 @@ def _hand_rows(place: Row, settled: Settled) -> Iterator[Row]:
 
 
 def _hand_cells(hand: HandResult) -> Row:
-    cards, burned = cards_text(hand.cards), cards_text(hand.burned)
+    cards, burned = cards_code(hand.cards), cards_code(hand.burned)
     exact = hand.odd_cents.exact if isinstance(hand.odd_cents, OddCents) else (None, None)
     return hand.hand, cards, burned, hand.stake, hand.outcome, hand.net, *exact
 
@@ -209,11 +209,6 @@ def _insurance_cells(spot: SpotResult, hand: int) -> Row:
     if hand or spot.insurance is None:
         return None, None
     return spot.insurance.stake, spot.insurance.net
-
-
-def cards_text(cards: Sequence[Card | None]) -> str:
-    """Write a hand as the format does, ``??`` for a card that nobody knows."""
-    return " ".join("??" if card is None else str(card) for card in cards)
 
 
 class Batches:

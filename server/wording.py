@@ -25,6 +25,11 @@ def cards_text(cards: Sequence[Card | None]) -> str:
     return " ".join(card_text(card) for card in cards)
 
 
+def cards_code(cards: Sequence[Card | None]) -> str:
+    """Write a hand as the format does, ``??`` for a card that nobody knows: ``AS KD ??``."""
+    return " ".join("??" if card is None else str(card) for card in cards)
+
+
 def is_red(card: Card | None) -> bool:
     """Tell whether the suit is printed in red."""
     return card is not None and card.suit in "HD"

@@ -73,14 +73,20 @@ async def export(
         table = pieces(kind, form)
     except ImportError:
         raise Problem(501, "Parquet needs pyarrow; take csv, or install it") from None
-    name = f"{wanted.session or wanted.table or 'all'}-{kind}.{form}"
-    safe = "".join(one if one.isalnum() or one in "-._" else "_" for one in name)
+    name = file_name(f"{wanted.session or wanted.table or 'all'}-{kind}.{form}")
     headers = {
-        "Content-Disposition": f'attachment; filename="{safe.encode("ascii", "replace").decode()}"',
+        "Content-Disposition": f'attachment; filename="{name}"',
         "Cache-Control": "no-store",
     }
     content = _content(request, who, table, wanted.sought(kind))
     return StreamingResponse(content, headers=headers, media_type=table.media_type)
+
+
+def file_name(text: str) -> str:
+    """Return a name that every system takes as a file's."""
+    return "".join(
+        one if one.isascii() and (one.isalnum() or one in "-._") else "_" for one in text
+    )
 
 
 async def _content(

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from models.cards import Card
 from server.service.views import (
     HandRow,
     LedgerRow,
@@ -20,6 +19,7 @@ from server.service.views import (
     Row,
     ViolationRow,
 )
+from server.wording import cards_code
 
 Kind: TypeAlias = Literal["rounds", "hands", "violations", "reviews", "payments", "ledger"]
 Form: TypeAlias = Literal["csv", "parquet"]
@@ -47,10 +47,6 @@ def _of_result(name: str, kind: Type, value: Callable[[Any], Cell]) -> Column:
     return Column(name, kind, lambda row: None if row.result is None else value(row.result))
 
 
-def _cards(cards: Sequence[Card | None]) -> str:
-    return " ".join("??" if card is None else str(card) for card in cards)
-
-
 _HEAD: Final = (
     _plain("session", "text"),
     _plain("table", "text"),
@@ -68,7 +64,7 @@ COLUMNS: Final[Mapping[Kind, tuple[Column, ...]]] = {
         _plain("reviews", "whole"),
         _plain("decided", "whole"),
         _of_result("rulebook", "text", lambda result: str(result.rulebook)),
-        _of_result("dealer", "text", lambda result: _cards(result.dealer.cards)),
+        _of_result("dealer", "text", lambda result: cards_code(result.dealer.cards)),
         _of_result("dealer_total", "whole", lambda result: result.dealer.total),
         _of_result("dealer_outcome", "text", lambda result: str(result.dealer.outcome)),
     ),
@@ -76,7 +72,7 @@ COLUMNS: Final[Mapping[Kind, tuple[Column, ...]]] = {
         *_HEAD,
         _plain("spot", "whole"),
         _plain("hand", "whole"),
-        Column("cards", "text", lambda row: _cards(row.cards)),
+        Column("cards", "text", lambda row: cards_code(row.cards)),
         _plain("stake", "whole"),
         _plain("outcome", "text"),
         _plain("net", "whole"),

@@ -16,6 +16,7 @@ from server.report.as_page import POLICY, as_page
 from server.report.as_paper import as_paper
 from server.report.document import Document, Picture
 from server.report.signature import Form, signed
+from server.service.export_routes import file_name
 from server.service.guard import Who, guarded
 from server.service.incident_routes import cases_of, the_round, view_of
 from server.service.incidents import incidents
@@ -146,12 +147,9 @@ async def _answer(
 ) -> Response:
     signer: Signer = request.app.state.signer
     content = await asyncio.to_thread(_RENDER[form], document)
-    safe = "".join(
-        one if one.isascii() and (one.isalnum() or one in "-._") else "_" for one in name
-    )
     shown_as = "inline" if form == "html" else "attachment"
     headers = {
-        "Content-Disposition": f'{shown_as}; filename="{safe}-report.{form}"',
+        "Content-Disposition": f'{shown_as}; filename="{file_name(name)}-report.{form}"',
         "Content-Security-Policy": POLICY,
         "Cache-Control": "no-store",
     }
