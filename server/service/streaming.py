@@ -17,7 +17,6 @@ from starlette.requests import HTTPConnection
 from starlette.types import Message, Receive, Scope, Send
 
 from models.errors import InputRefused, PitwatchError
-from models.judgements import AnyEvent
 from server.service.floor import Floor
 from server.service.guard import authority, guarded, watched
 from server.service.people import Person, Right
@@ -25,6 +24,7 @@ from server.service.problems import Problem
 from server.service.reading_routes import session_of, text_of
 from server.service.session import Session
 from server.service.shell import Meters
+from server.service.stream_schema import ASYNC_DOCUMENT, SEEN_SCHEMA
 from stream.clock import elapsed_ns
 
 AT_ONCE: Final = 100
@@ -309,12 +309,11 @@ async def server_sent(
 
 @router.get("/api/schema/events", response_class=Response, include_in_schema=False)
 async def event_schema() -> Response:
-    """Give the JSON Schema of the stream's events."""
-    return Response(msgspec.json.encode(EVENT_SCHEMA), media_type="application/schema+json")
+    """Give the JSON Schema of an event as a viewer is given it."""
+    return Response(msgspec.json.encode(SEEN_SCHEMA), media_type="application/schema+json")
 
 
-EVENT_SCHEMA: Final = msgspec.json.schema(AnyEvent) | {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "title": "An event of a table's stream",
-    "description": "What a viewer may not see is left out or null.",
-}
+@router.get("/api/asyncapi.json", response_class=Response, include_in_schema=False)
+async def stream_document() -> Response:
+    """Give the AsyncAPI document of the streams."""
+    return Response(msgspec.json.encode(ASYNC_DOCUMENT), media_type="application/json")

@@ -25,6 +25,7 @@ MAY: Final[dict[tuple[str, str], frozenset[str]]] = {
     ("GET", "/ready"): EVERYBODY,
     ("GET", "/api/openapi.json"): EVERYBODY,
     ("GET", "/api/schema/events"): EVERYBODY,
+    ("GET", "/api/asyncapi.json"): EVERYBODY,
     ("POST", "/api/sign-in"): EVERYBODY,
     ("GET", "/metrics"): TECHNICAL,
     ("POST", "/api/sign-out"): STAFF,
@@ -120,7 +121,8 @@ def test_the_table_names_every_route_there_is(tmp_path: Path) -> None:
     app = make_app(Setup(tmp_path, tmp_path), SimulatedClock())
     paths = app.openapi()["paths"]
     told = {(method.upper(), path) for path, methods in paths.items() for method in methods}
-    assert told | {("GET", "/api/openapi.json"), ("GET", "/api/schema/events")} == set(MAY)
+    documents = {"/api/openapi.json", "/api/schema/events", "/api/asyncapi.json"}
+    assert told | {("GET", path) for path in documents} == set(MAY)
 
 
 @pytest.mark.parametrize(("method", "path"), [key for key in MAY if key[1] != "/api/sign-out"])

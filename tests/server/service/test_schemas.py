@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, settings
 
 from models.judgements import AnyEvent
 from server.service.app import Setup, make_app
-from server.service.streaming import EVENT_SCHEMA
+from server.service.stream_schema import EVENT_SCHEMA
 from stream.clock import SimulatedClock
 from tests.golden.sessions import FOLDER, SESSIONS
 from tests.server.service.house import House, house
