@@ -1,12 +1,18 @@
 """Footage, clips and pictures of a session, asked for as a browser asks."""
 
 import io
+from pathlib import Path
 
 import av
+import cv2
 import httpx
+import numpy as np
 import pytest
 
-from tests.server.service.house import House
+from models.events import RoundOpened
+from stream import library
+from tests.server.filmed import SIZE, at, described, film, number_in, session
+from tests.server.service.house import House, house, write
 
 CLIP = "/api/sessions/bj-07/rounds/1/clips/overhead"
 
@@ -123,3 +129,22 @@ def test_the_page_names_nothing_outside_the_service(at_work: House) -> None:
         page = nobody.get("/")
     assert "http" not in page.text
     assert "default-src 'self'" in page.headers["Content-Security-Policy"]
+
+
+def test_a_table_at_work_shows_the_picture_of_its_last_moment(tmp_path: Path) -> None:
+    """Its recording is not closed yet: the last segment is still being written."""
+    folder = tmp_path / "bj-01"
+    described(folder, session())
+    (folder / "layout.toml").write_text(library.layout_text("five-spots"))
+    filming = film(folder, range(40), segment_s=1.0, close=False)
+    write(tmp_path / "bj-01.journal", RoundOpened(at=at(12), table="BJ-01", round=1))
+    with house(tmp_path, tmp_path / "state") as own:
+        own.staff()
+        with own.signed_in("pit") as pit:
+            (camera,) = own.get(pit, "/api/sessions/bj-01/footage")["cameras"]
+            shown = pit.get(camera["pictures"], params={"at": at(12)})
+    filming.close()
+    assert (camera["width_px"], camera["height_px"]) == SIZE
+    picture = cv2.imdecode(np.frombuffer(shown.content, np.uint8), cv2.IMREAD_COLOR)
+    assert picture is not None
+    assert number_in(np.asarray(picture, np.uint8)) == 12
