@@ -58,9 +58,13 @@ class Playing:
         """When the playing began, on the host's clock."""
         return self._start_ns
 
-    def play(self) -> None:
-        """Begin: from now on everything comes at its time."""
-        self._start_ns = self._clock.now_ns()
+    def play(self, start_ns: int | None = None) -> None:
+        """Begin: from now on everything comes at its time.
+
+        Args:
+            start_ns: when the session began; given where a camera of its own began to show it.
+        """
+        self._start_ns = self._clock.now_ns() if start_ns is None else start_ns
         self._begun.set()
         work = [self._play_port(name) for name in self._ports]
         self._threads = [*work, Thread(target=self._enter, daemon=True)]

@@ -1,8 +1,11 @@
 """Whole live tables for tests: a simulated session played through real ports to a real table."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +16,14 @@ from server.live.check import checked
 from server.live.playing import Playing
 from server.live.table import LiveTable
 from simulation.session import Settings, prepare
-from stream.clock import Clock, HostClock
+from stream.clock import Clock, HostClock, ReplayClock
 from stream.journal import Journal
 from tests.vision.truth_reader import TruthReader
 from vision.change import Rect
 from vision.felt import locate
 from vision.scenes.look import Look
 from vision.sightings import Sightings
+from vision.watch import Observed, Picture, Watcher
 
 SETTINGS = Settings(
     rounds=1,
@@ -29,16 +33,34 @@ SETTINGS = Settings(
 )
 
 
+class Looked(ReplayClock):
+    """The moment of the picture that is looked at: on a busy machine that is not now."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+
+    def watcher(self, *given: Any) -> Watcher:
+        """Return a watcher that tells when what it looks at was taken."""
+        looked = self
+
+        class Telling(Watcher):
+            def see(self, frame: Picture) -> tuple[Observed, ...]:
+                looked.wait_until(frame.at_ns)
+                return super().see(frame)
+
+        return Telling(*given)
+
+
 class Told:
-    """A reader that knows what is played and looks at the clock."""
+    """A reader that knows what is played and when the picture was taken."""
 
     confident_p = 0.98
 
-    def __init__(self, settings: Settings, playing: Playing, clock: Clock | None = None) -> None:
+    def __init__(self, settings: Settings, playing: Playing, clock: Clock) -> None:
         (camera,) = playing.recording.session.cameras
         felt = locate(camera.view, where="test")
         self._truth = TruthReader(prepare(settings).staged.performance, felt)
-        self._playing, self._clock = playing, clock or HostClock()
+        self._playing, self._clock = playing, clock
 
     def read(
         self,
@@ -84,25 +106,40 @@ class Run:
         enough: Callable[["Run"], bool],
         *,
         begin: bool = True,
-        within_s: float = 90,
+        filmed: bool = False,
+        within_s: float = 150,
     ) -> None:
-        """Run the table until ``enough``; with ``begin`` the session begins to play."""
+        """Run the table until ``enough``.
+
+        With ``begin`` the session begins to play once every device is heard; where it is
+        ``filmed``, it began with the first picture that a camera of its own showed.
+        """
         there = self._path.exists()
         with Journal.open(self._path) if there else Journal.create(self._path) as journal:
-            reader = Told(self._settings, self._playing)
+            looked = Looked()
+            reader = Told(self._settings, self._playing, looked)
             placed = checked(self._playing.config)
             table = LiveTable(placed, journal, HostClock(), reader, self._take)
             self.recording = table.recording
             stop = asyncio.Event()
-            running = asyncio.create_task(table.run(stop))
+            with patch("server.live.table.Watcher", looked.watcher):
+                running = asyncio.create_task(table.run(stop))
+                await asyncio.sleep(0)
             if begin:
                 while len(table.standing.heard) < len(table.standing.sources):
                     await asyncio.sleep(0.05)
-                await asyncio.sleep(0.5)
-                self._playing.play()
-            async with asyncio.timeout(within_s):
-                while not (enough(self) or running.done()):
-                    await asyncio.sleep(0.05)
+                while filmed and not looked.now_ns():
+                    await asyncio.sleep(0.01)
+                await asyncio.sleep(0 if filmed else 0.5)
+                self._playing.play(looked.now_ns() if filmed else None)
+            due_s = time.monotonic() + within_s
+            while not (enough(self) or running.done() or time.monotonic() > due_s):
+                await asyncio.sleep(0.05)
             self.line = table.standing.line()
             stop.set()
             await running
+            assert enough(self), f"not within {within_s} s: {self.line}\n{self._told()}"
+
+    def _told(self) -> str:
+        """What was said, in order, for whoever must find out why it was not enough."""
+        return "\n".join(str(event)[:200] for event in self._said)
