@@ -63,6 +63,9 @@ class Verdicts:
     def settled(self, result: RoundResult, at: int | None, because: tuple[int, ...]) -> None:
         """Take the engine's word on a round."""
         self._settled[result.round] = result
+        if any(decision.round == result.round for decision in self._decisions):
+            # Decided while it was played: what was asked since may be answered by that.
+            self._decided = decided(self._facts(None), self._raised, self._decisions)
         whole = self._whole(result)
         self._append([RoundSettled(at=at, because=because, result=whole)])
         self._post(whole, at, because)

@@ -94,6 +94,24 @@ def test_the_card_a_person_names_settles_the_round_as_if_it_had_been_read(
     assert result.reviews == ()
 
 
+def test_a_card_named_while_the_round_is_played_is_asked_for_no_more(journal: Journal) -> None:
+    pipeline = table(journal)
+    raised = False
+    for one in blinded():
+        pipeline.observe((one.observation,), one.now_ns)
+        if not raised and any(isinstance(event, ReviewRaised) for event in journal.read()):
+            raised = True
+            now = decision(choice=TRUE, at=one.now_ns)
+            pipeline.check(now)
+            pipeline.observe((now,), one.now_ns)
+            assert pipeline.rounds() == ()
+    pipeline.finish()
+    due = truth()
+    assert [(one.status, one.spots) for one in pipeline.rounds()] == [
+        ("final", due[one.round].spots) for one in pipeline.rounds()
+    ]
+
+
 def test_the_record_names_the_person_and_what_the_result_rests_on(journal: Journal) -> None:
     pipeline = play_blinded(journal)
     decide(pipeline, decision(choice=TRUE))
