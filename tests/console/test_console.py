@@ -292,3 +292,26 @@ def test_who_may_not_see_what_lay_face_down_takes_out_no_evidence(at_work: House
         assert pit.get("/api/incidents/bj-07.1/evidence.zip").status_code == 403
     with at_work.signed_in("surveillance") as officer:
         assert officer.get("/api/incidents/bj-07.1/evidence.zip").status_code == 409
+
+
+def test_a_round_that_is_called_off_asks_for_a_reason(
+    browser: Browser, recorded: Path, tmp_path: Path
+) -> None:
+    journals = tmp_path / "journals"
+    journals.mkdir()
+    shutil.copy(recorded / "bj-08.journal", journals)
+    with house(journals, tmp_path / "state") as own, desk(browser, own) as officer:
+        own.staff()
+        officer.sign_in("surveillance")
+        officer.go("incidents")
+        officer.page.get_by_role("button", name="6 of hearts").wait_for()
+        officer.page.keyboard.press("v")
+        sign = officer.page.get_by_role("button", name="Sign as surveillance")
+        sign.click()
+        expect(officer.page.get_by_role("alert").first).to_contain_text("asks for a reason")
+        officer.page.get_by_label("Reason", exact=True).fill("The cards fell to the floor.")
+        sign.click()
+        officer.shows("The cards fell to the floor.")
+        with own.signed_in("surveillance") as client:
+            row = own.get(client, "/api/sessions/bj-08/rounds/1")
+        assert (row["status"], row["net"]) == ("final", 0)

@@ -8,9 +8,12 @@ import { cardName, cardText, fine } from "./words.js";
 
 const RANKS = [..."A23456789TJQK"];
 const SUITS = [..."SHDC"];
+const SPOTS = 12;
+const CARDS = 12;
 const IS_CARD = /^[A23456789TJQK][SHDC]$/;
 const WAYS = [
   { decision: "stands", key: "s", name: "What is recorded is right" },
+  { decision: "dealt", key: "d", name: "It belongs to the hand named", places: true },
   { decision: "burned", key: "b", name: "The card was burned" },
   { decision: "unreadable", key: "u", name: "Nobody can tell", asks: true },
   { decision: "void", key: "v", name: "The floor calls the round off", asks: true },
@@ -25,6 +28,7 @@ export function decider(review, me, done) {
   const state = { choice: null, decision: null };
   const reason = h("textarea", { id: "why", rows: 2, maxlength: 4000 });
   const fault = h("p", { class: "bad", role: "alert" });
+  const where = placeFields();
   const sign = h("button", { type: "button", class: "main", disabled: true, onclick: () => send() });
   const buttons = [];
   const choose = (decision, choice) => {
@@ -32,7 +36,9 @@ export function decider(review, me, done) {
     for (const one of buttons) one.drawn.setAttribute("aria-pressed", one.decision === decision && one.choice === choice);
     sign.disabled = false;
     put(sign, `Sign as ${me.name}: ${told(state)} `, h("kbd", {}, "Enter"));
-    if (WAYS.find((one) => one.decision === decision)?.asks) reason.focus();
+    const way = WAYS.find((one) => one.decision === decision);
+    if (way?.places) where.open();
+    else if (way?.asks) reason.focus();
   };
   const option = (decision, choice, key, ...inside) => {
     const drawn = h("button", { type: "button", "aria-pressed": "false", class: choice ? "candidate" : "way", onclick: () => choose(decision, choice) }, inside, key && h("kbd", {}, key));
@@ -43,7 +49,7 @@ export function decider(review, me, done) {
     sign.disabled = true;
     fault.textContent = "";
     try {
-      await post(decisionPath(review), { decision: state.decision, choice: state.choice, reason: reason.value.trim() });
+      await post(decisionPath(review), { decision: state.decision, choice: state.choice, card: where.value(), reason: reason.value.trim() });
       await done(`Signed: ${told(state)}.`);
     } catch (refused) {
       fault.textContent = `${refused.message}.`;
@@ -60,7 +66,7 @@ export function decider(review, me, done) {
         cards.map((card, index) => option("chosen", card, String(index + 1), face(card)))),
       other(choose))),
     h("div", { class: "ways", role: "group", "aria-label": "Or" }, WAYS.map((one) => option(one.decision, null, one.key, one.name))),
-    h("div", { class: "field" }, h("label", { for: "why" }, "Reason"), reason), fault, sign);
+    where.drawn, h("div", { class: "field" }, h("label", { for: "why" }, "Reason"), reason), fault, sign);
   return {
     drawn,
     onKey(key) {
@@ -84,6 +90,21 @@ function other(choose) {
   const suit = h("select", { "aria-label": "Suit" }, SUITS.map((one) => h("option", { value: one }, cardText(`A${one}`)[1])));
   return h("details", {}, h("summary", {}, "Another card"),
     h("div", { class: "head-links" }, rank, suit, h("button", { type: "button", onclick: () => choose("chosen", rank.value + suit.value) }, "This one")));
+}
+
+/** A card's place in the round, where the item does not tell it; named while its fields are open. */
+function placeFields() {
+  const spots = Array.from({ length: SPOTS }, (_, index) => String(index + 1));
+  const of = (label, options) => h("select", { "aria-label": label }, options.map(([value, text]) => h("option", { value }, text)));
+  const to = of("Place", [["dealer", "Dealer"], ...spots.map((one) => [one, `Spot ${one}`])]);
+  const hand = of("Hand", [0, 1, 2, 3].map((one) => [one, `Hand ${one + 1}`]));
+  const nth = of("Card of the hand", Array.from({ length: CARDS }, (_, index) => [index, `Card ${index + 1}`]));
+  const drawn = h("details", {}, h("summary", {}, "Name its place"), h("div", { class: "head-links" }, to, hand, nth));
+  return {
+    drawn,
+    open() { drawn.open = true; to.focus(); },
+    value: () => (drawn.open ? { to: to.value === "dealer" ? "dealer" : Number(to.value), hand: Number(hand.value), nth: Number(nth.value) } : null),
+  };
 }
 
 /** The camera's pictures among what the item rests on. */
