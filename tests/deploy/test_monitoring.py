@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -30,15 +31,20 @@ def promtool() -> str:
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """The names of all that a service tells Prometheus."""
+def metrics(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """All that a service tells Prometheus."""
     folder = tmp_path_factory.mktemp("told")
     write(folder / "a.journal", RoundOpened(round=1, at=1_000, table="BJ-09"))
     with receiving() as receiver, served(folder, simple(folder, receiver.url)) as (url, token):
         until(lambda: receiver.taken)
-        answer = httpx.get(f"{url}/metrics", headers={"Authorization": f"Bearer {token}"})
+        return httpx.get(f"{url}/metrics", headers={"Authorization": f"Bearer {token}"}).text
+
+
+@pytest.fixture(scope="module")
+def told(metrics: str) -> set[str]:
+    """The names of all that."""
     names = set()
-    for family in text_string_to_metric_families(answer.text):
+    for family in text_string_to_metric_families(metrics):
         ends = {"counter": ("_total",), "histogram": ("_bucket", "_sum", "_count")}
         names |= {family.name + end for end in ends.get(family.type, ("",))}
     return names
@@ -77,6 +83,12 @@ def test_every_alert_is_tried_and_says_what_to_do() -> None:
         assert rule["labels"]["severity"] in {"critical", "warning", "info"}
         assert rule["annotations"]["summary"]
         assert rule["annotations"]["action"]
+
+
+def test_what_is_told_is_as_prometheus_would_have_it(metrics: str) -> None:
+    command = [promtool(), "check", "metrics"]
+    checked = subprocess.run(command, input=metrics, capture_output=True, text=True, check=False)
+    assert (checked.returncode, checked.stdout + checked.stderr) == (0, "")
 
 
 def test_every_metric_of_the_rules_is_told(told: set[str]) -> None:
