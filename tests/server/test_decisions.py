@@ -1,11 +1,13 @@
 """A person says what no sensor could; the round settles by the same engine, and again the same."""
 
-from collections.abc import Iterator
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import replace
 
@@ -33,6 +35,7 @@ from server.live.resume import past_of, recall
 from server.pipeline import Pipeline
 from server.rulebook_shelf import rules_for
 from server.verdicts import Verdicts
+from settlement.ledger import post
 from settlement.reconcile import check_decision, decided
 from stream.journal import Journal
 from tests.golden.sessions import heard
@@ -76,11 +79,7 @@ def truth() -> dict[int, RoundResult]:
 
 def balance(journal: Journal) -> dict[str, int]:
     """What the ledger's lines of round 1 come to."""
-    found: dict[str, int] = {}
-    for event in journal.read():
-        if isinstance(event, LedgerPosted) and event.round == 1:
-            found[event.account] = found.get(event.account, 0) + event.amount
-    return {account: amount for account, amount in found.items() if amount}
+    return posted(journal, 1)
 
 
 def test_the_card_a_person_names_settles_the_round_as_if_it_had_been_read(
@@ -319,3 +318,50 @@ def test_the_facts_stay_in_the_journal_as_they_were(journal: Journal) -> None:
     before = [event for event in journal.read() if isinstance(event, Fact)]
     decide(pipeline, decision(choice=TRUE))
     assert [event for event in journal.read() if isinstance(event, Fact)] == before
+
+
+KINDS = ("chosen", "dealt", "burned", "stands", "unreadable", "void")
+CARDS = (TRUE, FALSE, Card("KS"), Card("AD"), None)
+PLACES = (None, CardPlace(to=3), CardPlace(to=4, nth=1), CardPlace(to="dealer"), CardPlace(to=1))
+decisions = st.lists(
+    st.builds(
+        lambda kind, item, choice, card: decision(
+            kind, item=item, choice=choice, card=card, reason="seen on the film"
+        ),
+        st.sampled_from(KINDS),
+        st.integers(0, 1),
+        st.sampled_from(CARDS),
+        st.sampled_from(PLACES),
+    ),
+    max_size=6,
+)
+
+
+@settings(max_examples=20, deadline=None)
+@given(decisions)
+def test_whatever_is_decided_the_ledger_is_what_is_due_and_a_replay_says_the_same(
+    asked: list[ReviewResolved],
+) -> None:
+    with Journal.in_memory() as journal:
+        pipeline = play_blinded(journal)
+        for one in asked:
+            with suppress(OperatorError):
+                decide(pipeline, one)
+        for result in pipeline.rounds():
+            due = post(result) if result.status == "final" else ()
+            assert posted(journal, result.round) == totals(due)
+        recalled = Verdicts(list, journal.read)
+        recalled.recall(journal.read(), rules_for("kansas-shoe"))
+        assert recalled.rounds() == pipeline.rounds()
+
+
+def posted(journal: Journal, number: int) -> dict[str, int]:
+    lines = (event for event in journal.read() if isinstance(event, LedgerPosted))
+    return totals(line for line in lines if line.round == number)
+
+
+def totals(lines: Iterable[LedgerPosted]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for line in lines:
+        found[line.account] = found.get(line.account, 0) + line.amount
+    return {account: amount for account, amount in found.items() if amount}
