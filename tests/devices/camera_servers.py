@@ -118,6 +118,11 @@ class RtspCamera:
         assert process.stdout.readline() == "listening\n"
         return process
 
+    def begun_ns(self) -> int:
+        """Return when it began to show; waits for that."""
+        assert self.process.stdout is not None
+        return int(self.process.stdout.readline())
+
     def off(self) -> None:
         """Switch it off."""
         self.process.kill()

@@ -106,13 +106,13 @@ class Run:
         enough: Callable[["Run"], bool],
         *,
         begin: bool = True,
-        filmed: bool = False,
+        begun_ns: Callable[[], int] | None = None,
         within_s: float = 150,
     ) -> None:
         """Run the table until ``enough``.
 
-        With ``begin`` the session begins to play once every device is heard; where it is
-        ``filmed``, it began with the first picture that a camera of its own showed.
+        With ``begin`` the session begins to play once every device is heard; or it began by
+        itself, with what a camera of its own shows, and ``begun_ns`` says when.
         """
         there = self._path.exists()
         with Journal.open(self._path) if there else Journal.create(self._path) as journal:
@@ -128,10 +128,8 @@ class Run:
             if begin:
                 while len(table.standing.heard) < len(table.standing.sources):
                     await asyncio.sleep(0.05)
-                while filmed and not looked.now_ns():
-                    await asyncio.sleep(0.01)
-                await asyncio.sleep(0 if filmed else 0.5)
-                self._playing.play(looked.now_ns() if filmed else None)
+                await asyncio.sleep(0 if begun_ns else 0.5)
+                self._playing.play(begun_ns() if begun_ns else None)
             due_s = time.monotonic() + within_s
             while not (enough(self) or running.done() or time.monotonic() > due_s):
                 await asyncio.sleep(0.05)

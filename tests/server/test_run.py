@@ -1,6 +1,7 @@
 """A live table whole: real ports, a real HTTP camera, and what was recorded replayed."""
 
 import asyncio
+import re
 import signal
 import subprocess
 import sys
@@ -9,10 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import av
 import pytest
 from msgspec.structs import replace
 
-from models.events import Fact, Judgement, Observation
+from devices.cameras.file import FileCamera
+from models.events import ClockAnchored, Fact, Judgement, Observation
 from models.judgements import AnyEvent, RoundResult, RoundSettled
 from server.comparison import compare_sessions, tally
 from server.exits import Exit
@@ -29,6 +32,7 @@ from settlement.reconcile import Reconciler
 from simulation.session import simulate
 from stream.clock import ReplayClock
 from stream.journal import Journal, UnknownEvent, verify_journal
+from tests.devices.camera_servers import rtsp_camera, rtsp_lacks
 from tests.server.live_tables import SETTINGS, Run, Told
 
 
@@ -143,6 +147,39 @@ def test_a_run_broken_off_after_any_entry_comes_to_the_same(evening: Evening) ->
             again = [event for event in journal.read() if not isinstance(event, UnknownEvent)]
         assert concluded(again) == concluded(whole), f"broken off after entry {kept}"
         assert observed(again) == observed(whole)
+
+
+def streamable(film: Path, target: Path) -> Path:
+    """The film with a picture that stands alone twice a second, and twenty seconds of its end."""
+    rate = round(SETTINGS.look.fps)
+    frames = [frame.image for frame in FileCamera(film, 0).frames()]
+    with av.open(str(target), "w", format="mp4") as container:
+        coding = {"g": str(rate // 2), "bf": "0", "preset": "ultrafast"}
+        stream = container.add_stream("libx264", rate=rate, options=coding)
+        stream.width, stream.height = frames[0].shape[1], frames[0].shape[0]
+        stream.pix_fmt = "yuv420p"
+        for image in frames + 20 * rate * frames[-1:]:
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(image, format="bgr24")))
+        container.mux(stream.encode(None))
+    return target
+
+
+@pytest.mark.skipif(rtsp_lacks() is not None, reason=f"no {rtsp_lacks()}")
+def test_a_round_over_rtsp_settles_as_it_happened(session: Path, tmp_path: Path) -> None:
+    film = streamable(session / "overhead.mp4", tmp_path / "film.mp4")
+    with rtsp_camera(film) as camera, played(session, tmp_path) as playing:
+        text, found = re.subn(r"http://[^\"']*", camera.url, playing.config.read_text())
+        assert found == 1
+        playing.config.write_text(text)
+        run = Run(playing, SETTINGS, tmp_path / "table.journal")
+        asyncio.run(
+            run.until(lambda found: len(found.settled) == SETTINGS.rounds, begun_ns=camera.begun_ns)
+        )
+    truth = playing.recording.truth
+    assert truth is not None
+    assert [one.differences for one in compare_sessions(truth, run.settled)] == [()]
+    anchored = [one for one in run.said() if isinstance(one, ClockAnchored)]
+    assert "camera:overhead" in {one.source for one in anchored}, "its pictures bear its own time"
 
 
 def test_a_table_stopped_in_the_middle_of_a_round_goes_on_with_it(
