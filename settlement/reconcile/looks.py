@@ -42,12 +42,14 @@ class Reading:
         looks: how many looks it rests on.
         runs: the looks that it rests on, those that say the same joined to one; none where it
             is one look.
+        summed: whether it is the camera's own sum of every look so far.
     """
 
     listed: tuple[tuple[Card, float], ...]
     other: float
     looks: int
     runs: tuple["Reading", ...] = ()
+    summed: bool = False
 
     @classmethod
     def of(cls, card: Card | None, candidates: Mapping[str, float]) -> "Reading | None":

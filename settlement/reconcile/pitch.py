@@ -78,8 +78,10 @@ class PitchRounds(Rounds):
         return (Review("the camera cannot read a card", lying.names(), lying.seqs),)
 
     def _may_be_misread(self, _held: Held, reading: Reading | None) -> bool:
-        """No other sensor bears the camera out here: it is doubted where it doubts itself."""
-        return reading is None or not reading.steady or reading.listed[0][1] < KNOWN_P
+        """No other sensor bears the camera out here: it is doubted where it looked but once."""
+        if reading is None or (reading.looks == 1 and not reading.summed):
+            return True
+        return not reading.steady or reading.listed[0][1] < KNOWN_P
 
     def _momentary(self, lying: Lying) -> bool:
         """Leave a face to a person that showed for a moment and went, and no hand with it."""

@@ -42,12 +42,15 @@ class Lying:
     @classmethod
     def of(cls, seen: CardSighted) -> "Lying":
         """Take a card as it was sighted."""
+        reading = None if seen.face == "down" else Reading.of(seen.card, seen.candidates)
+        if reading is not None and not seen.single_look:
+            reading = replace(reading, summed=True)
         return cls(
             track=seen.track,
             at=seen.at or 0,
             face=seen.face,
             card=seen.card,
-            reading=None if seen.face == "down" else Reading.of(seen.card, seen.candidates),
+            reading=reading,
             place=Place(seen.x_mm, seen.y_mm, seen.angle_deg),
             seqs=(seen.seq,) if seen.seq is not None else (),
         )
