@@ -66,15 +66,12 @@ class Poster:
     def _exchange(
         self, target: str, body: bytes, headers: Mapping[str, str]
     ) -> tuple[int, bytes, float | None]:
-        connection = self._open or self._connected()
+        connection = self._open = self._open or self._connected()
         connection.request("POST", target, body, dict(headers))
         response = connection.getresponse()
         answer = response.read(MOST_READ)
         if response.will_close or not response.isclosed():
-            connection.close()
-            self._open = None
-        else:
-            self._open = connection
+            self.close()
         return response.status, answer, _asked_s(response)
 
     def _connected(self) -> HTTPConnection:

@@ -9,11 +9,12 @@ import asyncio
 import fcntl
 import logging
 import random
-from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from prometheus_client import CollectorRegistry, Counter, Gauge
@@ -83,6 +84,8 @@ class Courier:
     def __init__(self, destination: Destination, deliverer: Deliverer, desk: Desk) -> None:
         self._to, self._deliverer, self._desk = destination, deliverer, desk
         self._floor, self._store = desk.floor, desk.store
+        # One of its own: a receiver that does not answer keeps nobody else's thread.
+        self._thread = ThreadPoolExecutor(1, f"relay-{destination.name}")
         self._places: dict[str, int] = {}
         self._said: str | None = None
 
@@ -97,6 +100,11 @@ class Courier:
             self._count_behind()
             if not moved:
                 await set_within(news, IDLE_NS)
+
+    def close(self) -> None:
+        """Let go of the receiver."""
+        self._thread.shutdown()
+        self._deliverer.close()
 
     def _begin(self) -> None:
         is_now = self._to.start == "now"
@@ -180,7 +188,7 @@ class Courier:
     async def _try(self, message: Message) -> NotDelivered | None:
         meters, name = self._desk.meters, self._to.name
         try:
-            await _to_its_end(asyncio.to_thread(self._deliverer.deliver, message))
+            await self._delivered(message)
         except NotDelivered as failed:
             found = failed
         except Exception as fault:  # a site's code may fail in any way, and others go on
@@ -195,6 +203,17 @@ class Courier:
         self._count_behind()
         self._say(found.why)
         return found
+
+    async def _delivered(self, message: Message) -> None:
+        """Wait for a delivery, also when cancelled: nothing is closed while it is on its way."""
+        loop = asyncio.get_running_loop()
+        task = loop.run_in_executor(self._thread, self._deliverer.deliver, message)
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            await asyncio.wait((task,))
+            task.exception()  # it is tried again after the next start
+            raise
 
     def _lay_aside(self, message: Message, tries: int, why: str) -> None:
         now_ns = self._desk.clock.now_ns()
@@ -248,11 +267,8 @@ class Relay:
     def __init__(self, placed_config: PlacedIntegration, desk: Desk) -> None:
         self._desk = desk
         site = placed_config.site
-        self._deliverers = {
-            one.name: make_deliverer(one, site) for one in placed_config.config.destinations
-        }
         self._couriers = [
-            Courier(one, self._deliverers[one.name], desk)
+            Courier(one, make_deliverer(one, site), desk)
             for one in placed_config.config.destinations
         ]
 
@@ -265,8 +281,8 @@ class Relay:
                 for courier in self._couriers:
                     group.create_task(_kept_up(courier))
         finally:
-            for deliverer in self._deliverers.values():
-                deliverer.close()
+            for courier in self._couriers:
+                courier.close()
 
 
 @contextmanager
@@ -318,17 +334,6 @@ async def relaying(
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
-
-
-async def _to_its_end(delivering: Coroutine[Any, Any, None]) -> None:
-    """Wait for a delivery, also when cancelled: nothing is closed while it is on its way."""
-    task = asyncio.ensure_future(delivering)
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait((task,))
-        task.exception()  # it is tried again after the next start
-        raise
 
 
 async def _kept_up(courier: Courier) -> None:

@@ -16,7 +16,7 @@ from tests.server.integration.receivers import receiving
 from tests.server.integration.relays import configured, hook, relaying
 from tests.server.service.house import until, write
 
-MESSAGES: Final = 3_000
+MESSAGES: Final = 2_000
 LIVE: Final = 300
 
 

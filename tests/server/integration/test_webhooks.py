@@ -2,11 +2,13 @@
 
 import hmac
 import re
+import socket
 from base64 import b64encode
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -309,3 +311,20 @@ def test_a_shorter_journal_of_the_same_name_is_told_from_its_start(tmp_path: Pat
         with relaying(tmp_path, tmp_path, configuration):
             until(lambda: len(receiver.taken) == 8)
     assert rounds_told(receiver.taken) == list(range(1, 9))
+
+
+def test_receivers_that_never_answer_hold_up_nobody_else(tmp_path: Path) -> None:
+    write(tmp_path / "a.journal", *rounds(1, 3))
+    with receiving() as receiver, socket.create_server(("127.0.0.1", 0), backlog=64) as deaf:
+        url = f"http://127.0.0.1:{deaf.getsockname()[1]}/"
+        hung = [
+            msgspec.structs.replace(hook(url, send=("round_opened",)), name=f"deaf-{n}")
+            for n in range(40)
+        ]
+        for one in hung:
+            one.settings["timeout_ms"] = 5_000
+        to = configured(tmp_path, *hung, hook(receiver.url, send=("round_opened",)))
+        with relaying(tmp_path, tmp_path, to) as meters:
+            until(lambda: len(receiver.taken) == 3)
+            assert all(metric(meters, "failed_total", one.name) == 0 for one in hung)
+    assert rounds_told(receiver.taken) == [1, 2, 3]
