@@ -48,7 +48,7 @@ from server.service.shell import Meters, Shell
 from server.service.streaming import Patience
 from server.service.tallies import Tallies
 from server.service.video import Recordings
-from stream.clock import Clock
+from stream.clock import Clock, elapsed_ns
 
 _ABOUT = (
     "Shows what the tables' journals hold. Money is cents, time is nanoseconds since the Unix "
@@ -171,10 +171,16 @@ async def ready(request: Request) -> Response:
 
 @router.get("/metrics", **guarded(Right.SEE_METRICS, str, media_type="text/plain", action=None))
 async def metrics(request: Request) -> Response:
-    """Tell Prometheus; it comes with a token."""
+    """Tell Prometheus, of each table its newest journal; it comes with a token."""
     meters: Meters = request.app.state.meters
-    for session in request.app.state.floor.sessions():
-        view = session.view()
+    floor: Floor = request.app.state.floor
+    meters.ready.set(floor.is_ready)
+    if floor.looked_ns is not None:
+        meters.looked.set((elapsed_ns() - floor.looked_ns) / 1e9)
+    meters.forget_sessions()
+    for view in (table.now for table in floor.tables()):
+        if view.last_at is not None:
+            meters.last_at.labels(view.session).set(view.last_at / 1e9)
         meters.last_seq.labels(view.session).set(view.last_seq)
         meters.open_reviews.labels(view.session).set(view.reviews)
         meters.violations.labels(view.session).set(view.violations)

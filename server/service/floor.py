@@ -14,6 +14,7 @@ from models.judgements import AnyEvent
 from server.service.index import Index
 from server.service.session import Entry, Session
 from server.service.views import RoundRow, TableView
+from stream.clock import elapsed_ns
 from stream.journal import AnotherJournal, Place, UnknownEvent, read_between, read_on
 
 POLL_NS: Final = 50_000_000
@@ -84,6 +85,8 @@ class Floor:
         """Is told the rounds that changed."""
         self.is_ready = False
         """Whether every journal was read to its end once."""
+        self.looked_ns: int | None = None
+        """When the journals were looked at last, as :func:`elapsed_ns` counts."""
         self.tick = 0
         """Counts what was read; see :meth:`moved_since`."""
         self._moved: OrderedDict[str, int] = OrderedDict()
@@ -124,6 +127,7 @@ class Floor:
         while looked_at:
             looked_at = await self._read(looked_at)
         self.is_ready = True
+        self.looked_ns = elapsed_ns()
 
     def _followed_at(self, path: Path) -> _Followed:
         name = path.name.removesuffix(".journal")
@@ -164,19 +168,20 @@ class Floor:
     def of_table(self, table: str) -> tuple[Session, ...]:
         """Return a table's sessions, oldest first."""
         own = [one for one in self.sessions() if one.table == table]
-        return tuple(sorted(own, key=lambda one: (one.view().last_at or 0, one.name)))
+        return tuple(sorted(own, key=lambda one: (one.last_at or 0, one.name)))
 
     def tables(self) -> tuple[TableView, ...]:
         """Return every table by name."""
-        names = sorted({one.table for one in self.sessions() if one.table is not None})
-        return tuple(view for name in names if (view := self.table(name)) is not None)
+        own: dict[str, list[Session]] = {}
+        for one in sorted(self.sessions(), key=lambda one: one.last_at or 0):
+            if one.table is not None:
+                own.setdefault(one.table, []).append(one)
+        return tuple(_table_view(name, sessions) for name, sessions in sorted(own.items()))
 
     def table(self, name: str) -> TableView | None:
         """Return one table, as its newest session has it."""
         own = self.of_table(name)
-        if not own:
-            return None
-        return TableView(table=name, now=own[-1].view(), sessions=tuple(one.name for one in own))
+        return _table_view(name, own) if own else None
 
     async def entries(self, session: Session, after: int, at_most: int) -> tuple[Entry, ...]:
         """Return a session's next events after ``after``, never beyond what was folded.
@@ -266,6 +271,10 @@ class Floor:
         self._moved.move_to_end(session.name)
         self._news.set()
         self._news = asyncio.Event()
+
+
+def _table_view(table: str, own: Sequence[Session]) -> TableView:
+    return TableView(table=table, now=own[-1].view(), sessions=tuple(one.name for one in own))
 
 
 def _read_each(places: Sequence[tuple[Path, Place]]) -> list[_Found]:

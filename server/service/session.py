@@ -317,6 +317,11 @@ class Session:
         """Return the items of a round in the order in which they were raised."""
         return tuple(placed.row for placed in self.reviews.of_round(number))
 
+    @property
+    def last_at(self) -> int | None:
+        """The time of its last event."""
+        return self._last_at
+
     def view(self) -> SessionView:
         """Return the session as it stands."""
         return SessionView(

@@ -4,7 +4,7 @@ import logging
 from typing import Final
 
 import msgspec
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -87,6 +87,32 @@ class Meters:
             ("session",),
             registry=self.registry,
         )
+        self.last_at = Gauge(
+            "pitwatch_session_last_event_time_seconds",
+            "When the last event was, by the table's clock.",
+            ("session",),
+            registry=self.registry,
+        )
+        self.ready = Gauge(
+            "pitwatch_ready", "1 once every journal was read to its end.", registry=self.registry
+        )
+        self.looked = Gauge(
+            "pitwatch_journals_looked_at_seconds",
+            "How long ago the journals were looked at; more than seconds: reading stands still.",
+            registry=self.registry,
+        )
+        ProcessCollector(registry=self.registry)
+
+    def forget_sessions(self) -> None:
+        """Drop what was told of journals, so that one that is no table's newest goes."""
+        for gauge in (
+            self.last_seq,
+            self.open_reviews,
+            self.violations,
+            self.faults,
+            self.last_at,
+        ):
+            gauge.clear()
 
 
 class Shell:

@@ -147,3 +147,24 @@ def test_a_journal_that_is_none_is_named_and_the_others_are_shown(tmp_path: Path
         until(lambda: found.get(admin, "/api/sessions/broken")["fault"] is not None)
         assert found.get(admin, "/api/sessions/broken")["state"] == "unreadable"
         assert found.get(admin, "/api/sessions/sound")["last_seq"] == 1
+
+
+def test_the_metrics_tell_of_each_tables_newest_journal_and_of_the_reading(
+    evening: Path, at_work: House
+) -> None:
+    with at_work.signed_in("engineer") as engineer:
+        told = dict(
+            line.rsplit(" ", 1)
+            for line in engineer.get("/metrics").text.splitlines()
+            if not line.startswith("#")
+        )
+    proved = verify_journal(evening / "bj-07.journal")
+    assert float(told['pitwatch_session_last_seq{session="bj-07"}']) == proved.entries
+    assert float(told['pitwatch_session_violations{session="bj-07"}']) == 2
+    assert float(told['pitwatch_session_violations{session="bj-08"}']) == 0
+    assert float(told["pitwatch_ready"]) == 1
+    assert float(told["pitwatch_journals_looked_at_seconds"]) < 20
+    assert float(told["process_resident_memory_bytes"]) > 10**7
+    times = [getattr(event, "at", 0) or 0 for event in read_journal(evening / "bj-07.journal")]
+    at = float(told['pitwatch_session_last_event_time_seconds{session="bj-07"}'])
+    assert at == pytest.approx(max(times) / 1e9, abs=0.001)
