@@ -260,3 +260,45 @@ def test_a_card_says_how_sure_it_is(
     )
     assert card.evidence
     assert card.probability == (None if sure is None else pytest.approx(sure, abs=0.001))
+
+
+# --- two sensors that say different things ------------------------------------------------
+
+
+def disputed(shoe: str, camera: str, *, paid: int) -> Scene:
+    """Ten and a disputed card at spot 1 against the dealer's ten and eight."""
+    scene = Scene().chips(1, 0, 1000).deal(1, "TS").deal("dealer", "TD")
+    scene.deal(1, camera, shoe=shoe).deal("dealer", "8C", face="down").turn_hole("8C")
+    if paid:
+        scene.chips(1, 0, paid)
+    return scene.take(1).take("dealer").wait(15_000)
+
+
+def raised(scene: Scene) -> list[ReviewRaised]:
+    return [said for said in scene.said() if isinstance(said, ReviewRaised)]
+
+
+def test_the_rounds_course_bears_the_shoe_out_against_a_camera_that_misreads() -> None:
+    scene = disputed("9H", "5D", paid=1000)
+    assert "card_dealt to=1 card=9H" in scene.lines()
+    assert raised(scene) == []
+
+
+def test_a_dispute_that_settles_alike_is_told_and_holds_nothing_open() -> None:
+    items = raised(disputed("QH", "KD", paid=1000))
+    assert [(one.review.what, one.settles_alike) for one in items] == [
+        ("the shoe said QH, the camera reads KD", True)
+    ]
+
+
+def test_a_payout_that_only_the_cameras_card_makes_right_is_for_a_person() -> None:
+    items = raised(disputed("9H", "5D", paid=-1000))
+    assert [(one.review.candidates, one.settles_alike) for one in items] == [(("9H", "5D"), False)]
+
+
+def test_nothing_of_a_disputed_card_is_said_before_the_round_is_over() -> None:
+    scene = disputed("9H", "5D", paid=1000)
+    table = Reconciler(RULES, FELT)
+    heard = scene.observations()
+    early = [one for at, said in heard if at < heard[-1][0] - MS for one in table.feed(said, at)]
+    assert not any(getattr(one, "card", None) is Card("9H") for one in early)
