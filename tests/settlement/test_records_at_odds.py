@@ -4,6 +4,7 @@ import pytest
 
 from models import events as ev
 from models.events import AnyFact
+from models.judgements import AnyEvent
 from settlement.engine import Engine, settle
 from settlement.ledger import post
 from tests.settlement.table import codes, facts, found, nets, one_round, rounds, rules
@@ -577,7 +578,9 @@ def test_two_tables_in_one_file_do_not_hear_of_each_other() -> None:
 def test_judgements_in_a_file_are_passed_over() -> None:
     played = facts("bet 1 1000; 1 TS; " + WON + "pay 1 1000; close")
     (result,) = settle(enumerate(played, start=1), rules())
-    woven = [event for fact in played for event in (fact, *post(result), result)]
+    woven: list[AnyEvent] = []
+    for fact in played:
+        woven += [fact, *post(result), result]
     assert list(settle(enumerate(woven, start=1), rules())) == [result]
 
 
