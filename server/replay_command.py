@@ -81,7 +81,17 @@ def exit_for(replayed: Replayed) -> Exit:
 
 def faults_of(replayed: Replayed) -> list[TechnicianError]:
     """Return what the technician must know of the devices."""
-    return list(device_faults(replayed.events, replayed.recording.session.at))
+    recording = replayed.recording
+    cut = [_cut(camera.name) for camera, film in recording.cameras if film.cut]
+    return [*device_faults(replayed.events, recording.session.at), *cut]
+
+
+def _cut(camera: str) -> TechnicianError:
+    return TechnicianError(
+        "the recording was broken off: its last pictures may be missing",
+        where=f"camera:{camera}",
+        way_out="Find out what ended the table's process; the next session goes on from there",
+    )
 
 
 def facts_of(replayed: Replayed) -> bytes:

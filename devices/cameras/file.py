@@ -36,7 +36,9 @@ class FileCamera:
         *whole, last = (_Video(one) for one in (path, *later))
         self._segments = [*whole, last]
         self._counts = [video.count() for video in whole]
-        self._counts.append(last.count() if closed else last.count_whole(needed=not whole))
+        count, self.cut = (last.count(), False) if closed else last.count_whole(needed=not whole)
+        """Whether it was never closed, so that its last pictures may be missing."""
+        self._counts.append(count)
         self.frame_count = sum(self._counts)
         """How many frames the recording holds."""
 
@@ -73,20 +75,23 @@ class _Video:
             raise self._damaged(f"{len(corrupt) - broken} of {promised} frames are there")
         return len(corrupt)
 
-    def count_whole(self, *, needed: bool) -> int:
+    def count_whole(self, *, needed: bool) -> tuple[int, bool]:
         """Count the packets before the first cut one of a file that was not closed.
 
         Only a file in fragments can end so; it is ``needed`` where nothing was before it.
+
+        Returns:
+            how many, and whether it is such a file: where it ends says nothing then.
         """
         try:
             corrupt, promised = self._packets()
         except TechnicianError:
             if needed or not self.path.is_file():
                 raise
-            return 0
+            return 0, True
         if promised or (needed and not corrupt):
-            return self.count()
-        return corrupt.index(True) if True in corrupt else len(corrupt)
+            return self.count(), False
+        return corrupt.index(True) if True in corrupt else len(corrupt), True
 
     def _packets(self) -> tuple[list[bool], int]:
         try:

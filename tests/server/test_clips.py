@@ -159,6 +159,7 @@ def test_what_a_killed_recorder_leaves_is_played_up_to_its_last_seconds(tmp_path
     first, *later = video_files(tmp_path, camera)
     played = FileCamera(first, START_NS, later, closed=False)
     numbers = [number_in(frame.image) for frame in played.frames()]
+    assert played.cut
     assert numbers == list(range(len(numbers)))
     assert 40 <= len(numbers) <= 70
     assert number_in(Clips(tmp_path).frame_at(at(len(numbers) - 1)).image) == numbers[-1]
