@@ -83,7 +83,8 @@ class ChangeInPlay:
             return Meaning("payment")
         dealt_on = any(isinstance(found, Arrived) for found in self.later)
         if hand.settles_early or self.table.revealed:
-            return Meaning("payment" if dealt_on or self._age_ns > TAKING_NS else "wait")
+            patience = TAKING_NS if self.table.revealed else SIGNAL_NS
+            return Meaning("payment" if dealt_on or self._age_ns > patience else "wait")
         if not dealt_on and self._age_ns <= SIGNAL_NS:
             return Meaning("wait")
         return self._added(hand)

@@ -196,6 +196,9 @@ class Rounds:
         for question, answer in zip(doubtful, answers, strict=True):
             if answer != "settled":
                 self._voice.ask(question.review, settles_alike=answer == "alike")
+        for spot in self._weighing.short_of_a_card((*self._voice.record, closed)):
+            what = f"spot {spot} seems to have got a card that neither sensor told of"
+            self._voice.doubt(what, (), closed.evidence)
         self._voice.say(closed)
         self._voice.release()
         self._voice.in_play = False

@@ -40,6 +40,8 @@ _MOST_PAIRS: Final = 64
 _MOST_MISTAKES: Final = 2
 """Mistakes beyond these make a story no less likely: one leads to another."""
 
+_PASSED_OVER: Final = frozenset({"spot_skipped", "missing_card"})
+
 _PLAYED_OUT: Final = ("win", "lose", "push")
 
 _Mistake: TypeAlias = tuple[str, int | None, int | None]
@@ -150,6 +152,18 @@ class Weighing:
                 else:
                     weights[at].alike += likely
         return [weight.answer() for weight in weights]
+
+    def short_of_a_card(self, record: Sequence[AnyFact]) -> list[int]:
+        """Return the spots that seem to have got a card which no sensor told of.
+
+        A spot that was passed over, and then settled as if it had not been: two mistakes of
+        the dealer's, or none and a card that both sensors missed.
+        """
+        codes: dict[int, set[str]] = {}
+        for code, spot, _ in self._outcome(record, {}).mistakes:
+            if spot is not None:
+                codes.setdefault(spot, set()).add(code)
+        return sorted(spot for spot, own in codes.items() if own & _PASSED_OVER and len(own) > 1)
 
     def _outcome(
         self, record: Sequence[AnyFact], instead: Mapping[int, tuple[AnyFact, ...]]
