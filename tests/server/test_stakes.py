@@ -1,15 +1,33 @@
 """A stake that grows, shrinks or appears after the first card: from the plate's bytes to the
 violation, with its moment, what the plate said before and after, and the film of it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from devices.plates import encode_plate
-from models.events import CardDealt, PlateRead, WagerPlaced, WagerRemoved
+from models.events import (
+    AnyFact,
+    AnyObservation,
+    CardDealt,
+    CardExposed,
+    PaymentMade,
+    PlateRead,
+    WagerPlaced,
+    WagerRemoved,
+)
 from models.judgements import RoundSettled, Violation
 from server.incident import entry_asked
+from server.pipeline import Pipeline
+from server.stopwatch import Stopwatch
+from settlement.engine import Engine
+from settlement.reconcile import Reconciler
+from simulation.ideal import ideal_observations
+from simulation.session import START_NS, Settings, prepare
+from stream.journal import Journal
 from tests.faults.live_kills import Table
 
 S = 1_000_000_000
@@ -86,3 +104,46 @@ def test_the_entry_that_a_violation_names_leads_to_the_film_of_that_moment(tmp_p
     asked = entry_asked(found.journal, found.violation.seq, 5 * S)
     assert asked.from_ns + 5 * S == found.fact.at == asked.to_ns - 5 * S
     assert asked.first <= (found.after.seq or 0) <= asked.last
+
+
+@pytest.mark.parametrize("seed", [2, 3, 4])
+def test_chips_added_once_the_dealers_hand_is_known_come_out_as_a_wrong_payout(seed: int) -> None:
+    settings = Settings(rounds=1, seed=seed, spots=(1, 3), video=False)
+    scene = prepare(settings)
+    heard = ideal_observations(
+        scene.staged, scene.layout, start_ns=START_NS, table=settings.table, seed=seed
+    )
+    rules = scene.house.rules
+    reconciler, engine = Reconciler(rules, scene.layout), Engine(rules)
+    with Journal.in_memory() as journal:
+        pipeline = Pipeline(settings.table, journal, reconciler, engine, Stopwatch(lambda: 0))
+        for at_ns, one in posted_late(heard, scene.staged.facts, 500):
+            pipeline.observe((one,), at_ns)
+        pipeline.finish()
+        ((violation,),) = (result.violations for result in pipeline.rounds())
+    assert violation.code == "wrong_payout"
+    assert "difference 5.00" in violation.detail
+
+
+def posted_late(
+    heard: Sequence[tuple[int, AnyObservation]], truth: Sequence[AnyFact], cents: int
+) -> list[tuple[int, AnyObservation]]:
+    """What is heard when chips are slipped to a winning wager after the dealer's last card."""
+    paid = next(fact for fact in truth if isinstance(fact, PaymentMade) and fact.amount > 0)
+    shown = [fact.at or 0 for fact in truth if isinstance(fact, CardDealt | CardExposed)]
+    late_ns = START_NS + max(shown) + 400_000_000
+    found: list[tuple[int, AnyObservation]] = []
+    lay = 0
+    for at_ns, one in heard:
+        told: AnyObservation = replace(one, seq=None)
+        if isinstance(told, PlateRead) and (told.spot, told.circle) == (paid.spot, str(paid.hand)):
+            if at_ns > late_ns:
+                if lay:
+                    slipped = replace(told, at=late_ns, amount=lay + cents, chips={})
+                    found.append((late_ns, slipped))
+                    lay = 0
+                told = replace(told, amount=told.amount and told.amount + cents, chips={})
+            else:
+                lay = told.amount
+        found.append((at_ns, told))
+    return sorted(found, key=lambda timed: timed[0])
