@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from base64 import b32decode
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -10,11 +11,13 @@ from playwright.sync_api import Browser, expect
 from models.events import ShoeStarted
 from server.incident_check import check_incident
 from server.pipeline import Pipeline
+from server.service.totp import code_of, step_at
+from stream.clock import HostClock
 from stream.journal import Journal
 from tests.console.looking import Desk, desk
 from tests.golden.sessions import Heard, heard
 from tests.server.doubted import table
-from tests.server.service.house import House, house, until
+from tests.server.service.house import PASSWORD, House, house, until
 
 
 def test_the_sign_in_is_asked_for_before_anything_is_shown(
@@ -315,3 +318,28 @@ def test_a_round_that_is_called_off_asks_for_a_reason(
         with own.signed_in("surveillance") as client:
             row = own.get(client, "/api/sessions/bj-08/rounds/1")
         assert (row["status"], row["net"]) == ("final", 0)
+
+
+def test_a_second_factor_is_set_up_and_asked_for(
+    browser: Browser, recorded: Path, tmp_path: Path
+) -> None:
+    with house(recorded, tmp_path / "state") as own, desk(browser, own) as officer:
+        own.staff()
+        officer.sign_in("pit")
+        officer.go("own")
+        officer.page.get_by_role("textbox", name="Your password").fill(PASSWORD)
+        officer.page.get_by_role("button", name="Set it up").click()
+        secret = b32decode(officer.page.locator(".secret").inner_text())
+        code = code_of(secret, step_at(HostClock().now_ns()))
+        officer.page.get_by_label("Code").fill(code)
+        officer.page.get_by_role("button", name="Confirm").click()
+        codes = officer.page.locator(".codes li")
+        expect(codes).to_have_count(10)
+        spare = codes.first.inner_text()
+        officer.page.get_by_role("button", name="Sign out").click()
+        officer.try_sign_in("pit", PASSWORD)
+        asked = officer.page.get_by_label("Code of your authenticator")
+        asked.fill(spare)
+        officer.shot("second-factor")
+        asked.press("Enter")
+        expect(officer.page.get_by_role("navigation", name="Pages")).to_be_visible()

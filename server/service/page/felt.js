@@ -13,6 +13,7 @@ const SUITS = {
   C: "M0-9A4.6 4.6 0 0 1 3.6-1.5 4.6 4.6 0 1 1 1.3 5.2L3 10H-3L-1.3 5.2A4.6 4.6 0 1 1-3.6-1.5 4.6 4.6 0 0 1 0-9Z",
 };
 const WIDEST = 480;
+const NARROWEST = 180;
 
 const middle = (polygon) => ({
   x: polygon.reduce((sum, [x]) => sum + x, 0) / polygon.length,
@@ -89,7 +90,7 @@ function drawSpot(table, spot, layout) {
     state?.wager ? chips(state, x, y) : s("text", { class: "spot", x, y: y + 20 }, spot.spot),
     state?.wager && s("text", { class: "seat", x, y: y + 36 }, seat ? `${spot.spot} · ${seat}` : `spot ${spot.spot}`),
     state && insurance(state, spot, layout),
-    state && hands(state, result, spot),
+    state && hands(state, result, spot, room(spot, layout)),
     result && net(result, x, y, radius),
   );
 }
@@ -112,13 +113,20 @@ function insurance(state, spot, layout) {
     s("text", { class: "insured", x: nx, y: ny + 11 }, brief(state.insurance)));
 }
 
-function hands(state, result, spot) {
+/** How wide a spot's hands may lie without covering its neighbours'. */
+function room(spot, layout) {
+  const { x, y } = middle(spot.cards);
+  const away = layout.spots.filter((one) => one.spot !== spot.spot).map((one) => middle(one.cards)).map((one) => Math.hypot(one.x - x, one.y - y));
+  return Math.max(NARROWEST, Math.min(WIDEST, ...away));
+}
+
+function hands(state, result, spot, widest) {
   const dealt = state.hands.map((hand, index) => ({ ...hand, index })).filter((hand) => hand.cards.length);
   const at = middle(spot.cards);
   const wide = dealt.map((hand) => CARD.width + CARD.step * (hand.cards.length - 1));
   const gap = 34;
   const whole = wide.reduce((sum, one) => sum + one, 0) + gap * (dealt.length - 1);
-  const scale = Math.min(1, WIDEST / whole);
+  const scale = Math.min(1, widest / whole);
   let left = at.x - (whole * scale) / 2;
   return dealt.map((hand, order) => {
     const x = left + (wide[order] * scale) / 2;
