@@ -21,7 +21,8 @@ import numpy as np
 
 from models.judgements import RoundSettled
 from simulation.session import START_NS
-from tests.faults.live_kills import Life, Table, run_table, shared_time, told_driver
+from tests.faults.live_kills import Life, Table
+from tests.faults.live_process import run_table, shared_time, told_driver
 
 _HOUR_NS = 3_600_000_000_000
 _MINUTE_NS = 60_000_000_000

@@ -11,40 +11,27 @@ killed table had not written to its journal is said again to the next, as a devi
 report nobody acknowledged.
 """
 
-import asyncio
 import mmap
 import os
 import random
 import select
 import signal
-import struct
 import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeAlias
-from unittest.mock import patch
 
 import msgspec
-import numpy as np
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
-from devices import registry
-from devices.driver import Driver
-from devices.framing import FrameFault
-from devices.port import PortConfig
-from devices.reading import Reading
-from devices.registry import Registration, make_driver
+from devices.registry import make_driver
 from devices.simulators import SimulatedPort
-from models.decode import decode_event
 from models.events import (
     CardGone,
     CardSighted,
-    ClockAnchored,
     ConsoleEntry,
     Event,
     PlateRead,
@@ -53,27 +40,27 @@ from models.events import (
     ShoeLoaded,
 )
 from models.judgements import AnyEvent
-from server.live.config import Port, Recorder, TableConfig, read_config
-from server.live.table import LiveTable
+from server.live.config import Port, Recorder, TableConfig
 from simulation.chips import VALUES
-from simulation.ideal import CAMERA, ideal_observations
+from simulation.ideal import ideal_observations
 from simulation.session import START_NS, Settings, console_entries, prepare
 from simulation.wire import plate_reads, shoe_reads
-from stream.clock import HostClock
-from stream.journal import Checkpoints, Journal, UnknownEvent, read_journal, verify_journal
+from stream.journal import UnknownEvent, read_journal, verify_journal
 from stream.signing import Signer, read_public_key
 from stream.toml import to_toml
+from tests.faults.live_process import (
+    ACKNOWLEDGED,
+    ENDS,
+    EYE,
+    TIME,
+    TOLD,
+    end_of,
+    run_table,
+    shared_time,
+    told_driver,
+)
 from tests.server.test_run import concluded
-from vision.change import Rect
-from vision.sightings import Sightings
 
-_EYE: Final = "eye"
-_TOLD: Final = "told"
-_TIME: Final = struct.Struct(">Q")
-_ACK: Final = struct.Struct(">QB")
-"""An entry's number, and the far end (by its place in ``_ENDS``) whose word it is."""
-_ENDS: Final = ("nobody", "shoe", "plates", _EYE, "console")
-_TICK_NS: Final = 40_000_000
 _AFTERWARDS_NS: Final = 20_000_000_000
 _PATIENCE_S: Final = 30.0
 _EARLY: Final = 0.2
@@ -84,131 +71,6 @@ _SEEN: Final = (CardSighted, CardGone)
 
 Writers: TypeAlias = Mapping[str, Callable[[bytes], object]]
 """What puts bytes on each far end's cable."""
-
-
-def _end(event: AnyEvent | UnknownEvent | Event) -> str:
-    """Whose word an entry is."""
-    match event:
-        case ShoeCardRead() | ShoeCutCard() | ShoeLoaded():
-            return "shoe"
-        case PlateRead():
-            return "plates"
-        case CardSighted() | CardGone():
-            return _EYE
-        case ConsoleEntry():
-            return "console"
-    return "nobody"
-
-
-# --- the table's side -------------------------------------------------------------------------
-
-
-class _Lines:
-    """Cuts a byte stream at its line ends."""
-
-    def __init__(self) -> None:
-        self._held = b""
-
-    def feed(self, chunk: bytes) -> Iterator[bytes | FrameFault]:
-        *whole, self._held = (self._held + chunk).split(b"\n")
-        yield from whole
-
-    def finish(self) -> Iterator[FrameFault]:
-        self._held = b""
-        return iter(())
-
-
-class _Told(Driver[bytes]):
-    """A camera without pixels: a line an observation, its own time in it."""
-
-    def __init__(self, _: PortConfig) -> None:
-        super().__init__(_Lines(), CAMERA)
-
-    def _read(self, frame: bytes, at_ns: int) -> Iterator[Reading]:
-        yield decode_event(frame, "told", at_ns)  # type: ignore[misc]
-
-
-def told_driver() -> "AbstractContextManager[object]":
-    """Let a table know the driver of the camera without pixels."""
-    return patch.dict(registry.DRIVERS, {_TOLD: Registration(PortConfig, _Told)})
-
-
-class Blind:
-    """No picture is ever read."""
-
-    confident_p = 0.98
-
-    def read(
-        self,
-        image: NDArray[np.uint8],
-        *,
-        card_width_px: float | None,
-        region: Rect | None = None,
-    ) -> Sightings:
-        raise AssertionError("no camera is configured")
-
-
-class _MovedClock(HostClock):
-    """The time that stands in memory shared with the process that moves it."""
-
-    def __init__(self, shared: mmap.mmap) -> None:
-        self._shared = shared
-        super().__init__()
-
-    def now_ns(self) -> int:
-        (now_ns,) = _TIME.unpack(self._shared[: _TIME.size])
-        return int(now_ns)
-
-    def anchor(self) -> ClockAnchored:
-        now_ns = self.now_ns()
-        return ClockAnchored(source="clock", at=now_ns, wall_ns=now_ns, step_ns=0)
-
-    def apart_ns(self) -> int:
-        return 0
-
-    async def reached(self, at_ns: int) -> None:
-        # A table that waits for its next tick goes on while the time stands: news may be there.
-        await asyncio.sleep(0.001)
-        while at_ns - self.now_ns() > _TICK_NS:
-            await asyncio.sleep(0.001)
-
-
-def shared_time(file: Path) -> mmap.mmap:
-    """Return the memory in which the table's time stands."""
-    with file.open("r+b") as opened:
-        return mmap.mmap(opened.fileno(), mmap.PAGESIZE)
-
-
-def run_table(config: Path, shared: mmap.mmap, acknowledge: int) -> None:
-    """Run a table; say the number of each entry once it stands in the journal.
-
-    Args:
-        config: the table's.
-        shared: where the time stands.
-        acknowledge: a pipe, for a record an entry and one of zeros once every device is heard.
-    """
-
-    def told(event: Event) -> None:
-        assert event.seq is not None
-        os.write(acknowledge, _ACK.pack(event.seq, _ENDS.index(_end(event))))
-
-    placed, clock = read_config(config), _MovedClock(shared)
-    path = placed.beside(placed.config.journal)
-    signer = Signer.read(placed.beside(str(placed.config.signing_key)))
-    due = Checkpoints(signer, clock, entries=20)
-    with Journal.open(path, due) if path.exists() else Journal.create(path, due) as journal:
-        table = LiveTable(placed, journal, clock, Blind(), told)
-        asyncio.run(_until_told(table, acknowledge))
-
-
-async def _until_told(table: LiveTable, acknowledge: int) -> None:
-    stop = asyncio.Event()
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    running = asyncio.create_task(table.run(stop))
-    while len(table.standing.heard) < len(table.standing.sources) and not running.done():
-        await asyncio.sleep(0.001)
-    os.write(acknowledge, _ACK.pack(0, 0))
-    await running
 
 
 # --- the far ends -----------------------------------------------------------------------------
@@ -244,13 +106,13 @@ class Life:
     def lives(self) -> bool:
         """Take in what was acknowledged; kill it if its time has come."""
         while _readable(self.said):
-            told = os.read(self.said, 512 * _ACK.size)
+            told = os.read(self.said, 512 * ACKNOWLEDGED.size)
             assert told, "the table ended by itself"
-            for seq, end in _ACK.iter_unpack(told):
+            for seq, end in ACKNOWLEDGED.iter_unpack(told):
                 if seq == 0:
                     self._is_heard()
                 self.acknowledged = max(self.acknowledged, seq)
-                self.heard[_ENDS[end]] += 1
+                self.heard[ENDS[end]] += 1
         if self.kill_at_s is not None and time.monotonic() >= self.kill_at_s:
             self.end(signal.SIGKILL)
             self.killed = True
@@ -267,7 +129,9 @@ class Life:
         os.waitpid(self.process, 0)
         with os.fdopen(self.said, "rb") as rest:
             told = rest.read()
-        for seq, _ in _ACK.iter_unpack(told[: len(told) // _ACK.size * _ACK.size]):
+        for seq, _ in ACKNOWLEDGED.iter_unpack(
+            told[: len(told) // ACKNOWLEDGED.size * ACKNOWLEDGED.size]
+        ):
             self.acknowledged = max(self.acknowledged, seq)
 
 
@@ -324,7 +188,7 @@ class Table:
             ports=(
                 Port(name="shoe", url=str(self.place / "shoe"), driver="angel-eye"),
                 Port(name="plates", url=str(self.place / "plates"), driver="plate"),
-                Port(name=_EYE, url=str(self.place / _EYE), driver=_TOLD),
+                Port(name=EYE, url=str(self.place / EYE), driver=TOLD),
             ),
             recorder=Recorder(folder="recordings", least_free_gb=0.0),
         )
@@ -338,7 +202,7 @@ class Table:
                     "shoe", "angel-eye", shoe_reads(scene.staged.shoe, "angel-eye", self.seed)
                 ),
                 *_serial("plates", "plate", plate_reads(scene.staged.plates, self.seed)),
-                *_lines(_EYE, [(at, one) for at, one in observed if isinstance(one, _SEEN)]),
+                *_lines(EYE, [(at, one) for at, one in observed if isinstance(one, _SEEN)]),
                 *_lines(
                     "console", [(e.at or 0, e) for e in console_entries(scene.staged, settings)]
                 ),
@@ -389,14 +253,14 @@ class Table:
             told_driver(),
             SimulatedPort(self.place / "shoe") as shoe,
             SimulatedPort(self.place / "plates") as plates,
-            SimulatedPort(self.place / _EYE) as eye,
+            SimulatedPort(self.place / EYE) as eye,
             (self.place / "console").open("r+b", buffering=0) as console,
         ):
-            self.ports = {"shoe": shoe, "plates": plates, _EYE: eye}
+            self.ports = {"shoe": shoe, "plates": plates, EYE: eye}
             writers: Writers = {
                 "shoe": shoe.send,
                 "plates": plates.send,
-                _EYE: eye.send,
+                EYE: eye.send,
                 "console": console.write,
             }
             while not self._one_life(writers, chance, most_s):
@@ -487,15 +351,15 @@ class Table:
 
     def _heard(self) -> Counter[str]:
         """How much of what each far end said stands in the journal."""
-        return Counter(_end(event) for event in read_journal(self.journal))
+        return Counter(end_of(event) for event in read_journal(self.journal))
 
     def now_ns(self) -> int:
         """Return the table's time."""
-        (now_ns,) = _TIME.unpack(self._shared[: _TIME.size])
+        (now_ns,) = TIME.unpack(self._shared[: TIME.size])
         return int(now_ns)
 
     def _set(self, now_ns: int) -> None:
-        self._shared[: _TIME.size] = _TIME.pack(now_ns)
+        self._shared[: TIME.size] = TIME.pack(now_ns)
 
 
 def _leave_cables() -> None:

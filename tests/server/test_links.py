@@ -10,7 +10,8 @@ from models.judgements import AnyEvent, RoundResult, RoundSettled
 from server.replay import Replayed, ReplayOptions, replay
 from server.stopwatch import Stopwatch
 from stream.journal import Journal
-from tests.faults.live_kills import Blind, Life, Table, told_driver
+from tests.faults.live_kills import Life, Table
+from tests.faults.live_process import Blind, told_driver
 
 S = 1_000_000_000
 
