@@ -6,6 +6,7 @@ prints a line once it listens, and one with the time (nanoseconds) whenever it b
 
 import sys
 import time
+from typing import Any
 
 import gi
 
@@ -14,7 +15,7 @@ gi.require_version("GstRtspServer", "1.0")
 from gi.repository import GLib, Gst, GstRtspServer  # noqa: E402 - the version comes first
 
 
-def watch(_factory: object, media: object) -> None:
+def watch(_factory: object, media: Any) -> None:
     def changed(_media: object, state: int) -> None:
         if state == Gst.State.PLAYING:
             print(time.time_ns(), flush=True)
