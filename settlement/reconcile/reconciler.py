@@ -325,13 +325,24 @@ class Reconciler:
     def _doubts(self, draw: Draw, lying: Lying, margin: float) -> tuple[Review, ...]:
         seqs = tuple(sorted(draw.seqs + lying.seqs))
         found = []
-        if margin < MARGIN and not (draw.card is not None and lying.excludes(draw.card)):
+        disputed = draw.card is not None and lying.excludes(draw.card)
+        if margin < MARGIN and not disputed and not self._as_good(draw, lying):
             what = f"which card on the felt is {card_name(draw.card)} cannot be told"
             found.append(Review(what, lying.names(), seqs))
         if draw.card is None and lying.face == "up" and read_face(lying, self._composition) is None:
             what = "neither the shoe nor the camera read a card"
             found.append(Review(what, lying.names(), seqs))
         return tuple(found)
+
+    def _as_good(self, draw: Draw, lying: Lying) -> bool:
+        """Tell whether a like card beside it makes it all the same which of the two it is."""
+        card = draw.card
+        return card is not None and any(
+            other.track != lying.track
+            and self._zone(other) == self._zone(lying)
+            and (other.p(card) or 0.0) >= AGREED_P
+            for other in self._camera.pending
+        )
 
     def _orphans(self) -> None:
         """Deal with cards on the felt that no draw and no other card explains."""

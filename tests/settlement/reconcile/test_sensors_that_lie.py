@@ -262,6 +262,15 @@ def test_a_card_says_how_sure_it_is(
     assert card.probability == (None if sure is None else pytest.approx(sure, abs=0.001))
 
 
+def test_two_like_cards_of_one_hand_seen_late_together_are_one_as_good_as_the_other() -> None:
+    scene = Scene().chips(1, 0, 1000).deal(1, "4S").deal("dealer", "TD")
+    scene.deal(1, "2H").deal("dealer", "8C", face="down")
+    scene.deal(1, "AH", seen_after_ms=3_900).deal(1, "AH", seen_after_ms=3_000)
+    scene.wait(4_000).turn_hole("8C").chips(1, 0, 0).take(1).take("dealer").wait(15_000)
+    assert dealt(scene)[-2:] == ["card_dealt to=1 card=AH"] * 2
+    assert not any("cannot be told" in asked for asked in scene.reviews())
+
+
 # --- two sensors that say different things ------------------------------------------------
 
 
