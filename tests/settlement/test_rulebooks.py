@@ -293,6 +293,11 @@ def test_a_setting_is_refused_by_name(setting: str, field: str) -> None:
     assert refused.value.field == field
 
 
+def test_a_knob_named_in_the_wrong_group_is_pointed_out_where_it_is() -> None:
+    with pytest.raises(InputRefused, match=r"did you mean .*signals\.surrender"):
+        overridden(rules(), ["wrong.surrender=late"])
+
+
 def test_settings_are_checked_together() -> None:
     assert overridden(rules(), ["table_max=600", "table_min=600"]).table_max == 600
     assert overridden(rules(), ["table_min=900", "table_max=900"]).table_min == 900

@@ -29,6 +29,13 @@ def test_a_hand_that_may_still_act_is_open_where_the_record_breaks_off(
     assert result.status == ("pending" if "pending" in outcomes else "final")
 
 
+def test_the_dealers_third_card_shows_that_the_players_are_done() -> None:
+    """Nobody told that the hole card was turned, nor that the round was closed."""
+    dealt = "bet 1 1000; bet 2 1000; 1 TC; 2 4H; D 8H; 1 9C; 2 KC; D 4S down; "
+    assert [spot.hands[0].outcome for spot in one_round(dealt).spots] == ["pending", "pending"]
+    assert [spot.hands[0].outcome for spot in one_round(dealt + "D 6C").spots] == ["win", "lose"]
+
+
 def test_a_hand_that_play_went_on_from_is_over() -> None:
     split = "bet 1 1000; 1 8S; D 6H; 1 8D; D TS down; say-split 1; split 1.1 1000; 1 TC; "
     open_ = one_round(split).spots[0].hands
