@@ -120,6 +120,13 @@ def _asked(far_end: "subprocess.Popen[str]", what: str) -> str:
     return far_end.stdout.readline()
 
 
+def _spread(found_ms: list[float]) -> str:
+    if not found_ms:
+        return ""
+    median, p99 = np.percentile(found_ms, (50, 99))
+    return f"; ms: median {median:.0f}, p99 {p99:.0f}, worst {max(found_ms):.0f}"
+
+
 def play(session: Path, place: Path) -> None:
     """Be the far end of the cables: play when told, say when it began and when all was said."""
     with played(session, place) as playing:
@@ -171,10 +178,7 @@ def main() -> None:
         ("card at rest to its fact", dealt, cards_ms(truth, heard, shift_ns)),
         ("last card or chip to settlement", given.rounds, rounds_ms(truth, heard, shift_ns)),
     ):
-        print(
-            f"{what}: {len(found)} of {due}; ms: median {np.percentile(found, 50):.0f}, "
-            f"p99 {np.percentile(found, 99):.0f}, worst {max(found):.0f}"
-        )
+        print(f"{what}: {len(found)} of {due}{_spread(found)}")
     statuses = ", ".join(f"{number} {status}" for number, (_, status) in heard.settled.items())
     print(f"rounds: {statuses}; pictures left out were told {heard.left_out} times")
 
