@@ -18,7 +18,7 @@ from vision.scenes.look import Look
 SMALL = Look(width_px=640, height_px=360, fps=10, noise_sigma=1.0)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")  # its event loop keeps every other from running
 def browser() -> Iterator[Browser]:
     """Debian's Chromium, without a window."""
     with sync_playwright() as playwright:
@@ -27,7 +27,7 @@ def browser() -> Iterator[Browser]:
         found.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of journals: BJ-07 with two mistakes and its video, BJ-08 with a card in doubt."""
     folder = tmp_path_factory.mktemp("console")
@@ -39,7 +39,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def at_work(recorded: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """The service, with an account of every role."""
     with house(recorded, tmp_path_factory.mktemp("state")) as found:
