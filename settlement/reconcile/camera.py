@@ -117,7 +117,8 @@ class Camera:
         """Tell whether what no draw explains lies upon a known card, and was read as no other.
 
         It is that card seen askew. One that lies by itself, or was read as another, is a
-        person's matter.
+        person's matter; so is one of a like face that was read again, and the card under it
+        was not lost meanwhile.
         """
         near = (
             self._table.owner(track)
@@ -125,7 +126,8 @@ class Camera:
             if track != lying.track and apart_mm(place, lying.place) < _DOUBLE_MM
         )
         return any(
-            found is not None and (lying.card is None or lying.card is found[1].card)
+            found is not None
+            and (lying.card is None or (lying.card is found[1].card and len(lying.seqs) == 1))
             for found in near
         )
 
@@ -404,7 +406,8 @@ class Camera:
         if apart_mm(before.place, after.place) > _ECHO_MM and seen.change != "squared":
             self._moved(at, after.track, seqs)
         if after.face != before.face or seen.change in ("turned", "read"):
-            self._agenda.add(Turned(at, after.track, after, seqs))
+            unseen = after.face != before.face and seen.change == "read"
+            self._agenda.add(Turned(at, after.track, after, seqs, unseen))
 
 
 def _another(known: Lying, seen: Lying) -> bool:

@@ -43,6 +43,8 @@ class Turned:
     track: int
     lying: Lying
     seqs: tuple[int, ...]
+    unseen: bool = False
+    """The turning itself was missed: it took place some time before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,10 @@ from settlement.reconcile.weighing import Question, Rival
 _LOST_P = 0.01
 """A card that was not seen on the felt was put aside: one in so many."""
 
+_NONE_P = 0.01
+"""What the camera saw twice over where a card was due, and the shoe did not, is no card, but
+another one seen doubled: one in so many, at worst."""
+
 _NAMED_ODDS = 0.01
 """A person is offered the faces that have these odds; where none has, the likeliest few."""
 
@@ -58,6 +62,11 @@ def of_place(held: Held, review: Review, record: Sequence[AnyFact]) -> Question:
             aside = CardBurned(at=fact.at, card=fact.card, evidence=fact.evidence)
             stories.append(Rival(_LOST_P, {at: (aside,)}))
     return Question(review, tuple(stories))
+
+
+def of_being(held: Held, review: Review) -> Question:
+    """Ask whether a card was dealt at all that only the camera told of, if more than once."""
+    return Question(review, (Rival(_NONE_P, dict.fromkeys(held.told, ())),))
 
 
 def _as(face: Card, held: Held, record: Sequence[AnyFact]) -> dict[int, tuple[AnyFact, ...]]:

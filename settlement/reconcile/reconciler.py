@@ -351,7 +351,10 @@ class Reconciler:
                 continue
             if self._unannounced_hole(lying):
                 continue
-            if self._table.felt.aside(lying.place) or self._only_a_glimpse(lying):
+            glimpsed = self._only_a_glimpse(lying)
+            if glimpsed and self._may_be_a_twin(lying):
+                continue
+            if self._table.felt.aside(lying.place) or glimpsed:
                 self._camera.ignore(lying)
                 continue
             self._camera.explained(lying)
@@ -380,6 +383,11 @@ class Reconciler:
         due = owner is not None and self._rounds.due_at(lying.at) == owner
         passed = due and self._rounds.next_owner(lying.at) not in (None, owner)
         return not passed and self._camera.only_a_glimpse(lying)
+
+    def _may_be_a_twin(self, lying: Lying) -> bool:
+        """Tell whether a second look may yet show a like card upon another, not that one askew."""
+        once = len(lying.seqs) == 1 and lying.card is not None
+        return once and self._now - lying.at < SECOND_LOOK_NS
 
     def _unannounced_hole(self, lying: Lying) -> bool:
         """Deal the dealer's face-down card, in its turn, though the shoe did not tell of it."""

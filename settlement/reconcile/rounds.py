@@ -1,6 +1,6 @@
 """Happenings, one by one in their order, turned into facts of the round they belong to."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from models.events import (
@@ -67,7 +67,7 @@ class Rounds:
         self._camera = camera
         self._table, self._agenda, self._composition = table, agenda, composition
         self._decks = rules.decks
-        self._weighing = Weighing(rules)
+        self._weighing = Weighing(rules, composition.room)
         self._voice = Voice()
         self._splits = Splits(table, agenda, self._voice)
         self._wagers = Wagers(table, agenda, self._voice)
@@ -148,6 +148,8 @@ class Rounds:
             case Taken():
                 return self._taken(happening)
             case ChipsChanged():
+                if self._wagers.settles_last(happening, now_ns):
+                    self._turn_late(happening.at, unseen=True)
                 return self._wagers.changed(happening, now_ns)
             case Entered():
                 self._entered(happening)
@@ -191,7 +193,7 @@ class Rounds:
         if "open" in answers:
             instead = self._weighing.instead(record, doubtful)
             if instead and self._voice.holds(instead):
-                self._voice.amend(instead)
+                self._amend(record, instead)
                 answers = ["settled"] * len(doubtful)
         for question, answer in zip(doubtful, answers, strict=True):
             if answer != "settled":
@@ -204,6 +206,13 @@ class Rounds:
         self._voice.in_play = False
         self._table.clear()
 
+    def _amend(self, record: Sequence[AnyFact], instead: Mapping[int, AnyFact]) -> None:
+        self._voice.amend(instead)
+        for at, fact in instead.items():
+            was = record[at]
+            if isinstance(was, CardDealt) and isinstance(fact, CardDealt):
+                self._composition.corrected(was.card, fact.card)
+
     def _doubtful(self, record: Sequence[AnyFact]) -> Iterator[Question]:
         for held in self._table.all_cards():
             seen = None if held.track is None else self._camera.reading(held.track)
@@ -212,6 +221,8 @@ class Rounds:
                 yield found
             if held.unseen is not None and held.track is None:
                 yield questions.of_place(held, held.unseen, record)
+            if held.welcomed is not None:
+                yield questions.of_being(held, held.welcomed)
 
     def _may_be_misread(self, _held: Held, _reading: Reading | None) -> bool:
         """Tell whether one sensor's word for a card is to be doubted."""
@@ -233,6 +244,7 @@ class Rounds:
         if not (card.welcome_if_due and card.lying is not None and self._is_due(card.lying)):
             for doubt in card.doubts:
                 self._voice.ask(doubt)
+            card = replace(card, doubts=())
         if card.lying is not None:
             self._deal(card)
 
@@ -320,6 +332,7 @@ class Rounds:
         if covered is not None:
             covered[1].track = None
         held = Held(lying.track, card.card, lying.face, dealt_to=lying.place)
+        held.welcomed = card.doubts[0] if card.doubts else None
         if to.to == "dealer":
             self._deal_own(held, card, lying)
         else:
@@ -438,21 +451,28 @@ class Rounds:
 
     def _settled_by_nothing(self, hand: PlayedHand, taken: Taken) -> None:
         """A wager left as it lay is a push; before the dealer played it is no settling at all."""
-        self._turn_late(taken)
+        self._turn_late(taken.at)
         if self._table.revealed or self._table.peeked or hand.settles_early:
             self._wagers.pay(hand, 0, taken.at, taken.seqs)
             return
         what = f"the cards of spot {hand.spot} hand {hand.number} went before the dealer played"
         self._voice.doubt(what, ("taken up unsettled", "not seen any more"), taken.seqs)
 
-    def _turn_late(self, taken: Taken) -> None:
-        """The dealer's card, seen turned only just after a hand was taken, was turned before."""
+    def _turn_late(self, settled_at: int, *, unseen: bool = False) -> None:
+        """The dealer's card, seen turned only just after a hand was settled, was turned before.
+
+        Args:
+            settled_at: when the hand was taken up, or its wager paid or taken.
+            unseen: only where the turning itself was missed.
+        """
         own = {held.track for held in self._table.dealer if held.face == "down"}
         for found in list(self._agenda):
-            soon = 0 <= found.at - taken.at < HOLD_NS
-            if isinstance(found, Turned) and found.track in own and soon:
+            soon = 0 <= found.at - settled_at < HOLD_NS
+            if not (isinstance(found, Turned) and found.track in own and soon):
+                continue
+            if found.unseen or not unseen:
                 self._agenda.drop(found)
-                self._turned(replace(found, at=taken.at))
+                self._turned(replace(found, at=settled_at))
 
     def _dealer_taken(self, held: Held, taken: Taken) -> bool:
         """Close the round with the last card, or with the first that is seen to have gone."""
@@ -585,7 +605,17 @@ def _disputed(held: Held) -> bool:
 
 
 def _glimpsed(held: Held, lying: Lying) -> bool:
-    """Tell whether a card dealt down only may have been seen face up: no proof of its turning."""
+    """Tell whether a card dealt down only may have been seen face up: no proof of its turning.
+
+    Looks that were each sure of a face, though not of the same, saw one for all that.
+    """
     if held.face == "up" or held.card is None or lying.excludes(held.card):
         return False
+    if lying.reading is not None and _each_sure(lying.reading):
+        return False
     return (lying.p(held.card) or 0.0) < AGREED_P
+
+
+def _each_sure(reading: Reading) -> bool:
+    """Tell whether every look was sure of a face, be it not the same one."""
+    return all(look.p(look.likeliest) >= AGREED_P for look in reading.runs or (reading,))

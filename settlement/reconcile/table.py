@@ -40,6 +40,9 @@ class Held:
     """Nobody saw it: what a person is asked if the round's course does not tell whose it was."""
     elsewhere: tuple[tuple[Dealt, int], ...] = ()
     """Of an unseen card: the other hands that it may have gone to."""
+    welcomed: Review | None = None
+    """Only the camera told of it, and it was due there: what a person is asked if the round's
+    course has it that no card was dealt."""
     said: Card | None = None
     """The shoe's word."""
     reading: Reading | None = None

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from models.events import AnyFact, PaymentMade, Spot, WagerKind, WagerPlaced, WagerRemoved
 from models.money import Cents
-from settlement.reconcile.chips import ChangeInPlay
+from settlement.reconcile.chips import ChangeInPlay, Meaning
 from settlement.reconcile.happenings import Agenda, ChipsChanged, Taken
 from settlement.reconcile.table import PlayedHand, Table
 from settlement.reconcile.timing import SECOND, SWEPT_NS
@@ -77,6 +77,20 @@ class Wagers:
             PaymentMade(at=at, spot=hand.spot, hand=hand.number, amount=amount, evidence=seqs)
         )
 
+    def settles_last(self, change: ChipsChanged, now_ns: int) -> bool:
+        """Tell whether a change pays or takes the wager of a hand that waits for the dealer's."""
+        if not (self._voice.in_play and change.circle.isdigit()):
+            return False
+        hand = self._table.hand(change.spot, int(change.circle))
+        delta = change.total - self._table.plates.get((change.spot, change.circle), 0)
+        if hand is None or hand.settles_early or hand.paid or not delta:
+            return False
+        return self._meaning(change, delta, now_ns).means == "payment"
+
+    def _meaning(self, change: ChipsChanged, delta: Cents, now_ns: int) -> Meaning:
+        later = tuple(found for found in self._agenda if found is not change)
+        return ChangeInPlay(change, delta, self._table, later, now_ns).meaning()
+
     def changed(self, change: ChipsChanged, now_ns: int) -> bool:
         """Take in a change of chips; ``False`` while what follows must tell its meaning."""
         key = (change.spot, change.circle)
@@ -84,8 +98,7 @@ class Wagers:
         if not delta:
             return True
         if self._voice.in_play:
-            later = tuple(found for found in self._agenda if found is not change)
-            meaning = ChangeInPlay(change, delta, self._table, later, now_ns).meaning()
+            meaning = self._meaning(change, delta, now_ns)
             if meaning.means == "wait":
                 return False
             if meaning.means == "wager":

@@ -8,12 +8,21 @@ less likely by as much as mistakes are rare; and the other way round.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Final, Literal, TypeAlias
 
-from models.events import AnyFact, CardExposed, PaymentMade, ShoeStarted
+from models.cards import Card
+from models.events import (
+    AnyFact,
+    CardBoxed,
+    CardBurned,
+    CardDealt,
+    CardExposed,
+    PaymentMade,
+    ShoeStarted,
+)
 from models.judgements import Review, RoundResult
 from models.rulebook import Rulebook
 from settlement.engine import Engine
@@ -100,10 +109,12 @@ class Weighing:
 
     Args:
         rules: the rulebook by which they are settled.
+        room: how many more of a face the shoe can hold by all that was stated; below nought where
+            more were stated than it held.
     """
 
-    def __init__(self, rules: Rulebook) -> None:
-        self._engine = Engine(rules)
+    def __init__(self, rules: Rulebook, room: Callable[[Card], int]) -> None:
+        self._engine, self._room = Engine(rules), room
         self._fresh = ShoeStarted(decks=rules.decks)
 
     def instead(
@@ -114,7 +125,8 @@ class Weighing:
         Of a record in which one question alone stays open, a story other than the stated one
         may be as good as certain; empty where none is.
         """
-        answers = self.answers(record, questions)
+        counted = _out_of_shoe(record)
+        answers = self._answers(record, questions, counted)
         if answers.count("open") != 1:
             return {}
         at = answers.index("open")
@@ -125,7 +137,7 @@ class Weighing:
             changed = {place: facts[0] for place, facts in rival.instead.items()}
             other = [changed.get(place, fact) for place, fact in enumerate(record)]
             seen = [*questions[:at], _against(rival, questions[at], record), *questions[at + 1 :]]
-            if "open" not in self.answers(other, seen):
+            if "open" not in self._answers(other, seen, counted):
                 return changed
         return {}
 
@@ -136,13 +148,18 @@ class Weighing:
             record: the round as stated, from ``round_opened`` to ``round_closed``.
             questions: what is doubtful of it.
         """
+        return self._answers(record, questions, _out_of_shoe(record))
+
+    def _answers(
+        self, record: Sequence[AnyFact], questions: Sequence[Question], counted: Counter[Card]
+    ) -> list[Answer]:
         if not questions:
             return []
-        stated = self._outcome(record, {})
+        stated = self._outcome(record, counted)
         clean = not stated.mistakes and any(isinstance(fact, PaymentMade) for fact in record)
         weights = [_Weight() for _ in questions]
         for about, rival in _stories(questions, weights, clean=clean):
-            other = self._outcome(record, rival.instead)
+            other = self._outcome([*_whole(record, rival.instead)], counted)
             likely = rival.odds * _by_mistakes(stated, other)
             for at in about:
                 if other.money != stated.money:
@@ -157,25 +174,36 @@ class Weighing:
         """Return the spots that seem to have got a card which no sensor told of.
 
         A spot that was passed over, and then settled as if it had not been: two mistakes of
-        the dealer's, or none and a card that both sensors missed.
+        the dealer's, or none and a card that both sensors missed. So is a hand whose wager
+        was taken as a broken one's is, and that stands by the cards that were told of.
         """
         codes: dict[int, set[str]] = {}
-        for code, spot, _ in self._outcome(record, {}).mistakes:
+        for code, spot, _ in self._outcome(record, _out_of_shoe(record)).mistakes:
             if spot is not None:
                 codes.setdefault(spot, set()).add(code)
-        return sorted(spot for spot, own in codes.items() if own & _PASSED_OVER and len(own) > 1)
+        return sorted(
+            spot
+            for spot, own in codes.items()
+            if "taken_early" in own or (own & _PASSED_OVER and len(own) > 1)
+        )
 
-    def _outcome(
-        self, record: Sequence[AnyFact], instead: Mapping[int, tuple[AnyFact, ...]]
-    ) -> _Outcome:
+    def _outcome(self, story: Sequence[AnyFact], counted: Counter[Card]) -> _Outcome:
+        """Settle a story; ``counted`` is what of this round the room in the shoe is less by."""
         self._engine.feed(self._fresh, 1)
         found: list[RoundResult] = []
-        for at, fact in enumerate(_whole(record, instead), 2):
+        for at, fact in enumerate(story, 2):
             found += self._engine.feed(fact, at)
         found += self._engine.finish()
         mistakes = Counter((v.code, v.spot, v.hand) for one in found for v in one.violations)
-        mistakes.update(_out_of_time([*_whole(record, instead)], found))
+        mistakes.update(_out_of_time(story, found))
+        mistakes.update(self._too_many(story, counted))
         return _Outcome(tuple(_money(result) for result in found), mistakes)
+
+    def _too_many(self, story: Sequence[AnyFact], counted: Counter[Card]) -> Iterator[_Mistake]:
+        """Yield that the shoe held fewer of a face than a story has, and rounds before it had."""
+        for card, copies in _out_of_shoe(story).items():
+            if copies > self._room(card) + counted[card]:
+                yield ("impossible_card", None, None)
 
 
 def _stories(
@@ -236,6 +264,14 @@ def _whole(
 ) -> Iterator[AnyFact]:
     for at, stated in enumerate(record):
         yield from instead.get(at, (stated,))
+
+
+def _out_of_shoe(record: Sequence[AnyFact]) -> Counter[Card]:
+    return Counter(
+        fact.card
+        for fact in record
+        if isinstance(fact, CardDealt | CardBurned | CardBoxed) and fact.card is not None
+    )
 
 
 def _out_of_time(record: Sequence[AnyFact], found: Sequence[RoundResult]) -> Iterator[_Mistake]:

@@ -1,5 +1,7 @@
 """Cards that went astray, and sensors that say what is not so: told right, or asked."""
 
+from typing import Literal
+
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
@@ -15,7 +17,7 @@ from models.events import (
 )
 from models.judgements import ReviewRaised
 from settlement.reconcile import Reconciler
-from simulation.places import spot_places
+from simulation.places import dealer_card, spot_places
 from tests.settlement.felt_scene import FELT, MS, RULES, UNSEEN, Scene, line
 
 NOBODY_ASKED: list[str] = []
@@ -311,3 +313,95 @@ def test_nothing_of_a_disputed_card_is_said_before_the_round_is_over() -> None:
     heard = scene.observations()
     early = [one for at, said in heard if at < heard[-1][0] - MS for one in table.feed(said, at)]
     assert not any(getattr(one, "card", None) is Card("9H") for one in early)
+
+
+# --- a card that the shoe missed without its count noticing -------------------------------
+
+
+def missed(scene: Scene) -> Scene:
+    """The shoe's count did not notice the last card."""
+    scene._draws -= 1
+    return scene
+
+
+def test_a_wager_taken_as_a_broken_hands_from_one_that_stands_is_for_a_person() -> None:
+    scene = two_spots().deal_round("TS 9S TD 6H TC 8C", spots=(1, 2))
+    missed(scene.deal(1, "8D", shoe=None, camera=UNSEEN))
+    scene.chips(1, 0, -1000).take(1).turn_hole("8C")
+    scene.chips(2, 0, 1000).take(2).take("dealer").wait(15_000)
+    assert scene.reviews() == ["spot 1 seems to have got a card that neither sensor told of"]
+
+
+def test_a_wager_taken_from_a_hand_seen_to_break_is_nobodys_matter() -> None:
+    scene = two_spots().deal_round("TS 9S TD 6H TC 8C", spots=(1, 2)).deal(1, "8D")
+    scene.chips(1, 0, -1000).take(1).turn_hole("8C")
+    scene.chips(2, 0, 1000).take(2).take("dealer").wait(15_000)
+    assert scene.reviews() == NOBODY_ASKED
+
+
+def twin(*, looks: int, paid: int) -> Scene:
+    """Eight points, a second deuce upon the first that the shoe missed, and a ten, against 18."""
+    scene = Scene().chips(1, 0, 1000).deal_round("6D 8C 2D TD")
+    missed(scene.deal(1, "2D", shoe=None))
+    for _ in range(looks - 1):
+        scene.look_again(1, 2, {"2D": 0.9995})
+    scene.deal(1, "TH").wait(5_000).turn_hole("TD")
+    if paid:
+        scene.chips(1, 0, paid)
+    return scene.take(1).take("dealer").wait(15_000)
+
+
+def test_a_like_card_upon_another_seen_twice_is_a_card_of_its_own() -> None:
+    scene = twin(looks=2, paid=1000)
+    assert dealt(scene).count("card_dealt to=1 card=2D") == 2
+    assert scene.reviews() == NOBODY_ASKED
+
+
+def test_a_like_card_upon_another_seen_once_is_that_card_askew() -> None:
+    assert dealt(twin(looks=1, paid=0)).count("card_dealt to=1 card=2D") == 1
+
+
+def test_a_payment_that_has_it_that_only_the_camera_saw_a_card_is_for_a_person() -> None:
+    assert "2D lies on the felt and never left the shoe" in twin(looks=2, paid=0).reviews()
+
+
+def test_a_face_that_the_shoe_held_no_more_of_was_misread_by_it() -> None:
+    scene = Scene(replace(RULES, decks=1)).chips(1, 0, 1000).chips(2, 0, 1000)
+    scene.deal_round("4S QS 9C 8D KC QH", spots=(1, 2)).deal(1, "JH", shoe="QS")
+    scene.look_again(1, 2, {"JH": 0.9995}).chips(1, 0, -1000).take(1).turn_hole("QH")
+    scene.chips(2, 0, 1000).take(2).take("dealer").wait(15_000)
+    assert "card_dealt to=1 card=JH" in dealt(scene)
+    assert scene.reviews() == NOBODY_ASKED
+
+
+# --- a turning of the dealer's card that was missed or misread ----------------------------
+
+
+def settled_as_turned(change: Literal["read", "turned"]) -> list[str]:
+    """The wager of 18 is taken, and just then the camera tells that the dealer shows 19."""
+    scene = Scene().chips(1, 0, 1000).deal_round("TS TD 8H 9C").wait(2_000).chips(1, 0, -1000)
+    scene.sight(4, dealer_card(1), "up", {"9C": 0.9995}, change=change, single_look=True)
+    scene.take(1).take("dealer").wait(15_000)
+    return scene.lines("card_exposed", "payment_made")
+
+
+def test_a_turning_that_nobody_saw_came_before_the_dealer_settled_by_it() -> None:
+    first, _ = settled_as_turned("read")
+    assert first.startswith("card_exposed")
+
+
+def test_a_turning_that_was_seen_came_when_it_was_seen() -> None:
+    first, _ = settled_as_turned("turned")
+    assert first.startswith("payment_made")
+
+
+def test_a_card_turned_up_early_and_misread_at_first_was_turned_up_early() -> None:
+    scene = Scene().chips(1, 0, 1000).deal_round("9C 9D 2D KC").wait(1_000)
+    scene.sight(4, dealer_card(1), "up", {"7S": 0.9995}, change="turned", single_look=True)
+    scene.wait(1_000).deal(1, "7C")
+    for _ in range(2):
+        scene.sight(4, dealer_card(1), "up", {"KC": 0.9995}, change="read", single_look=True)
+        scene.wait(2_500)
+    scene.chips(1, 0, -1000).take(1).take("dealer").wait(15_000)
+    told = scene.lines("card_exposed", "card_dealt")
+    assert told[-2:] == ["card_exposed to=dealer card=KC", "card_dealt to=1 card=7C"]
