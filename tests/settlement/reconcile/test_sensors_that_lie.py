@@ -366,11 +366,11 @@ def test_a_payment_that_has_it_that_only_the_camera_saw_a_card_is_for_a_person()
 
 
 def test_a_face_that_the_shoe_held_no_more_of_was_misread_by_it() -> None:
-    scene = Scene(replace(RULES, decks=1)).chips(1, 0, 1000).chips(2, 0, 1000)
-    scene.deal_round("4S QS 9C 8D KC QH", spots=(1, 2)).deal(1, "JH", shoe="QS")
-    scene.look_again(1, 2, {"JH": 0.9995}).chips(1, 0, -1000).take(1).turn_hole("QH")
-    scene.chips(2, 0, 1000).take(2).take("dealer").wait(15_000)
-    assert "card_dealt to=1 card=JH" in dealt(scene)
+    scene = Scene(replace(RULES, decks=1)).chips(1, 0, 1000).deal_round("QS TD 9H 8C")
+    scene.turn_hole("8C").chips(1, 0, 1000).take(1).take("dealer").wait(8_000)
+    scene.deal_round("4S 9C KC QH").deal(1, "JH", shoe="QS").look_again(1, 2, {"JH": 0.9995})
+    scene.chips(1, 0, -2000).take(1).turn_hole("QH").take("dealer").wait(15_000)
+    assert dealt(scene)[-1] == "card_dealt to=1 card=JH"
     assert scene.reviews() == NOBODY_ASKED
 
 
@@ -401,7 +401,7 @@ def test_a_card_turned_up_early_and_misread_at_first_was_turned_up_early() -> No
     scene.wait(1_000).deal(1, "7C")
     for _ in range(2):
         scene.sight(4, dealer_card(1), "up", {"KC": 0.9995}, change="read", single_look=True)
-        scene.wait(2_500)
+        scene.wait(1_000).look_again(1, 0, {"9C": 0.9995}).wait(1_500)
     scene.chips(1, 0, -1000).take(1).take("dealer").wait(15_000)
     told = scene.lines("card_exposed", "card_dealt")
     assert told[-2:] == ["card_exposed to=dealer card=KC", "card_dealt to=1 card=7C"]
