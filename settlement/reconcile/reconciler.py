@@ -273,7 +273,7 @@ class Reconciler:
         doubts = self._doubts(draw, verdict.lying, verdict.margin)
         seqs = tuple(sorted(draw.seqs + verdict.lying.seqs))
         self._camera.explained(verdict.lying)
-        at = draw.at if draw.timed else verdict.lying.at - CARRY_NS
+        at = draw.at if draw.timed else min(draw.at, verdict.lying.at - CARRY_NS)
         self._arrive(Arrived(at, card, verdict.lying, seqs, doubts, said=draw.card))
         return True
 

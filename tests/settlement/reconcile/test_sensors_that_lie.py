@@ -374,6 +374,15 @@ def test_a_face_that_the_shoe_held_no_more_of_was_misread_by_it() -> None:
     assert scene.reviews() == NOBODY_ASKED
 
 
+def test_a_card_that_the_count_missed_and_the_camera_saw_late_came_before_the_next_one() -> None:
+    scene = two_spots().deal(1, "TS").deal(2, "9S", shoe=None, seen_after_ms=3_500)
+    scene._heard[-1] = (scene._heard[-1][0], replace(scene._heard[-1][1], at=scene._heard[-1][0]))
+    scene.deal("dealer", "TD").deal(1, "9H").deal(2, "TC").deal("dealer", "8C", face="down")
+    settle_two(scene)
+    assert dealt(scene)[1] == "card_dealt to=2 card=9S"
+    assert scene.reviews() == NOBODY_ASKED
+
+
 # --- a turning of the dealer's card that was missed or misread ----------------------------
 
 
