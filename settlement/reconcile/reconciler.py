@@ -273,7 +273,8 @@ class Reconciler:
         doubts = self._doubts(draw, verdict.lying, verdict.margin)
         seqs = tuple(sorted(draw.seqs + verdict.lying.seqs))
         self._camera.explained(verdict.lying)
-        at = draw.at if draw.timed else min(draw.at, verdict.lying.at - CARRY_NS)
+        after = (later.at - 1 for later in draws if later.timed and later.certain)
+        at = draw.at if draw.timed else min(verdict.lying.at - CARRY_NS, next(after, self._now))
         self._arrive(Arrived(at, card, verdict.lying, seqs, doubts, said=draw.card))
         return True
 
