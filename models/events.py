@@ -170,9 +170,9 @@ class CameraFault(Observation, frozen=True, kw_only=True, tag="camera_fault"):
     """The picture cannot be trusted from here on, until a ``camera_recovered`` of that kind."""
 
     kind: str
-    """``size``, ``black``, ``overexposed``, ``frozen``, ``unfocused``, ``moved``, ``obstructed``
-    (most of the felt is hidden), ``covered`` (something lies where cards are dealt),
-    ``unwatched`` (nothing was looked at for a while; it is over when it is told)."""
+    """``size_changed``, ``black``, ``overexposed``, ``frozen``, ``unfocused``, ``moved``,
+    ``obstructed`` (most of the felt is hidden), ``covered`` (something lies where cards are
+    dealt), ``unwatched`` (nothing was looked at for a while; it is over when it is told)."""
     detail: str
     frame: int
     proposed: CameraPose | None = None
