@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import logging
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,10 +20,13 @@ from stream.journal import AnotherJournal, Place, UnknownEvent, read_between, re
 POLL_NS: Final = 50_000_000
 """How often the journals are looked at."""
 AT_ONCE: Final = 200
-"""How many entries are read before others get their turn."""
+"""How many entries of a journal are read before others get their turn."""
+_AT_ONCE_BEHIND: Final = 1000
+"""The same of one that nobody writes: who waits for its rounds waits for all of it."""
 _WHOLE_EVERY: Final = 20
 """Every so many looks all journals are looked at, the others only at those that are written."""
-_SIDE_BY_SIDE: Final = 64
+_SIDE_BY_SIDE: Final = 16
+"""So many journals are read on before those that are written get their turn."""
 _TRIES: Final = 3
 """A journal must fail this often in a row: its writer may be opening or closing it."""
 
@@ -55,7 +58,17 @@ class _Followed:
     @property
     def is_busy(self) -> bool:
         """Tell whether somebody writes it, or it is to be looked at once more."""
-        return self.stamp is None or not self.is_settled or self.stamp[2:] != _NO_FILE
+        return self.stamp is None or not self.is_settled or self.is_written
+
+    @property
+    def is_written(self) -> bool:
+        """Tell whether somebody writes it: there is a write-ahead log beside it."""
+        return self.stamp is not None and self.stamp[2:] != _NO_FILE
+
+    @property
+    def at_once(self) -> int:
+        """How many of its entries are read at once."""
+        return AT_ONCE if self.is_written else _AT_ONCE_BEHIND
 
     def is_changed(self, stamp: _Stamp) -> bool:
         """Take in how its files look; tell whether it must be read.
@@ -113,24 +126,47 @@ class Floor:
     async def poll(self) -> None:
         """Look at the journals once and take in what is new.
 
-        One that nobody writes is looked at now and then only: an archive has thousands.
+        One that nobody writes is looked at now and then only: an archive has thousands. They are
+        read newest first, each to its end, and those that are written meanwhile between them.
         """
         is_whole = self._polls % _WHOLE_EVERY == 0
         self._polls += 1
         busy = [one.session.path for one in self._followed.values() if one.is_busy]
-        stamped = await asyncio.to_thread(_stamped, self.folder, None if is_whole else busy)
-        looked_at = [
+        behind = deque(await self._changed(None if is_whole else busy))
+        while behind:
+            some = [behind.popleft() for _ in range(min(_SIDE_BY_SIDE, len(behind)))]
+            behind.extendleft(reversed(await self._read(some)))
+            if behind:
+                await self._keep_up()
+        self.is_ready = True
+        self.looked_ns = elapsed_ns()
+
+    async def _keep_up(self) -> None:
+        """Read on in the journals that are written, and in new ones, while others are read."""
+        paths = await asyncio.to_thread(_journals, self.folder)
+        known = [self._followed.get(_name(path)) for path in paths]
+        changed = await self._changed(
+            [path for path, one in zip(paths, known, strict=True) if one is None or one.is_written]
+        )
+        while changed:
+            changed = await self._read(changed)
+        self.looked_ns = elapsed_ns()
+
+    async def _changed(self, paths: Sequence[Path] | None) -> list[_Followed]:
+        """Return which of those journals, or of all there are, must be read, the newest first.
+
+        Those that are written come before all others.
+        """
+        stamped = await asyncio.to_thread(_stamped, self.folder, paths)
+        stamped.sort(key=lambda one: (_newness(one[1]), one[0]), reverse=True)
+        return [
             followed
             for path, stamp in stamped
             if (followed := self._followed_at(path)).is_changed(stamp)
         ]
-        while looked_at:
-            looked_at = await self._read(looked_at)
-        self.is_ready = True
-        self.looked_ns = elapsed_ns()
 
     def _followed_at(self, path: Path) -> _Followed:
-        name = path.name.removesuffix(".journal")
+        name = _name(path)
         if name not in self._followed:
             session = self._session_of(path)
             self._followed[name] = _Followed(session, is_known=session.place.seq > 0)
@@ -201,29 +237,32 @@ class Floor:
         more = []
         for at in range(0, len(looked_at), _SIDE_BY_SIDE):
             some = looked_at[at : at + _SIDE_BY_SIDE]
-            places = [(one.session.path, one.session.place) for one in some]
-            for followed, found in zip(
-                some, await asyncio.to_thread(_read_each, places), strict=True
-            ):
-                if self._take(followed, found):
+            places = [(one.session.path, one.session.place, one.at_once) for one in some]
+            each = await asyncio.to_thread(_read_each, places)
+            for followed, found, (*_, at_most) in zip(some, each, places, strict=True):
+                if self._take(followed, found, at_most):
                     more.append(followed)
                 await asyncio.sleep(0)
         return more
 
-    def _take(self, followed: _Followed, found: _Found) -> bool:
+    def _take(self, followed: _Followed, found: _Found, at_most: int) -> bool:
         """Take in what was found in a journal; tell whether there may be more."""
         if isinstance(found, AnotherJournal):
             self._anew(followed, found)
         elif isinstance(found, PitwatchError):
             self._failed(followed, found)
         else:
-            return self._take_in(followed, *found)
+            events, place = found
+            return self._take_in(followed, events, place) and len(events) == at_most
         return False
 
     def _take_in(
         self, followed: _Followed, events: Sequence[AnyEvent | UnknownEvent], place: Place
     ) -> bool:
-        """Fold what was read; where that fails go on from what the index holds, and say so."""
+        """Fold what was read and tell whether that was possible.
+
+        Where it was not, the session goes on from what the index holds, and says so.
+        """
         try:
             if events:
                 self._fold(followed.session, events, place)
@@ -235,7 +274,9 @@ class Floor:
             followed.session.fault = f"what was read cannot be taken in: {what}"
             return False
         followed.failed, followed.session.fault, followed.is_known = 0, None, False
-        return len(events) == AT_ONCE
+        if not followed.is_written:
+            followed.session.recent.clear()
+        return True
 
     def _anew(self, followed: _Followed, other: AnotherJournal) -> None:
         """A journal that an earlier run had read, and that is another now, is read anew."""
@@ -277,13 +318,13 @@ def _table_view(table: str, own: Sequence[Session]) -> TableView:
     return TableView(table=table, now=own[-1].view(), sessions=tuple(one.name for one in own))
 
 
-def _read_each(places: Sequence[tuple[Path, Place]]) -> list[_Found]:
-    return [_read_one(path, place) for path, place in places]
+def _read_each(places: Sequence[tuple[Path, Place, int]]) -> list[_Found]:
+    return [_read_one(path, place, at_most) for path, place, at_most in places]
 
 
-def _read_one(path: Path, place: Place) -> _Found:
+def _read_one(path: Path, place: Place, at_most: int) -> _Found:
     try:
-        return read_on(path, place, AT_ONCE)
+        return read_on(path, place, at_most)
     except PitwatchError as fault:
         return fault
 
@@ -297,10 +338,23 @@ def _made_by() -> str:
 def _stamped(folder: Path, paths: Sequence[Path] | None) -> list[tuple[Path, _Stamp]]:
     """Return the sizes and times of these journals, or of all there are, and of their logs."""
     found = []
-    for path in sorted(folder.glob("*.journal")) if paths is None else paths:
+    for path in _journals(folder) if paths is None else paths:
         log = path.with_name(path.name + "-wal")
         found.append((path, (*_stamp(path), *_stamp(log))))
     return found
+
+
+def _journals(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.journal"))
+
+
+def _name(path: Path) -> str:
+    return path.name.removesuffix(".journal")
+
+
+def _newness(stamp: _Stamp) -> tuple[bool, int]:
+    """Return whether a journal is written, and when that was done last."""
+    return stamp[2:] != _NO_FILE, max(stamp[0], stamp[2])
 
 
 def _stamp(path: Path) -> tuple[int, int]:

@@ -22,7 +22,7 @@ from server.service.index import Index, Sought
 from server.service.rows import newest_first
 from server.service.views import HandRow, LedgerRow, PaymentRow, ReviewRow, RoundRow, ViolationRow
 from stream.journal import Journal, read_journal
-from tests.server.service.house import House, house, play, until
+from tests.server.service.house import House, house, play, until, write
 
 KINDS = (RoundRow, HandRow, ViolationRow, ReviewRow, PaymentRow, LedgerRow)
 LISTS = ("rounds", "hands", "violations", "reviews", "payments", "ledger", "incidents")
@@ -49,8 +49,37 @@ def read_in(journals: Path, index: Path | None, *, at_once: int = 200) -> tuple[
         floor.index.close()
         return rows, stand
 
-    with patch.object(floors, "AT_ONCE", at_once):
+    with patch.multiple(floors, AT_ONCE=at_once, _AT_ONCE_BEHIND=at_once):
         return asyncio.run(reading())
+
+
+def test_a_table_goes_on_and_another_starts_while_an_archive_is_read(tmp_path: Path) -> None:
+    for number in range(6):
+        write(tmp_path / f"old-{number}.journal", RoundOpened(table="BJ-01", at=0, round=1))
+    read: list[str] = []
+
+    def on_read(name: str, _: int) -> None:
+        read.append(name)
+        if len(read) == 2:
+            writer.append(RoundOpened(table="BJ-07", at=1, round=2))
+            started.append(Journal.create(tmp_path / "new.journal"))
+            started[0].append(RoundOpened(table="BJ-08", at=1, round=2))
+
+    started: list[Journal] = []
+    floor = Floor(tmp_path, on_read)
+    floor.open()
+    with (
+        Journal.create(tmp_path / "live.journal") as writer,
+        patch.object(floors, "_SIDE_BY_SIDE", 1),
+    ):
+        writer.append(RoundOpened(table="BJ-07", at=0, round=1))
+        asyncio.run(floor.poll())
+        started[0].close()
+    assert read[0] == "live"
+    assert read[2:4] in (["live", "new"], ["new", "live"])
+    assert len(read) == 9
+    kept = {one.name: len(one.recent) for one in floor.sessions()}
+    assert kept == {"live": 2, "new": 1} | {f"old-{number}": 0 for number in range(6)}
 
 
 def test_a_service_started_again_tells_the_same_and_reads_nothing_again(
