@@ -21,6 +21,7 @@ from settlement.facts import (
 )
 from settlement.houserules import HouseRules
 from settlement.judge import judge
+from settlement.outset import Outset, outset_of, start_from
 from settlement.reading import take
 from settlement.state import State
 
@@ -32,13 +33,20 @@ class Engine:
     """Plays, judges and settles one table's facts, in order, round by round.
 
     Memory does not grow with the number of rounds: a round's facts are kept until it closes.
+
+    Args:
+        rules: the rulebook in force.
+        outset: what :meth:`outset` returned as a round was opened: the engine goes on from
+            there, with that opening as its next fact. Every fact then needs its ``seq``.
     """
 
-    def __init__(self, rules: Rulebook) -> None:
+    def __init__(self, rules: Rulebook, outset: Outset | None = None) -> None:
         self.rules = rules
         self._state = State(HouseRules(rules))
         self._course = _Course()
         self._seen = 0
+        if outset is not None:
+            start_from(self._state, outset)
 
     def feed(self, fact: AnyFact, line: int | None = None) -> tuple[RoundResult, ...]:
         """Take the next fact and return the rounds that it closes.
@@ -65,6 +73,16 @@ class Engine:
     def finish(self) -> tuple[RoundResult, ...]:
         """Return what is still open when no more facts come."""
         return (self._close(),) if self._state.round.record or self._state.found else ()
+
+    def outset(self) -> Outset | None:
+        """Return what the round in play started from.
+
+        ``None`` unless its ``round_opened`` was the last fact heard, and the first of it.
+        """
+        record = self._state.round.record
+        if len(record) != 1 or record[0].kind != ROUND_OPENED:
+            return None
+        return outset_of(self._state)
 
     def _add(self, fact: AnyFact, kind: int, seq: int) -> tuple[RoundResult, ...]:
         round_ = self._state.round

@@ -1,0 +1,103 @@
+"""What a round starts from: all that an engine has to know of the rounds before it."""
+
+from dataclasses import dataclass
+
+from models.judgements import Violation
+from settlement.state import Shoe, State, Table
+
+
+@dataclass(frozen=True, slots=True)
+class ShoeThen:
+    """A shoe as a round found it: the fields of :class:`settlement.state.Shoe`."""
+
+    decks: int
+    started: bool
+    burned: int
+    burn_judged: bool
+    boxed_last: int
+    dealt: bool
+    cut: bool
+    out: int
+    out_faces: tuple[int, ...]
+    out_ranks: tuple[int, ...]
+    boxed: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outset:
+    """A table as a round found it. Of equal ones the same follows, whatever was before them."""
+
+    number: int
+    """The round's, unless it says otherwise."""
+    found: tuple[Violation, ...]
+    """Mistakes made since the round before, which this one's result tells of."""
+    shoe: ShoeThen
+    seats: tuple[tuple[int, str], ...]
+    entered: frozenset[str]
+    newcomers: frozenset[str]
+    dealt: bool
+    cut_now: bool
+    tray: int | None
+    tray_change: int
+    tray_sure: bool
+
+
+def outset_of(state: State) -> Outset:
+    """Return what the round in play started from; none of its facts may have been judged yet."""
+    table = state.table
+    return Outset(
+        number=state.round.number,
+        found=tuple(state.found),
+        shoe=_shoe_then(table.shoe),
+        seats=tuple(table.seats.items()),
+        entered=frozenset(table.entered),
+        newcomers=frozenset(table.newcomers),
+        dealt=table.dealt,
+        cut_now=table.cut_now,
+        tray=table.tray,
+        tray_change=table.tray_change,
+        tray_sure=table.tray_sure,
+    )
+
+
+def start_from(state: State, outset: Outset) -> None:
+    """Have a fresh table stand as a round found it, with no fact of that round."""
+    state.round.begin(outset.number)
+    state.found.extend(outset.found)
+    table = state.table
+    table.shoe = _shoe(outset.shoe)
+    table.seats.update(outset.seats)
+    table.entered.update(outset.entered)
+    table.newcomers.update(outset.newcomers)
+    table.dealt, table.cut_now = outset.dealt, outset.cut_now
+    _lay_tray(table, outset)
+
+
+def _lay_tray(table: Table, outset: Outset) -> None:
+    table.tray, table.tray_change = outset.tray, outset.tray_change
+    table.tray_sure = outset.tray_sure
+
+
+def _shoe_then(shoe: Shoe) -> ShoeThen:
+    return ShoeThen(
+        decks=shoe.decks,
+        started=shoe.started,
+        burned=shoe.burned,
+        burn_judged=shoe.burn_judged,
+        boxed_last=shoe.boxed_last,
+        dealt=shoe.dealt,
+        cut=shoe.cut,
+        out=shoe.out,
+        out_faces=tuple(shoe.out_faces),
+        out_ranks=tuple(shoe.out_ranks),
+        boxed=tuple(shoe.boxed.items()),
+    )
+
+
+def _shoe(then: ShoeThen) -> Shoe:
+    shoe = Shoe(then.decks, started=then.started)
+    shoe.burned, shoe.burn_judged = then.burned, then.burn_judged
+    shoe.boxed_last, shoe.dealt, shoe.cut = then.boxed_last, then.dealt, then.cut
+    shoe.out, shoe.boxed = then.out, dict(then.boxed)
+    shoe.out_faces, shoe.out_ranks = list(then.out_faces), list(then.out_ranks)
+    return shoe
