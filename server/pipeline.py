@@ -36,8 +36,8 @@ class Record(Protocol):
     def append_all(self, events: Iterable[E]) -> tuple[E, ...]:
         """Append events, all or none, and return them with their ``seq``."""
 
-    def read(self) -> Iterator[AnyEvent | UnknownEvent]:
-        """Yield every event so far, in order."""
+    def read(self, after_seq: int = 0) -> Iterator[AnyEvent | UnknownEvent]:
+        """Yield every event so far that comes after ``after_seq``, in order."""
 
 
 class Pipeline:
@@ -116,6 +116,7 @@ class Pipeline:
     def _settle(self, fact: AnyFact) -> None:
         with self._stopwatch.stage("settling"):
             results = self._engine.feed(fact)
+            self._verdicts.heard(fact, self._engine)
         if isinstance(fact, RoundClosed | TrayCounted):
             self._facts.append(fact)
             self._judge(results, fact.at)
@@ -127,7 +128,7 @@ class Pipeline:
         for result in results:
             because = tuple(fact.seq for fact in self._facts if fact.seq is not None)
             self._facts.clear()
-            self._verdicts.settled(result, at, because)
+            self._engine = self._verdicts.settled(result, at, because, self._engine)
 
     def _append(self, events: Sequence[E]) -> list[E]:
         if not events:

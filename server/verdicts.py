@@ -1,13 +1,14 @@
 """What the engine and people come to, round by round; what is final is posted to the ledger."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from models.errors import OperatorError
-from models.events import AnyFact, Fact, ReviewResolved
+from models.events import AnyFact, Fact, ReviewResolved, RoundOpened, ShoeStarted
 from models.judgements import (
     AnyEvent,
     LedgerPosted,
@@ -16,13 +17,15 @@ from models.judgements import (
     RoundSettled,
 )
 from models.rulebook import Rulebook
+from server.openings import Opening, Openings
 from settlement.engine import Engine
 from settlement.ledger import post
+from settlement.outset import Outset
 from settlement.reconcile import (
     NOTHING_DECIDED,
+    Decided,
     check_decision,
     decided,
-    facts_of_round,
     voided,
     with_reviews,
 )
@@ -30,8 +33,8 @@ from stream.journal import UnknownEvent
 
 Append: TypeAlias = Callable[[Sequence[Any]], list[Any]]
 """Appends events to the journal and returns them with their ``seq``."""
-Read: TypeAlias = Callable[[], Iterable[AnyEvent | UnknownEvent]]
-"""Reads the journal from its first entry."""
+Read: TypeAlias = Callable[[int], Iterable[AnyEvent | UnknownEvent]]
+"""Reads the journal after an entry."""
 
 HELD: Final = "held for review: "
 ANEW: Final = "settled anew: "
@@ -39,6 +42,9 @@ ANEW: Final = "settled anew: "
 
 class Verdicts:
     """A session's rounds as they stand.
+
+    A decision is followed from the opening of its round to the first round that starts from
+    what it started from before: what comes after that cannot have changed.
 
     Args:
         append: writes to the journal.
@@ -49,41 +55,56 @@ class Verdicts:
 
     def __init__(self, append: Append, read: Read, kept: int | None = None) -> None:
         self._append, self._read, self._kept = append, read, kept
-        self._forgot = False
+        self._openings = Openings()
         self._settled: dict[int, RoundResult] = {}
+        self._posted: dict[int, list[LedgerPosted]] = {}
         self._raised: list[ReviewRaised] = []
         self._decisions: list[ReviewResolved] = []
-        self._decided = NOTHING_DECIDED
-        self._posted: dict[int, list[LedgerPosted]] = {}
+        self._decided: dict[int, Decided] = {}
+        self._forgotten = 0
+        """Of the rounds up to this one, some are to be looked up."""
+        self._changed: set[int] = set()
+        """Those whose last word stands far from their own facts; they are not forgotten."""
 
     def rounds(self) -> tuple[RoundResult, ...]:
         """Return every round settled so far that is remembered, each with its open items."""
         return tuple(self._whole(result) for _, result in sorted(self._settled.items()))
 
-    def settled(self, result: RoundResult, at: int | None, because: tuple[int, ...]) -> None:
-        """Take the engine's word on a round."""
+    def heard(self, fact: AnyFact, engine: Engine) -> None:
+        """Note a fact that the engine has just heard."""
+        self._openings.note(fact, engine)
+
+    def settled(
+        self, result: RoundResult, at: int | None, because: tuple[int, ...], engine: Engine
+    ) -> Engine:
+        """Take the engine's word on a round; returns the engine to go on with."""
         self._settled[result.round] = result
         if any(decision.round == result.round for decision in self._decisions):
-            # Decided while it was played: what was asked since may be answered by that.
-            self._decided = decided(self._facts(None), self._raised, self._decisions)
+            # Decided while it was played: what came since is to be heard with that in mind.
+            again = self._played_again(result.round, None, engine)
+            engine = again.engine
+            result = next((one for one in again.results if one.round == result.round), result)
+            self._settled[result.round] = result
+            self._openings.put_right(again.openings)
         whole = self._whole(result)
         self._append([RoundSettled(at=at, because=because, result=whole)])
         self._post(whole, at, because)
         self._forget()
+        return engine
 
     def raised(self, raised: ReviewRaised) -> None:
         """Take up an item: a round that is doubted moves no money until somebody decides."""
         self._raised.append(raised)
-        if raised.round < min(self._settled, default=0):
-            self._look_up(raised.seq)
+        self._look_up(raised.round, raised.seq)
         because = () if raised.seq is None else (raised.seq,)
         self._take_back(raised.round, raised.at, because, HELD)
         self._forget()
 
     def check(self, decision: ReviewResolved, engine: Engine) -> None:
         """Refuse a decision that cannot be so; as :func:`settlement.reconcile.check_decision`."""
-        facts = self._facts(None)
-        check_decision(facts, self._raised, self._decisions, decision, engine.rules.decks)
+        facts, numbers = self._facts_about(decision)
+        earlier = [one for one in self._decisions if one.round in numbers]
+        check_decision(facts, self._raised, earlier, decision, engine.rules.decks)
 
     def resolve(self, decision: ReviewResolved, engine: Engine) -> Engine:
         """Take a person's decision, and settle anew what it changes.
@@ -96,16 +117,15 @@ class Verdicts:
             the engine to go on with: it has heard the facts as they are now.
         """
         self._decisions.append(decision)
-        self._look_up(decision.seq)
-        facts = self._facts(decision.seq)
-        self._decided = decided(facts, self._raised, self._decisions)
-        anew, results = self._played(self._decided.facts, engine.rules)
-        for result in results:
+        again = self._played_again(decision.round, decision.seq, engine)
+        for result in again.results:
+            self._look_up(result.round, decision.seq)
             was = self._settled.get(result.round)
             if was is not None and (self._differ(result, was) or result.round == decision.round):
-                self._settle_anew(result, decision)
+                self._settle_anew(result, again.facts.get(result.round, ()), decision)
+        self._openings.put_right(again.openings)
         self._forget()
-        return anew
+        return again.engine
 
     def recall(self, events: Iterable[AnyEvent | UnknownEvent], rules: Rulebook) -> Engine:
         """Take up what a journal holds, and return an engine that has heard its facts.
@@ -116,12 +136,88 @@ class Verdicts:
         known = [event for event in events if not isinstance(event, UnknownEvent)]
         for event in known:
             self._remember(event)
-        facts = [event for event in known if isinstance(event, Fact)]
-        self._decided = decided(facts, self._raised, self._decisions)
-        engine, results = self._played(self._decided.facts, rules)
-        for result in results:
-            self._check_same(result)
+        facts = [
+            fact for number, own in _by_round(known, None) for fact in self._decide(number, own)
+        ]
+        for number in {one.round for one in self._decisions} - set(self._decided):
+            self._decide(number, ())
+        engine, results = Engine(rules), set[int]()
+        for fact in facts:
+            for result in engine.feed(fact):
+                self._check_same(result)
+                results.add(result.round)
+            self._openings.note(fact, engine)
+        if set(self._settled) - results:
+            for result in self._ended(rules, facts):
+                self._check_same(result)
+        self._forget()
         return engine
+
+    # --- what is heard again ----------------------------------------------------------------
+
+    def _played_again(self, number: int, before_seq: int | None, engine: Engine) -> "_Again":
+        """Hear the facts again from a round that is decided, until what follows is as it was."""
+        opening = self._openings.before(number)
+        again = _Again(Engine(engine.rules, None if opening is None else opening.outset))
+        for other, own in self._rounds_from(opening, before_seq):
+            was = self._openings.of(other) if other > number else None
+            first, *rest = again.facts[other] = self._decide(other, own)
+            outset = again.opens(other, first)
+            if was is not None and outset == was.outset:
+                again.engine = engine
+                return again
+            again.hear(rest)
+        if number not in again.facts:
+            self._decide(number, ())
+        last = max(again.facts, default=0)
+        if last in self._settled and all(result.round != last for result in again.results):
+            facts = [fact for own in again.facts.values() for fact in own]
+            again.results += self._ended(engine.rules, facts, opening)
+        return again
+
+    def _ended(
+        self, rules: Rulebook, facts: Iterable[AnyFact], opening: Opening | None = None
+    ) -> tuple[RoundResult, ...]:
+        """Settle the last round of a session that has ended, whatever it lacks."""
+        engine = Engine(rules, None if opening is None else opening.outset)
+        for fact in facts:
+            engine.feed(fact)
+        return engine.finish()
+
+    def _rounds_from(
+        self, opening: Opening | None, before_seq: int | None
+    ) -> Iterator[tuple[int, list[AnyFact]]]:
+        return _by_round(self._read(0 if opening is None else opening.seq - 1), before_seq)
+
+    def _facts_about(self, decision: ReviewResolved) -> tuple[list[AnyFact], set[int]]:
+        """Return the facts of its round and, where a card is named, of that round's shoe.
+
+        Beside them the rounds of which they are all the facts.
+        """
+        number, opening = decision.round, self._openings.before(decision.round)
+        after = 0 if opening is None else opening.seq - 1
+        if decision.choice is not None:
+            after = min(after, max(0, self._openings.shoe_of(number) - 1))
+        found: list[AnyFact] = []
+        numbers = {number}
+        for other, own in _by_round(self._read(after), None):
+            if other > number and decision.choice is None:
+                break
+            found += own
+            numbers |= {other} if other or not after else set()
+            if other >= number and any(isinstance(fact, ShoeStarted) for fact in own):
+                break
+        return found, numbers
+
+    def _decide(self, number: int, own: Sequence[AnyFact]) -> Sequence[AnyFact]:
+        """Put what was decided of a round into its facts."""
+        decisions = [one for one in self._decisions if one.round == number]
+        if not decisions:
+            return own
+        found = self._decided[number] = decided(own, self._raised, decisions)
+        return found.facts
+
+    # --- what is remembered -----------------------------------------------------------------
 
     def _differ(self, one: RoundResult, other: RoundResult) -> bool:
         """Whether two results differ in more than the items of their round, which may be open."""
@@ -129,37 +225,28 @@ class Verdicts:
 
     def _forget(self) -> None:
         """Let go of the oldest rounds beyond those that are kept."""
-        while self._kept is not None and len(self._settled) > self._kept:
-            oldest = next(iter(self._settled))
-            del self._settled[oldest]
-            self._posted.pop(oldest, None)
-            self._forgot = True
-
-    def _look_up(self, before_seq: int | None) -> None:
-        """Remember every round again, as the journal has it before an entry."""
-        if not self._forgot:
+        if self._kept is None:
             return
-        self._settled.clear()
-        self._posted.clear()
-        for event in self._read():
-            if before_seq is not None and (event.seq or 0) >= before_seq:
-                break
-            if isinstance(event, RoundSettled | LedgerPosted):
-                self._remember(event)
-        self._forgot = False
+        plain = sorted(set(self._settled) - self._changed)
+        for number in plain[: max(0, len(plain) - self._kept)]:
+            del self._settled[number]
+            self._posted.pop(number, None)
+            self._forgotten = max(self._forgotten, number)
 
-    def _played(
-        self, facts: Sequence[AnyFact], rules: Rulebook
-    ) -> tuple[Engine, list[RoundResult]]:
-        """Have an engine hear the facts; a session that has ended settles its last round too."""
-        engine = Engine(rules)
-        results = [result for fact in facts for result in engine.feed(fact)]
-        if set(self._settled) - {result.round for result in results}:
-            ended = Engine(rules)
-            for fact in facts:
-                ended.feed(fact)
-            results += ended.finish()
-        return engine, results
+    def _look_up(self, number: int, before_seq: int | None) -> None:
+        """Remember a round again that was let go of: its settlement, and what it posted."""
+        if number in self._settled or number > self._forgotten:
+            return
+        opening = self._openings.before(number)
+        for event in self._read(0 if opening is None else opening.seq):
+            if before_seq is not None and (event.seq or 0) >= before_seq:
+                return
+            if isinstance(event, RoundSettled) and event.result.round == number:
+                self._remember(event)
+            elif number in self._settled:
+                if not (isinstance(event, LedgerPosted) and event.round == number):
+                    return
+                self._remember(event)
 
     def _check_same(self, result: RoundResult) -> None:
         was = self._settled.get(result.round)
@@ -177,28 +264,28 @@ class Verdicts:
                 self._raised.append(event)
             case ReviewResolved():
                 self._decisions.append(event)
-            case RoundSettled():
-                self._settled[event.result.round] = event.result
+            case RoundSettled(result=result):
+                self._changed |= {result.round} & set(self._settled)
+                self._settled[result.round] = result
             case LedgerPosted() if event.memo.startswith((HELD, ANEW)):
+                self._changed.add(event.round)
                 self._posted.pop(event.round, None)
             case LedgerPosted():
                 self._posted.setdefault(event.round, []).append(event)
 
-    def _facts(self, before_seq: int | None) -> list[AnyFact]:
-        return [
-            event
-            for event in self._read()
-            if isinstance(event, Fact) and (before_seq is None or (event.seq or 0) < before_seq)
-        ]
-
     def _whole(self, result: RoundResult) -> RoundResult:
-        standing = voided(result) if result.round in self._decided.void else result
-        return with_reviews(standing, self._raised, self._decided.items)
+        known = self._decided.get(result.round, NOTHING_DECIDED)
+        standing = voided(result) if result.round in known.void else result
+        return with_reviews(standing, self._raised, known.items)
 
-    def _settle_anew(self, result: RoundResult, decision: ReviewResolved) -> None:
+    # --- what is written --------------------------------------------------------------------
+
+    def _settle_anew(
+        self, result: RoundResult, own: Sequence[AnyFact], decision: ReviewResolved
+    ) -> None:
         self._settled[result.round] = result
+        self._changed.add(result.round)
         whole = self._whole(result)
-        own = facts_of_round(self._decided.facts, result.round)
         seqs = {fact.seq for fact in own if fact.seq is not None} | {decision.seq or 0}
         because = tuple(sorted(seqs))
         self._append([RoundSettled(at=decision.at, because=because, result=whole)])
@@ -214,12 +301,57 @@ class Verdicts:
 
     def _take_back(self, number: int, at: int | None, because: tuple[int, ...], why: str) -> None:
         """Undo the posting of a round."""
+        lines = self._posted.pop(number, [])
+        if lines:
+            self._changed.add(number)
         self._append(
             [
                 replace(line, at=at, because=because, amount=-line.amount, memo=why + line.memo)
-                for line in self._posted.pop(number, [])
+                for line in lines
             ]
         )
+
+
+@dataclass(slots=True)
+class _Again:
+    """An engine that hears part of a session again, and what it comes to."""
+
+    engine: Engine
+    facts: dict[int, Sequence[AnyFact]] = field(default_factory=dict)
+    """What it heard, by round."""
+    results: list[RoundResult] = field(default_factory=list)
+    openings: list[Opening] = field(default_factory=list)
+
+    def opens(self, number: int, fact: AnyFact) -> Outset | None:
+        """Hear the first fact of a round; return what the round starts from."""
+        self.hear((fact,))
+        outset = self.engine.outset()
+        if outset is not None:
+            self.openings.append(Opening(number, fact.seq or 0, outset))
+        return outset
+
+    def hear(self, facts: Iterable[AnyFact]) -> None:
+        """Hear what comes next."""
+        for fact in facts:
+            self.results += self.engine.feed(fact)
+
+
+def _by_round(
+    events: Iterable[AnyEvent | UnknownEvent], before_seq: int | None
+) -> Iterator[tuple[int, list[AnyFact]]]:
+    """Yield rounds with their facts; what comes before the first opening is round 0's."""
+    number, own = 0, list[AnyFact]()
+    for event in events:
+        if before_seq is not None and (event.seq or 0) >= before_seq:
+            break
+        if isinstance(event, RoundOpened):
+            if own:
+                yield number, own
+            number, own = event.round, []
+        if isinstance(event, Fact):
+            own.append(event)
+    if own:
+        yield number, own
 
 
 def _due(result: RoundResult) -> tuple[LedgerPosted, ...]:

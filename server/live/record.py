@@ -59,9 +59,9 @@ class TableRecord:
             self._told(entry)
         return entries
 
-    def read(self) -> Iterator[AnyEvent | UnknownEvent]:
-        """Yield every entry of the journal, in order."""
-        return self._journal.read()
+    def read(self, after_seq: int = 0) -> Iterator[AnyEvent | UnknownEvent]:
+        """Yield every entry of the journal after ``after_seq``, in order."""
+        return self._journal.read(after_seq)
 
     def _recognized(self, event: E) -> E:
         written = cast(Event, self._expected.popleft())

@@ -58,12 +58,15 @@ def _played(journal: Journal, rounds: int) -> tuple[Verdicts, Engine]:
     verdicts = Verdicts(lambda events: list(journal.append_all(events)), journal.read)
     facts = [replace(fact, table="T", evidence=()) for fact in evening(rounds)]
     first = next(at for at, fact in enumerate(facts) if isinstance(fact, CardDealt)) + 1
-    for at, fact in enumerate(journal.append_all(facts[:first])):
-        engine.feed(fact, at)
+    for fact in journal.append_all(facts[:first]):
+        engine.feed(fact)
+        verdicts.heard(fact, engine)
     verdicts.raised(journal.append(ReviewRaised(round=1, table="T", review=_DOUBT)))
     for fact in journal.append_all(facts[first:]):
-        for result in engine.feed(fact):
-            verdicts.settled(result, fact.at, ())
+        results = engine.feed(fact)
+        verdicts.heard(fact, engine)
+        for result in results:
+            engine = verdicts.settled(result, fact.at, (), engine)
     return verdicts, engine
 
 

@@ -1,0 +1,80 @@
+"""Where a session's rounds open in its journal, and what each of them started from.
+
+So much of the past is kept as it takes to settle a round anew without hearing the session again.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from models.events import AnyFact, RoundOpened, ShoeStarted
+from settlement.engine import Engine
+from settlement.outset import Outset
+
+_MOST: Final = 512
+"""Openings kept in memory; the further back, the fewer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A round's opening fact, and what the engine stood at when it heard it."""
+
+    number: int
+    seq: int
+    outset: Outset
+
+
+@dataclass(slots=True)
+class Openings:
+    """Knows where to begin hearing facts again. Its memory is bounded."""
+
+    _known: list[Opening] = field(default_factory=list)
+    """By number, and so by ``seq``."""
+    _shoes: list[tuple[int, int]] = field(default_factory=list)
+    """Of each ``shoe_started``: its ``seq``, and the round before it."""
+    _number: int = 0
+    _in_order: bool = True
+    """Whether rounds were numbered upwards; where not, nothing is known of any."""
+
+    def note(self, fact: AnyFact, engine: Engine) -> None:
+        """Note a fact that an engine has just heard, where it begins a round or a shoe."""
+        if isinstance(fact, ShoeStarted):
+            self._shoes.append((fact.seq or 0, self._number))
+        elif isinstance(fact, RoundOpened):
+            self._in_order = self._in_order and fact.round > self._number
+            self._number = fact.round
+            outset = engine.outset()
+            if outset is not None:
+                self._known.append(Opening(fact.round, fact.seq or 0, outset))
+                self._thin()
+
+    def before(self, number: int) -> Opening | None:
+        """Return the last opening known of a round up to ``number``; ``None`` for none."""
+        at = bisect_right(self._known, number, key=_number) if self._in_order else 0
+        return self._known[at - 1] if at else None
+
+    def of(self, number: int) -> Opening | None:
+        """Return the opening of a round, where it is known."""
+        opening = self.before(number)
+        return opening if opening is not None and opening.number == number else None
+
+    def put_right(self, openings: Iterable[Opening]) -> None:
+        """Have rounds start from what they start from now; of others nothing changes."""
+        anew = {opening.number: opening for opening in openings}
+        self._known = [anew.get(was.number, was) for was in self._known]
+
+    def shoe_of(self, number: int) -> int:
+        """Return the ``seq`` of the fact that began the shoe a round was dealt from, or 0."""
+        before = [seq for seq, after in self._shoes if after < number]
+        return before[-1] if before and self._in_order else 0
+
+    def _thin(self) -> None:
+        """Of the older half keep every other one, once there are too many."""
+        if len(self._known) > _MOST:
+            older = self._known[: _MOST // 2]
+            self._known = older[::2] + self._known[_MOST // 2 :]
+
+
+def _number(opening: Opening) -> int:
+    return opening.number

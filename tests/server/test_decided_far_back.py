@@ -1,0 +1,203 @@
+"""A decision settles anew what it touches: the same as if the whole session were heard again."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from models.cards import Card
+from models.errors import OperatorError
+from models.events import AnyFact, CardDealt, CardPlace, Fact, ReviewResolved, RoundOpened
+from models.judgements import AnyEvent, Review, ReviewRaised, RoundResult
+from server.openings import Openings
+from server.rulebook_shelf import rules_for
+from server.verdicts import Verdicts
+from settlement.engine import Engine
+from settlement.reconcile import check_decision, decided, voided, with_reviews
+from stream.journal import Journal, UnknownEvent
+from tests.server.evenings import evening
+
+RULES = rules_for("casino-single-deck")
+ROUNDS = 12
+FACTS = evening(ROUNDS, seed=2, rulebook="casino-single-deck")
+"""Several shoes of one deck: a card named in one round is missing in the next, until a shuffle."""
+
+
+class Played:
+    """A session in its journal, with what was decided of it meanwhile."""
+
+    def __init__(self, kept: int | None) -> None:
+        self.journal = Journal.in_memory()
+        self.reads: list[int] = []
+        self.verdicts = Verdicts(self._append, self._read, kept)
+        self.engine = Engine(RULES)
+
+    def _append(self, events: Sequence[AnyEvent]) -> list[AnyEvent]:
+        return list(self.journal.append_all(events))
+
+    def _read(self, after_seq: int) -> Sequence[AnyEvent | UnknownEvent]:
+        found = list(self.journal.read(after_seq))
+        self.reads.append(after_seq)
+        return found
+
+    def hear(self, facts: Sequence[AnyFact]) -> None:
+        """Play on; of every third round a person is asked about its first card."""
+        for fact in self.journal.append_all(facts):
+            results = self.engine.feed(fact)
+            self.verdicts.heard(fact, self.engine)
+            for result in results:
+                self.engine = self.verdicts.settled(result, fact.at, (), self.engine)
+            if isinstance(fact, RoundOpened) and fact.round % 3 == 1:
+                evidence = () if fact.seq is None else (fact.seq,)
+                doubt = ReviewRaised(round=fact.round, review=Review("which", ("KS",), evidence))
+                self.verdicts.raised(self.journal.append(doubt))
+
+    def decide(self, decision: ReviewResolved) -> None:
+        """Journal a decision and follow it."""
+        self.engine = self.verdicts.resolve(self.journal.append(decision), self.engine)
+
+    def events(self) -> list[AnyEvent]:
+        return [event for event in self.journal.read() if not isinstance(event, UnknownEvent)]
+
+
+def heard_whole(events: Sequence[AnyEvent]) -> tuple[RoundResult, ...]:
+    """The rounds as one engine settles them that hears every fact of the session as decided."""
+    facts = [event for event in events if isinstance(event, Fact)]
+    raised = [event for event in events if isinstance(event, ReviewRaised)]
+    decisions = [event for event in events if isinstance(event, ReviewResolved)]
+    found, engine = decided(facts, raised, decisions), Engine(RULES)
+    results = [result for fact in found.facts for result in engine.feed(fact)]
+    standing = [voided(one) if one.round in found.void else one for one in results]
+    return tuple(with_reviews(one, raised, found.items) for one in standing)
+
+
+decisions = st.builds(
+    lambda number, kind, card, place: ReviewResolved(
+        source="console:ann", at=1, round=number, item=0, decision=kind, choice=card, card=place
+    ),
+    st.sampled_from(range(1, ROUNDS + 1, 3)),
+    st.sampled_from(("chosen", "dealt", "burned", "stands", "unreadable", "void")),
+    st.sampled_from((Card("KS"), Card("2D"), Card("7H"), None)),
+    st.builds(CardPlace, to=st.sampled_from((1, 2, 5, "dealer")), nth=st.integers(0, 1)),
+).map(lambda one: replace(one, reason="seen on the film"))
+moments = st.lists(st.tuples(st.integers(0, len(FACTS)), decisions), min_size=1, max_size=5)
+
+
+def play(asked: Sequence[tuple[int, ReviewResolved]], kept: int | None) -> Played:
+    """Play the session with decisions at their moments, those that can be so."""
+    played, at = Played(kept), 0
+    for moment, decision in sorted(asked, key=lambda one: one[0]):
+        played.hear(FACTS[at:moment])
+        at = max(at, moment)
+        with suppress(OperatorError):
+            played.verdicts.check(decision, played.engine)
+            played.decide(decision)
+    played.hear(FACTS[at:])
+    return played
+
+
+@settings(max_examples=40, deadline=None)
+@given(moments)
+def test_it_comes_to_what_the_whole_session_heard_again_comes_to(
+    asked: list[tuple[int, ReviewResolved]],
+) -> None:
+    played = play(asked, None)
+    assert played.verdicts.rounds() == heard_whole(played.events())
+
+
+@settings(max_examples=15, deadline=None)
+@given(moments)
+def test_rounds_that_were_let_go_of_are_decided_alike(
+    asked: list[tuple[int, ReviewResolved]],
+) -> None:
+    assert play(asked, 2).events() == play(asked, None).events()
+
+
+@settings(max_examples=25, deadline=None)
+@given(decisions, decisions)
+def test_a_decision_is_refused_where_the_whole_session_says_that_it_cannot_be(
+    first: ReviewResolved, second: ReviewResolved
+) -> None:
+    played = play([(len(FACTS), first)], None)
+    events = played.events()
+    facts = [event for event in events if isinstance(event, Fact)]
+    raised = [event for event in events if isinstance(event, ReviewRaised)]
+    earlier = [event for event in events if isinstance(event, ReviewResolved)]
+
+    def whole() -> None:
+        check_decision(facts, raised, earlier, second, RULES.decks)
+
+    assert refusal(lambda: played.verdicts.check(second, played.engine)) == refusal(whole)
+
+
+def refusal(check: Callable[[], None]) -> str | None:
+    try:
+        check()
+    except OperatorError as refused:
+        return str(refused)
+    return None
+
+
+def test_what_is_decided_of_the_last_round_reads_no_other() -> None:
+    played = Played(None)
+    played.hear(FACTS)
+    number = ROUNDS - 2
+    opened = next(
+        event.seq or 0
+        for event in played.events()
+        if isinstance(event, RoundOpened) and event.round == number
+    )
+    decision = ReviewResolved(source="console:ann", at=1, round=number, item=0, decision="stands")
+    played.reads.clear()
+    played.verdicts.check(decision, played.engine)
+    played.decide(decision)
+    assert min(played.reads) == opened - 1
+
+
+def test_memory_is_bounded_and_the_nearest_opening_is_known() -> None:
+    openings, engine = Openings(), Engine(RULES)
+    for number in range(1, 3001):
+        fact = RoundOpened(seq=number, round=number)
+        engine.feed(fact)
+        openings.note(fact, engine)
+    known = {opening.number for n in range(1, 3001) if (opening := openings.before(n))}
+    assert len(known) <= 512
+    assert {2999, 3000} <= known
+    far = openings.before(40)
+    assert far is None or far.number <= 40
+
+
+def test_rounds_numbered_backwards_are_heard_from_the_beginning() -> None:
+    openings, engine = Openings(), Engine(RULES)
+    for seq, number in enumerate((1, 2, 2), start=1):
+        fact = RoundOpened(seq=seq, round=number)
+        engine.feed(fact)
+        openings.note(fact, engine)
+    assert openings.before(2) is None
+    assert openings.shoe_of(2) == 0
+
+
+@pytest.mark.parametrize("number", [1, 7])
+def test_a_card_of_the_shoe_named_twice_is_found_in_the_rounds_after(number: int) -> None:
+    """The second king of spades of one deck: the round that holds it tells, until a shuffle."""
+    played = Played(None)
+    played.hear(FACTS)
+    before = {one.round: one for one in played.verdicts.rounds()}
+    dealt = [fact for fact in played.events() if isinstance(fact, CardDealt) and fact.card]
+    last = dealt[-1].card
+    decision = ReviewResolved(
+        source="console:ann",
+        at=1,
+        round=number,
+        item=0,
+        decision="chosen",
+        choice=last,
+        card=CardPlace(to="dealer"),
+    )
+    played.decide(decision)
+    after = {one.round: one for one in played.verdicts.rounds()}
+    assert after[number] != before[number]
+    assert played.verdicts.rounds() == heard_whole(played.events())
