@@ -1,11 +1,12 @@
 """A performance as a camera over the table sees it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from models.layout import Point, TableLayout
 from vision.scenes.decks import Deck, load_deck
@@ -18,7 +19,7 @@ from vision.scenes.performance import CardMove, ChipMove, Performance, Place
 from vision.scenes.props import Props
 from vision.scenes.sprites import Box, Image, Patch, grown
 
-__all__ = ["Look", "film", "frame_count", "reference_points", "still"]
+__all__ = ["Hands", "Look", "film", "frame_count", "reference_points", "still", "stills"]
 
 _NS = 1_000_000_000
 _CLOTHES: tuple[Sleeve, ...] = ("denim", "wool", "bare", "black", "white")
@@ -53,8 +54,36 @@ def still(
     deck: Deck | None = None,
 ) -> Image:
     """Return one frame, ``(H, W, 3)`` uint8 BGR: the table at ``at_ns`` since the start."""
+    return next(stills(performance, (at_ns,), layout, look, deck))
+
+
+def stills(
+    performance: Performance,
+    moments_ns: Iterable[int],
+    layout: TableLayout,
+    look: Look,
+    deck: Deck | None = None,
+) -> Iterator[Image]:
+    """Yield the frames at some moments, in order of time, as :func:`still` gives each."""
     table = _Table(performance, layout, look, deck or load_deck(look.deck))
-    return table.picture(at_ns, round(at_ns * _rate(look) / _NS))
+    for at_ns in moments_ns:
+        yield table.picture(at_ns, round(at_ns * _rate(look) / _NS))
+
+
+class Hands:
+    """Where hands and arms hide the felt, at any moment of a performance."""
+
+    def __init__(self, performance: Performance, layout: TableLayout, look: Look) -> None:
+        self._table = _Table(performance, layout, look, load_deck(look.deck))
+        self._size = (look.height_px, look.width_px)
+
+    def over(self, at_ns: int) -> NDArray[np.bool_]:
+        """Mark the pixels that a hand or an arm covers, its shadow apart: ``(H, W)``."""
+        mask = np.zeros(self._size, np.bool_)
+        for patch in self._table.arms(at_ns):
+            part = mask[patch.top : patch.bottom, patch.left : patch.right]
+            part |= patch.keep.min(axis=2) < _HIDES
+        return mask
 
 
 def _rate(look: Look) -> Fraction:
@@ -193,6 +222,10 @@ class _Table:
         for move in self._cues.active:
             if isinstance(move, ChipMove):
                 yield from self._pushed(move, at_ns)
+        yield from self.arms(at_ns)
+
+    def arms(self, at_ns: int) -> Iterator[Patch]:
+        """Yield the hands and arms that reach over the felt, each with its shadow."""
         for path in self._paths:
             yield from self._arm(path, at_ns)
 
@@ -284,6 +317,8 @@ class _Table:
 
 _BLUR_PX = 3
 """How far the lens's softness reaches."""
+_HIDES = 64
+"""A patch that lets less than this of 255 through hides what lies beneath; no shadow does."""
 _RESTS = 0.7
 """How many of the players keep a hand on the rail."""
 

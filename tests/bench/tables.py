@@ -1,0 +1,173 @@
+"""How the cards of a dealt table are read at one look: ``python -m tests.bench.tables``.
+
+Deals tables, each with a deck that no network learnt from and a felt, camera pose, light, noise
+and blur of its own, and reads one picture a round, compressed, at the moment when most cards lie.
+Counted is every card face up of which an index is open to view. Needs the ``train`` extra for
+decks in unseen typefaces; ``--shipped`` uses the decks that are shipped instead.
+"""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from models.cards import DECK, Card
+from simulation.session import Settings, prepare
+from tests.bench.noise import most_likely
+from tests.vision.truth_reader import Shown, TruthReader, on_felt
+from vision.felt import Felt, Pose, locate_felt
+from vision.ground import in_play
+from vision.reader import Reader
+from vision.scenes.decks import Deck, deck_ids
+from vision.scenes.film import reference_points, stills
+from vision.scenes.look import varied_look
+from vision.scenes.performance import Performance
+from vision.sightings import Sightings
+from vision.training.decks import open_deck
+from vision.training.scores import Read, calibration_error
+
+STEP_NS: Final = 250_000_000
+JPEG_QUALITY: Final = 75
+NEAR_MM: Final = 15.0
+MIDDLE_MM: Final = 500
+"""How far from the dealer's edge cards are measured."""
+LIMITS: Final = (0.97, 0.985, 0.99, 0.995, 0.998)
+
+
+@dataclass(frozen=True, slots=True)
+class Dealt:
+    """One picture of a table: the cards in it of which an index shows, and a card's width."""
+
+    picture: NDArray[np.uint8]
+    cards: tuple[Shown, ...]
+    felt: Felt
+    card_px: float
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A card that shows, and what was made of it; ``told`` is ``None`` where nothing was."""
+
+    deck: str
+    card: Card
+    told: Card | None
+    p: float
+    card_px: float
+
+    @property
+    def right(self) -> bool:
+        """Whether the card was told."""
+        return self.told is self.card
+
+
+def dealt(deck: Deck, seed: int, rounds: int, width_px: int) -> Iterator[Dealt]:
+    """Deal a table and show each of its rounds once, when most cards lie."""
+    look = varied_look(seed, decks=deck_ids())
+    look = replace(look, width_px=width_px, height_px=width_px * 9 // 16)
+    scene = prepare(Settings(seed=seed, rounds=rounds, look=look))
+    performance = scene.staged.performance
+    felt = locate_felt(reference_points(scene.layout, scene.look), where="overhead")
+    moments = fullest(performance)
+    pictures = stills(performance, moments, scene.layout, scene.look, deck)
+    for at_ns, picture in zip(moments, pictures, strict=True):
+        _, packed = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])
+        image = np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), np.uint8)
+        truth = TruthReader(performance, felt, jitter_mm=0.0, jitter_deg=0.0, now_ns=at_ns)
+        shown = _near(felt, truth.read(image, card_width_px=None), on_felt(performance, at_ns))
+        cards = [one for one in shown if in_play((one.pose.x_mm, one.pose.y_mm), scene.layout)]
+        yield Dealt(image, tuple(cards), felt, felt.card_width_px(0, MIDDLE_MM))
+
+
+def fullest(performance: Performance) -> list[int]:
+    """The moment of each round at which most cards lie, the last such."""
+    moments: list[int] = []
+    most = 0
+    for at_ns in range(0, performance.duration_ns, STEP_NS):
+        count = len(on_felt(performance, at_ns))
+        if not count:
+            most = 0
+        elif count >= most:
+            moments = [*(moments[:-1] if most else moments), at_ns]
+            most = count
+    return moments
+
+
+def _near(felt: Felt, seen: Sightings, lying: Sequence[Shown]) -> list[Shown]:
+    """The cards whose index the truth reader says is open to view."""
+    middles = [felt.pose(quad.astype(np.float64))[0] for quad in seen.corners_px[seen.face_up]]
+    return [
+        one
+        for one in lying
+        if one.face_up and any(one.pose.distance_mm(middle) < 1.0 for middle in middles)
+    ]
+
+
+def called(reader: Reader, deck: str, shown: Dealt) -> Iterator[Called]:
+    """Read a table's picture and say what was made of each card; then what lies nowhere."""
+    seen = reader.read(shown.picture, card_width_px=shown.card_px)
+    faces = np.flatnonzero(seen.face_up)
+    poses = [shown.felt.pose(seen.corners_px[at].astype(np.float64))[0] for at in faces]
+    free = list(range(len(faces)))
+    for one in shown.cards:
+        at = min(free, key=lambda i: _apart(one, poses[i], seen.card_p[faces[i]]), default=None)
+        if at is None or poses[at].distance_mm(one.pose) > NEAR_MM:
+            yield Called(deck, one.card, None, 0.0, shown.card_px)
+            continue
+        free.remove(at)
+        row = seen.card_p[faces[at]]
+        yield Called(deck, one.card, DECK[int(row.argmax())], float(row.max()), shown.card_px)
+
+
+def _apart(one: Shown, pose: Pose, row: NDArray[np.float32]) -> float:
+    """How far a sighting is from a card; of two as near, the one that names it is nearer."""
+    return one.pose.distance_mm(pose) + (0.0 if DECK[int(row.argmax())] is one.card else 5.0)
+
+
+def report(found: Sequence[Called], confident_p: float) -> None:
+    """Print how many were found, right, in doubt and wrong, deck by deck and in all."""
+    print("deck             cards   found   right  doubt  wrong  calibration error")
+    for deck in (*sorted({one.deck for one in found}), "all"):
+        some = [one for one in found if deck in {one.deck, "all"}]
+        told = [one for one in some if one.told is not None]
+        sure = [one for one in told if one.p >= confident_p]
+        error = calibration_error([Read(one.p, one.right) for one in told])
+        right = sum(one.right for one in sure)
+        print(
+            f"{deck:16}{len(some):6}{len(told) / len(some):8.1%}{right / len(some):8.1%}"
+            f"{len(told) - len(sure):7}{len(sure) - right:7}{error:12.1%}"
+        )
+    for p in sorted({confident_p, *LIMITS}):
+        sure = [one for one in found if one.p >= p]
+        wrong, by_p = sum(not one.right for one in sure), sum(1 - one.p for one in sure)
+        most = most_likely(wrong) / max(1, len(sure))
+        print(
+            f"called from p {p}: {len(sure) / len(found):.1%}, wrong {wrong}, by their own "
+            f"probabilities {by_p:.1f}; at 95% fewer than {most:.1e} of those called"
+        )
+
+
+def main() -> None:
+    """Deal, read, print."""
+    ask = argparse.ArgumentParser(description=__doc__)
+    ask.add_argument("--tables", type=int, default=60)
+    ask.add_argument("--rounds", type=int, default=4, help="pictures of each table")
+    ask.add_argument("--first", type=int, default=20_001, help="seed of the first table")
+    ask.add_argument("--width", type=int, default=1920, help="of the picture, in pixels")
+    ask.add_argument("--shipped", action="store_true", help="deal the shipped decks in turn")
+    asked = ask.parse_args()
+    reader, found = Reader.load(), list[Called]()
+    for number in range(asked.tables):
+        shipped = deck_ids()[number % len(deck_ids())]
+        name = shipped if asked.shipped else f"unseen:{asked.first + number}"
+        for shown in dealt(open_deck(name), asked.first + number, asked.rounds, asked.width):
+            group = name if asked.shipped else "unseen typefaces"
+            found += called(reader, group, shown)
+    report(found, reader.confident_p)
+
+
+if __name__ == "__main__":
+    main()
