@@ -8,7 +8,7 @@ from pathlib import Path
 import uvicorn
 from fastapi import FastAPI
 
-from models.errors import OperatorError
+from models.errors import OperatorError, PitwatchError
 from server.integration.check import checked_integration
 from server.json_log import log_as_json
 from server.service.app import Setup, make_app
@@ -77,7 +77,21 @@ def run_serve(
 
 
 def listen(app: FastAPI, address: Address) -> None:
-    """Answer until stopped."""
+    """Answer until stopped.
+
+    Raises:
+        PitwatchError: the service cannot start.
+    """
+    try:
+        _listen(app, address)
+    except SystemExit:
+        refused: PitwatchError | None = getattr(app.state, "refused", None)
+        if refused is None:
+            raise
+        raise refused from None
+
+
+def _listen(app: FastAPI, address: Address) -> None:
     uvicorn.run(
         app,
         host=address.host,

@@ -138,6 +138,7 @@ class Floor:
             behind.extendleft(reversed(await self._read(some)))
             if behind:
                 await self._keep_up()
+                await self.index.settle()
         self.is_ready = True
         self.looked_ns = elapsed_ns()
 

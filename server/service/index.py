@@ -37,6 +37,8 @@ ENDLESS: Final = 2**63 - 1
 _READERS: Final = 3
 _CHECKPOINT_EVERY: Final = 500
 """So many transactions lie in the write-ahead log before they are moved to the file."""
+_MOST_CHANGES: Final = 20_000
+"""So many changed rows, while an archive is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,7 @@ class Index:
         self._local = threading.local()
         self._opened: list[sqlite3.Connection] = []
         self._written = 0
+        self._settled_at = 0
 
     def open(self, made_by: str) -> None:
         """Open the file, or make it.
@@ -148,6 +151,17 @@ class Index:
         self._written += 1
         if self._path is not None and self._written % _CHECKPOINT_EVERY == 0:
             self._readers.submit(_checkpoint, self._path)
+
+    async def settle(self) -> None:
+        """Move the write-ahead log to the file while nothing is written, if it has grown long.
+
+        Beside a writer that never rests it is moved too, but never wholly, and grows on.
+        """
+        changes = self._own.total_changes
+        if self._path is not None and changes - self._settled_at >= _MOST_CHANGES:
+            self._settled_at = changes
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(self._readers, _checkpoint, self._path)
 
     def session(self, name: str) -> tuple[int, bytes | None]:
         """Return the id of a session, and what was kept of it last."""

@@ -1,6 +1,7 @@
 """What surrounds every request: secure headers, one line of log, and meters."""
 
 import logging
+import sys
 from typing import Final
 
 import msgspec
@@ -8,6 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from models.errors import PitwatchError
 from stream.clock import Clock, elapsed_ns
 
 _HEADERS: Final = {
@@ -125,7 +127,8 @@ class Shell:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            is_life = scope["type"] == "lifespan"
+            await self._app(scope, receive, _in_one_line(scope, send) if is_life else send)
             return
         began_ns = elapsed_ns()
 
@@ -157,6 +160,19 @@ class Shell:
                 }
             },
         )
+
+
+def _in_one_line(scope: Scope, send: Send) -> Send:
+    """Tell why the service cannot start as it is told to a person, and keep it in the state."""
+
+    async def sending(message: Message) -> None:
+        fault = sys.exception()
+        if message["type"] == "lifespan.startup.failed" and isinstance(fault, PitwatchError):
+            scope["app"].state.refused = fault
+            message = {**message, "message": str(fault)}
+        await send(message)
+
+    return sending
 
 
 class JsonLines(logging.Formatter):
