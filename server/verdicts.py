@@ -63,6 +63,8 @@ class Verdicts:
         self._decided: dict[int, Decided] = {}
         self._forgotten = 0
         """Of the rounds up to this one, some are to be looked up."""
+        self._heard_seq = 0
+        """The last fact that the engine has heard; the journal may hold further ones."""
         self._changed: set[int] = set()
         """Those whose last word stands far from their own facts; they are not forgotten."""
 
@@ -72,6 +74,7 @@ class Verdicts:
 
     def heard(self, fact: AnyFact, engine: Engine) -> None:
         """Note a fact that the engine has just heard."""
+        self._heard_seq = fact.seq or self._heard_seq
         self._openings.note(fact, engine)
 
     def settled(
@@ -81,7 +84,7 @@ class Verdicts:
         self._settled[result.round] = result
         if any(decision.round == result.round for decision in self._decisions):
             # Decided while it was played: what came since is to be heard with that in mind.
-            again = self._played_again(result.round, None, engine)
+            again = self._played_again(result.round, engine)
             engine = again.engine
             result = next((one for one in again.results if one.round == result.round), result)
             self._settled[result.round] = result
@@ -95,7 +98,7 @@ class Verdicts:
     def raised(self, raised: ReviewRaised) -> None:
         """Take up an item: a round that is doubted moves no money until somebody decides."""
         self._raised.append(raised)
-        self._look_up(raised.round, raised.seq)
+        self._look_up(raised.round)
         because = () if raised.seq is None else (raised.seq,)
         self._take_back(raised.round, raised.at, because, HELD)
         self._forget()
@@ -117,9 +120,9 @@ class Verdicts:
             the engine to go on with: it has heard the facts as they are now.
         """
         self._decisions.append(decision)
-        again = self._played_again(decision.round, decision.seq, engine)
+        again = self._played_again(decision.round, engine)
         for result in again.results:
-            self._look_up(result.round, decision.seq)
+            self._look_up(result.round)
             was = self._settled.get(result.round)
             if was is not None and (self._differ(result, was) or result.round == decision.round):
                 self._settle_anew(result, again.facts.get(result.round, ()), decision)
@@ -136,9 +139,7 @@ class Verdicts:
         known = [event for event in events if not isinstance(event, UnknownEvent)]
         for event in known:
             self._remember(event)
-        facts = [
-            fact for number, own in _by_round(known, None) for fact in self._decide(number, own)
-        ]
+        facts = [fact for number, own in _by_round(known) for fact in self._decide(number, own)]
         for number in {one.round for one in self._decisions} - set(self._decided):
             self._decide(number, ())
         engine, results = Engine(rules), set[int]()
@@ -146,7 +147,7 @@ class Verdicts:
             for result in engine.feed(fact):
                 self._check_same(result)
                 results.add(result.round)
-            self._openings.note(fact, engine)
+            self.heard(fact, engine)
         if set(self._settled) - results:
             for result in self._ended(rules, facts):
                 self._check_same(result)
@@ -155,11 +156,12 @@ class Verdicts:
 
     # --- what is heard again ----------------------------------------------------------------
 
-    def _played_again(self, number: int, before_seq: int | None, engine: Engine) -> "_Again":
+    def _played_again(self, number: int, engine: Engine) -> "_Again":
         """Hear the facts again from a round that is decided, until what follows is as it was."""
         opening = self._openings.before(number)
         again = _Again(Engine(engine.rules, None if opening is None else opening.outset))
-        for other, own in self._rounds_from(opening, before_seq):
+        after_seq = 0 if opening is None else opening.seq - 1
+        for other, own in _by_round(self._read(after_seq), self._heard_seq):
             was = self._openings.of(other) if other > number else None
             first, *rest = again.facts[other] = self._decide(other, own)
             outset = again.opens(other, first)
@@ -184,11 +186,6 @@ class Verdicts:
             engine.feed(fact)
         return engine.finish()
 
-    def _rounds_from(
-        self, opening: Opening | None, before_seq: int | None
-    ) -> Iterator[tuple[int, list[AnyFact]]]:
-        return _by_round(self._read(0 if opening is None else opening.seq - 1), before_seq)
-
     def _facts_about(self, decision: ReviewResolved) -> tuple[list[AnyFact], set[int]]:
         """Return the facts of its round and, where a card is named, of that round's shoe.
 
@@ -200,7 +197,7 @@ class Verdicts:
             after = min(after, max(0, self._openings.shoe_of(number) - 1))
         found: list[AnyFact] = []
         numbers = {number}
-        for other, own in _by_round(self._read(after), None):
+        for other, own in _by_round(self._read(after)):
             if other > number and decision.choice is None:
                 break
             found += own
@@ -233,14 +230,12 @@ class Verdicts:
             self._posted.pop(number, None)
             self._forgotten = max(self._forgotten, number)
 
-    def _look_up(self, number: int, before_seq: int | None) -> None:
+    def _look_up(self, number: int) -> None:
         """Remember a round again that was let go of: its settlement, and what it posted."""
         if number in self._settled or number > self._forgotten:
             return
         opening = self._openings.before(number)
         for event in self._read(0 if opening is None else opening.seq):
-            if before_seq is not None and (event.seq or 0) >= before_seq:
-                return
             if isinstance(event, RoundSettled) and event.result.round == number:
                 self._remember(event)
             elif number in self._settled:
@@ -337,12 +332,12 @@ class _Again:
 
 
 def _by_round(
-    events: Iterable[AnyEvent | UnknownEvent], before_seq: int | None
+    events: Iterable[AnyEvent | UnknownEvent], last_seq: int | None = None
 ) -> Iterator[tuple[int, list[AnyFact]]]:
     """Yield rounds with their facts; what comes before the first opening is round 0's."""
     number, own = 0, list[AnyFact]()
     for event in events:
-        if before_seq is not None and (event.seq or 0) >= before_seq:
+        if last_seq is not None and (event.seq or 0) > last_seq:
             break
         if isinstance(event, RoundOpened):
             if own:

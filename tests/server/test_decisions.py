@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext, suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,30 @@ def test_a_card_named_while_the_round_is_played_is_asked_for_no_more(journal: Jo
     assert [(one.status, one.spots) for one in pipeline.rounds()] == [
         ("final", due[one.round].spots) for one in pipeline.rounds()
     ]
+
+
+def test_what_the_sensors_come_to_at_the_very_moment_of_a_decision_is_not_lost() -> None:
+    """A decision, like anything that comes, lets time pass: facts may fall due with it."""
+    heard_all = [*pairwise(blinded())]
+    for since, (now, following) in enumerate(heard_all):
+        with Journal.in_memory() as journal:
+            pipeline = table(journal)
+            for one, _ in heard_all[: since + 1]:
+                pipeline.observe((one.observation,), one.now_ns)
+            if not any(isinstance(event, ReviewRaised) for event in journal.read()):
+                continue
+            last = journal.last_seq
+            pipeline.observe((decision(choice=TRUE, at=now.now_ns),), following.now_ns)
+            facts = [event for event in journal.read(last + 1) if isinstance(event, Fact)]
+            if not facts:
+                continue
+            for _, one in heard_all[since:]:
+                pipeline.observe((one.observation,), one.now_ns)
+            pipeline.finish()
+            due = truth()
+            assert [one.spots for one in pipeline.rounds()] == [due[n].spots for n in sorted(due)]
+            return
+    raise AssertionError("no fact falls due with a decision")
 
 
 def test_the_record_names_the_person_and_what_the_result_rests_on(journal: Journal) -> None:
