@@ -80,6 +80,20 @@ class Pipeline:
         self._act_on(found)
         return tuple(recorded)
 
+    def go_on(self, before: Iterable[AnyEvent], owed: Sequence[AnyObservation]) -> None:
+        """Take up a session at a moment when no round was in play.
+
+        Args:
+            before: its entries up to then; what they conclude stands.
+            owed: the observations among them that something later may rest on.
+
+        Raises:
+            OperatorError: under the rules in force the facts do not settle as they did.
+        """
+        self._engine = self._verdicts.recall(before, self._engine.rules)
+        for one in owed:
+            self._act_on(self._reconciler.feed(one, one.at or 0))
+
     def finish(self) -> None:
         """Say that nothing more will come: what waits is settled or raised."""
         with self._stopwatch.stage("reconciling"):

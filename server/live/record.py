@@ -35,6 +35,11 @@ class TableRecord:
         """Name the facts and judgements of the earlier run, in order."""
         self._expected.extend(events)
 
+    def pass_over(self, events: Iterable[Event]) -> None:
+        """Tell of entries that are taken as they stand."""
+        for event in events:
+            self._told(event)
+
     def lacks(self, before_seq: int | None) -> bool:
         """Tell whether an entry is still expected that stands before ``before_seq``."""
         if not self._expected:

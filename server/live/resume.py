@@ -1,7 +1,8 @@
 """Going on with a table's journal: everything that was known is known again.
 
-The observations of the journal go through the same pipeline once more. The drivers hear the
-shoe's own frames again, so that they go on counting; the cameras' cards keep their identity.
+Its facts settle once more; its observations go through the same pipeline from where the table
+last stood at rest. The drivers hear the shoe's own frames again, so that they go on counting;
+the cameras' cards keep their identity.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,6 +27,7 @@ from models.events import (
 )
 from models.judgements import AnyEvent
 from server.live.record import TableRecord
+from server.live.rest import Rest, last_rest
 from server.pipeline import Pipeline
 from stream.journal import Journal, UnknownEvent
 
@@ -44,6 +46,8 @@ class Past:
     observations: tuple[AnyObservation, ...] = ()
     concluded: tuple[AnyEvent, ...] = ()
     """Facts and judgements."""
+    rest: Rest | None = None
+    """Where the table last stood at rest."""
 
     @property
     def end_ns(self) -> int:
@@ -72,23 +76,50 @@ def past_of(journal: Journal) -> Past:
     return Past(
         tuple(one for one in events if isinstance(one, Observation)),
         tuple(one for one in events if not isinstance(one, Observation)),
+        last_rest(events),
     )
 
 
-def recall(past: Past, pipeline: Pipeline, record: TableRecord) -> None:
+def recall(past: Past, pipeline: Pipeline, record: TableRecord, rest: Rest | None = None) -> None:
     """Let the pipeline hear an earlier run again.
+
+    Args:
+        past: what that run wrote.
+        pipeline: one that has heard nothing; its reconciler counts from the rounds before ``rest``.
+        record: the pipeline's.
+        rest: what was observed before it is not heard again; its facts are settled again.
 
     Raises:
         TechnicianError: what comes of it is not what that run wrote.
+        OperatorError: under these rules the facts do not settle as they did.
     """
-    record.expect(past.concluded)
+    after_seq = 0 if rest is None else rest.seq
+    if rest is not None:
+        before = _in_order(past, rest.seq)
+        record.pass_over(before)
+        pipeline.go_on(before, rest.owed)
+    record.expect(one for one in past.concluded if (one.seq or 0) > after_seq)
+    heard = [one for one in past.observations if (one.seq or 0) > after_seq]
     through_ns = 0
-    for one, following in pairwise([*past.observations, None]):
+    for one, following in pairwise([*heard, None]):
         assert one is not None
+        if rest is not None and _is_over(one, rest):
+            record.pass_over((one,))
+            continue
         through_ns = max(through_ns, one.at or 0)
         pipeline.observe((one,), through_ns)
         next_seq = None if following is None else following.seq
         through_ns = _wait(record, pipeline, through_ns, next_seq)
+
+
+def _in_order(past: Past, last_seq: int) -> list[AnyEvent]:
+    events = [one for one in (*past.observations, *past.concluded) if (one.seq or 0) <= last_seq]
+    return sorted(events, key=lambda one: one.seq or 0)
+
+
+def _is_over(one: AnyObservation, rest: Rest) -> bool:
+    """Tell whether it tells of a card of a round that is over."""
+    return isinstance(one, CardSighted | CardGone) and (one.source, one.track) in rest.over
 
 
 def _wait(record: TableRecord, pipeline: Pipeline, at_ns: int, before_seq: int | None) -> int:

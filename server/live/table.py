@@ -14,7 +14,7 @@ from devices.cameras.live import LiveCamera
 from devices.link import ByteDevice, serial_port
 from devices.registry import driver_config, make_driver
 from devices.supervisor import Say, Supervised, Supervisor
-from models.errors import InputRefused
+from models.errors import InputRefused, PitwatchError
 from models.events import (
     AnyObservation,
     CameraFault,
@@ -34,6 +34,7 @@ from server.live.order import Order
 from server.live.record import TableRecord
 from server.live.recorder import SessionRecorder, room_alarm, tidy
 from server.live.recordings import Recordings, may_turn_over
+from server.live.rest import Rest
 from server.live.resume import Identities, heard_again, past_of, recall, unwatched
 from server.live.status import Standing
 from server.pipeline import Pipeline
@@ -93,21 +94,11 @@ class LiveTable:
         self._layout: TableLayout = layout_of(placed)
         self._sources = tuple(f"camera:{camera.name}" for camera in config.cameras)
         self._order = Order(self._sources, config.hold_ms * _MS)
-        self.standing = Standing((*(port.name for port in config.ports), *self._sources))
         self._past = past_of(journal)
         self._words = Words(self._past.observations)
+        self._rules = rules_of(placed)
         self._recalling = True
-        record = TableRecord(journal, self._tell)
-        rules = self._rules = rules_of(placed)
-        self._pipeline = Pipeline(
-            config.table,
-            record,
-            Reconciler(rules, self._layout, config.dealing),
-            Engine(rules),
-            Stopwatch(elapsed_ns),
-            kept=_ROUNDS_KEPT,
-        )
-        recall(self._past, self._pipeline, record)
+        self._pipeline = self._recalled()
         self._recalling = False
         self._recordings = self._begin_recording()
         self._failed: asyncio.Future[None]
@@ -155,6 +146,32 @@ class LiveTable:
         self._give(self._order.rest(self._clock.now_ns()))
 
     # --- beginning and end ----------------------------------------------------------------
+
+    def _recalled(self) -> Pipeline:
+        """Hear the earlier run again, from where the table last stood at rest if that will do."""
+        last_seq = self._journal.last_seq
+        try:
+            return self._recalled_from(self._past.rest)
+        except PitwatchError:
+            if self._past.rest is None or self._journal.last_seq != last_seq:
+                raise
+            return self._recalled_from(None)
+
+    def _recalled_from(self, rest: Rest | None) -> Pipeline:
+        config = self._placed.config
+        self.standing = Standing((*(port.name for port in config.ports), *self._sources))
+        record = TableRecord(self._journal, self._tell)
+        played = 0 if rest is None else rest.played
+        pipeline = Pipeline(
+            config.table,
+            record,
+            Reconciler(self._rules, self._layout, config.dealing, played=played),
+            Engine(self._rules),
+            Stopwatch(elapsed_ns),
+            kept=_ROUNDS_KEPT,
+        )
+        recall(self._past, pipeline, record, rest)
+        return pipeline
 
     def _begin(self) -> None:
         anchored = self._clock.anchor()

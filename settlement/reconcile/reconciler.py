@@ -83,9 +83,12 @@ class Reconciler:
             have gone.
         layout: the felt that the camera's millimetres are of.
         dealing: whether cards come from a shoe that reads them or from the hand.
+        played: the rounds of the session that are over, and not to be heard of again.
     """
 
-    def __init__(self, rules: Rulebook, layout: TableLayout, dealing: Dealing = "shoe") -> None:
+    def __init__(
+        self, rules: Rulebook, layout: TableLayout, dealing: Dealing = "shoe", *, played: int = 0
+    ) -> None:
         felt = Felt(layout)
         self._dealing, self._decks = dealing, rules.decks
         self._agenda = Agenda()
@@ -93,6 +96,7 @@ class Reconciler:
         self._camera = Camera(felt, self._table, self._agenda, alone=dealing == "pitch")
         self._composition = Composition(rules.decks)
         self._rounds = self._watched_rounds(rules)
+        self._rounds.go_on_after(played)
         self._count = ShoeCount()
         self._draws: list[Draw] = []
         self._entries: list[ConsoleEntry] = []

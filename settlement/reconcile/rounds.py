@@ -78,6 +78,10 @@ class Rounds:
         self._fresh_shoe: tuple[int, tuple[int, ...]] | None = None
         self._cut_card: CutCardReached | None = None
 
+    def go_on_after(self, number: int) -> None:
+        """Count the rounds from one that is over."""
+        self._voice.round = number
+
     def spoken(self) -> tuple[Said, ...]:
         """Return what was said since the last call."""
         return self._voice.spoken()
