@@ -77,7 +77,7 @@ Writers: TypeAlias = Mapping[str, Callable[[bytes], object]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Word:
+class Word:
     """Something said at a moment, and how much its source has said of whole then."""
 
     at_ns: int
@@ -161,7 +161,8 @@ class Table:
     lives: int = 0
     ports: dict[str, SimulatedPort] = field(default_factory=dict)
     """The cables' far ends while it is played."""
-    _words: list[_Word] = field(default_factory=list)
+    words: list[Word] = field(default_factory=list)
+    """All that its far ends say, in order."""
 
     def __post_init__(self) -> None:
         self.place.mkdir(parents=True, exist_ok=True)
@@ -196,7 +197,7 @@ class Table:
         observed = ideal_observations(
             scene.staged, scene.layout, start_ns=START_NS, table="BJ-01", seed=self.seed
         )
-        self._words = sorted(
+        self.words = sorted(
             [
                 *_serial(
                     "shoe", "angel-eye", shoe_reads(scene.staged.shoe, "angel-eye", self.seed)
@@ -226,12 +227,12 @@ class Table:
 
     def cut(self, at_ns: int) -> None:
         """Leave out what comes after an instant."""
-        self._words = [word for word in self._words if word.at_ns <= at_ns]
+        self.words = [word for word in self.words if word.at_ns <= at_ns]
 
     def between_messages(self, port: str, words: int) -> int:
         """Return after how many words, ``words`` or more, a port has just ended a message."""
         said = 0
-        for number, word in enumerate(self._words, start=1):
+        for number, word in enumerate(self.words, start=1):
             ended = word.port == port and word.whole > said
             said = word.whole if word.port == port else said
             if ended and number >= words:
@@ -318,17 +319,17 @@ class Table:
             writers[word.port](word.data)
             if not self._wait(life, lambda: life.heard[word.port] >= word.whole):  # noqa: B023
                 return False
-        return self.advance(life, self._words[-1].at_ns + _AFTERWARDS_NS)
+        return self.advance(life, self.words[-1].at_ns + _AFTERWARDS_NS)
 
-    def _left(self, heard: Counter[str]) -> list[_Word]:
+    def _left(self, heard: Counter[str]) -> list[Word]:
         """What comes after the word that completed the last thing heard, of each port."""
         completed = {
             word.port: number
-            for number, word in reversed([*enumerate(self._words)])
+            for number, word in reversed([*enumerate(self.words)])
             if word.whole == heard[word.port] and word.whole
         }
         return [
-            word for number, word in enumerate(self._words) if number > completed.get(word.port, -1)
+            word for number, word in enumerate(self.words) if number > completed.get(word.port, -1)
         ]
 
     def advance(self, life: Life, to_ns: int) -> bool:
@@ -376,18 +377,18 @@ def _is_terminal(handle: int) -> bool:
         return False
 
 
-def _serial(port: str, driver: str, reads: Sequence[tuple[int, bytes]]) -> Iterator[_Word]:
+def _serial(port: str, driver: str, reads: Sequence[tuple[int, bytes]]) -> Iterator[Word]:
     hearing, whole = make_driver(driver, {}), 0
     for at_ns, data in reads:
         said = hearing.feed(data, at_ns)
         whole += sum(isinstance(one, (*_SAID, PlateRead)) for one in said)
-        yield _Word(START_NS + at_ns, port, data, whole)
+        yield Word(START_NS + at_ns, port, data, whole)
 
 
-def _lines(port: str, said: Sequence[tuple[int, Event]]) -> Iterator[_Word]:
+def _lines(port: str, said: Sequence[tuple[int, Event]]) -> Iterator[Word]:
     for whole, (at_ns, one) in enumerate(said, start=1):
         bare = replace(one, seq=None)
-        yield _Word(at_ns, port, msgspec.json.encode(bare) + b"\n", whole)
+        yield Word(at_ns, port, msgspec.json.encode(bare) + b"\n", whole)
 
 
 # --- what is compared -------------------------------------------------------------------------

@@ -1,0 +1,114 @@
+"""How long a table takes to start again: ``python -m tests.bench.restarting [--rounds 500 2000]``.
+
+A session's observations are journalled as a live table journals them, without pixels; then a
+table is started on that journal as after a kill. Its parts: the chain verified, the entries
+read, the table made, which settles every fact again and hears what it must. Beside it, on the
+shortest session, a table that hears everything again. Processor time, as the machine is shared.
+"""
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace as with_
+from pathlib import Path
+from typing import TypeVar
+from unittest.mock import patch
+
+from msgspec.structs import replace
+
+from devices.registry import make_driver
+from models.decode import decode_event
+from models.events import AnyObservation
+from server.live import table as live_table
+from server.live.config import Placed, layout_of, read_config
+from server.live.resume import past_of
+from server.live.table import LiveTable, rules_of
+from server.pipeline import Pipeline
+from server.rulebook_shelf import stated
+from server.stopwatch import Stopwatch
+from settlement.engine import Engine
+from settlement.reconcile import COMPILED, Reconciler
+from simulation.session import START_NS
+from stream.clock import HostClock
+from stream.journal import Checkpoints, Journal, verify_journal
+from stream.signing import Signer
+from tests.faults.live_kills import Table
+from tests.faults.live_process import Blind, told_driver
+
+T = TypeVar("T")
+
+_STEP_NS = 80_000_000
+
+
+def _observed(table: Table) -> list[tuple[int, AnyObservation]]:
+    """What the far ends say, as the table's drivers hear it."""
+    hearing = {name: make_driver(name, {}) for name in ("angel-eye", "plate")}
+    drivers = {"shoe": "angel-eye", "plates": "plate"}
+    found: list[tuple[int, AnyObservation]] = []
+    for word in table.words:
+        if word.port in drivers:
+            said = hearing[drivers[word.port]].feed(word.data, word.at_ns)
+            found += [(word.at_ns, one) for one in said]
+        else:
+            found.append((word.at_ns, decode_event(word.data, word.port, 0)))  # type: ignore[arg-type]
+    return found
+
+
+def _journalled(table: Table, placed: Placed, journal: Journal) -> None:
+    rules = rules_of(placed)
+    reconciler = Reconciler(rules, layout_of(placed), "shoe")
+    pipeline = Pipeline("BJ-01", journal, reconciler, Engine(rules), Stopwatch(lambda: 0), kept=200)
+    now_ns = START_NS
+    pipeline.observe((stated(rules, "configuration", now_ns),), now_ns)
+    for at_ns, one in _observed(table):
+        for step_ns in range(now_ns, at_ns, _STEP_NS):
+            pipeline.observe((), step_ns)
+        now_ns = at_ns
+        pipeline.observe((replace(one, seq=None),), now_ns)
+
+
+def _took(do: Callable[[], T]) -> tuple[float, T]:
+    begun_s = time.process_time()
+    done = do()
+    return time.process_time() - begun_s, done
+
+
+def measure(rounds: int, folder: Path, *, whole: bool) -> None:
+    """Print what a start takes after so many rounds."""
+    table = Table(folder / str(rounds), 1, rounds)
+    placed, clock = read_config(table.place / "table.toml"), HostClock()
+    due = Checkpoints(Signer.read(table.place / "table.key"), clock)
+    with Journal.create(table.journal, due) as journal:
+        _journalled(table, placed, journal)
+    verified_s, found = _took(lambda: verify_journal(table.journal))
+    opened_s, journal = _took(lambda: Journal.open(table.journal, due))
+    with journal:
+        made_s, _ = _took(lambda: LiveTable(placed, journal, clock, Blind()))
+        start_s = opened_s + made_s
+        print(
+            f"{rounds} rounds, {found.entries} entries: {start_s:.2f} s, {opened_s:.2f} s of it "
+            f"to open the journal; {start_s / verified_s:.1f} times verifying it",
+            flush=True,
+        )
+        if whole:
+            heard_all = with_(past_of(journal), rest=None)
+            with patch.object(live_table, "past_of", lambda _: heard_all):
+                all_s, _ = _took(lambda: LiveTable(placed, journal, clock, Blind()))
+            print(f"all of it heard again: {opened_s + all_s:.2f} s")
+
+
+def main() -> None:
+    """Print a line a session."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    parser.add_argument("--rounds", type=int, nargs="+", default=[500, 2000])
+    parser.add_argument("--place", type=Path, help="where the journals lie meanwhile")
+    asked = parser.parse_args()
+    print(f"the reconciler is {'compiled' if COMPILED else 'interpreted'}")
+    with tempfile.TemporaryDirectory(dir=asked.place) as folder, told_driver():
+        for rounds in asked.rounds:
+            measure(rounds, Path(folder), whole=rounds == min(asked.rounds))
+
+
+if __name__ == "__main__":
+    main()

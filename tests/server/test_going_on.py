@@ -1,0 +1,158 @@
+"""A table that goes on with its journal hears again what it must, and comes to the same."""
+
+from collections.abc import Sequence
+from dataclasses import replace as with_
+from functools import cache
+from random import Random
+
+import pytest
+from msgspec.structs import replace
+
+from models.cards import Card
+from models.errors import TechnicianError
+from models.events import (
+    AnyObservation,
+    CardDealt,
+    CardGone,
+    CardSighted,
+    ReaderFault,
+    ShoeLoaded,
+    ShoeStarted,
+)
+from models.judgements import AnyEvent
+from server.live.record import TableRecord
+from server.live.rest import Rest, last_rest
+from server.live.resume import past_of, recall
+from server.pipeline import Pipeline
+from server.stopwatch import Stopwatch
+from settlement.engine import Engine
+from settlement.reconcile import Reconciler
+from stream.journal import Journal, UnknownEvent
+from tests.server.test_run import concluded
+from tests.settlement.noise import everything_at_once, renumbered
+from tests.settlement.sessions import Session, session
+
+STEP_NS = 200_000_000
+AFTER_NS = 15_000_000_000
+ROUNDS = 33
+"""Of five spots: two shoes come to their end."""
+
+
+class Watched:
+    """A table's pipeline on a journal, told of what is observed as a live table is."""
+
+    def __init__(self, journal: Journal, played: Session, rest: Rest | None = None) -> None:
+        self.told: list[int] = []
+        self.record = TableRecord(journal, lambda event: self.told.append(event.seq or 0))
+        before = 0 if rest is None else rest.played
+        reconciler = Reconciler(played.rules, played.layout, "shoe", played=before)
+        engine = Engine(played.rules)
+        self.pipeline = Pipeline("T", self.record, reconciler, engine, Stopwatch(lambda: 0), kept=5)
+        self.now_ns = played.heard[0][0]
+
+    def hear(self, heard: Sequence[tuple[int, AnyObservation]]) -> None:
+        for at_ns, one in heard:
+            self.wait(at_ns)
+            self.pipeline.observe((replace(one, seq=None),), at_ns)
+
+    def wait(self, until_ns: int) -> None:
+        for at_ns in range(self.now_ns, until_ns, STEP_NS):
+            self.pipeline.observe((), at_ns)
+        self.now_ns = max(self.now_ns, until_ns)
+
+
+def known(journal: Journal) -> list[AnyEvent]:
+    return [event for event in journal.read() if not isinstance(event, UnknownEvent)]
+
+
+@cache
+def played(*, noisy: bool) -> Session:
+    dealt = session("kansas-shoe", 7, rounds=ROUNDS)
+    heard = renumbered(everything_at_once(dealt.heard, Random(7))) if noisy else dealt.heard
+    return with_(dealt, heard=tuple(heard))
+
+
+@cache
+def alone(*, noisy: bool) -> tuple[AnyEvent, ...]:
+    """The journal of a table that was left alone."""
+    with Journal.in_memory() as journal:
+        table = Watched(journal, played(noisy=noisy))
+        table.hear(played(noisy=noisy).heard)
+        table.wait(table.now_ns + AFTER_NS)
+        return tuple(known(journal))
+
+
+def cuts(events: Sequence[AnyEvent], chance: Random) -> list[int]:
+    """Entries to be cut off after: anywhere, and about where a shoe begins."""
+    shoes = [at for at, event in enumerate(events) if isinstance(event, ShoeLoaded)]
+    near = [at + chance.randrange(-12, 40) for at in shoes[1:]]
+    return [*near, *(chance.randrange(shoes[1], len(events)) for _ in range(4))]
+
+
+@pytest.mark.parametrize("noisy", [False, True], ids=["sound", "noisy"])
+def test_a_table_cut_off_anywhere_goes_on_as_if_left_alone(noisy: bool) -> None:
+    events, heard = alone(noisy=noisy), played(noisy=noisy).heard
+    due = concluded(events)
+    rested = 0
+    for cut in cuts(events, Random("cuts")):
+        with Journal.in_memory() as journal:
+            journal.append_all(replace(event, seq=None) for event in events[:cut])
+            past = past_of(journal)
+            rested += past.rest is not None
+            table = Watched(journal, played(noisy=noisy), past.rest)
+            recall(past, table.pipeline, table.record, past.rest)
+            assert sorted(table.told[:cut]) == list(range(1, cut + 1))
+            table.now_ns = past.end_ns
+            table.hear(heard[len(past.observations) :][:150])
+            found = concluded(known(journal))
+        assert len(found) >= len(concluded(events[:cut]))
+        assert found == due[: len(found)]
+    assert rested >= 5
+
+
+def test_what_is_heard_again_is_a_shoe_and_no_more() -> None:
+    events = alone(noisy=False)
+    rest = last_rest(events)
+    assert rest is not None
+    begun = [event.seq or 0 for event in events if isinstance(event, ShoeLoaded)]
+    assert begun[-2] < rest.seq < begun[-1]
+    assert not any(isinstance(one, CardSighted) for one in rest.owed)
+
+
+def test_a_shoe_begun_while_cards_lay_there_is_no_place_to_go_on_from() -> None:
+    events = [event for event in alone(noisy=False) if not isinstance(event, CardGone)]
+    assert last_rest(events) is None
+
+
+def test_nor_is_one_begun_while_its_reader_could_not_be_heard() -> None:
+    events = list(alone(noisy=False))
+    first = next(at for at, event in enumerate(events) if isinstance(event, ShoeLoaded))
+    events.insert(first + 1, ReaderFault(source="shoe", at=1, kind="link_lost", detail=""))
+    assert last_rest(events) is None
+
+
+def test_a_journal_whose_facts_are_not_what_was_observed_is_refused_all_the_same() -> None:
+    events = list(alone(noisy=False))
+    rest = last_rest(events)
+    assert rest is not None
+    at = next(
+        n
+        for n, event in enumerate(events)
+        if isinstance(event, CardDealt) and (event.seq or 0) > rest.seq
+    )
+    events[at] = replace(events[at], card=Card("2S"), probability=0.5)
+    with Journal.in_memory() as journal:
+        journal.append_all(replace(event, seq=None) for event in events)
+        past = past_of(journal)
+        table = Watched(journal, played(noisy=False), past.rest)
+        with pytest.raises(TechnicianError, match=f"entry {at + 1} is not what"):
+            recall(past, table.pipeline, table.record, past.rest)
+
+
+def test_a_shoe_that_only_the_floor_tells_of_is_one() -> None:
+    """A shoe without a start card: the console says that it is fresh."""
+    events = [one for one in alone(noisy=False) if not isinstance(one, ShoeLoaded)]
+    rest = last_rest(events)
+    assert rest is not None
+    started = [event.seq or 0 for event in events if isinstance(event, ShoeStarted)]
+    assert started[-2] < rest.seq < started[-1]
