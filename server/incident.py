@@ -9,6 +9,7 @@
     serial/shoe.cap      the bytes of each port, times from the session's start
     session.toml         the table as it was recorded, and its felt
     layout.toml
+    2/…                  the same of the next recording, where the table started again meanwhile
 
 A ZIP that any program opens. Its comment, the file's last bytes, is the SHA-256 of all before
 it, and where the exporter signs, the signature under that: no bit of the file is without a guard.
@@ -33,7 +34,7 @@ from server.clips import Clips
 from server.live.recorder import HOLD_FILE
 from stream.excerpt import Excerpt, excerpt
 from stream.journal import UnknownEvent, read_journal
-from stream.recording import SESSION_FILE, read_capture
+from stream.recording import SESSION_FILE, read_capture, read_description
 from stream.signing import Signer
 
 FORM: Final = "pitwatch incident 1"
@@ -81,8 +82,17 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The journal's entries of that span; those after them serve the proof."""
     clips: dict[str, Span | None]
     """Each camera's clip: the table's time of its first and last picture. ``None`` where the
-    camera gave no picture then."""
+    camera gave no picture then. ``2/overhead`` is of the second recording."""
     files: tuple[Listed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A recorded session of the table, and the piece of what was asked that it covers."""
+
+    folder: Path
+    from_ns: int
+    to_ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,13 +196,44 @@ def _asked(
     return Asked(from_ns, to_ns, min(found), max(found), number)
 
 
+def recordings(folder: Path, asked: Asked) -> tuple[Part, ...]:
+    """Return what of a table's recordings covers a span, in order: a restart begins a new one.
+
+    Args:
+        folder: one of them; the others lie beside it.
+        asked: what is wanted.
+
+    Raises:
+        OperatorError: that one was begun after the span.
+        PitwatchError: one of them is not what its format says.
+    """
+    named = read_description(folder)
+    if asked.to_ns < named.at:
+        raise OperatorError(
+            f"the session was recorded from {utc(named.at)} on",
+            where=str(folder),
+            way_out=f"Name the recording of {utc(asked.from_ns)}",
+        )
+    beside = [file.parent for file in folder.resolve().parent.glob(f"*/{SESSION_FILE}")]
+    begun = {folder.resolve(): named.at} | {
+        other: session.at
+        for other in beside
+        if (session := read_description(other)).table == named.table
+    }
+    in_order = sorted(begun, key=lambda one: (begun[one], one.name))
+    ends = [*(begun[one] - 1 for one in in_order[1:]), asked.to_ns]
+    spans = zip(in_order, ends, strict=True)
+    parts = (Part(one, max(asked.from_ns, begun[one]), min(asked.to_ns, end)) for one, end in spans)
+    return tuple(part for part in parts if part.from_ns <= part.to_ns)
+
+
 def packed(
     folder: Path, journal: Path, asked: Asked, made_ns: int, signer: Signer | None = None
 ) -> bytes:
     """Return an incident's file, signed where a key is given.
 
     Args:
-        folder: the recorded session that the span lies in.
+        folder: a recorded session that the span lies in; others of it are found beside that.
         journal: the table's.
         asked: what is wanted.
         made_ns: now.
@@ -203,18 +244,17 @@ def packed(
         OperatorError: the session was not recorded then, or is another table's.
         TechnicianError: a recording is damaged.
     """
-    clips, piece = Clips(folder), excerpt(journal, asked.first, asked.last)
-    _check_source(folder, clips.session, piece, asked)
+    session, piece = read_description(folder), excerpt(journal, asked.first, asked.last)
+    _check_table(folder, session, piece)
     spans: dict[str, Span | None] = {}
     files = {EVENTS: b"".join(body + b"\n" for body in piece.bodies)}
     files[PROOF] = msgspec.json.format(msgspec.json.encode(piece.proof), indent=1)
-    files.update(_filmed(clips, asked, spans))
-    files.update(_heard(folder, clips.session, asked))
-    files.update(_described(folder, clips.session))
+    for number, part in enumerate(recordings(folder, asked), start=1):
+        files.update(_recorded(part, f"{number}/" if number > 1 else "", spans))
     manifest = Manifest(
         form=FORM,
-        table=clips.session.table,
-        currency=clips.session.currency,
+        table=session.table,
+        currency=session.currency,
         round=asked.round,
         from_ns=asked.from_ns,
         to_ns=asked.to_ns,
@@ -272,7 +312,7 @@ def hold(folder: Path, why: str) -> None:
         ) from fault
 
 
-def _check_source(folder: Path, session: Session, piece: Excerpt, asked: Asked) -> None:
+def _check_table(folder: Path, session: Session, piece: Excerpt) -> None:
     named = {msgspec.json.decode(body, type=_Named).table for body in piece.bodies}
     for table in named - {session.table, None}:
         raise OperatorError(
@@ -280,33 +320,29 @@ def _check_source(folder: Path, session: Session, piece: Excerpt, asked: Asked) 
             where=str(folder),
             way_out="Name the recording of the journal's table",
         )
-    if asked.to_ns < session.at:
-        raise OperatorError(
-            f"the session was recorded from {utc(session.at)} on",
-            where=str(folder),
-            way_out=f"Name the recording of {utc(asked.from_ns)}",
-        )
 
 
-def _filmed(
-    clips: Clips, asked: Asked, spans: dict[str, Span | None]
-) -> Iterator[tuple[str, bytes]]:
+def _recorded(part: Part, place: str, spans: dict[str, Span | None]) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of one recording, each under ``place``; note the span of each clip."""
+    clips = Clips(part.folder)
     for camera in clips.cameras:
         try:
-            clip = clips.stamped_clip(asked.from_ns, asked.to_ns, camera)
+            clip = clips.stamped_clip(part.from_ns, part.to_ns, camera)
         except OperatorError:
-            spans[camera] = None
+            spans[place + camera] = None
         else:
-            spans[camera] = clip.span
-            yield f"clips/{camera}.mp4", clip.mp4
+            spans[place + camera] = clip.span
+            yield f"{place}clips/{camera}.mp4", clip.mp4
+    for name, data in (*_heard(part, clips.session), *_described(part.folder, clips.session)):
+        yield place + name, data
 
 
-def _heard(folder: Path, session: Session, asked: Asked) -> Iterator[tuple[str, bytes]]:
+def _heard(part: Part, session: Session) -> Iterator[tuple[str, bytes]]:
     for port in session.serial:
         lines = [
             f"{chunk.offset_ns} {chunk.data.hex()}\n"
-            for chunk in read_capture(folder / port.file)
-            if asked.from_ns <= session.at + chunk.offset_ns <= asked.to_ns
+            for chunk in read_capture(part.folder / port.file)
+            if part.from_ns <= session.at + chunk.offset_ns <= part.to_ns
         ]
         yield f"serial/{port.file}", "".join(lines).encode("ascii")
 

@@ -12,7 +12,7 @@ from devices.cameras.footage import utc
 from models.errors import OperatorError, TechnicianError
 from server.console import print_json, screen
 from server.exits import Exit
-from server.incident import entry_asked, hold, packed, round_asked, span_asked
+from server.incident import entry_asked, hold, packed, recordings, round_asked, span_asked
 from server.incident_check import Checked, check_incident
 from server.wholefile import check_place, write_whole
 from server.wording import counted
@@ -60,7 +60,8 @@ def export_incident(export: Export, *, as_json: bool) -> None:
     made_ns = HostClock().now_ns()
     if export.held:
         what = f"{utc(asked.from_ns)} to {utc(asked.to_ns)}"
-        hold(export.session, f"{utc(made_ns)}: exported to {export.out.name}: {what}")
+        for part in recordings(export.session, asked):
+            hold(part.folder, f"{utc(made_ns)}: exported to {export.out.name}: {what}")
     write_whole(export.out, packed(export.session, journal, asked, made_ns, signer))
     _say(export.out, check_incident(export.out), as_json=as_json, done="exported")
 

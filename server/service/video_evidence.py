@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
 
-from server.incident import Asked, hold, packed, round_asked
+from server.incident import Asked, hold, packed, recordings, round_asked
 from server.service.guard import Who, guarded, note
 from server.service.incident_routes import the_round
 from server.service.people import Right
@@ -65,7 +65,8 @@ async def evidence(request: Request, who: Who, incident: str) -> Response:
         content = await asyncio.to_thread(
             packed, found.folder, session.path, asked, made_ns, request.app.state.signer
         )
-        await asyncio.to_thread(hold, found.folder, f"{incident} taken out by {who.name}")
+        for part in await asyncio.to_thread(recordings, found.folder, asked):
+            await asyncio.to_thread(hold, part.folder, f"{incident} taken out by {who.name}")
     await note(request, who.name, who.by, "exported")
     name = f'attachment; filename="{_plain(session.name)}-{row.round}.zip"'
     headers = {"Content-Disposition": name, "Cache-Control": "no-store"}

@@ -1,6 +1,7 @@
 """An incident exported from a recording and verified from the file alone."""
 
 import hashlib
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -25,6 +26,7 @@ from server.incident import (
     Listed,
     Manifest,
     packed,
+    recordings,
     round_asked,
     sealed,
     span_asked,
@@ -34,7 +36,7 @@ from server.live.recorder import HOLD_FILE
 from stream.clock import SimulatedClock
 from stream.excerpt import Proof
 from stream.journal import Checkpoints, Journal
-from stream.recording import Chunk, write_capture
+from stream.recording import Chunk, write_capture, write_session
 from stream.signing import Signer, fingerprint
 from tests.server.filmed import START_NS, described, film, session
 
@@ -225,6 +227,51 @@ def test_the_command_finds_the_journal_and_holds_the_recording(
     assert "4 events, 1 clip" in capsys.readouterr().out
     assert "exported to 2.zip" in (recorded.folder / HOLD_FILE).read_text()
     assert run(["incident", "verify", str(out), "--key", recorded.fingerprint.upper()]) == 0
+
+
+def test_a_round_that_went_on_after_a_restart_is_one_file(
+    recorded: Recorded, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Round 2 runs from second 6 to 8; at second 7.5 the table started again."""
+    place = tmp_path / "table"
+    shutil.copytree(recorded.journal.parent, place)
+    later = place / "recordings" / "BJ-01-2"
+    port = SerialRecord(port="shoe", driver="angel-eye", file="shoe.cap")
+    started_ns = START_NS + 7 * S + S // 2
+    described(later, replace(session(), at=started_ns, serial=(port,)))
+    (later / "layout.toml").write_text("# the felt\n")
+    film(later, range(72, 150), segment_s=4)
+    write_capture(later / "shoe.cap", [Chunk(S // 4, b"late"), Chunk(5 * S, b"after")])
+    out = tmp_path / "2.zip"
+    asked = ["--round", "2", "--margin", "0", "--out", str(out)]
+    assert run(["incident", "export", str(place / "recordings" / "BJ-01-1"), *asked]) == 0
+    assert "4 events, 2 clips" in capsys.readouterr().out
+    assert run(["incident", "verify", str(out), "--key", recorded.fingerprint]) == 0
+    files = files_of(out.read_bytes(), tmp_path / "copy.zip")
+    assert files["serial/shoe.cap"] == b"7000000000 0238\n"
+    assert files["2/serial/shoe.cap"] == b"250000000 6c617465\n"
+    clips = checked(out.read_bytes(), out).manifest.clips
+    before, after = clips["overhead"], clips["2/overhead"]
+    assert before is not None
+    assert after is not None
+    assert START_NS + 6 * S <= before.begin_ns < before.end_ns < started_ns
+    assert started_ns < after.begin_ns < after.end_ns <= START_NS + 8 * S
+    for folder in ("BJ-01-1", "BJ-01-2"):
+        assert "exported to 2.zip" in (place / "recordings" / folder / HOLD_FILE).read_text()
+
+
+def test_a_recording_that_the_span_does_not_touch_is_neither_taken_nor_held(
+    recorded: Recorded, tmp_path: Path
+) -> None:
+    place = tmp_path / "table"
+    shutil.copytree(recorded.journal.parent, place)
+    for name, table in (("BJ-01-2", "BJ-01"), ("BJ-02-1", "BJ-02")):
+        (place / "recordings" / name).mkdir()
+        shifted = replace(session(), table=table, at=START_NS + (10 if table == "BJ-01" else 7) * S)
+        write_session(place / "recordings" / name, shifted)
+    asked = round_asked(place / "BJ-01.journal", 2, 0)
+    found = recordings(place / "recordings" / "BJ-01-1", asked)
+    assert [part.folder.name for part in found] == ["BJ-01-1"]
 
 
 def test_a_span_of_time_is_exported_as_well(recorded: Recorded, tmp_path: Path) -> None:
