@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from settlement.native import found
+from settlement.native import ENGINE, found
 
-_folder = found()
+_folder = found(ENGINE)
 
 COMPILED: Final = _folder is not None
 """Whether the engine runs in its compiled form."""

@@ -1,6 +1,6 @@
-"""The engine's compiled form, used where it was built from exactly the sources that lie here.
+"""Compiled forms, used where they were built from exactly the sources that lie here.
 
-``scripts/compile`` builds these modules into a folder named after a hash of their sources. A
+``scripts/compile`` builds each form's modules into a folder named after a hash of their sources. A
 changed source has another hash, so a form that is out of date is never found; then, and where
 ``PITWATCH_INTERPRETED`` is set, the sources themselves run. Both do the same.
 
@@ -10,9 +10,22 @@ Nothing of the game is here: this is the only file of the package that looks at 
 import hashlib
 import os
 import sys
-from typing import Final
+from typing import Final, NamedTuple
 
-MODULES: Final = (
+
+class Form(NamedTuple):
+    """What is compiled into one library."""
+
+    name: str
+    package: str
+    """The folder of the package, from the root of the project."""
+    modules: tuple[str, ...]
+    """The modules of the package that are compiled."""
+    effort: str
+    """How hard the C compiler tries: where it gains little, it need not take long."""
+
+
+_ENGINE_MODULES: Final = (
     "acting",
     "cards",
     "closing",
@@ -24,6 +37,7 @@ MODULES: Final = (
     "hands",
     "houserules",
     "judge",
+    "outset",
     "payments",
     "play",
     "reading",
@@ -35,7 +49,36 @@ MODULES: Final = (
     "tables",
     "wagering",
 )
-"""What is compiled, all into one library."""
+
+_RECONCILER_MODULES: Final = (
+    "camera",
+    "chips",
+    "decisions",
+    "draws",
+    "faces",
+    "felt",
+    "happenings",
+    "identity",
+    "looks",
+    "matching",
+    "pitch",
+    "questions",
+    "reconciler",
+    "reviews",
+    "rounds",
+    "sightings",
+    "splits",
+    "table",
+    "timing",
+    "unseen",
+    "voice",
+    "wagers",
+    "weighing",
+)
+
+ENGINE: Final = Form("engine", "settlement", _ENGINE_MODULES, "3")
+RECONCILER: Final = Form("reconciler", "settlement/reconcile", _RECONCILER_MODULES, "1")
+FORMS: Final = (ENGINE, RECONCILER)
 
 INTERPRETED: Final = "PITWATCH_INTERPRETED"
 """Set to anything, this variable keeps the compiled form out."""
@@ -48,30 +91,38 @@ def home() -> str:
     return os.path.join(_ROOT, "build", "compiled")  # noqa: PTH118
 
 
-def folder() -> str:
+def folder(form: Form) -> str:
     """Return the folder of the form that belongs to these sources and this Python."""
-    return os.path.join(home(), f"{sys.implementation.cache_tag}-{_key()}")  # noqa: PTH118
+    return os.path.join(home(), f"{sys.implementation.cache_tag}-{_key(form)}")  # noqa: PTH118
 
 
-def found() -> str | None:
-    """Return the folder to import the engine from, ``None`` for the sources themselves."""
+def found(form: Form) -> str | None:
+    """Return the folder to import a form's modules from, ``None`` for the sources themselves."""
     if os.environ.get(INTERPRETED) or not os.path.isdir(home()):  # noqa: PTH112
         return None
-    compiled = folder()
+    compiled = folder(form)
     return compiled if os.path.isdir(compiled) else None  # noqa: PTH112
 
 
-def sources() -> list[str]:
-    """Return the files that the compiled form depends on, from the root of the project."""
+def sources(form: Form) -> list[str]:
+    """Return the files that a form depends on, from the root of the project."""
     names = sorted(os.listdir(os.path.join(_ROOT, "models")))  # noqa: PTH118, PTH208
-    vocabulary = [f"models/{name}" for name in names if name.endswith(".py")]
-    other = [f"settlement/{name}.py" for name in ("__init__", "clauses", "native")]
-    return vocabulary + other + [f"settlement/{name}.py" for name in MODULES]
+    files = [f"models/{name}" for name in names if name.endswith(".py")]
+    files += [f"settlement/{name}.py" for name in ("__init__", "clauses", "native")]
+    files += modules(ENGINE)
+    if form is not ENGINE:
+        files += [f"{form.package}/__init__.py", *modules(form)]
+    return files
 
 
-def _key() -> str:
+def modules(form: Form) -> list[str]:
+    """Return the files that are compiled, from the root of the project."""
+    return [f"{form.package}/{name}.py" for name in form.modules]
+
+
+def _key(form: Form) -> str:
     digest = hashlib.sha256()
-    for name in sources():
+    for name in sources(form):
         with open(os.path.join(_ROOT, name), "rb") as file:  # noqa: PTH118, PTH123
             content = file.read()
         digest.update(f"{name} {len(content)}\n".encode())

@@ -4,7 +4,8 @@ For measuring what follows the sensors without pixels in the way, and, noise add
 of it is borne.
 """
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import hypot
 from typing import Final, TypeAlias
@@ -105,10 +106,31 @@ class _Arm:
         )
 
 
+class _Arms:
+    """Every arm that comes over the felt, by the time at which it comes."""
+
+    def __init__(self, arms: Iterable[_Arm]) -> None:
+        self._arms = sorted(arms, key=lambda arm: arm.from_ns)
+        self._longest_ns = max((arm.until_ns - arm.from_ns for arm in self._arms), default=0)
+
+    def first_sight(self, place: Place, rests_ns: int) -> int:
+        """Return the first moment at which a card has lain still and lies free."""
+        seen_ns = rests_ns + _REST_NS
+        since_ns = seen_ns - self._longest_ns
+        first = bisect_left(self._arms, since_ns, key=lambda arm: arm.from_ns)
+        for at in range(first, len(self._arms)):
+            arm = self._arms[at]
+            if arm.from_ns > seen_ns:
+                break
+            if seen_ns < arm.until_ns and arm.hides(place):
+                seen_ns = arm.until_ns + _REST_NS
+        return seen_ns
+
+
 def _camera(
     staged: Staged, layout: TableLayout, *, keeps_tracks: bool, looks_ns: tuple[int, ...]
 ) -> Iterator[Timed]:
-    arms = sorted(_arms(staged, layout), key=lambda arm: arm.from_ns)
+    arms = _Arms(_reaches(staged, layout))
     histories: dict[int, list[CardMove]] = {}
     for move in staged.performance.cards:
         histories.setdefault(move.card_id, []).append(move)
@@ -118,7 +140,7 @@ def _camera(
 
 def _watched(
     moves: list[CardMove],
-    arms: list[_Arm],
+    arms: _Arms,
     layout: TableLayout,
     *,
     keeps_tracks: bool,
@@ -135,14 +157,14 @@ def _watched(
             last = None
         if not visible or move.end is None:
             continue
-        seen_ns = _first_sight(move.end, move.until_ns, arms)
+        seen_ns = arms.first_sight(move.end, move.until_ns)
         if until_ns is not None and seen_ns >= until_ns:
             continue
         if last is None:
             track = move.card_id * 10 + number
         seen = _sighting(move, move.end, track, last, seen_ns)
         yield seen_ns, seen
-        free = [_first_sight(move.end, seen_ns + ns - _REST_NS, arms) for ns in looks_ns]
+        free = [arms.first_sight(move.end, seen_ns + ns - _REST_NS) for ns in looks_ns]
         yield from _looks(seen, [at for at in free if until_ns is None or at < until_ns])
         last = move
 
@@ -183,20 +205,11 @@ def _gone(track: int, at_ns: int) -> Timed:
     return seen_ns, gone
 
 
-def _first_sight(place: Place, rests_ns: int, arms: list[_Arm]) -> int:
-    """Return the first moment at which a card has lain still and lies free."""
-    seen_ns = rests_ns + _REST_NS
-    for arm in arms:
-        if arm.from_ns <= seen_ns < arm.until_ns and arm.hides(place):
-            seen_ns = arm.until_ns + _REST_NS
-    return seen_ns
-
-
 def _on_felt(place: Place, layout: TableLayout) -> bool:
     return abs(place.x_mm) <= layout.width_mm / 2 and 0 <= place.y_mm <= layout.depth_mm
 
 
-def _arms(staged: Staged, layout: TableLayout) -> Iterator[_Arm]:
+def _reaches(staged: Staged, layout: TableLayout) -> Iterator[_Arm]:
     """Yield every reach: to where something is taken, and to where it is laid."""
     shown = staged.performance
     for move in shown.cards:

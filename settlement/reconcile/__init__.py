@@ -1,5 +1,19 @@
 """Observations of several sensors reconciled into the facts of the table."""
 
+from typing import Final
+
+from settlement.native import RECONCILER, found
+
+_folder = found(RECONCILER)
+
+COMPILED: Final = _folder is not None
+"""Whether the reconciler runs in its compiled form."""
+
+if _folder is not None:
+    __path__.insert(0, _folder)
+
+# The path must be set before the first of the modules is imported.
+# ruff: noqa: E402
 from settlement.reconcile.decisions import (
     NOTHING_DECIDED,
     Decided,
@@ -12,6 +26,7 @@ from settlement.reconcile.reconciler import Reconciler
 from settlement.reconcile.reviews import with_reviews
 
 __all__ = [
+    "COMPILED",
     "NOTHING_DECIDED",
     "Decided",
     "Reconciler",

@@ -63,11 +63,11 @@ class Camera:
             self._lying.pop(track, None)
             return
         known = self._lying.get(track)
-        if known is not None and _another(known, Lying.of(seen)):
+        lying = Lying.of(seen, track)
+        if known is not None and _another(known, lying):
             self._alias[seen.track] = track = -seen.track
-            known = None
-        lying = replace(Lying.of(seen), track=track) if known is None else known.after(seen)
-        lying = replace(lying, track=track)
+            lying, known = replace(lying, track=track), None
+        lying = lying if known is None else known.after(lying, seen)
         if seen.change != "read":
             self._rested[track] = seen.at or 0
         self._keep(lying)
@@ -83,7 +83,7 @@ class Camera:
         before, since = self._lying.get(seen.track), self._lying.get(-seen.track)
         if before is None or since is None or before.card is None:
             return
-        again = _agrees(Lying.of(seen), before.card)
+        again = _agrees(Lying.of(seen, seen.track), before.card)
         if again and any(lying.track == since.track for lying in self.pending):
             del self._alias[seen.track]
             self.join(since, seen.track)

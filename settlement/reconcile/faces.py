@@ -15,7 +15,7 @@ def read_face(lying: Lying, composition: Composition) -> Card | None:
     if lying.reading is None:
         return None
     held = [(face, p) for face, p in lying.reading.listed if composition.holds(face)]
-    mass = sum(p for _, p in held) + lying.reading.other
+    mass = sum((p for _, p in held), 0.0) + lying.reading.other
     face, p = max(held, key=lambda named: named[1], default=(None, 0.0))
     return face if p / mass >= KNOWN_P else None
 

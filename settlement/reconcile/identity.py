@@ -3,13 +3,15 @@
 from collections.abc import Callable
 from typing import Final
 
-from models.cards import DECK, RANKS, Card
+from models.cards import DECK, RANKS, SUITS, Card
 from settlement.reconcile.looks import Reading
 
 SHOE_MISREAD_P: Final = 0.001
 """How often the shoe's reader says a face that the card does not have, at worst."""
 
 _EACH: Final = SHOE_MISREAD_P / 51
+
+_SUITS: Final = len(SUITS)
 
 _UPHELD_ODDS: Final = 20_000.0
 """The shoe's word stands once it is so many times likelier than any other face."""
@@ -43,16 +45,16 @@ def rivals(
     Returns:
         One face a rank, the likeliest, with the odds of all of that rank.
     """
-    own = sum(_weight(face, said, reading) for face in DECK if _same(stated, face))
-    odds = {
-        face: _weight(face, said, reading) / own
-        for face in DECK
-        if not _same(stated, face) and holds(face)
-    }
+    weights = list(zip(DECK, _weights(said, reading), strict=True))
+    own = sum((weight for face, weight in weights if _same(stated, face)), 0.0)
+    others = [(face, weight) for face, weight in weights if not _same(stated, face)]
+    if _SUITS * max(weight for _, weight in others) < _LEAST_ODDS * own:
+        return {}
+    odds = {face: weight / own for face, weight in others if holds(face)}
     found: dict[Card, float] = {}
     for rank in RANKS:
         alike = [face for face in odds if face.rank == rank]
-        of_rank = sum(odds[face] for face in alike)
+        of_rank = sum((odds[face] for face in alike), 0.0)
         if alike and of_rank >= _LEAST_ODDS:
             found[max(alike, key=lambda face: odds[face])] = of_rank
     return found
@@ -60,14 +62,20 @@ def rivals(
 
 def probability(stated: Card, said: Card | None, reading: Reading | None) -> float:
     """Return how sure it is that a card is what it is stated to be."""
-    whole = sum(_weight(face, said, reading) for face in DECK)
-    own = sum(_weight(face, said, reading) for face in DECK if _same(stated, face))
-    return own / whole
+    weights = _weights(said, reading)
+    own = sum((w for face, w in zip(DECK, weights, strict=True) if _same(stated, face)), 0.0)
+    return own / sum(weights, 0.0)
 
 
-def _weight(face: Card, said: Card | None, reading: Reading | None) -> float:
-    shoe = 1.0 if said is None else 1.0 - SHOE_MISREAD_P if _same(said, face) else _EACH
-    return shoe if reading is None else shoe * reading.share(face)
+def _weights(said: Card | None, reading: Reading | None) -> list[float]:
+    """Return how likely each face of the deck is by both sensors, but for a factor."""
+    seen = [1.0] * len(DECK) if reading is None else reading.shares()
+    if said is None:
+        return seen
+    return [
+        (1.0 - SHOE_MISREAD_P if _same(said, face) else _EACH) * share
+        for face, share in zip(DECK, seen, strict=True)
+    ]
 
 
 def _same(said: Card, face: Card) -> bool:

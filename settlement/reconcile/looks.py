@@ -30,6 +30,9 @@ then look by look, and does not cling to its error."""
 _MOST_RUNS: Final = 32
 """A camera that has changed its mind so often tells nothing more of a card."""
 
+_PLACES: Final = {face: place for place, face in enumerate(DECK)}
+"""Each face's place in the deck."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -64,7 +67,7 @@ class Reading:
             faces = (face,) if face.suited else _of_rank(face)
             for one in faces:
                 given[one] = given.get(one, 0.0) + p / len(faces)
-        rest = min(max(0.0, 1.0 - sum(given.values())), *given.values(), 1.0)
+        rest = min(max(0.0, 1.0 - sum(given.values(), 0.0)), *given.values(), 1.0)
         doubted = {face: _doubted(p) for face, p in given.items()}
         return _normalised(doubted, _doubted(rest), 1)
 
@@ -107,15 +110,19 @@ class Reading:
     def p(self, card: Card) -> float:
         """Return the probability of ``card``; of any suit where it is a rank alone."""
         faces = (card,) if card.suited else _of_rank(card)
-        return min(1.0, sum(self.each(face) for face in faces))
+        return min(1.0, sum((self.each(face) for face in faces), 0.0))
 
-    def share(self, card: Card) -> float:
-        """Return one face's part of the whole, in which what no look named is shared out."""
+    def shares(self) -> list[float]:
+        """Return each face's part of the whole, in the order of the deck.
+
+        What no look named is shared out among the faces that none did.
+        """
         unnamed = len(DECK) - len(self.listed)
-        return next(
-            (p for face, p in self.listed if face is card),
-            max(self.other / max(1, unnamed), min(self.other, _ANYTHING)),
-        )
+        rest = max(self.other / max(1, unnamed), min(self.other, _ANYTHING))
+        shares = [rest] * len(DECK)
+        for face, p in self.listed:
+            shares[_PLACES[face]] = p
+        return shares
 
     def each(self, card: Card) -> float:
         """Return the probability of one face, its suit known."""
@@ -154,7 +161,7 @@ def _doubted(p: float) -> float:
 
 
 def _normalised(weights: Mapping[Card, float], other: float, looks: int) -> Reading:
-    mass = sum(weights.values()) + other
+    mass = sum(weights.values(), 0.0) + other
     shares = [(face, max(weight / mass, _LEAST)) for face, weight in weights.items()]
     shares.sort(key=lambda share: (-share[1], share[0].value))
     return Reading(tuple(shares), max(other / mass, _LEAST), looks)

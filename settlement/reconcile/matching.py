@@ -8,7 +8,6 @@ comes near.
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from math import log
 from typing import Final
 
@@ -61,20 +60,24 @@ def judge(
     taken = {track.track for track in plain.values()}
     numbers = [number for number in range(len(draws)) if number not in plain][:_MOST]
     draws, tracks = [draws[n] for n in numbers], [t for t in tracks if t.track not in taken]
-    first, *others = draws
-
-    def pair(number: int, track: Lying) -> float:
-        return _pair(draws[number], track) + (_DUE if due(numbers[number], track) else 0.0)
-
     pool = [track for track in tracks if any(fits(draw, track) for draw in draws)][:_MOST]
-    alone = _missed(first) + _best(others, pool, pair)
-    unseen: tuple[float, int, Lying | None] = (alone, 0, None)
+    joined = [
+        [
+            _pair(draw, track) + (_DUE if due(number, track) else 0.0)
+            if fits(draw, track)
+            else None
+            for track in pool
+        ]
+        for number, draw in zip(numbers, draws, strict=True)
+    ]
+    joins = _Joins([_missed(draw) for draw in draws], joined)
+    free = (1 << len(pool)) - 1
+    unseen: tuple[float, int, Lying | None] = (joins.missed[0] + joins.best(1, free), 0, None)
     stories = [unseen]
     for at, track in enumerate(pool):
-        if fits(first, track):
-            left = pool[:at] + pool[at + 1 :]
-            likelihood = pair(0, track) + _best(others, left, pair)
-            stories.append((likelihood, at + 1, track))
+        alike = joined[0][at]
+        if alike is not None:
+            stories.append((alike + joins.best(1, free & ~(1 << at)), at + 1, track))
     stories.sort(key=lambda story: (-story[0], story[1]))
     ahead = stories[0][0] - stories[1][0] if len(stories) > 1 else float("inf")
     return Verdict(stories[0][2], ahead)
@@ -102,29 +105,36 @@ def _on_time(draw: Draw, track: Lying) -> bool:
     return draw.timed and abs(track.at - draw.at - CARRY_NS) < SECOND
 
 
-def _best(
-    draws: Sequence[Draw], tracks: Sequence[Lying], pair: Callable[[int, Lying], float]
-) -> float:
-    """Return the likelihood of the best way to join these, each track to one draw at most.
+class _Joins:
+    """Likelihoods of the ways to join draws to tracks, each track to one draw at most.
 
     Args:
-        draws: those after the first.
-        tracks: what may be joined to them.
-        pair: how likely the draw of a number, the first one's being 0, is a track.
+        missed: how likely each draw was not seen at all.
+        joined: how likely each draw is each track; ``None`` where it cannot be.
     """
 
-    @cache
-    def rest(number: int, free: int) -> float:
-        if number == len(draws):
-            return _UNEXPLAINED * free.bit_count()
-        best = _missed(draws[number]) + rest(number + 1, free)
-        for at, track in enumerate(tracks):
-            if free >> at & 1 and fits(draws[number], track):
-                joined = pair(number + 1, track)
-                best = max(best, joined + rest(number + 1, free & ~(1 << at)))
-        return best
+    def __init__(self, missed: list[float], joined: list[list[float | None]]) -> None:
+        self.missed, self._joined = missed, joined
+        self._known: dict[tuple[int, int], float] = {}
 
-    return rest(0, (1 << len(tracks)) - 1)
+    def best(self, number: int, free: int) -> float:
+        """Return the likelihood of the best way to join the draws from ``number`` on.
+
+        Args:
+            number: the first draw to join.
+            free: a bit for each track that is not joined yet.
+        """
+        if number == len(self.missed):
+            return _UNEXPLAINED * free.bit_count()
+        known = self._known.get((number, free))
+        if known is not None:
+            return known
+        best = self.missed[number] + self.best(number + 1, free)
+        for at, alike in enumerate(self._joined[number]):
+            if alike is not None and free >> at & 1:
+                best = max(best, alike + self.best(number + 1, free & ~(1 << at)))
+        self._known[number, free] = best
+        return best
 
 
 def fits(draw: Draw, track: Lying) -> bool:

@@ -40,13 +40,13 @@ class Lying:
     seqs: tuple[int, ...]
 
     @classmethod
-    def of(cls, seen: CardSighted) -> "Lying":
-        """Take a card as it was sighted."""
+    def of(cls, seen: CardSighted, track: int) -> "Lying":
+        """Take a card as it was sighted, known as ``track``."""
         reading = None if seen.face == "down" else Reading.of(seen.card, seen.candidates)
         if reading is not None and not seen.single_look:
             reading = replace(reading, summed=True)
         return cls(
-            track=seen.track,
+            track=track,
             at=seen.at or 0,
             face=seen.face,
             card=seen.card,
@@ -55,22 +55,27 @@ class Lying:
             seqs=(seen.seq,) if seen.seq is not None else (),
         )
 
-    def after(self, seen: CardSighted) -> "Lying":
-        """Return the card as told of again: it rests since it was first seen resting."""
-        later = Lying.of(seen)
-        if later.face == "up" and (seen.single_look or later.reading is None):
-            later = later._with_looks_of(self, afresh=seen.change in _AFRESH)
-        return replace(later, at=self.at, seqs=self.seqs + later.seqs)
+    def after(self, later: "Lying", seen: CardSighted) -> "Lying":
+        """Return the card as told of again: it rests since it was first seen resting.
 
-    def _with_looks_of(self, before: "Lying", *, afresh: bool) -> "Lying":
-        if self.reading is None or before.reading is None:
-            reading = self.reading or before.reading
-        else:
-            reading = before.reading.and_look(self.reading, afresh=afresh)
-        card = self.card or before.card
-        if card is not None and reading is not None and reading.p(card) < AGREED_P:
-            card = None
-        return replace(self, card=card, reading=reading)
+        Args:
+            later: the card as it was sighted again.
+            seen: that sighting.
+        """
+        card, reading = later.card, later.reading
+        if later.face == "up" and (seen.single_look or reading is None):
+            reading = self._with_look(reading, afresh=seen.change in _AFRESH)
+            card = card or self.card
+            if card is not None and reading is not None and reading.p(card) < AGREED_P:
+                card = None
+        return Lying(
+            later.track, self.at, later.face, card, reading, later.place, self.seqs + later.seqs
+        )
+
+    def _with_look(self, look: Reading | None, *, afresh: bool) -> Reading | None:
+        if look is None or self.reading is None:
+            return look or self.reading
+        return self.reading.and_look(look, afresh=afresh)
 
     def p(self, card: Card) -> float | None:
         """Return what the camera gives ``card``; ``None`` where it has no opinion."""

@@ -215,7 +215,7 @@ def _stories(
     mistake: those that are too unlikely even so are passed over.
     """
     for at, question in enumerate(questions):
-        odds = sum(rival.odds for rival in question.rivals)
+        odds = sum((rival.odds for rival in question.rivals), 0.0)
         if clean and odds <= _STRONG * 10 and odds * MISTAKE_P <= WRONG_P:
             continue
         yield from (((at,), rival) for rival in question.rivals)
@@ -297,12 +297,12 @@ def _out_of_time(record: Sequence[AnyFact], found: Sequence[RoundResult]) -> Ite
 
 def _before_the_dealer(record: Sequence[AnyFact]) -> Iterator[PaymentMade]:
     """Yield what was paid and taken before the dealer's face-down card was turned up."""
-    turned = (
+    turned = [
         at
         for at, fact in enumerate(record)
         if isinstance(fact, CardExposed) and fact.to == "dealer"
-    )
-    for fact in record[: next(turned, 0)]:
+    ]
+    for fact in record[: turned[0] if turned else 0]:
         if isinstance(fact, PaymentMade) and fact.kind == "main":
             yield fact
 

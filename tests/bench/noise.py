@@ -20,7 +20,7 @@ from dataclasses import astuple, dataclass, fields
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -43,13 +43,14 @@ from simulation.table import Table
 from stream.library import layout_text
 
 Timed: TypeAlias = tuple[int, AnyObservation]
+Dealing: TypeAlias = Literal["shoe", "pitch"]
 
 MS: Final = 1_000_000
 SECOND: Final = 1_000 * MS
 _LOOKS_NS: Final = (1 * SECOND, 3 * SECOND, 6 * SECOND)
 """When the camera looks again at a card that lies as it lay."""
 _TABLE: Final = "BJ-01"
-_BLOCK: Final = 10
+_BLOCK: Final = 2
 """Sessions played and counted at a time."""
 _FELT: Final = "five-spots"
 _FLEETING: Final = ("foreign_card", "impossible_card", "face_up_card_used")
@@ -185,28 +186,50 @@ class Plan:
     rulebook: str
     rates: Rates
     rounds: int
+    """Of a session: the reconciler knows what came before."""
     every: int
     """One mistake in so many rounds; 0: none."""
     clinging: bool
     show: bool
 
 
-def played(seed: int, plan: Plan) -> tuple[Counter[str], list[str]]:
-    """Deal one session, spoil it, settle it, and count what became of its rounds."""
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """One session as it happened, and what spoilt sensors told of it."""
+
+    rules: Rulebook
+    layout: TableLayout
+    dealing: Dealing
+    facts: tuple[AnyFact, ...]
+    spoilt: list[Timed]
+
+
+def heard(seed: int, plan: Plan) -> Heard:
+    """Deal one session, listen to it, and spoil what was heard."""
     rules, layout = _place(plan.rulebook)
     spots = [spot.spot for spot in layout.spots]
     shoe = is_shoe_game(rules)
-    codes = [Random(seed).choice(_codes(plan.rulebook, len(spots)))] if plan.every else []
+    mistakes = plan.rounds // plan.every if plan.every else 0
+    codes = Random(seed).choices(_codes(plan.rulebook, len(spots)), k=mistakes)
     steps = deal_session(Table(rules, spots, seed), plan.rounds, seed, mistakes=codes)
     staged = stage(steps, layout, seed, shoe=shoe)
-    heard = ideal_observations(
+    ideal = ideal_observations(
         staged, layout, start_ns=START_NS, table=_TABLE, seed=seed, looks_ns=_LOOKS_NS
     )
-    table = Reconciler(rules, layout, "shoe" if shoe else "pitch")
-    spoilt = Spoiler(plan.rates, seed, clinging=plan.clinging).spoil(heard)
-    said = [one for at, observation in spoilt for one in table.feed(observation, at)]
+    spoilt = Spoiler(plan.rates, seed, clinging=plan.clinging).spoil(ideal)
+    return Heard(rules, layout, "shoe" if shoe else "pitch", staged.facts, spoilt)
+
+
+def played(seed: int, plan: Plan) -> tuple[Counter[str], list[str]]:
+    """Deal one session, spoil it, settle it, and count what became of its rounds."""
+    told = heard(seed, plan)
+    table = Reconciler(told.rules, told.layout, told.dealing)
+    said = [one for at, observation in told.spoilt for one in table.feed(observation, at)]
     return _counted(
-        _settled(rules, staged.facts), _reconciled(rules, [*said, *table.finish()]), seed, plan
+        _settled(told.rules, told.facts),
+        _reconciled(told.rules, [*said, *table.finish()]),
+        seed,
+        plan,
     )
 
 
@@ -396,9 +419,10 @@ def main() -> None:
     parser.add_argument(
         "--every", type=int, default=10, help="one mistake in so many rounds; 0: none"
     )
+    parser.add_argument("--session", type=int, default=100, help="rounds of a session")
     parser.add_argument("--log", type=Path, help="keep counts here and go on from them")
     asked = parser.parse_args()
-    each = asked.every or 10
+    each = asked.session
     seeds = range(asked.first, asked.first + -(-asked.rounds // each))
     wrong = 0
     print(HEAD, flush=True)

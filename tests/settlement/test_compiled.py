@@ -1,4 +1,4 @@
-"""The compiled engine and its source say the same of everything, byte for byte."""
+"""The compiled forms and their sources say the same of everything, byte for byte."""
 
 import os
 import random
@@ -15,7 +15,7 @@ from models import events as ev
 from models.cards import DECK, Card
 from models.errors import OperatorError
 from models.events import AnyFact
-from settlement import COMPILED, native
+from settlement import COMPILED, native, reconcile
 from simulation.dealing import deal_session
 from simulation.mistakes import known
 from simulation.table import Table
@@ -24,22 +24,23 @@ from tests.settlement.table import IDS, rules
 GOLDEN = sorted(Path("tests/golden").glob("*.judged.jsonl"))
 CARDS = (*DECK, *map(Card, ("AS", "8H", "8C", "TD", "A?", "8?")), None)
 pytestmark = pytest.mark.skipif(
-    not os.path.isdir(native.folder()),  # noqa: PTH112
-    reason="the engine is not compiled here; scripts/compile does it where a C compiler is",
+    not all(os.path.isdir(native.folder(form)) for form in native.FORMS),  # noqa: PTH112
+    reason="nothing is compiled here; scripts/compile does it where a C compiler is",
 )
+
+
+def _run(command: Iterable[str], *, compiled: bool) -> subprocess.CompletedProcess[bytes]:
+    hidden = {} if compiled else {native.INTERPRETED: "1"}
+    shown = {name: value for name, value in os.environ.items() if name != native.INTERPRETED}
+    return subprocess.run(
+        [sys.executable, *command], env=shown | hidden, capture_output=True, check=False
+    )
 
 
 def _settled(file: Path, rulebook: str, *, compiled: bool) -> tuple[int, bytes]:
     """Return what ``pitwatch settle`` says of a file: exit status and output."""
-    hidden = {} if compiled else {native.INTERPRETED: "1"}
-    shown = {name: value for name, value in os.environ.items() if name != native.INTERPRETED}
-    command = [sys.executable, "-m", "server", "settle", str(file)]
-    run = subprocess.run(
-        [*command, "--rulebook", rulebook, "--json"],
-        env=shown | hidden,
-        capture_output=True,
-        check=False,
-    )
+    command = ["-m", "server", "settle", str(file), "--rulebook", rulebook, "--json"]
+    run = _run(command, compiled=compiled)
     assert run.returncode in (0, 3), run.stderr.decode()
     return run.returncode, run.stdout
 
@@ -108,39 +109,56 @@ def test_golden_sessions_settle_alike(file: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "noise",
+    [("kansas-shoe", "5"), ("kansas-shoe", "5", "--clinging"), ("pitch-double-deck", "1")],
+    ids=" ".join,
+)
+def test_what_lying_sensors_say_is_reconciled_alike(noise: tuple[str, ...]) -> None:
+    """Every fact and review item, with its evidence and its probability."""
+    told = ["-m", "tests.settlement.reconcile.retold", *noise]
+    compiled, interpreted = (_run(told, compiled=form) for form in (True, False))
+    assert compiled.returncode == 0, compiled.stderr.decode()
+    assert compiled.stdout.count(b"\n") > 1000
+    assert compiled.stdout == interpreted.stdout
+
+
+@pytest.mark.parametrize(
+    ("form", "changed"),
+    [
+        (native.ENGINE, "settlement/dealer.py"),
+        (native.RECONCILER, "settlement/dealer.py"),
+        (native.RECONCILER, "settlement/reconcile/rounds.py"),
+    ],
+)
 def test_a_changed_source_is_never_run_in_an_old_form(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    form: native.Form, changed: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The folder's name is a hash of the sources: changed ones have no compiled form."""
-    for name in native.sources():
+    for name in native.sources(form):
         copy = tmp_path / name
-        copy.parent.mkdir(exist_ok=True)
+        copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(Path(name).read_bytes())
-    current = os.path.basename(native.folder())  # noqa: PTH119
+    current = os.path.basename(native.folder(form))  # noqa: PTH119
     monkeypatch.setattr(native, "_ROOT", str(tmp_path))
-    assert os.path.basename(native.folder()) == current  # noqa: PTH119
+    assert os.path.basename(native.folder(form)) == current  # noqa: PTH119
     (tmp_path / "build/compiled" / current).mkdir(parents=True)
     monkeypatch.delenv(native.INTERPRETED, raising=False)
-    assert native.found() == str(tmp_path / "build/compiled" / current)
-    with (tmp_path / "settlement/dealer.py").open("a") as file:
+    assert native.found(form) == str(tmp_path / "build/compiled" / current)
+    with (tmp_path / changed).open("a") as file:
         file.write("\n")
-    assert native.found() is None
+    assert native.found(form) is None
 
 
-def test_the_compiled_form_can_be_kept_out() -> None:
-    told = "import settlement, settlement.engine as e; print(settlement.COMPILED, e.__file__)"
-    shown = {name: value for name, value in os.environ.items() if name != native.INTERPRETED}
-    for environment, form in ((shown, "True"), (shown | {native.INTERPRETED: "1"}, "False")):
-        run = subprocess.run(
-            [sys.executable, "-c", told],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert run.stdout.split()[0] == form
-        assert run.stdout.strip().endswith(".py") is (form == "False")
+@pytest.mark.parametrize("module", ["settlement.engine", "settlement.reconcile.rounds"])
+def test_the_compiled_form_can_be_kept_out(module: str) -> None:
+    package = module.rpartition(".")[0]
+    told = f"import {module} as m, {package} as p; print(p.COMPILED, m.__file__)"
+    for compiled in (True, False):
+        said = _run(["-c", told], compiled=compiled).stdout.decode()
+        assert said.split()[0] == str(compiled)
+        assert said.strip().endswith(".py") is not compiled
 
 
-def test_these_tests_run_the_engine_that_they_say() -> None:
-    assert COMPILED is not bool(os.environ.get(native.INTERPRETED))
+def test_these_tests_run_the_forms_that_they_say() -> None:
+    assert COMPILED is reconcile.COMPILED is not bool(os.environ.get(native.INTERPRETED))
