@@ -23,6 +23,7 @@ from server.service import (
     decision_routes,
     export_routes,
     incident_routes,
+    live_video,
     page_routes,
     people_routes,
     problems,
@@ -139,6 +140,8 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
         app.include_router(routes)
     video_routes.install(app, Recordings(setup.recordings or setup.journals))
     app.include_router(video_evidence.router)
+    app.state.seats = asyncio.Semaphore(live_video.MOST)
+    app.include_router(live_video.router)
     app.add_middleware(Gate, limiter=Limiter(limits.address, limits.kept), meters=meters)
     app.add_middleware(Shell, meters=meters, clock=clock, is_secure=setup.is_secure)
     app.openapi = lambda: document(app)  # type: ignore[method-assign]

@@ -202,6 +202,10 @@ class Floor:
         followed = self._followed.get(name)
         return None if followed is None else followed.session
 
+    def is_written(self, session: Session) -> bool:
+        """Tell whether a session goes on: somebody has its journal open to write."""
+        return self._followed[session.name].is_written
+
     def of_table(self, table: str) -> tuple[Session, ...]:
         """Return a table's sessions, oldest first."""
         own = [one for one in self.sessions() if one.table == table]

@@ -33,6 +33,10 @@ class CameraView(msgspec.Struct, frozen=True, kw_only=True):
     lens: Lens | None
     pictures: str
     """Where its picture of a time is: add ``?at=`` and nanoseconds."""
+    start_ns: int
+    """The table's time where its live video stands at 0 s."""
+    live: str | None
+    """Where its video is while it is recorded; of a closed recording there is none."""
     clip: ClipView | None
     """Of a round that was recorded."""
 

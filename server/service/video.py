@@ -142,13 +142,15 @@ def span_of(opened_ns: int, closed_ns: int | None, last_ns: int) -> tuple[int, i
     return opened_ns - _MARGIN_NS, (last_ns if closed_ns is None else closed_ns) + _MARGIN_NS
 
 
-def camera_view(found: Found, name: str, url: str, clip: ClipView | None) -> CameraView:
+def camera_view(
+    found: Found, name: str, urls: tuple[str, str | None], clip: ClipView | None
+) -> CameraView:
     """Return a camera as the console is told of it.
 
     Args:
         found: the recording.
         name: the camera's.
-        url: of its pictures.
+        urls: of its pictures, and of its video while it is recorded.
         clip: the round's, where one is asked about.
 
     Raises:
@@ -163,7 +165,9 @@ def camera_view(found: Found, name: str, url: str, clip: ClipView | None) -> Cam
         height_px=height,
         flat_from_mm=tuple(tuple(map(float, row)) for row in felt.flat_from_mm),
         lens=_lens(felt),
-        pictures=url,
+        pictures=urls[0],
+        start_ns=found.description.at,
+        live=urls[1],
         clip=clip,
     )
 

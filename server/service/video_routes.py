@@ -156,7 +156,17 @@ async def _camera(
         url = f"{base}/rounds/{row.round}/clips/{quote(name, '')}"
         clip = ClipView(url, cut.span.begin_ns, cut.span.end_ns)
     pictures = f"{base}/pictures/{quote(name, '')}"
-    return await asyncio.to_thread(camera_view, found, name, pictures, clip)
+    live = (
+        f"{base}/live/{quote(name, '')}" if name in cameras_live(request, session, found) else None
+    )
+    return await asyncio.to_thread(camera_view, found, name, (pictures, live), clip)
+
+
+def cameras_live(request: Request, session: Session, found: Found) -> frozenset[str]:
+    """Return the cameras that are being recorded: none that was closed, or whose session was."""
+    if not floor_of(request).is_written(session):
+        return frozenset()
+    return frozenset(one.name for one in found.description.cameras if one.segments is None)
 
 
 async def recording_of(request: Request, session: Session, at_ns: int) -> Found | None:
@@ -192,7 +202,7 @@ async def clip(request: Request, who: Who, session: str, number: int, camera: st
     found = session_of(request, session)
     row = _round(found, number)
     recording = await recorded(request, found, row.at)
-    await _note_look(request, who, found)
+    await note_look(request, who, found)
     return ranged((await _shown(_clip(request, found, recording, camera, row))).mp4, request)
 
 
@@ -222,7 +232,7 @@ async def picture(
     """Give the latest picture of a camera at a time, two seconds old at most."""
     found = session_of(request, session)
     recording = await recorded(request, found, at)
-    await _note_look(request, who, found)
+    await note_look(request, who, found)
     video = video_of(request)
     jpeg = await _shown(
         video.pictures.get(
@@ -241,7 +251,7 @@ async def card(request: Request, who: Who, session: str, seq: int) -> Response:
     found = session_of(request, session)
     near = await _sightings(request, found, seq)
     recording = await recorded(request, found, near[0].at or 0)
-    await _note_look(request, who, found)
+    await note_look(request, who, found)
     video, source = video_of(request), near[0].source
     key = (recording.folder, "card")
 
@@ -287,8 +297,8 @@ async def _shown(work: Any) -> Any:
         raise Problem(404, refused.what) from refused
 
 
-async def _note_look(request: Request, who: Person, session: Session) -> None:
-    """A page asks for many pictures: one look a minute and session is written down."""
+async def note_look(request: Request, who: Person, session: Session) -> None:
+    """Write a look down: a page asks for many pictures, so one a minute and session."""
     now_ns = request.app.state.clock.now_ns()
     if video_of(request).is_new_look(who.name, session.name, now_ns):
         await note(request, who.name, who.by, "watched")

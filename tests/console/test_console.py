@@ -8,15 +8,17 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, expect
 
-from models.events import ShoeStarted
+from models.events import RoundOpened, ShoeStarted
 from server.incident_check import check_incident
 from server.pipeline import Pipeline
 from server.service.totp import code_of, step_at
+from stream import library
 from stream.clock import HostClock
 from stream.journal import Journal
 from tests.console.looking import Desk, desk
 from tests.golden.sessions import Heard, heard
 from tests.server.doubted import table
+from tests.server.filmed import at, described, film, session, shot
 from tests.server.service.house import PASSWORD, House, house, until
 
 
@@ -75,6 +77,32 @@ def test_a_table_settles_before_ones_eyes(browser: Browser, tmp_path: Path) -> N
             expect(due.get_by_role("row")).to_have_count(4)
             expect(officer.page.get_by_role("img", name="Settled")).to_be_visible()
             officer.shot("table-settled")
+
+
+def test_the_camera_of_a_table_at_work_is_played_as_it_records(
+    browser: Browser, tmp_path: Path
+) -> None:
+    folder = tmp_path / "bj-01"
+    described(folder, session())
+    (folder / "layout.toml").write_text(library.layout_text("five-spots"))
+    filming = film(folder, range(45), segment_s=6, close=False)
+    with (
+        Journal.create(tmp_path / "bj-01.journal") as journal,
+        house(tmp_path, tmp_path / "state") as own,
+        desk(browser, own) as officer,
+    ):
+        journal.append(RoundOpened(at=at(40), table="BJ-01", round=1))
+        own.staff()
+        officer.sign_in("surveillance")
+        officer.go("table/BJ-01")
+        video = officer.page.get_by_label("Camera overhead, live")
+        expect(video).to_be_visible()
+        for number in range(45, 130):
+            filming.add(shot(number, at(number)))
+        # The second segment has begun: it is played on, and in the recording's own time.
+        until(lambda: video.evaluate("playing => playing.currentTime") > 9)
+        officer.shot("table-live-video")
+    filming.close()
 
 
 def observe(live: Pipeline, said: Iterable[Heard]) -> None:

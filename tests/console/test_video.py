@@ -11,7 +11,8 @@ import pytest
 
 from models.events import RoundOpened
 from stream import library
-from tests.server.filmed import SIZE, at, described, film, number_in, session
+from stream.journal import Journal
+from tests.server.filmed import SIZE, START_NS, at, described, film, number_in, session, shot
 from tests.server.service.house import House, house, write
 
 CLIP = "/api/sessions/bj-07/rounds/1/clips/overhead"
@@ -148,3 +149,42 @@ def test_a_table_at_work_shows_the_picture_of_its_last_moment(tmp_path: Path) ->
     picture = cv2.imdecode(np.frombuffer(shown.content, np.uint8), cv2.IMREAD_COLOR)
     assert picture is not None
     assert number_in(np.asarray(picture, np.uint8)) == 12
+
+
+def test_a_camera_is_followed_while_its_table_is_recorded(tmp_path: Path) -> None:
+    folder = tmp_path / "bj-01"
+    described(folder, session())
+    (folder / "layout.toml").write_text(library.layout_text("five-spots"))
+    filming = film(folder, range(45), segment_s=600, close=False)
+    with (
+        Journal.create(tmp_path / "bj-01.journal") as journal,
+        house(tmp_path, tmp_path / "state") as own,
+    ):
+        journal.append(RoundOpened(at=at(40), table="BJ-01", round=1))
+        own.staff()
+        with own.signed_in("pit") as pit:
+            (camera,) = own.get(pit, "/api/sessions/bj-01/footage")["cameras"]
+            seen = b""
+            with pit.stream("GET", camera["live"]) as stream:
+                for piece in stream.iter_bytes():
+                    if not seen:
+                        for number in range(45, 70):
+                            filming.add(shot(number, at(number)))
+                    seen += piece
+                    if seen.count(b"moof") == 2:
+                        break
+    filming.close()
+    assert camera["start_ns"] == START_NS
+    assert stream.headers["Content-Type"] == "video/mp4"
+    with av.open(io.BytesIO(seen), "r") as video:
+        pictures = [frame.to_ndarray(format="bgr24") for frame in video.decode(video=0)]
+    numbers = [number_in(np.asarray(picture, np.uint8)) for picture in pictures]
+    assert numbers == list(range(20, 60))
+
+
+def test_a_closed_recording_has_no_live_video(at_work: House) -> None:
+    with at_work.signed_in("pit") as pit:
+        (camera,) = at_work.get(pit, "/api/sessions/bj-07/footage")["cameras"]
+        answer = pit.get("/api/sessions/bj-07/live/overhead")
+    assert camera["live"] is None
+    assert answer.status_code == 404

@@ -2,10 +2,12 @@
 
 import { maybe } from "./api.js";
 import { h, put, s } from "./dom.js";
+import { playLive } from "./live.js";
 import { cardText } from "./words.js";
 
 const CARD = { width: 63.5, height: 88.9 };
 const LIVE_MS = 600;
+const MOST_KNOWN = 400;
 
 /** What is known of a session's felt and cameras; of a round, its clips too. */
 export const footageOf = (session, round, signal) =>
@@ -52,8 +54,8 @@ function outlines(camera, table) {
 }
 
 /**
- * A frame for a camera's picture. `show(table)` draws the outlines and, if it is live, asks for
- * the picture of the table's last moment; `clip` is its <video> where it plays one.
+ * A frame for a camera's picture. `show(table)` draws the outlines; `clip` is its <video> where it
+ * plays one, and `end` is called when the page is left.
  */
 export function pictureFrame(camera, { clip = null, live = false } = {}) {
   const over = s("svg", { class: "outlines", viewBox: `0 0 ${camera.width_px} ${camera.height_px}`, "aria-hidden": "true" });
@@ -62,16 +64,46 @@ export function pictureFrame(camera, { clip = null, live = false } = {}) {
     src: clip.url, muted: true, playsinline: true, preload: "auto", "aria-label": `Camera ${camera.name}, the round's video`,
     onerror: () => { note.textContent = "The clip cannot be played."; },
   });
-  const image = live && h("img", { alt: `Camera ${camera.name}, the table now` });
-  const frame = h("figure", { class: "picture" }, h("div", { class: "stage" }, video || image, over, note),
-    h("figcaption", {}, `Camera ${camera.name}`));
-  frame.querySelector(".stage").style.aspectRatio = `${camera.width_px} / ${camera.height_px}`;
-  const ask = live ? refreshing(camera, image, note) : () => null;
+  const stage = h("div", { class: "stage" }, video, over, note);
+  const caption = h("figcaption", {}, `Camera ${camera.name}`);
+  const frame = h("figure", { class: "picture" }, stage, caption);
+  stage.style.aspectRatio = `${camera.width_px} / ${camera.height_px}`;
+  const draw = (table) => put(over, outlines(camera, table));
+  if (live) return { frame, video, ...now(camera, { stage, note, caption }, draw) };
+  return { frame, video, show: draw, end: () => null };
+}
+
+/** The table now: its video while it is recorded, else the picture of its last moment. */
+function now(camera, { stage, note, caption }, draw) {
+  const image = h("img", { alt: `Camera ${camera.name}, the table now` });
+  const ask = refreshing(camera, image, note);
+  stage.prepend(image);
+  if (!camera.live || !window.MediaSource) return { show(table) { draw(table); ask(table.at); }, end: () => null };
+  const video = h("video", { muted: true, playsinline: true, hidden: true, "aria-label": `Camera ${camera.name}, live` });
+  stage.prepend(video);
+  let known = [], latest = null, isPlaying = false;
+  const drawPlayed = () => {
+    const at = camera.start_ns + video.currentTime * 1e9;
+    known = known.slice(Math.max(0, known.findLastIndex((one) => one.at <= at)));
+    draw(known[0]?.at <= at ? known[0] : { tracks: {} });
+    const ago = Math.round((Date.now() * 1e6 - at) / 1e9);
+    caption.textContent = `Camera ${camera.name}, ${ago >= 0 && ago < 60 ? `${ago} s ago` : "live"}`;
+  };
+  video.addEventListener("timeupdate", () => { if (isPlaying) drawPlayed(); });
+  const end = playLive(video, camera.live, (plays) => {
+    isPlaying = plays;
+    video.hidden = !plays;
+    image.hidden = plays;
+    caption.textContent = `Camera ${camera.name}`;
+    if (plays) note.textContent = "";
+    else if (latest) { draw(latest); ask(latest.at); }
+  });
   return {
-    frame, video,
+    end,
     show(table) {
-      put(over, outlines(camera, table));
-      ask(table.at);
+      latest = table;
+      known = [...known.slice(-MOST_KNOWN), { at: table.at, tracks: { ...table.tracks } }];
+      if (!isPlaying) { draw(table); ask(table.at); }
     },
   };
 }

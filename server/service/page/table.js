@@ -36,7 +36,7 @@ export async function showTable({ main, rest: [name], may, onLeave }, signal) {
     if (page.found.now.session !== session) dispatchEvent(new HashChangeEvent("hashchange"));
     else draw();
   }, 20000);
-  onLeave(signal, () => { end(); clearInterval(timer); });
+  onLeave(signal, () => { end(); page.picture?.end(); clearInterval(timer); });
   draw();
 }
 
