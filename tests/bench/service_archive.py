@@ -6,6 +6,7 @@ it, and asks for rounds. ``--keep FOLDER`` leaves the archive there, or takes th
 """
 
 import argparse
+import os
 import random
 import socket
 import subprocess
@@ -132,8 +133,8 @@ def _start(journals: Path, state: Path, how: str, days: int) -> None:
         ready_s = time.perf_counter() - began
         client = _officer(url, state)
         print(
-            f"{how}: answers after {answers_s:.1f} s, everything read after {ready_s:.1f} s,"
-            f" {_mib(pid):.0f} MiB",
+            f"{how}: answers after {answers_s:.1f} s, everything read after {ready_s:.1f} s"
+            f" ({_cpu_s(pid):.1f} s of CPU), {_mib(pid):.0f} MiB",
             flush=True,
         )
         for what, path in _questions(days):
@@ -188,7 +189,7 @@ def _service(journals: Path, state: Path) -> Iterator[tuple[str, int]]:
 
 def _until(is_so: Callable[[], bool]) -> None:
     while not is_so():
-        time.sleep(0.05)
+        time.sleep(0.2)
 
 
 def _is(url: str) -> bool:
@@ -213,6 +214,11 @@ def _officer(url: str, state: Path) -> httpx.Client:
 def _sign_in(client: httpx.Client, name: str, password: str) -> None:
     sent: Any = client.post("/api/sign-in", json={"name": name, "password": password})
     client.headers["X-CSRF-Token"] = sent.raise_for_status().json()["csrf"]
+
+
+def _cpu_s(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _mib(pid: int) -> float:

@@ -328,7 +328,14 @@ async def _watch_all(url: httpx.URL, token: str, viewers: int, told: Connection)
     ]
     idle.transport.resume_reading()
     await asyncio.sleep(_DRAIN_S)
-    told.send((lost, idle.code, counts))
+    told.send((lost, _parted(idle), counts))
+
+
+def _parted(idle: _Viewer) -> str:
+    """Say how a viewer was parted from: who takes nothing is not told the code either."""
+    if not idle.faults:
+        return "is still connected"
+    return f"was cut off after its last {sum(idle.places.values()):,} events, code {idle.code}"
 
 
 # --- what came of it ------------------------------------------------------------------------
@@ -338,7 +345,7 @@ def _tell(
     asked: argparse.Namespace,
     last: dict[str, int],
     lost: list[str],
-    stalled: int | None,
+    stalled: str,
     counts: dict[int, int],
     sizes: list[tuple[float, float]],
     spent_s: float,
@@ -355,13 +362,11 @@ def _tell(
         f" worst {max(counts) * _BUCKET_US / 1000:.1f} ms"
     )
     print(f"the service took {spent_s / asked.seconds:.2f} of a core")
-    settled = [size for passed, size in sizes if passed > asked.seconds / 5]
-    fifth = max(len(settled) // 4, 1)
-    print(
-        f"service's memory: {sum(settled[:fifth]) / fifth:.1f} MiB in the second fifth,"
-        f" {sum(settled[-fifth:]) / fifth:.1f} MiB in the last, {max(settled):.1f} MiB at most"
-    )
-    print(f"the viewer that stopped reading was sent away with {stalled}")
+    fifth_s = asked.seconds / 5
+    fifths = [[size for at, size in sizes if n <= at / fifth_s < n + 1] for n in range(5)]
+    means = ", ".join(f"{sum(one) / len(one):.1f}" for one in fifths if one)
+    print(f"service's memory, by fifths of the time: {means} MiB")
+    print(f"the viewer that stopped reading {stalled}")
     for line in lost[:5]:
         print(f"    {line}")
     return 1 if lost or p99 > _LIMIT_MS else 0
