@@ -190,13 +190,16 @@ def _similarity(told: NDArray[np.float64], seen: NDArray[np.float64]) -> NDArray
     return np.array([[along, -across], [across, along]])
 
 
-def joined_vote(indices: Indices, members: list[int]) -> tuple[NDArray[np.float64], float]:
+def joined_vote(
+    indices: Indices, members: list[int], overlap: float
+) -> tuple[NDArray[np.float64], float]:
     """Add the votes of one card's indices: chances of the 52 cards and of none of them.
 
-    They share a typeface, a light and a lens, and err together: n of them weigh as their root.
+    They share a typeface, a light and a lens, and err together. ``overlap`` says how much:
+    with 0 each counts in full, with 1 all of them no more than one.
     """
     logs = np.column_stack([indices.card_log[members], indices.none_log[members]]).sum(0)
-    logs /= np.sqrt(len(members))
+    logs /= len(members) ** overlap
     chances = np.exp(logs - logs.max())
     chances /= chances.sum()
     return chances[:52], float(chances[52])

@@ -97,7 +97,11 @@ class Reader:
             return nothing()
         found = self.find(part, card_width_px).moved(1.0, np.array([x, y], np.float32))
         same_place = SAME_PLACE_ASLANT if card_width_px is None else SAME_PLACE
-        return self._read_found(image_bgr, found, same_place)
+        return self.weigh(self.read_found(image_bgr, found, same_place))
+
+    def weigh(self, looks: "Looks") -> Sightings:
+        """Let the indices of each card vote; the faces come first, in the order of ``cards``."""
+        return _sightings(looks, self.classifier.manifest["calibration"]["corner_overlap"])
 
     def find(self, part: NDArray[np.uint8], card_width_px: float | None) -> Found:
         """Find indices and backs in a picture without reading them."""
@@ -116,7 +120,11 @@ class Reader:
         sized = cv2.resize(part, size, interpolation=way)
         return find(self.finder, np.asarray(sized, np.uint8)).moved(1 / scale, NONE)
 
-    def _read_found(self, picture: NDArray[np.uint8], found: Found, same_place: float) -> Sightings:
+    def read_found(self, picture: NDArray[np.uint8], found: Found, same_place: float) -> "Looks":
+        """Read the indices that were found, and sort them into cards.
+
+        ``same_place``: how near two of a card's indices must put its middle, in card widths.
+        """
         maps = card_to_picture(found.anchors, found.ups, found.rights, found.right_hand)
         read = read_indices(self.classifier, picture, maps, found.right_hand)
         worth = found.heat * np.exp(read.card_log.max(1, initial=-np.inf))
@@ -129,7 +137,7 @@ class Reader:
             read.none_log[real],
         )
         indices = with_hands_settled(_each_once(indices))
-        return _sightings(*self._with_other_corners(picture, indices, same_place), found)
+        return Looks(*self._with_other_corners(picture, indices, same_place), found)
 
     def _with_other_corners(
         self, picture: NDArray[np.uint8], indices: Indices, same_place: float
@@ -152,6 +160,19 @@ class Reader:
         return indices.with_more(more), cards
 
 
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """What was found in a picture and what each index in it reads.
+
+    Attributes:
+        cards: the numbers of each card's indices, the surest first.
+    """
+
+    indices: Indices
+    cards: list[list[int]]
+    found: Found
+
+
 def _each_once(indices: Indices) -> Indices:
     """Of several finds at one index, keep the one that reads most like an index."""
     points = anchor_points(indices.maps, indices.right_hand)
@@ -169,9 +190,10 @@ def nothing() -> Sightings:
     )
 
 
-def _sightings(indices: Indices, cards: list[list[int]], found: Found) -> Sightings:
+def _sightings(looks: Looks, overlap: float) -> Sightings:
+    indices, cards, found = looks.indices, looks.cards, looks.found
     maps = [joined_map(indices, members) for members in cards]
-    votes = [joined_vote(indices, members) for members in cards]
+    votes = [joined_vote(indices, members, overlap) for members in cards]
     heats = [float(1 - np.prod(1 - indices.heat[members])) for members in cards]
     faces = card_corners(np.array(maps, np.float32).reshape(-1, 2, 3))
     backs, back_heat = _backs(found, faces.mean(1))

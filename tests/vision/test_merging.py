@@ -59,9 +59,18 @@ def test_both_indices_of_a_card_join_and_keep_its_place(
 
 def test_two_indices_are_surer_than_one() -> None:
     both = indices((card_map(50, 50, 0), "8S", 0.8), (card_map(50, 50, np.pi), "8S", 0.7))
-    chances, none = joined_vote(both, [0, 1])
+    chances, none = joined_vote(both, [0, 1], overlap=0.5)
     assert chances.max() > 0.8
     assert chances.sum() + none == pytest.approx(1)
+
+
+@given(overlap=st.floats(0, 1))
+def test_the_more_two_indices_have_in_common_the_less_the_second_adds(overlap: float) -> None:
+    both = indices((card_map(50, 50, 0), "8S", 0.8), (card_map(50, 50, np.pi), "8S", 0.8))
+    alone, _ = joined_vote(both, [0], overlap)
+    one_way, _ = joined_vote(both, [0, 1], overlap)
+    apart, _ = joined_vote(both, [0, 1], overlap=0.0)
+    assert alone.max() - 1e-9 <= one_way.max() <= apart.max() + 1e-9
 
 
 def test_a_right_hand_index_joins_the_left_one_beside_it() -> None:

@@ -1,5 +1,6 @@
 """Measure the exported networks, as they are deployed, on rendered scenes of unseen decks."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
@@ -7,19 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.cards import DECK, RANKS, SUITS, Card
-from vision.corners import card_to_picture
-from vision.finder import find
-from vision.patches import NUDGES_MM, cut_patches, mean_answers, read_once
+from vision.merging import SAME_PLACE, Indices
+from vision.patches import RANK_OF, SUIT_OF, log_softmax
 from vision.reader import Reader
 from vision.sightings import Sightings
-from vision.training.samples import BACK_SEEN, SEEN, anchor_at
-from vision.training.scenes import Scene, anchors, render
+from vision.training.samples import BACK_SEEN, SEEN
+from vision.training.scenes import Scene, render
 
 SCENE_PX = 384
 SEVERITY = 0.5
 """How badly the scenes are photographed, of what is learnt from."""
-NEAR = 0.12
-"""A find tells of an index within this many card widths of it."""
 CLOSE_BY = 1.2
 """An index taken for a neighbour's belongs to a card whose middle is within so many widths."""
 SAME_CARD = 0.3
@@ -31,6 +29,7 @@ class Score:
     """Counts over a set of scenes; shares are of the cards with an index in plain view.
 
     ``misplaced``: called rightly, but told to lie where another card does; not counted as right.
+    ``calibration_noise``: what chance alone makes of the calibration error of so few cards.
     """
 
     scenes: int
@@ -42,6 +41,7 @@ class Score:
     doubtful: int
     false_cards: int
     calibration_error: float
+    calibration_noise: float
     backs: int
     backs_found: float
 
@@ -103,6 +103,7 @@ def _score(reader: Reader, reads: list[Read], counts: tuple[int, ...]) -> Score:
         doubtful=len(reads) - len(sure),
         false_cards=false_cards,
         calibration_error=calibration_error(reads),
+        calibration_noise=calibration_noise(reads),
         backs=backs,
         backs_found=backs_found / max(1, backs),
     )
@@ -120,6 +121,23 @@ def calibration_error(reads: list[Read], bins: int = 15) -> float:
             was = np.mean([ordered[i].right or ordered[i].misplaced for i in part])
             error += abs(float(said - was)) * len(part) / len(ordered)
     return error
+
+
+def calibration_noise(reads: list[Read], draws: int = 40) -> float:
+    """The calibration error that chance alone gives so many reads whose chances are all true."""
+    rng = np.random.default_rng(1)
+    chances = np.array([read.p for read in reads])
+    drawn = [
+        calibration_error([Read(read.p, bool(hit)) for read, hit in zip(reads, hits, strict=True)])
+        for hits in rng.random((draws, len(reads))) < chances
+    ]
+    return float(np.mean(drawn))
+
+
+def calibration_table(reads: list[Read]) -> dict[str, float]:
+    """The calibration error of many reads, beside what chance alone makes of it."""
+    errors = {"calibration_error": calibration_error, "calibration_noise": calibration_noise}
+    return {"reads": len(reads)} | {name: round(of(reads), 5) for name, of in errors.items()}
 
 
 Known = list[tuple[Card, NDArray[np.float64]]]
@@ -186,40 +204,55 @@ def _backs_seen(seen: Sightings, middles: list[NDArray[np.float64]], card_px: fl
 
 
 @dataclass(frozen=True)
-class Readings:
-    """Classifier logits ``(N, 18)`` at the detector's finds, with the true rank and suit."""
+class Votes:
+    """What the indices of N cards say, each card by ``k`` of them, before calibration.
 
-    logits: NDArray[np.float64]
-    ranks: NDArray[np.int64]
-    suits: NDArray[np.int64]
+    Attributes:
+        ranks: ``(N, k, 14)`` float64, logarithms of the chances of each rank and of no index.
+        suits: ``(N, k, 4)`` float64, of each suit.
+        faces: ``(N,)`` int64, which of the 52 each card is.
+    """
+
+    ranks: NDArray[np.float64]
+    suits: NDArray[np.float64]
+    faces: NDArray[np.int64]
+
+    def likelihood(self, rank_temperature: float, suit_temperature: float, overlap: float) -> float:
+        """Sum of the logarithms of the chances that the true faces get."""
+        rank = log_softmax(self.ranks / rank_temperature)
+        suit = log_softmax(self.suits / suit_temperature)
+        card = rank[..., RANK_OF] + suit[..., SUIT_OF]
+        logs = np.concatenate([card, rank[..., 13:]], axis=2).sum(1)
+        chances = log_softmax(logs / self.ranks.shape[1] ** overlap)
+        return float(chances[np.arange(len(self.faces)), self.faces].sum())
 
 
-def readings(reader: Reader, decks: Sequence[str], count: int, seed: int) -> Readings:
-    """Collect what the classifier says where the detector finds an index."""
-    logits, ranks, suits = [], [], []
+def votes(reader: Reader, decks: Sequence[str], count: int, seed: int) -> list[Votes]:
+    """Collect what an uncalibrated reader's indices say of the cards in rendered scenes.
+
+    A sighting that names a card close by tells of that card, in the wrong place.
+    """
+    told: dict[int, list[tuple[NDArray[np.float64], NDArray[np.float64], int]]] = defaultdict(list)
     for scene in scenes(decks, count, seed):
-        found = find(reader.finder, scene.picture)
-        maps = card_to_picture(found.anchors, found.ups, found.rights, found.right_hand)
-        truth = [_face_at(scene, anchor) for anchor in found.anchors]
-        known = [i for i, face in enumerate(truth) if face is not None]
-        told = (maps[known], found.right_hand[known])
-        once = read_once(reader.classifier, scene.picture, *told, NUDGES_MM[:1])
-        patches = cut_patches(scene.picture, once.maps, once.right_hand)
-        logits.append(mean_answers(reader.classifier, patches)[:, :18])
-        ranks += [RANKS.index(truth[i].rank) for i in known]  # type: ignore[union-attr]
-        suits += [SUITS.index(truth[i].suit) for i in known]  # type: ignore[union-attr]
-    stacked = np.concatenate(logits) if logits else np.zeros((0, 18))
-    return Readings(stacked.astype(np.float64), np.array(ranks, int), np.array(suits, int))
+        found = reader.find(scene.picture, scene.card_px)
+        looks = reader.read_found(scene.picture, found, SAME_PLACE)
+        seen, (plain, hidden) = reader.weigh(looks), _cards_in_view(scene)
+        known = (plain + hidden, scene.card_px)
+        for sighting, card in _match(seen, *known).items():
+            if card < len(plain):
+                face, members = plain[card][0], looks.cards[sighting]
+                if _read(seen, sighting, face, *known).misplaced:
+                    face = DECK[int(seen.card_p[sighting].argmax())]
+                parts = _ranks_and_suits(looks.indices.only(np.array(members)))
+                told[len(members)].append((*parts, DECK.index(face)))
+    return [
+        Votes(*(np.array(part) for part in zip(*cards, strict=True))) for cards in told.values()
+    ]
 
 
-def _face_at(scene: Scene, anchor: NDArray[np.float32]) -> Card | None:
-    """Name the face whose index, in plain view, is the nearest to a find, and near enough."""
-    near: list[tuple[float, Card]] = []
-    for lain in scene.cards:
-        if lain.face is None:
-            continue
-        for at, onto in enumerate(anchors(lain)):
-            far = float(np.hypot(*(anchor_at(onto, at >= 2) - anchor))) / scene.card_px
-            if far < NEAR and lain.shown[at] >= SEEN:
-                near.append((far, lain.face))
-    return min(near, key=lambda told: told[0])[1] if near else None
+def _ranks_and_suits(indices: Indices) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Take the chances of cards apart into those of ranks, or of no index, and of suits."""
+    by_suit = indices.card_log.reshape(-1, len(SUITS), len(RANKS))
+    ranks = np.logaddexp.reduce(by_suit, axis=1)
+    suits = np.logaddexp.reduce(by_suit, axis=2)
+    return np.column_stack([ranks, indices.none_log]), log_softmax(suits)
