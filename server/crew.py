@@ -3,7 +3,6 @@
 A file is settled whole or refused whole; what is refused does not stop the others.
 """
 
-import gc
 import multiprocessing
 import os
 import signal
@@ -12,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TextIO, TypeAli
 
 from models.errors import OperatorError, PitwatchError, TechnicianError
 from server.archives import Feed, Source, feeds
+from server.collecting import collected_seldom
 from server.progress import Progress
 
 if TYPE_CHECKING:
@@ -123,27 +123,13 @@ def _files(
         for feed in feeds(source, progress.at_byte):
             report = FileReport(feed.name, work.totals())
             try:
-                with _collected_seldom():
+                with collected_seldom():
                     work.settle(feed, report.totals, text, rows, progress.count)
             except PitwatchError as refusal:
                 report.refusal = str(refusal)
             yield report
     except PitwatchError as refusal:
         yield FileReport(source.name, work.totals(), str(refusal))
-
-
-@contextmanager
-def _collected_seldom() -> Iterator[None]:
-    """Have the collector look for cycles seldom: events and rounds make none.
-
-    To look after every few hundred events took a third of the time that settling a file takes.
-    """
-    usual = gc.get_threshold()
-    gc.set_threshold(100_000, 50, 100)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*usual)
 
 
 # --- several processes --------------------------------------------------------------------

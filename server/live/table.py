@@ -26,6 +26,7 @@ from models.events import (
 )
 from models.layout import TableLayout
 from models.rulebook import Rulebook
+from server.collecting import collected_seldom
 from server.live.config import Camera, Placed, Port, layout_of
 from server.live.desk import Word, Words, open_desk
 from server.live.entries import Entries
@@ -94,12 +95,13 @@ class LiveTable:
         self._layout: TableLayout = layout_of(placed)
         self._sources = tuple(f"camera:{camera.name}" for camera in config.cameras)
         self._order = Order(self._sources, config.hold_ms * _MS)
-        self._past = past_of(journal)
-        self._words = Words(self._past.observations)
         self._rules = rules_of(placed)
-        self._recalling = True
-        self._pipeline = self._recalled()
-        self._recalling = False
+        with collected_seldom():
+            self._past = past_of(journal)
+            self._words = Words(self._past.observations)
+            self._recalling = True
+            self._pipeline = self._recalled()
+            self._recalling = False
         self._recordings = self._begin_recording()
         self._failed: asyncio.Future[None]
 
