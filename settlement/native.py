@@ -53,6 +53,7 @@ _ENGINE_MODULES: Final = (
 _RECONCILER_MODULES: Final = (
     "camera",
     "chips",
+    "clinging",
     "decisions",
     "draws",
     "faces",

@@ -32,7 +32,11 @@ def upheld(said: Card, reading: Reading) -> bool:
 
 
 def rivals(
-    stated: Card, said: Card | None, reading: Reading | None, holds: Callable[[Card], bool]
+    stated: Card,
+    said: Card | None,
+    reading: Reading | None,
+    holds: Callable[[Card], bool],
+    clinging: float = 1.0,
 ) -> dict[Card, float]:
     """Return what else a card may be, with the odds against what it is stated to be.
 
@@ -41,11 +45,12 @@ def rivals(
         said: the shoe's word; ``None`` where it had none.
         reading: the camera's looks; ``None`` where they say nothing.
         holds: tells whether the shoe can still hold one more of a face.
+        clinging: the share of the camera's errors that last from look to look.
 
     Returns:
         One face a rank, the likeliest, with the odds of all of that rank.
     """
-    weights = list(zip(DECK, _weights(said, reading), strict=True))
+    weights = list(zip(DECK, _weights(said, reading, clinging), strict=True))
     own = sum((weight for face, weight in weights if _same(stated, face)), 0.0)
     others = [(face, weight) for face, weight in weights if not _same(stated, face)]
     if _SUITS * max(weight for _, weight in others) < _LEAST_ODDS * own:
@@ -62,14 +67,14 @@ def rivals(
 
 def probability(stated: Card, said: Card | None, reading: Reading | None) -> float:
     """Return how sure it is that a card is what it is stated to be."""
-    weights = _weights(said, reading)
+    weights = _weights(said, reading, 1.0)
     own = sum((w for face, w in zip(DECK, weights, strict=True) if _same(stated, face)), 0.0)
     return own / sum(weights, 0.0)
 
 
-def _weights(said: Card | None, reading: Reading | None) -> list[float]:
+def _weights(said: Card | None, reading: Reading | None, clinging: float) -> list[float]:
     """Return how likely each face of the deck is by both sensors, but for a factor."""
-    seen = [1.0] * len(DECK) if reading is None else reading.shares()
+    seen = [1.0] * len(DECK) if reading is None else reading.shares(clinging)
     if said is None:
         return seen
     return [

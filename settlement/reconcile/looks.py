@@ -46,6 +46,7 @@ class Reading:
         runs: the looks that it rests on, those that say the same joined to one; none where it
             is one look.
         summed: whether it is the camera's own sum of every look so far.
+        afresh: whether the card was moved or turned before the first of these looks.
     """
 
     listed: tuple[tuple[Card, float], ...]
@@ -53,6 +54,7 @@ class Reading:
     looks: int
     runs: tuple["Reading", ...] = ()
     summed: bool = False
+    afresh: bool = False
 
     @classmethod
     def of(cls, card: Card | None, candidates: Mapping[str, float]) -> "Reading | None":
@@ -82,10 +84,11 @@ class Reading:
         if len(before) >= _MOST_RUNS:
             return self
         if afresh or last.likeliest is not look.likeliest:
-            runs = (*before, last, look)
+            runs = (*before, last, replace(look, afresh=afresh))
         else:
             surer = max(last, look, key=lambda one: one.listed[0][1])
-            runs = (*before, replace(surer, looks=last.looks + look.looks))
+            looks = last.looks + look.looks
+            runs = (*before, replace(surer, looks=looks, afresh=last.afresh))
         return _together(runs)
 
     def agrees(self, said: Card | None) -> bool:
@@ -112,17 +115,27 @@ class Reading:
         faces = (card,) if card.suited else _of_rank(card)
         return min(1.0, sum((self.each(face) for face in faces), 0.0))
 
-    def shares(self) -> list[float]:
+    def shares(self, clinging: float = 1.0) -> list[float]:
         """Return each face's part of the whole, in the order of the deck.
 
         What no look named is shared out among the faces that none did.
+
+        Args:
+            clinging: the share of the camera's errors that last from look to look.
         """
         unnamed = len(DECK) - len(self.listed)
+        doubt = self._lasting(clinging)
         rest = max(self.other / max(1, unnamed), min(self.other, _ANYTHING))
-        shares = [rest] * len(DECK)
+        shares = [rest * doubt] * len(DECK)
         for face, p in self.listed:
-            shares[_PLACES[face]] = p
+            shares[_PLACES[face]] = p if face is self.likeliest else p * doubt
         return shares
+
+    def _lasting(self, clinging: float) -> float:
+        """Return how much less likely an error is for having lasted through equal looks."""
+        if not self.steady:
+            return 1.0
+        return clinging ** sum(run.looks > 1 for run in self.runs or (self,))
 
     def each(self, card: Card) -> float:
         """Return the probability of one face, its suit known."""

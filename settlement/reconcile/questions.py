@@ -27,7 +27,11 @@ _NAMED = 5
 
 
 def of_face(
-    held: Held, reading: Reading | None, record: Sequence[AnyFact], shoe: Composition
+    held: Held,
+    reading: Reading | None,
+    record: Sequence[AnyFact],
+    shoe: Composition,
+    clinging: float,
 ) -> Question | None:
     """Ask which card one is; ``None`` where its sensors leave no doubt, or nobody read it.
 
@@ -36,10 +40,11 @@ def of_face(
         reading: all that the camera's looks said of its face.
         record: the facts of the round.
         shoe: what the shoe can still hold.
+        clinging: the share of the camera's errors that last from look to look.
     """
     if held.card is None:
         return None
-    others = rivals(held.card, held.said, reading, shoe.holds)
+    others = rivals(held.card, held.said, reading, shoe.holds, clinging)
     if not others:
         return None
     ordered = sorted(others, key=lambda face: (-others[face], face.value))

@@ -121,7 +121,7 @@ class Reconciler:
                 self._agenda.add(Entered(observation.at or 0, fact, _seqs(observation)))
             case ShoeLoaded():
                 self._count.loaded()
-                self._composition.shuffled(self._decks)
+                self._shuffled(self._decks)
                 self._rounds.shoe_loaded(observation.at or 0, _seqs(observation))
             case CardSighted():
                 self._camera.sighted(observation)
@@ -158,11 +158,15 @@ class Reconciler:
 
     def _entry(self, entry: ConsoleEntry) -> None:
         if isinstance(entry.fact, ShoeStarted):
-            self._composition.shuffled(entry.fact.decks)
+            self._shuffled(entry.fact.decks)
         if isinstance(entry.fact, CardBurned | CardBoxed):
             self._entries.append(entry)
         else:
             self._agenda.add(Entered(_entered_at(entry), entry.fact, _seqs(entry)))
+
+    def _shuffled(self, decks: int) -> None:
+        self._composition.shuffled(decks)
+        self._rounds.shuffled()
 
     def _fault(self, fault: ReaderFault) -> None:
         if fault.source.startswith("plate"):

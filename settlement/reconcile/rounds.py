@@ -22,6 +22,7 @@ from models.rulebook import Rulebook
 from settlement.hands import total
 from settlement.reconcile import questions
 from settlement.reconcile.camera import Camera
+from settlement.reconcile.clinging import Clinging
 from settlement.reconcile.draws import Composition, Draw
 from settlement.reconcile.faces import card_name
 from settlement.reconcile.happenings import (
@@ -72,6 +73,7 @@ class Rounds:
         self._splits = Splits(table, agenda, self._voice)
         self._wagers = Wagers(table, agenda, self._voice)
         self._unseen = Unseen(table, agenda)
+        self._clinging = Clinging()
         self._carried: set[int] = set()
         self._now = 0
         self._dealt_at = 0
@@ -205,6 +207,8 @@ class Rounds:
         for spot in self._weighing.short_of_a_card((*self._voice.record, closed)):
             what = f"spot {spot} seems to have got a card that neither sensor told of"
             self._voice.doubt(what, (), closed.evidence)
+        for held in self._table.all_cards():
+            self._clinging.note(held.said, self._read_of(held))
         self._voice.say(closed)
         self._voice.release()
         self._voice.in_play = False
@@ -219,14 +223,21 @@ class Rounds:
 
     def _doubtful(self, record: Sequence[AnyFact]) -> Iterator[Question]:
         for held in self._table.all_cards():
-            seen = None if held.track is None else self._camera.reading(held.track)
-            found = questions.of_face(held, seen or held.reading, record, self._composition)
-            if found is not None and self._may_be_misread(held, seen or held.reading):
+            reading = self._read_of(held)
+            found = questions.of_face(
+                held, reading, record, self._composition, self._clinging.share
+            )
+            if found is not None and self._may_be_misread(held, reading):
                 yield found
             if held.unseen is not None and held.track is None:
                 yield questions.of_place(held, held.unseen, record)
             if held.welcomed is not None:
                 yield questions.of_being(held, held.welcomed)
+
+    def _read_of(self, held: Held) -> Reading | None:
+        """Return all that the camera's looks said of a card's face."""
+        seen = None if held.track is None else self._camera.reading(held.track)
+        return seen or held.reading
 
     def _may_be_misread(self, _held: Held, _reading: Reading | None) -> bool:
         """Tell whether one sensor's word for a card is to be doubted."""
@@ -548,6 +559,10 @@ class Rounds:
         """A person declares the round over, whatever lies on the felt."""
         if self._voice.in_play:
             self._end_round(RoundClosed(at=entry.at, evidence=entry.seqs))
+
+    def shuffled(self) -> None:
+        """All cards are back in the shoe: what was learned in the last one is forgotten."""
+        self._clinging.forget()
 
     def shoe_loaded(self, at: int, seqs: tuple[int, ...]) -> None:
         """The shoe reports a fresh start; the floor's own entry of it goes first."""

@@ -1,5 +1,6 @@
 """Cards that went astray, and sensors that say what is not so: told right, or asked."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 import pytest
@@ -14,6 +15,7 @@ from models.events import (
     CardGone,
     ForeignCardSighted,
     ReaderFault,
+    ShoeStarted,
 )
 from models.judgements import ReviewRaised
 from settlement.reconcile import Reconciler
@@ -414,3 +416,50 @@ def test_a_card_turned_up_early_and_misread_at_first_was_turned_up_early() -> No
     scene.chips(1, 0, -1000).take(1).take("dealer").wait(15_000)
     told = scene.lines("card_exposed", "card_dealt")
     assert told[-2:] == ["card_exposed to=dealer card=KC", "card_dealt to=1 card=7C"]
+
+
+# --- a camera that is known to cling to its errors, or not to -----------------------------
+
+
+def paid_as_the_camera_reads(scene: Scene) -> Scene:
+    """21 points against 19 are paid, and push by the card that the shoe says."""
+    scene.chips(1, 0, 1000).deal_round("4S 9C KC QH").deal(1, "7H", shoe="5H")
+    for _ in range(2):
+        scene.look_again(1, 2, {"7H": 0.9995})
+    scene.wait(8_000).turn_hole("QH").chips(1, 0, 1000).take(1).take("dealer")
+    return scene.wait(15_000)
+
+
+def misread(scene: Scene, looks: Sequence[str]) -> Scene:
+    """A round of 19 against 18, its ten looked at again and again."""
+    scene.chips(1, 0, 1000).deal_round("TS TD 9H 8C")
+    for look in looks:
+        scene.look_again(1, 0, {look: 0.9995}).wait(500)
+    scene.turn_hole("8C").chips(1, 0, 1000).take(1).take("dealer").wait(8_000)
+    return scene.chips(1, 0, -2000)
+
+
+SLIPS = ["6S", "TS", "4C", "TS", "9D", "TS"]
+LASTED = ["6S", "6S", "6S", "6S"]
+ASKED = ["the shoe said 5H, the camera reads 7H"]
+
+
+def test_a_camera_of_which_nothing_is_known_may_cling_to_its_error() -> None:
+    assert paid_as_the_camera_reads(Scene()).reviews() == ASKED
+
+
+def test_a_camera_that_corrects_its_errors_at_the_next_look_is_believed_after_three() -> None:
+    scene = paid_as_the_camera_reads(misread(Scene(), SLIPS))
+    assert dealt(scene)[-1] == "card_dealt to=1 card=7H"
+    assert scene.reviews() == NOBODY_ASKED
+
+
+def test_a_camera_whose_errors_lasted_is_not_believed() -> None:
+    scene = paid_as_the_camera_reads(misread(misread(Scene(), LASTED), SLIPS))
+    assert ASKED[0] in scene.reviews()
+
+
+def test_what_a_camera_is_known_for_is_forgotten_with_the_shoe() -> None:
+    scene = misread(Scene(), SLIPS)
+    scene.enter(ShoeStarted(decks=6)).wait(8_000)
+    assert ASKED[0] in paid_as_the_camera_reads(scene).reviews()
