@@ -77,8 +77,11 @@ class Playing:
             thread.join()
 
     def pictures(self, camera: CameraRecord) -> Iterator[bytes]:
-        """Yield a camera's pictures as JPEG at their times, without end."""
-        coder = _Jpeg()
+        """Yield a camera's pictures as JPEG at their times, without end.
+
+        Whoever comes while it is played sees what is shown from then on.
+        """
+        coder, joined_ns = _Jpeg(), self._clock.now_ns() if self._begun.is_set() else 0
         source = {record.name: film for record, film in self.recording.cameras}
         frames = source[camera.name].frames()
         # Shown in turn while nothing moves: two pictures of one scene never are the same.
@@ -87,7 +90,10 @@ class Playing:
             yield shown[0]
             shown.rotate()
         for frame in frames:
-            self._clock.wait_until(self._start_ns + frame.at_ns - self.recording.session.at)
+            shown_ns = self._start_ns + frame.at_ns - self.recording.session.at
+            if shown_ns < joined_ns:
+                continue
+            self._clock.wait_until(shown_ns)
             shown.append(coder.encoded(frame))
             yield shown[-1]
         while True:
