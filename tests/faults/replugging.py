@@ -1,18 +1,24 @@
 """Every device unplugged and plugged in again: ``python -m tests.faults.replugging --cycles 100``.
 
 All at once in one session: each serial device on a pseudo-terminal that keeps its name, an HTTP
-camera and, where this machine can serve it, an RTSP camera (``--rtsp``). Prints what the journal
-holds of each.
+camera and, where this machine can serve it, an RTSP camera (``--rtsp``). Before each plug is
+pulled garbage comes, and half a frame. Beside them a shoe that refuses every command, a port that
+another program takes again and again, and a camera that stalls, changes the size of its picture,
+sends damage, a page of text, or nothing. Prints what the journal holds of each.
 """
 
 import argparse
 import asyncio
 import tempfile
+import time
+from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import cycle as cycle_of
 from pathlib import Path
 
+from devices.shoes.angel_eye import encode_command
 from devices.simulated import (
     AngelEyeDevice,
     LineShoeDevice,
@@ -21,14 +27,21 @@ from devices.simulated import (
     TagDevice,
 )
 from devices.simulators import SimulatedPort
+from devices.transport import SerialTransport
 from models.cards import DECK
+from models.errors import TechnicianError
 from models.events import CameraFault, DeviceReturned, Observation, ReaderFault
 from stream.journal import Journal, read_journal, verify_journal
-from tests.devices.camera_servers import RtspCamera, http_camera, mjpeg, rtsp_camera
+from tests.devices.camera_servers import RtspCamera, http_camera, mjpeg, mjpeg_part, rtsp_camera
 from tests.devices.live import LiveTable
 from tests.devices.wires import CUT_TAGS, START_TAGS, mark, tag_of
 
 CAMERA = "camera:overhead"
+ROUGH = "camera:rough"
+REFUSING = "refusing"
+TAKEN = "taken"
+GARBAGE = b"\xff\x00\x15\x15" * 5
+LOCK = encode_command("LK", 2)
 
 
 @dataclass(frozen=True)
@@ -68,7 +81,8 @@ class Told:
     losses: int
     returns: int
     readings: int
-    other_faults: int
+    faults: Counter[str]
+    """Other faults, by their kind."""
 
 
 def replugged(folder: Path, cycles: int, *, rtsp_cycles: int = 0) -> dict[str, Told]:
@@ -94,7 +108,12 @@ async def _session(folder: Path, journal: Journal, cycles: int, rtsp_cycles: int
         camera = held.enter_context(http_camera(lambda: mjpeg(3, gap_s=0.005)))
         table.keep([table.device(port.port, gear.driver, gear.driver) for gear, port in serial])
         table.keep([table.camera(camera.url)])
+        rough = held.enter_context(http_camera(_rough_pictures()))
+        settings = {"source": ROUGH, "stall_ms": 300, "open_ms": 300}
+        table.keep([table.camera(rough.url, **settings)])  # type: ignore[arg-type]
         tasks = [_replug(table, gear, port, cycles) for gear, port in serial]
+        tasks += [_refused(held, table, folder, cycles), _taken(held, table, folder, cycles // 10)]
+        tasks.append(_until_rough(table))
         tasks.append(_until_lost(table, CAMERA, cycles))
         if rtsp_cycles:
             rtsp = held.enter_context(rtsp_camera())
@@ -109,12 +128,98 @@ async def _replug(table: LiveTable, gear: Gear, port: SimulatedPort, cycles: int
     await table.until_open(source)
     for cycle in range(cycles):
         before = _readings(table, source)
-        port.send(gear.says(cycle))
+        said = gear.says(cycle)
+        port.send(GARBAGE + said)
         await table.until(lambda due=before: _readings(table, source) > due)  # type: ignore[misc]
+        port.send(GARBAGE + said[: len(said) // 2])
         await asyncio.to_thread(port.unplug)
         await _until_lost(table, source, cycle + 1)
         port.replug()
         await table.until(lambda due=cycle: _count(table, source, DeviceReturned) > due)  # type: ignore[misc]
+
+
+async def _refused(held: ExitStack, table: LiveTable, folder: Path, cycles: int) -> None:
+    """A shoe that answers every command with a refusal is heard all the same."""
+    shoe = AngelEyeDevice(refusal="21")
+    port = held.enter_context(SimulatedPort(folder / REFUSING, shoe))
+    kept = table.device(port.port, "angel-eye", REFUSING)
+    table.keep([kept])
+    await table.until_open(REFUSING)
+    for cycle in range(cycles):
+        assert not await kept.command(LOCK)
+        port.send(shoe.draw(DECK[cycle % 52]))
+        await table.until(lambda due=cycle: _readings(table, REFUSING) > due)  # type: ignore[misc]
+
+
+async def _taken(held: ExitStack, table: LiveTable, folder: Path, cycles: int) -> None:
+    """A port that another program holds whenever the plug was out."""
+    shoe = LineShoeDevice()
+    port = held.enter_context(SimulatedPort(folder / TAKEN, shoe))
+    table.keep([table.device(port.port, "line", TAKEN)])
+    await table.until_open(TAKEN)
+    for cycle in range(cycles):
+        await asyncio.to_thread(port.unplug)
+        await _until_lost(table, TAKEN, cycle + 1)
+        with other_program(port):
+            await asyncio.sleep(0.1)
+            assert _count(table, TAKEN, DeviceReturned) == cycle
+        await table.until(lambda due=cycle: _count(table, TAKEN, DeviceReturned) > due)  # type: ignore[misc]
+        port.send(shoe.draw(DECK[cycle % 52]))
+        await table.until(lambda due=cycle: _readings(table, TAKEN) > due)  # type: ignore[misc]
+
+
+@contextmanager
+def other_program(port: SimulatedPort) -> Iterator[None]:
+    """Plug a port in, and hold it before anybody else can."""
+    while True:
+        port.replug()
+        try:
+            other = SerialTransport(port.port, 9600)
+            break
+        except TechnicianError:  # the table was quicker
+            port.unplug()
+    try:
+        yield
+    finally:
+        other.close()
+
+
+def _rough_pictures() -> Callable[[], Iterator[bytes]]:
+    """What a bad camera sends: something else at each connection."""
+
+    def stalls() -> Iterator[bytes]:
+        yield from mjpeg(3, gap_s=0.005)
+        time.sleep(0.6)
+
+    def changes_size() -> Iterator[bytes]:
+        yield from mjpeg(6, gap_s=0.005)
+        yield from mjpeg(12, (160, 120), gap_s=0.005)
+
+    def damaged() -> Iterator[bytes]:
+        yield from mjpeg(3, gap_s=0.005)
+        for number in range(3, 30):
+            yield mjpeg_part(number)[:-600] + bytes(598) + b"\r\n"
+            time.sleep(0.005)
+
+    def page() -> Iterator[bytes]:
+        yield b"<html>log in</html>" * 50
+
+    def silent() -> Iterator[bytes]:
+        time.sleep(0.6)
+        yield b""
+
+    bodies = cycle_of((stalls, changes_size, damaged, page, silent))
+
+    def next_body() -> Iterator[bytes]:
+        return next(bodies)()
+
+    return next_body
+
+
+async def _until_rough(table: LiveTable) -> None:
+    """Return once the bad camera has been through all of it several times."""
+    await _until_lost(table, ROUGH, 15)
+    await table.until(lambda: "size_changed" in {each.kind for each in _faults(table.of(ROUGH))})
 
 
 async def _switch(table: LiveTable, camera: RtspCamera, cycles: int) -> None:
@@ -131,10 +236,12 @@ async def _until_lost(table: LiveTable, source: str, times: int) -> None:
     await table.until(lambda: _losses(table.of(source)) >= times, within_s=60 + times)
 
 
+def _faults(said: list[Observation]) -> list[ReaderFault | CameraFault]:
+    return [each for each in said if isinstance(each, ReaderFault | CameraFault)]
+
+
 def _losses(said: list[Observation]) -> int:
-    return sum(
-        isinstance(each, ReaderFault | CameraFault) and each.kind == "link_lost" for each in said
-    )
+    return sum(each.kind == "link_lost" for each in _faults(said))
 
 
 def _readings(table: LiveTable, source: str) -> int:
@@ -151,9 +258,11 @@ def _count(table: LiveTable, source: str, kind: type[Observation]) -> int:
 
 
 def _told(events: list[Observation]) -> Told:
-    faults = [each for each in events if isinstance(each, ReaderFault | CameraFault)]
+    kinds = Counter(each.kind for each in _faults(events))
     losses, returns = _losses(events), sum(isinstance(each, DeviceReturned) for each in events)
-    return Told(losses, returns, len(events) - len(faults) - returns, len(faults) - losses)
+    readings = len(events) - kinds.total() - returns
+    del kinds["link_lost"]
+    return Told(losses, returns, readings, kinds)
 
 
 def open_files() -> int:
@@ -170,11 +279,10 @@ def main() -> None:
     before = open_files()
     with tempfile.TemporaryDirectory() as folder:
         found = replugged(Path(folder), given.cycles, rtsp_cycles=given.rtsp)
-    print(f"{'source':16} {'lost':>5} {'returned':>9} {'readings':>9} {'other faults':>13}")
+    print(f"{'source':16} {'lost':>5} {'returned':>9} {'readings':>9}  other faults")
     for source, told in sorted(found.items()):
-        print(
-            f"{source:16} {told.losses:5} {told.returns:9} {told.readings:9} {told.other_faults:13}"
-        )
+        faults = ", ".join(f"{kind} {count}" for kind, count in told.faults.most_common())
+        print(f"{source:16} {told.losses:5} {told.returns:9} {told.readings:9}  {faults}")
     print(f"open files: {before} before, {open_files()} after")
 
 

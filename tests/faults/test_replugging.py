@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.faults.replugging import CAMERA, open_files, replugged
+from tests.faults.replugging import CAMERA, REFUSING, ROUGH, TAKEN, open_files, replugged
 
 CYCLES = 100
 
@@ -17,4 +17,9 @@ def test_a_hundred_replugs_of_every_device_lose_no_reading_and_no_event(tmp_path
     assert told["plate:1"].readings >= CYCLES
     assert told[CAMERA].losses >= CYCLES
     assert told[CAMERA].returns >= told[CAMERA].losses - 1
+    assert told[REFUSING].faults["refusal"] > CYCLES / 10
+    assert told[REFUSING].readings == CYCLES
+    assert (told[TAKEN].losses, told[TAKEN].readings) == (CYCLES // 10, CYCLES // 10)
+    assert told[ROUGH].faults["size_changed"] >= 1
+    assert told[ROUGH].returns >= 5
     assert open_files() <= before + 8
