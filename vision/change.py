@@ -31,8 +31,8 @@ _SPECK: Final = 2
 _SPECK_NS: Final = 1_000_000_000
 _AGAIN_NS: Final = (350_000_000, 1_000_000_000)
 _NEVER: Final = np.iinfo(np.int64).max
-_BESIDE: Final = np.ones((7, 7), np.uint8)
-"""Three blocks each way, about a card."""
+_BESIDE: Final = np.ones((3, 3), np.uint8)
+"""A block each way, half a card: farther off, a hand that withdraws keeps nothing waiting."""
 _DRIFT_NS: Final = 300_000_000
 _CARD_PX: Final = 15
 _BLOCK_PX: Final = 6
