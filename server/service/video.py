@@ -29,6 +29,8 @@ FOUND_AGAIN_NS: Final = 5_000_000_000
 AT_ONCE: Final = 2
 """How many videos are looked into at the same time: the tables' own work goes first."""
 CARD_WIDTH_PX: Final = 132
+_PLACES: Final = (SESSION_FILE, f"*/{SESSION_FILE}", f"recordings/*/{SESSION_FILE}")
+"""The last is where a table records beside its journal, as `pitwatch simulate --live` does."""
 _MARGIN_NS: Final = 1_000_000_000
 _LATEST_LOOK_NS: Final = 1_000_000_000
 
@@ -89,7 +91,10 @@ class Kept(Generic[T]):
 
 
 class Recordings:
-    """The session folders in ``folder``, found as they come and go. Files are only read."""
+    """The session folders in ``folder``, or in ``recordings`` there, found as they come and go.
+
+    Files are only read.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -120,7 +125,7 @@ class Recordings:
             return
         self._looked_ns = elapsed_ns()
         stamps = {}
-        for file in (*self.folder.glob(SESSION_FILE), *self.folder.glob(f"*/{SESSION_FILE}")):
+        for file in (file for place in _PLACES for file in self.folder.glob(place)):
             stamp = file.stat().st_mtime_ns
             known = self._stamps.get(file)
             stamps[file] = known if known and known[0] == stamp else (stamp, _opened(file.parent))
