@@ -107,24 +107,33 @@ def _near(felt: Felt, seen: Sightings, lying: Sequence[Shown]) -> list[Shown]:
 
 
 def called(reader: Reader, deck: str, shown: Dealt) -> Iterator[Called]:
-    """Read a table's picture and say what was made of each card; then what lies nowhere."""
+    """Read a table's picture and say what was made of each card that shows."""
     seen = reader.read(shown.picture, card_width_px=shown.card_px)
     faces = np.flatnonzero(seen.face_up)
+    rows = seen.card_p[faces]
     poses = [shown.felt.pose(seen.corners_px[at].astype(np.float64))[0] for at in faces]
-    free = list(range(len(faces)))
-    for one in shown.cards:
-        at = min(free, key=lambda i: _apart(one, poses[i], seen.card_p[faces[i]]), default=None)
-        if at is None or poses[at].distance_mm(one.pose) > NEAR_MM:
-            yield Called(deck, one.card, None, 0.0, shown.card_px)
-            continue
-        free.remove(at)
-        row = seen.card_p[faces[at]]
-        yield Called(deck, one.card, DECK[int(row.argmax())], float(row.max()), shown.card_px)
+    pairs = _paired(shown.cards, poses, rows)
+    for number, one in enumerate(shown.cards):
+        row = rows[pairs[number]] if number in pairs else np.zeros(len(DECK))
+        told = DECK[int(row.argmax())] if number in pairs else None
+        yield Called(deck, one.card, told, float(row.max()), shown.card_px)
 
 
-def _apart(one: Shown, pose: Pose, row: NDArray[np.float32]) -> float:
-    """How far a sighting is from a card; of two as near, the one that names it is nearer."""
-    return one.pose.distance_mm(pose) + (0.0 if DECK[int(row.argmax())] is one.card else 5.0)
+def _paired(
+    cards: Sequence[Shown], poses: Sequence[Pose], rows: NDArray[np.float32]
+) -> dict[int, int]:
+    """Pair cards with sightings by place, the nearest first; one that names the card is nearer."""
+    ranked = sorted(
+        (far + (0.0 if DECK[int(rows[at].argmax())] is one.card else NEAR_MM), number, at)
+        for number, one in enumerate(cards)
+        for at, pose in enumerate(poses)
+        if (far := pose.distance_mm(one.pose)) <= NEAR_MM
+    )
+    pairs: dict[int, int] = {}
+    for _, number, at in ranked:
+        if number not in pairs and at not in pairs.values():
+            pairs[number] = at
+    return pairs
 
 
 def report(found: Sequence[Called], confident_p: float) -> None:
