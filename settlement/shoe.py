@@ -1,6 +1,6 @@
 """The cards of the shoe: what has left it, what was burned or boxed, whether it may be."""
 
-from models.events import ShoeStarted
+from models.events import CardDealt, ShoeStarted
 from settlement.facts import Noted, card_named
 from settlement.hands import UNKNOWN
 from settlement.state import NOT_BOXED, Shoe, State
@@ -36,7 +36,10 @@ def boxed(state: State, noted: Noted) -> None:
 
 
 def card_out(state: State, noted: Noted) -> bool:
-    """Count a card dealt; tell whether it is one just found boxed, which is not to be used."""
+    """Count a card dealt; tell whether it is one just found boxed, which is not to be used.
+
+    One that the sensors leave in doubt is out of the shoe; which it was proves nothing.
+    """
     shoe = state.table.shoe
     left = noted.read if _suited(noted.read) else noted.card
     if left != UNKNOWN and left in shoe.boxed and (left == shoe.boxed_last or _all_out(shoe, left)):
@@ -46,7 +49,9 @@ def card_out(state: State, noted: Noted) -> bool:
         _put_aside(shoe, left)
         return True
     shoe.boxed_last = NOT_BOXED
-    _counted(state, left, noted.seq, noted.spot or None)
+    dealt: CardDealt = noted.fact
+    certain = dealt.probability is None
+    _counted(state, left if certain else UNKNOWN, noted.seq, noted.spot or None)
     return False
 
 

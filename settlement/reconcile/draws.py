@@ -148,12 +148,15 @@ class Composition:
         self._decks = decks
         self._out: Counter[Card] = Counter()
         self._unsure: Counter[Card] = Counter()
+        self._past: Counter[Card] = Counter()
+        """Those of the unsure that were dealt in rounds that are over."""
 
     def shuffled(self, decks: int) -> None:
         """All cards are back in the shoe."""
         self._decks = decks
         self._out.clear()
         self._unsure.clear()
+        self._past.clear()
 
     def left_shoe(self, card: Card | None, *, sure: bool = True) -> None:
         """Count a card out; ``sure`` is false where not two sensors read it."""
@@ -164,6 +167,22 @@ class Composition:
     def miscounts(self, card: Card | None) -> bool:
         """Tell whether one more of ``card`` only seems too many: another may have been misread."""
         return card is not None and self._unsure[card] > 0 and not self.holds(card)
+
+    def round_over(self) -> None:
+        """Whatever was counted so far is of rounds that are over."""
+        self._past = self._unsure.copy()
+
+    def disproved(self, card: Card | None) -> bool:
+        """Uncount one of ``card`` that a single sensor read in a round that is over.
+
+        Now that two sensors read one more than the shoe held, it was another. ``False`` where
+        there was none.
+        """
+        if card is None or not self._past[card]:
+            return False
+        for counted in (self._out, self._unsure, self._past):
+            counted[card] -= 1
+        return True
 
     def holds(self, card: Card) -> bool:
         """Tell whether one more of ``card`` can come."""

@@ -8,7 +8,7 @@ comes near.
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import log
+from math import exp, log
 from typing import Final
 
 from settlement.reconcile.draws import Draw
@@ -28,8 +28,13 @@ _LEAST_P: Final = 1e-3
 _NO_OPINION: Final = log(0.2)
 _UNSEEN: Final = -7.5
 _UNEXPLAINED: Final = -7.5
-_SLOW_PER_SECOND: Final = 1.0
-_SLOWEST: Final = 4.0
+_HIDDEN: Final = 4.0
+"""By how much less likely a card is one that something hid, for however long, than one on time."""
+
+_HIDDEN_WITHIN_S: Final = 1.0
+_NOT_YET_PER_SECOND: Final = 1.5
+"""A draw was not seen yet: less and less likely the longer it is gone, until it is held unseen."""
+
 _MOST: Final = 8
 """Draws and tracks weighed at a time; more are never pending at one table."""
 
@@ -45,6 +50,7 @@ class Verdict:
 def judge(
     draws: Sequence[Draw],
     tracks: Sequence[Lying],
+    now_ns: int,
     due: Callable[[int, Lying], bool] = lambda _number, _lying: False,
 ) -> Verdict:
     """Weigh every way of joining ``draws`` to ``tracks``; tell of the first draw.
@@ -52,6 +58,7 @@ def judge(
     Args:
         draws: cards that left the shoe, in order.
         tracks: cards on the felt that no draw explains yet.
+        now_ns: how far the sensors have been heard.
         due: tells whether a card lies where the draw of that number was due in the initial deal.
     """
     plain = _plain(draws, tracks)
@@ -70,7 +77,7 @@ def judge(
         ]
         for number, draw in zip(numbers, draws, strict=True)
     ]
-    joins = _Joins([_missed(draw) for draw in draws], joined)
+    joins = _Joins([_missed(draw, now_ns) for draw in draws], joined)
     free = (1 << len(pool)) - 1
     unseen: tuple[float, int, Lying | None] = (joins.missed[0] + joins.best(1, free), 0, None)
     stories = [unseen]
@@ -93,7 +100,7 @@ def _plain(draws: Sequence[Draw], tracks: Sequence[Lying]) -> dict[int, Lying]:
     return {
         number: found[0]
         for number, found in enumerate(agreeing)
-        if len(found) == 1 and claims[found[0].track] == 1 and _on_time(draws[number], found[0])
+        if len(found) == 1 and claims[found[0].track] == 1 and on_time(draws[number], found[0])
     }
 
 
@@ -101,7 +108,8 @@ def _agree(draw: Draw, track: Lying) -> bool:
     return draw.card is not None and (track.p(draw.card) or 0.0) >= AGREED_P
 
 
-def _on_time(draw: Draw, track: Lying) -> bool:
+def on_time(draw: Draw, track: Lying) -> bool:
+    """Tell whether a card came to rest when one that left the shoe then should have."""
     return draw.timed and abs(track.at - draw.at - CARRY_NS) < SECOND
 
 
@@ -142,12 +150,14 @@ def fits(draw: Draw, track: Lying) -> bool:
     return draw.earliest + SHORTEST_CARRY_NS <= track.at <= draw.at + DEADLINE_NS
 
 
-def _missed(draw: Draw) -> float:
-    return _UNSEEN if draw.certain else 0.0
+def _missed(draw: Draw, now_ns: int) -> float:
+    if not draw.certain:
+        return 0.0
+    return max(_UNSEEN, -1.0 - _NOT_YET_PER_SECOND * max(0, now_ns - draw.at) / SECOND)
 
 
 def _pair(draw: Draw, track: Lying) -> float:
-    late = abs(track.at - draw.at - CARRY_NS) / SECOND if draw.timed else 0.5
-    off = min(_SLOWEST, late * _SLOW_PER_SECOND)
+    late_s = abs(track.at - draw.at - CARRY_NS) / SECOND if draw.timed else 0.5
+    off = _HIDDEN * (1.0 - exp(-late_s / _HIDDEN_WITHIN_S))
     p = None if draw.card is None else track.p(draw.card)
     return (_NO_OPINION if p is None else log(max(p, _LEAST_P))) - off

@@ -20,6 +20,9 @@ _NONE_P = 0.01
 """What the camera saw twice over where a card was due, and the shoe did not, is no card, but
 another one seen doubled: one in so many, at worst."""
 
+_NONE_IF_SEEN_ONCE_P = 1.0
+"""What it saw but once may as well be no card: the round's course must tell."""
+
 _NAMED_ODDS = 0.01
 """A person is offered the faces that have these odds; where none has, the likeliest few."""
 
@@ -69,9 +72,11 @@ def of_place(held: Held, review: Review, record: Sequence[AnyFact]) -> Question:
     return Question(review, tuple(stories))
 
 
-def of_being(held: Held, review: Review) -> Question:
-    """Ask whether a card was dealt at all that only the camera told of, if more than once."""
-    return Question(review, (Rival(_NONE_P, dict.fromkeys(held.told, ())),))
+def of_being(held: Held, review: Review, reading: Reading | None) -> Question:
+    """Ask whether a card was dealt at all that only the camera told of."""
+    once = reading is None or reading.looks == 1
+    odds = _NONE_IF_SEEN_ONCE_P if once else _NONE_P
+    return Question(review, (Rival(odds, dict.fromkeys(held.told, ())),))
 
 
 def _as(face: Card, held: Held, record: Sequence[AnyFact]) -> dict[int, tuple[AnyFact, ...]]:

@@ -45,7 +45,7 @@ from settlement.reconcile.faces import card_name, read_face
 from settlement.reconcile.felt import Felt
 from settlement.reconcile.happenings import Agenda, Arrived, ChipsChanged, Doubted, Entered
 from settlement.reconcile.identity import upheld
-from settlement.reconcile.matching import MARGIN, fits, judge
+from settlement.reconcile.matching import MARGIN, fits, judge, on_time
 from settlement.reconcile.pitch import PitchRounds
 from settlement.reconcile.rounds import Rounds
 from settlement.reconcile.sightings import AGREED_P, EXCLUDED_P, Lying
@@ -68,6 +68,9 @@ Dealing = Literal["shoe", "pitch"]
 
 _LEAD_NS = CARRY_NS + 150_000_000
 """A card that came to rest may have left the shoe this long before."""
+
+_LATEST_NS = 5 * SECOND
+"""A card of which no draw tells may have lain hidden this long before it was first seen."""
 
 _END_NS = 60 * SECOND
 """After the last observation nothing is waited for any longer than this."""
@@ -266,6 +269,7 @@ class Reconciler:
         verdict = judge(
             draws,
             self._camera.pending,
+            self._now,
             lambda number, lying: dues[number] is not None and self._zone(lying) == dues[number],
         )
         expired = self._now - draw.at > (DEADLINE_NS if draw.certain else ORPHAN_NS)
@@ -287,12 +291,13 @@ class Reconciler:
         return True
 
     def _arrive(self, card: Arrived) -> None:
-        if self._composition.miscounts(card.card):
+        seen = None if card.lying is None else card.lying.reading
+        sure = card.said is not None and seen is not None and seen.p(card.said) >= AGREED_P
+        miscounted = self._composition.miscounts(card.card)
+        if miscounted and not (sure and self._composition.disproved(card.card)):
             what = f"one {card.card} more than the shoe held: another may have been misread"
             doubt = Review(what, (str(card.card),), card.seqs)
             card = dataclasses.replace(card, doubts=(*card.doubts, doubt))
-        seen = None if card.lying is None else card.lying.reading
-        sure = card.said is not None and seen is not None and seen.p(card.said) >= AGREED_P
         self._composition.left_shoe(card.card, sure=sure)
         self._agenda.add(card)
 
@@ -312,6 +317,8 @@ class Reconciler:
         if p < EXCLUDED_P:
             borne_out = lying.reading is not None and upheld(draw.card, lying.reading)
             return borne_out or self._now - draw.at > DISPUTE_NS
+        if astray and not on_time(draw, lying):
+            return self._now - draw.at > DISPUTE_NS
         return p >= AGREED_P or self._now - draw.at > PATIENCE_NS
 
     def _twin(self, draw: Draw) -> bool:
@@ -379,9 +386,21 @@ class Reconciler:
         if not heard:
             what = "the shoe could not be heard, and the camera cannot read a card"
         doubt = Review(what, lying.names(), lying.seqs)
-        seen_well = lying.reading is not None and lying.reading.looks > 1 and card is not None
         doubts = (doubt,) if heard or card is None else ()
-        self._arrive(Arrived(at, card, lying, lying.seqs, doubts, welcome_if_due=seen_well))
+        at = min(at, (self._passed(lying) or at + 1) - 1)
+        read = card is not None
+        self._arrive(Arrived(at, card, lying, lying.seqs, doubts, welcome_if_due=read))
+
+    def _passed(self, lying: Lying) -> int | None:
+        """Return when a card left the shoe that must have come after one first seen late.
+
+        Of one that no draw tells of: it lies where a card was due, and the next went elsewhere.
+        """
+        if self._awaited(lying):
+            return None
+        passed_at = self._rounds.passed_over(self._zone(lying), lying.at)
+        late = passed_at is not None and lying.at - passed_at < _LATEST_NS
+        return passed_at if late else None
 
     def _only_a_glimpse(self, lying: Lying) -> bool:
         """Tell whether it is a known card seen askew.
@@ -418,7 +437,7 @@ class Reconciler:
         return any(
             draw.certain
             and fits(draw, lying)
-            and judge(self._draws[at:], self._camera.pending).lying is lying
+            and judge(self._draws[at:], self._camera.pending, self._now).lying is lying
             for at, draw in enumerate(self._draws)
         )
 
@@ -444,7 +463,10 @@ class Reconciler:
 
     def _horizon(self) -> int:
         """Return the moment up to which everything that took place has been heard of."""
-        pending = [lying.at - _LEAD_NS for lying in self._camera.pending]
+        pending = [
+            min(lying.at - _LEAD_NS, (self._passed(lying) or lying.at) - 1)
+            for lying in self._camera.pending
+        ]
         drawn = [draw.earliest - 1 for draw in self._draws if draw.certain]
         return min([self._now - HOLD_NS, *drawn, *pending])
 

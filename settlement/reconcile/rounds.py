@@ -92,6 +92,20 @@ class Rounds:
         """Return who was to get the card of the initial deal that left the shoe then."""
         return self._due(self._coming(at), at)
 
+    def passed_over(self, owner: Dealt | None, by_ns: int) -> int | None:
+        """Return when a card of the initial deal, still to be played, went past whose turn it was.
+
+        Args:
+            owner: who was due.
+            by_ns: the card left the shoe before this.
+        """
+        for found in self._agenda:
+            if isinstance(found, Arrived) and found.lying is not None and found.at < by_ns:
+                to = self._table.felt.zone(found.lying.place).owner
+                if to != owner is not None and self.due_at(found.at) == owner:
+                    return found.at
+        return None
+
     def next_owner(self, at: int) -> Dealt | None:
         """Return in whose zone the next card came to rest, of those that are known to come."""
         later = (
@@ -209,6 +223,7 @@ class Rounds:
             self._voice.doubt(what, (), closed.evidence)
         for held in self._table.all_cards():
             self._clinging.note(held.said, self._read_of(held))
+        self._composition.round_over()
         self._voice.say(closed)
         self._voice.release()
         self._voice.in_play = False
@@ -232,7 +247,7 @@ class Rounds:
             if held.unseen is not None and held.track is None:
                 yield questions.of_place(held, held.unseen, record)
             if held.welcomed is not None:
-                yield questions.of_being(held, held.welcomed)
+                yield questions.of_being(held, held.welcomed, reading)
 
     def _read_of(self, held: Held) -> Reading | None:
         """Return all that the camera's looks said of a card's face."""

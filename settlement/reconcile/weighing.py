@@ -47,7 +47,8 @@ _MOST_PAIRS: Final = 64
 """So many pairs of strong stories are weighed in a round; where there are more, all stay open."""
 
 _MOST_MISTAKES: Final = 2
-"""Mistakes beyond these make a story no less likely: one leads to another."""
+"""Mistakes beyond these make a story no less likely: one leads to another. A round of more, and
+a card in doubt besides, may have gone quite otherwise than by any story that is weighed."""
 
 _PASSED_OVER: Final = frozenset({"spot_skipped", "missing_card"})
 
@@ -92,10 +93,13 @@ class _Weight:
     alike: float = 0.0
     uncounted: bool = False
 
-    def answer(self) -> Answer:
+    def answer(self, *, odd: bool) -> Answer:
+        """Return the answer; in an ``odd`` round nothing doubtful is alike."""
         if self.uncounted or self.wrong > WRONG_P or self.misjudged > MISJUDGED_P:
             return "open"
-        return "alike" if self.alike > DISPUTED_P else "settled"
+        if self.alike > DISPUTED_P:
+            return "open" if odd else "alike"
+        return "settled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +172,8 @@ class Weighing:
                     weights[at].misjudged += likely
                 else:
                     weights[at].alike += likely
-        return [weight.answer() for weight in weights]
+        odd = len({code for code, _, _ in stated.mistakes}) > _MOST_MISTAKES
+        return [weight.answer(odd=odd) for weight in weights]
 
     def short_of_a_card(self, record: Sequence[AnyFact]) -> list[int]:
         """Return the spots that seem to have got a card which no sensor told of.
