@@ -13,7 +13,8 @@ from settlement.engine import Engine
 from settlement.outset import Outset
 
 _MOST: Final = 512
-"""Openings kept in memory; the further back, the fewer."""
+"""Openings kept in memory: of the last rounds all, of those before them one in so many."""
+_LAST: Final = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,8 @@ class Openings:
     """By number, and so by ``seq``."""
     _shoes: list[tuple[int, int]] = field(default_factory=list)
     """Of each ``shoe_started``: its ``seq``, and the round before it."""
+    _every: int = 1
+    """Of the older ones each so many is kept."""
     _number: int = 0
     _in_order: bool = True
     """Whether rounds were numbered upwards; where not, nothing is known of any."""
@@ -70,10 +73,12 @@ class Openings:
         return before[-1] if before and self._in_order else 0
 
     def _thin(self) -> None:
-        """Of the older half keep every other one, once there are too many."""
-        if len(self._known) > _MOST:
-            older = self._known[: _MOST // 2]
-            self._known = older[::2] + self._known[_MOST // 2 :]
+        """Let go of what is too much, evenly: how far back one lies makes no difference."""
+        while len(self._known) > _MOST:
+            older = [one for one in self._known[:-_LAST] if one.number % self._every == 0]
+            if len(older) > (_MOST - _LAST) // 2:
+                self._every *= 2
+            self._known = older + self._known[-_LAST:]
 
 
 def _number(opening: Opening) -> int:

@@ -163,11 +163,10 @@ def test_memory_is_bounded_and_the_nearest_opening_is_known() -> None:
         fact = RoundOpened(seq=number, round=number)
         engine.feed(fact)
         openings.note(fact, engine)
-    known = {opening.number for n in range(1, 3001) if (opening := openings.before(n))}
-    assert len(known) <= 512
-    assert {2999, 3000} <= known
-    far = openings.before(40)
-    assert far is None or far.number <= 40
+    nearest = {n: opening.number for n in range(1, 3001) if (opening := openings.before(n))}
+    assert len(set(nearest.values())) <= 512
+    assert all(nearest.get(number, 0) == number for number in range(2873, 3001))
+    assert max(number - nearest.get(number, 0) for number in range(1, 3001)) <= 16
 
 
 def test_rounds_numbered_backwards_are_heard_from_the_beginning() -> None:
