@@ -55,6 +55,7 @@ from settlement.reconcile.timing import (
     DEADLINE_NS,
     DISPUTE_NS,
     ENTRY_NS,
+    HIDDEN_NS,
     HOLD_NS,
     ORPHAN_NS,
     PATIENCE_NS,
@@ -68,9 +69,6 @@ Dealing = Literal["shoe", "pitch"]
 
 _LEAD_NS = CARRY_NS + 150_000_000
 """A card that came to rest may have left the shoe this long before."""
-
-_LATEST_NS = 5 * SECOND
-"""A card of which no draw tells may have lain hidden this long before it was first seen."""
 
 _END_NS = 60 * SECOND
 """After the last observation nothing is waited for any longer than this."""
@@ -399,7 +397,7 @@ class Reconciler:
         if self._awaited(lying):
             return None
         passed_at = self._rounds.passed_over(self._zone(lying), lying.at)
-        late = passed_at is not None and lying.at - passed_at < _LATEST_NS
+        late = passed_at is not None and lying.at - passed_at < HIDDEN_NS
         return passed_at if late else None
 
     def _only_a_glimpse(self, lying: Lying) -> bool:

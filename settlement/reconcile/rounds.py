@@ -41,7 +41,15 @@ from settlement.reconcile.looks import Reading
 from settlement.reconcile.sightings import AGREED_P, EXCLUDED_P, Lying
 from settlement.reconcile.splits import Splits, evidenced
 from settlement.reconcile.table import Destination, Held, PlayedHand, Table, zone_name
-from settlement.reconcile.timing import DISPUTE_NS, HOLD_NS, SECOND, SECOND_LOOK_NS, TAKING_NS
+from settlement.reconcile.timing import (
+    DISPUTE_NS,
+    HIDDEN_NS,
+    HOLD_NS,
+    SECOND,
+    SECOND_LOOK_NS,
+    SIGNAL_NS,
+    TAKING_NS,
+)
 from settlement.reconcile.unseen import Unseen
 from settlement.reconcile.voice import Said, Voice
 from settlement.reconcile.wagers import Wagers
@@ -155,6 +163,8 @@ class Rounds:
     def apply(self, happening: Happening, now_ns: int) -> bool:
         """Play one happening out; ``False`` where something later must tell its meaning."""
         self._now = now_ns
+        if self._waits(happening):
+            return False
         match happening:
             case Arrived():
                 self._arrived(happening)
@@ -162,8 +172,6 @@ class Rounds:
                 self._carried_over(happening)
                 return self._splits.moved(happening, now_ns)
             case Turned():
-                if self._awaits_another_look(happening):
-                    return False
                 self._turned(happening)
             case Taken():
                 return self._taken(happening)
@@ -176,6 +184,33 @@ class Rounds:
             case Doubted():
                 self._voice.ask(happening.review)
         return True
+
+    def _waits(self, happening: Happening) -> bool:
+        """Tell whether what it means may yet be told by what is seen later."""
+        match happening:
+            case Arrived():
+                return self._passes_over(happening) and self._now - happening.at < HIDDEN_NS
+            case Turned():
+                return self._awaits_another_look(happening)
+            case ChipsChanged():
+                return self._card_to_explain(happening)
+            case _:
+                return False
+
+    def _passes_over(self, card: Arrived) -> bool:
+        """Tell whether a card of the initial deal went past whose turn it was, or seems so."""
+        if card.lying is None or not self._voice.in_play:
+            return False
+        due = self._table.next_of_deal(self._playing(card.at))
+        return self._table.felt.zone(card.lying.place).owner not in (None, due) and due is not None
+
+    def _card_to_explain(self, change: ChipsChanged) -> bool:
+        """Tell whether a card lies at the spot of which it is still to be told what it is."""
+        return self._voice.in_play and any(
+            0 < lying.at - change.at < SIGNAL_NS
+            and self._table.felt.zone(lying.place).owner == change.spot
+            for lying in self._camera.pending
+        )
 
     # --- rounds ---------------------------------------------------------------------------
 

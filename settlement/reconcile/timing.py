@@ -21,6 +21,9 @@ its course is to tell."""
 DEADLINE_NS: Final = 10 * SECOND
 """A card that left the shoe and was not seen on the felt by then is a matter for a person."""
 
+HIDDEN_NS: Final = 6 * SECOND
+"""A card may have left the shoe this long before it is first seen: an arm lay over it."""
+
 ORPHAN_NS: Final = 3 * SECOND
 """A card on the felt that no draw explains by then came there some other way."""
 

@@ -13,6 +13,7 @@ from models.events import (
     CardBoxed,
     CardDealt,
     CardGone,
+    Dealt,
     ForeignCardSighted,
     ReaderFault,
     ShoeStarted,
@@ -463,3 +464,95 @@ def test_what_a_camera_is_known_for_is_forgotten_with_the_shoe() -> None:
     scene = misread(Scene(), SLIPS)
     scene.enter(ShoeStarted(decks=6)).wait(8_000)
     assert ASKED[0] in paid_as_the_camera_reads(scene).reviews()
+
+
+# --- two mishaps at once ------------------------------------------------------------------
+
+
+def seen_late(scene: Scene, to: Dealt, card: str, after_ms: int, shoe: str | None = "") -> Scene:
+    """Deal a card over which an arm lies: it seems to come to rest only when it is seen."""
+    scene.deal(to, card, shoe=shoe, seen_after_ms=after_ms)
+    at, seen = scene._heard[-1]
+    scene._heard[-1] = (at, replace(seen, at=at))
+    return scene
+
+
+def faces(scene: Scene, to: Dealt) -> list[str]:
+    return [text.split()[2][5:] for text in dealt(scene) if text.split()[1] == f"to={to}"]
+
+
+def test_a_card_misread_as_the_one_that_was_hidden_just_then_changes_no_places() -> None:
+    scene = two_spots().deal(1, "7C").deal(2, "4H").deal("dealer", "3C").deal(1, "4D")
+    seen_late(scene, 2, "TS", 5_700).deal("dealer", "AD", face="down")
+    scene.chips(1, 0, 1000).deal(1, "9S", camera={"TS": 0.9995}, sideways=True).wait(8_000)
+    assert faces(scene, 2) == ["4H", "TS"]
+    assert faces(scene, 1) == ["7C", "4D", "9S"]
+
+
+def test_a_hidden_card_is_not_taken_for_the_dealers_that_the_shoe_missed() -> None:
+    scene = two_spots().deal(1, "7C").deal(2, "4C").deal("dealer", "QH").deal(1, "9D")
+    seen_late(scene, 2, "5D", 4_900)
+    missed(scene.deal("dealer", "5S", face="down", shoe=None)).wait(1_200)
+    scene.deal(1, "2H", seen_after_ms=1_700).wait(8_000)
+    assert faces(scene, 2) == ["4C", "5D"]
+
+
+@pytest.mark.parametrize("after_ms", [4_000, 5_600])
+def test_of_two_like_cards_the_one_in_time_was_not_hidden(after_ms: int) -> None:
+    scene = two_spots().deal_round("5H 6H TD 4S 5D 9C", spots=(1, 2))
+    seen_late(scene, 1, "QC", after_ms).wait(1_300).deal(2, "QC").wait(9_000)
+    assert (faces(scene, 1)[-1], faces(scene, 2)[-1]) == ("QC", "QC")
+    assert not any("cannot be told" in asked for asked in scene.reviews())
+
+
+def test_a_card_dealt_out_of_turn_may_yet_follow_one_that_was_hidden() -> None:
+    scene = two_spots().deal(1, "TS").deal(2, "9S").deal("dealer", "TD").deal(1, "9H")
+    missed(seen_late(scene, 2, "TC", 5_900, shoe=None)).deal("dealer", "8C", face="down")
+    settle_two(scene.wait(6_000))
+    assert dealt(scene)[4:] == [
+        "card_dealt to=2 card=TC",
+        "card_dealt to=dealer card=8C face=down",
+    ]
+    assert scene.reviews() == NOBODY_ASKED
+
+
+def test_a_card_passed_over_for_good_is_told_as_it_was() -> None:
+    scene = two_spots().deal(1, "TS").deal(2, "9S").deal("dealer", "TD").deal(1, "9H")
+    scene.deal("dealer", "8C", face="down").wait(7_000)
+    assert dealt(scene)[-1] == "card_dealt to=dealer card=8C face=down"
+
+
+def test_chips_for_a_card_that_the_shoe_missed_are_a_doubles() -> None:
+    scene = two_spots().deal_round("7H 6H 9S 4H TD 8C", spots=(1, 2)).chips(1, 0, 1000)
+    missed(scene.deal(1, "9C", shoe=None, sideways=True)).wait(1_000)
+    scene.look_again(1, 2, {"9C": 0.9995}).deal(2, "2S").wait(6_000)
+    assert "wager_placed spot=1 kind=double amount=1000" in scene.lines("wager_placed")
+    assert not any("no card followed" in asked for asked in scene.reviews())
+
+
+def broken(scene: Scene, *, taken: bool) -> Scene:
+    """A card that the shoe missed and the camera saw but once breaks a hand, or does not."""
+    scene.chips(1, 0, 1000).deal_round("6S TD 6D 8C")
+    missed(scene.deal(1, "JD", shoe=None)).wait(300)
+    if taken:
+        scene.chips(1, 0, -1000).take(1).wait(4_000)
+        return scene.turn_hole("8C").take("dealer").wait(15_000)
+    scene.wait(5_000).turn_hole("8C").take(1).take("dealer")
+    return scene.wait(15_000)
+
+
+def test_a_card_seen_once_is_believed_where_a_hand_was_taken_as_broken_by_it() -> None:
+    assert faces(broken(Scene(), taken=True), 1) == ["6S", "6D", "JD"]
+    assert broken(Scene(), taken=True).reviews() == NOBODY_ASKED
+
+
+def test_a_card_seen_once_is_a_persons_matter_where_nothing_was_settled_by_it() -> None:
+    assert "JD lies on the felt and never left the shoe" in broken(Scene(), taken=False).reviews()
+
+
+def test_a_face_misread_in_an_earlier_round_makes_no_later_one_of_it_impossible() -> None:
+    scene = Scene(replace(RULES, decks=1)).chips(1, 0, 1000).deal(1, "TS", shoe="AH")
+    scene.deal("dealer", "TD").deal(1, "9H").deal("dealer", "8C", face="down").wait(8_000)
+    scene.turn_hole("8C").chips(1, 0, 1000).take(1).take("dealer").wait(8_000)
+    scene.deal_round("AH 9C KC QH").wait(4_000)
+    assert not any("more than the shoe held" in asked for asked in scene.reviews())
