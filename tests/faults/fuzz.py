@@ -2,14 +2,18 @@
 
 Noise is random bytes, bytes that mean something to the protocol, and sound frames damaged by
 either. Prints for each driver how many bytes went through, how fast, and how far the memory
-rose; whatever raises ends it.
+rose; whatever raises ends it. The same for the decoder of events, which reads journals and files:
+of a damaged line it may only say that it is refused.
 """
 
 import argparse
 import random
 import resource
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import msgspec
 
 from devices.plates import encode_plate
 from devices.reading import Reading
@@ -17,11 +21,18 @@ from devices.registry import DRIVERS, make_driver
 from devices.shoes import angel_eye, line
 from devices.simulated import TAG_ENCODERS
 from models.cards import DECK
-from models.events import ReaderFault
+from models.decode import decode_event
+from models.errors import InputRefused
+from models.events import Event, ReaderFault, ShoeCardRead
+from models.judgements import Review, ReviewRaised
+from server.rulebook_shelf import rules_for
+from simulation.truth import settled
 from stream.clock import elapsed_ns
 from tests.devices.wires import SETTINGS, tag_of
+from tests.server.evenings import evening
 
 _PIECE_BYTES = 4096
+_JSON = b'{}[]",:0123456789-+.eE nulltruefalse\\u\xff\x00'
 _MEANING = b"\x02\x03\x05\x06\x15\r\n* 0123456789ABCDEFDSRPLATEx"
 
 
@@ -46,6 +57,46 @@ def fuzz(driver: str, total: int) -> Counter[str]:
         listener.answers()
     said.update(map(_name, listener.finish(at_ns)))
     return said
+
+
+def fuzz_events(total: int) -> Counter[str]:
+    """Decode damaged lines; return how many were events all the same, and how many were refused."""
+    chance, said, left = random.Random("events noise"), Counter[str](), total
+    sound = [msgspec.json.encode(event) for event in _events()]
+    while left > 0:
+        line = _damaged(chance, chance.choice(sound))
+        left -= len(line)
+        try:
+            decode_event(line, "noise", 1)
+        except InputRefused:
+            said["refused"] += 1
+        else:
+            said["event"] += 1
+    return said
+
+
+def _events() -> Iterator[Event]:
+    """Events of many forms, deep ones among them."""
+    for card in DECK:
+        yield ShoeCardRead(source="shoe", at=1, card=card, draw=1, raw="00")
+        yield ReviewRaised(round=1, review=Review("which", (str(card),), (1, 2)))
+    yield from settled(evening(3), rules_for("kansas-shoe"))
+
+
+def _damaged(chance: random.Random, line: bytes) -> bytes:
+    match chance.randrange(4):
+        case 0:
+            return chance.randbytes(len(line))
+        case 1:
+            cut = sorted(chance.choices(range(len(line)), k=2))
+            return line[: cut[0]] + line[cut[1] :] + line[cut[0] : cut[1]]
+        case 2:
+            return line.replace(b"{", b'{"at":' * chance.choice((1, 2, 5, 20, 2000)), 1)
+        case _:
+            changed = bytearray(line)
+            for place in chance.choices(range(len(line)), k=chance.randrange(1, 4)):
+                changed[place] = chance.choice(_JSON)
+            return bytes(changed)
 
 
 def _piece(chance: random.Random, frames: list[bytes]) -> bytes:
@@ -85,13 +136,18 @@ def main() -> None:
     total = parser.parse_args().bytes
     print(f"{'driver':10} {'bytes':>10} {'MB/s':>6} {'memory rose':>12}  said")
     for driver in DRIVERS:
-        before_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        begun_ns = elapsed_ns()
-        said = fuzz(driver, total)
-        seconds = (elapsed_ns() - begun_ns) / 1e9
-        rose_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before_kb
-        common = ", ".join(f"{name} {number}" for name, number in said.most_common(4))
-        print(f"{driver:10} {total:10} {total / seconds / 1e6:6.2f} {rose_kb:9} kB  {common}")
+        _print(driver, total, partial(fuzz, driver))
+    _print("events", total, fuzz_events)
+
+
+def _print(name: str, total: int, through: Callable[[int], Counter[str]]) -> None:
+    before_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    begun_ns = elapsed_ns()
+    said = through(total)
+    seconds = (elapsed_ns() - begun_ns) / 1e9
+    rose_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before_kb
+    common = ", ".join(f"{kind} {number}" for kind, number in said.most_common(4))
+    print(f"{name:10} {total:10} {total / seconds / 1e6:6.2f} {rose_kb:9} kB  {common}")
 
 
 if __name__ == "__main__":

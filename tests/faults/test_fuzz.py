@@ -5,7 +5,7 @@ import tracemalloc
 import pytest
 
 from devices.registry import DRIVERS
-from tests.faults.fuzz import fuzz
+from tests.faults.fuzz import fuzz, fuzz_events
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
@@ -17,3 +17,9 @@ def test_noise_raises_nothing_and_fills_no_memory(driver: str) -> None:
     tracemalloc.stop()
     assert said.total() > 100
     assert peak_bytes < 1_500_000
+
+
+def test_damaged_events_are_refused_and_nothing_else() -> None:
+    said = fuzz_events(400_000)
+    assert said["refused"] > 200
+    assert said["event"] > 0, "a letter changed in a name leaves an event"
