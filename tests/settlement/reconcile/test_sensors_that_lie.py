@@ -492,9 +492,10 @@ def test_a_card_misread_as_the_one_that_was_hidden_just_then_changes_no_places()
 def test_a_hidden_card_is_not_taken_for_the_dealers_that_the_shoe_missed() -> None:
     scene = two_spots().deal(1, "7C").deal(2, "4C").deal("dealer", "QH").deal(1, "9D")
     seen_late(scene, 2, "5D", 4_900)
-    missed(scene.deal("dealer", "5S", face="down", shoe=None)).wait(1_200)
-    scene.deal(1, "2H", seen_after_ms=1_700).wait(8_000)
-    assert faces(scene, 2) == ["4C", "5D"]
+    missed(scene.deal("dealer", "5S", face="down", shoe=None)).wait(2_600)
+    scene.deal(1, "2H", seen_after_ms=1_700).wait(560).look_again(1, 0, {"7C": 0.9995})
+    scene.wait(8_000)
+    assert [text for text in dealt(scene) if "5D" in text] == ["card_dealt to=2 card=5D"]
 
 
 @pytest.mark.parametrize("after_ms", [4_000, 5_600])
