@@ -20,10 +20,12 @@ from numpy.typing import NDArray
 
 from devices.cameras.file import FileCamera
 from devices.cameras.frame import Frame
-from models.events import CameraFault, CardGone, CardSighted
+from models.events import CameraFault, CardGone, CardSighted, ForeignCardSighted
 from models.layout import TableLayout, inside
 from simulation.session import Scene, Settings, prepare, simulate
+from tests.bench.decks import learn
 from tests.vision.truth_reader import TruthReader
+from vision.decks.reading import DeckReader
 from vision.felt import Felt, Pose, locate_felt
 from vision.reader import Reader
 from vision.scenes.decks import deck_ids
@@ -161,6 +163,7 @@ def score(
     found.counts["taken up"] = taken
     found.counts["gone"] = sum(isinstance(e, CardGone) for _, e in events)
     found.counts["faults"] = sum(isinstance(e, CameraFault) for _, e in events)
+    found.counts["foreign"] = sum(isinstance(e, ForeignCardSighted) for _, e in events)
     return found
 
 
@@ -251,6 +254,16 @@ def report(name: str, found: Score, spent: Spent) -> None:
     )
 
 
+def network_reader(deck: str, known: str | None) -> CardReader:
+    """The shipped reader, where asked for with the profile of a deck, or of the one after it."""
+    reader = Reader.load()
+    if known is None:
+        return reader
+    decks = deck_ids()
+    name = deck if known == "own" else decks[(decks.index(deck) + 1) % len(decks)]
+    return DeckReader(reader, [learn(reader, name)])
+
+
 def settings(seed: int, asked: argparse.Namespace) -> Settings:
     """Say what session a seed stands for."""
     look = Look() if asked.plain else varied_look(seed, decks=deck_ids())
@@ -274,6 +287,9 @@ def main() -> None:
     ask.add_argument(
         "--flaws", type=float, nargs="*", default=[], help=f"of the truth reader: {FLAWS}"
     )
+    ask.add_argument(
+        "--known", choices=["own", "other"], help="read by the profile of the deck, or of another"
+    )
     ask.add_argument("--include", nargs="*", default=[], help="situations to bring about")
     ask.add_argument("--width", type=int, default=1920)
     ask.add_argument("--keep", type=Path, help="keep the films here, and use those that are")
@@ -295,7 +311,7 @@ def main() -> None:
                     scene.staged.performance, felt, **dict(zip(FLAWS, asked.flaws, strict=False))
                 )
                 if asked.reader == "truth"
-                else Reader.load()
+                else network_reader(scene.look.deck, asked.known)
             )
             events, spent, shows = watch(folder, scene, reader, asked.seconds)
             found = score(events, scene.staged.performance, scene, shows)
