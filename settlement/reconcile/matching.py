@@ -24,6 +24,9 @@ PLAIN: Final = 9.0
 _DUE: Final = 4.0
 """How much more likely a card goes where the initial deal has it go than elsewhere."""
 
+_OUT_OF_TURN: Final = 4.0
+"""How much less likely, once hands are played, a card goes to one before that of the last card."""
+
 _LEAST_P: Final = 1e-3
 _NO_OPINION: Final = log(0.2)
 _UNSEEN: Final = -7.5
@@ -34,6 +37,9 @@ _HIDDEN: Final = 4.0
 _HIDDEN_WITHIN_S: Final = 1.0
 _NOT_YET_PER_SECOND: Final = 1.5
 """A draw was not seen yet: less and less likely the longer it is gone, until it is held unseen."""
+
+ANY_TURN: Final = -1.0
+"""Of a card that may go to any hand just then, or to none that is known."""
 
 _MOST: Final = 8
 """Draws and tracks weighed at a time; more are never pending at one table."""
@@ -52,6 +58,7 @@ def judge(
     tracks: Sequence[Lying],
     now_ns: int,
     due: Callable[[int, Lying], bool] = lambda _number, _lying: False,
+    turn: Callable[[int, Lying], float] = lambda _number, _lying: ANY_TURN,
 ) -> Verdict:
     """Weigh every way of joining ``draws`` to ``tracks``; tell of the first draw.
 
@@ -60,6 +67,8 @@ def judge(
         tracks: cards on the felt that no draw explains yet.
         now_ns: how far the sensors have been heard.
         due: tells whether a card lies where the draw of that number was due in the initial deal.
+        turn: tells when the hand plays beside which a card lies that may be the draw of that
+            number; ``ANY_TURN`` in the initial deal.
     """
     plain = _plain(draws, tracks)
     if 0 in plain:
@@ -77,14 +86,20 @@ def judge(
         ]
         for number, draw in zip(numbers, draws, strict=True)
     ]
-    joins = _Joins([_missed(draw, now_ns) for draw in draws], joined)
+    turns = [[turn(number, track) for track in pool] for number in numbers]
+    joins = _Joins([_missed(draw, now_ns) for draw in draws], joined, turns)
     free = (1 << len(pool)) - 1
-    unseen: tuple[float, int, Lying | None] = (joins.missed[0] + joins.best(1, free), 0, None)
+    unseen: tuple[float, int, Lying | None] = (
+        joins.missed[0] + joins.best(1, free, ANY_TURN),
+        0,
+        None,
+    )
     stories = [unseen]
     for at, track in enumerate(pool):
         alike = joined[0][at]
         if alike is not None:
-            stories.append((alike + joins.best(1, free & ~(1 << at)), at + 1, track))
+            left = joins.best(1, free & ~(1 << at), turns[0][at])
+            stories.append((alike + left, at + 1, track))
     stories.sort(key=lambda story: (-story[0], story[1]))
     ahead = stories[0][0] - stories[1][0] if len(stories) > 1 else float("inf")
     return Verdict(stories[0][2], ahead)
@@ -119,29 +134,38 @@ class _Joins:
     Args:
         missed: how likely each draw was not seen at all.
         joined: how likely each draw is each track; ``None`` where it cannot be.
+        turns: when the hand plays that each draw would then have gone to.
     """
 
-    def __init__(self, missed: list[float], joined: list[list[float | None]]) -> None:
-        self.missed, self._joined = missed, joined
-        self._known: dict[tuple[int, int], float] = {}
+    def __init__(
+        self,
+        missed: list[float],
+        joined: list[list[float | None]],
+        turns: list[list[float]],
+    ) -> None:
+        self.missed, self._joined, self._turns = missed, joined, turns
+        self._known: dict[tuple[int, int, float], float] = {}
 
-    def best(self, number: int, free: int) -> float:
+    def best(self, number: int, free: int, last: float) -> float:
         """Return the likelihood of the best way to join the draws from ``number`` on.
 
         Args:
             number: the first draw to join.
             free: a bit for each track that is not joined yet.
+            last: when the hand plays that the last joined draw went to.
         """
         if number == len(self.missed):
             return _UNEXPLAINED * free.bit_count()
-        known = self._known.get((number, free))
+        known = self._known.get((number, free, last))
         if known is not None:
             return known
-        best = self.missed[number] + self.best(number + 1, free)
+        best = self.missed[number] + self.best(number + 1, free, last)
         for at, alike in enumerate(self._joined[number]):
             if alike is not None and free >> at & 1:
-                best = max(best, alike + self.best(number + 1, free & ~(1 << at)))
-        self._known[number, free] = best
+                turn = self._turns[number][at]
+                off = _OUT_OF_TURN if ANY_TURN < turn < last else 0.0
+                best = max(best, alike - off + self.best(number + 1, free & ~(1 << at), turn))
+        self._known[number, free, last] = best
         return best
 
 

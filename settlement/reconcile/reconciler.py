@@ -43,9 +43,16 @@ from settlement.reconcile.draws import (
 )
 from settlement.reconcile.faces import card_name, read_face
 from settlement.reconcile.felt import Felt
-from settlement.reconcile.happenings import Agenda, Arrived, ChipsChanged, Doubted, Entered
+from settlement.reconcile.happenings import (
+    Agenda,
+    Arrived,
+    ChipsChanged,
+    Doubted,
+    Entered,
+    Happening,
+)
 from settlement.reconcile.identity import upheld
-from settlement.reconcile.matching import MARGIN, fits, judge, on_time
+from settlement.reconcile.matching import ANY_TURN, MARGIN, fits, judge, on_time
 from settlement.reconcile.pitch import PitchRounds
 from settlement.reconcile.rounds import Rounds
 from settlement.reconcile.sightings import AGREED_P, EXCLUDED_P, Lying
@@ -54,6 +61,7 @@ from settlement.reconcile.timing import (
     CARRY_NS,
     DEADLINE_NS,
     DISPUTE_NS,
+    DUE_HOLD_NS,
     ENTRY_NS,
     HIDDEN_NS,
     HOLD_NS,
@@ -269,6 +277,7 @@ class Reconciler:
             self._camera.pending,
             self._now,
             lambda number, lying: dues[number] is not None and self._zone(lying) == dues[number],
+            lambda number, lying: ANY_TURN if dues[number] else self._turn(lying),
         )
         expired = self._now - draw.at > (DEADLINE_NS if draw.certain else ORPHAN_NS)
         astray = verdict.lying is not None and dues[0] not in (None, self._zone(verdict.lying))
@@ -301,6 +310,13 @@ class Reconciler:
 
     def _zone(self, lying: Lying) -> Dealt | None:
         return self._table.felt.zone(lying.place).owner
+
+    def _turn(self, lying: Lying) -> float:
+        """Return when the hand plays beside which a card lies: spot by spot, the dealer last."""
+        owner = self._zone(lying)
+        if owner is None:
+            return ANY_TURN
+        return float("inf") if owner == "dealer" else float(owner)
 
     def _ripe(self, draw: Draw, lying: Lying | None, margin: float, *, astray: bool) -> bool:
         """Tell whether to believe where a draw lies; ``astray`` is elsewhere than it was due."""
@@ -454,19 +470,28 @@ class Reconciler:
     # --- playing out ----------------------------------------------------------------------
 
     def _play(self) -> None:
-        while (happening := self._agenda.first(self._horizon())) is not None:
+        while (happening := self._next()) is not None:
             if not self._rounds.apply(happening, self._now):
                 return
             self._agenda.drop(happening)
 
-    def _horizon(self) -> int:
-        """Return the moment up to which everything that took place has been heard of."""
+    def _next(self) -> Happening | None:
+        """Return the next happening, once nothing that is still unseen can come before it."""
+        explained_ns = self._explained_ns()
+        happening = self._agenda.first(min(explained_ns, self._now - HOLD_NS))
+        if happening is not None:
+            return happening
+        soon = self._agenda.first(min(explained_ns, self._now - DUE_HOLD_NS))
+        return soon if isinstance(soon, Arrived) and self._rounds.was_due(soon) else None
+
+    def _explained_ns(self) -> int:
+        """Return the moment before which no draw and no card on the felt waits to be explained."""
         pending = [
             min(lying.at - _LEAD_NS, (self._passed(lying) or lying.at) - 1)
             for lying in self._camera.pending
         ]
         drawn = [draw.earliest - 1 for draw in self._draws if draw.certain]
-        return min([self._now - HOLD_NS, *drawn, *pending])
+        return min([self._now, *drawn, *pending])
 
 
 def _entered_at(entry: ConsoleEntry) -> int:

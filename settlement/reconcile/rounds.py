@@ -83,6 +83,8 @@ class Rounds:
         self._unseen = Unseen(table, agenda)
         self._clinging = Clinging()
         self._carried: set[int] = set()
+        self._opened: frozenset[Spot] = frozenset()
+        """The spots that held a wager as the first card was dealt."""
         self._now = 0
         self._dealt_at = 0
         self._fresh_shoe: tuple[int, tuple[int, ...]] | None = None
@@ -153,12 +155,24 @@ class Rounds:
     def _playing(self, at: int) -> list[Spot]:
         """Return the spots that play: those that hold a wager as the first card comes."""
         if self._voice.in_play:
-            return self._wagers.staked()
+            dealt_in = self._opened.union(self._table.hands)
+            return [spot for spot in self._wagers.staked() if spot in dealt_in]
         holds = dict.fromkeys(self._wagers.staked(), True)
         for found in self._agenda:
             if isinstance(found, ChipsChanged) and found.circle == "0" and found.at < at:
                 holds[found.spot] = found.total > 0
         return sorted(spot for spot, held in holds.items() if held)
+
+    def was_due(self, card: Arrived) -> bool:
+        """Tell whether it is the next card of the deal, and both sensors say which it is."""
+        lying, said = card.lying, card.said
+        if not self._voice.in_play or card.doubts or lying is None or said is None:
+            return False
+        if lying.face == "down" or card.card is not said or (lying.p(said) or 0.0) < AGREED_P:
+            return False
+        due = self._table.next_of_deal(self._wagers.staked())
+        to = self._table.destination(lying)
+        return due is not None and not to.doubt and to.to == due
 
     def apply(self, happening: Happening, now_ns: int) -> bool:
         """Play one happening out; ``False`` where something later must tell its meaning."""
@@ -218,6 +232,7 @@ class Rounds:
         self._voice.round += 1
         self._voice.in_play = True
         self._table.clear()
+        self._opened = frozenset(self._wagers.staked())
         self._voice.say(RoundOpened(at=self._wagers.since(at), round=self._voice.round))
         for (spot, circle), amount in self._wagers.lying():
             self._wagers.fix(spot, circle, amount, at)

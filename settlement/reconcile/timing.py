@@ -8,6 +8,11 @@ SECOND: Final = 1_000 * MS
 HOLD_NS: Final = 2_500 * MS
 """A happening waits this long for an earlier one that was seen later: an arm was in the way."""
 
+DUE_HOLD_NS: Final = SECOND
+"""So long waits a card of the deal that was due next, and of which both sensors say the same. No
+card can have come before it, however late it is seen; chips, and cards that never left the shoe,
+are seen within this time."""
+
 PATIENCE_NS: Final = 2_500 * MS
 """A draw waits this long before a card without a readable face is taken to be it."""
 

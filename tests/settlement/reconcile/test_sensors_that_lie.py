@@ -498,12 +498,19 @@ def test_a_hidden_card_is_not_taken_for_the_dealers_that_the_shoe_missed() -> No
     assert [text for text in dealt(scene) if "5D" in text] == ["card_dealt to=2 card=5D"]
 
 
-@pytest.mark.parametrize("after_ms", [4_000, 5_600])
+@pytest.mark.parametrize("after_ms", [2_500, 4_000, 5_600])
 def test_of_two_like_cards_the_one_in_time_was_not_hidden(after_ms: int) -> None:
     scene = two_spots().deal_round("5H 6H TD 4S 5D 9C", spots=(1, 2))
     seen_late(scene, 1, "QC", after_ms).wait(1_300).deal(2, "QC").wait(9_000)
     assert (faces(scene, 1)[-1], faces(scene, 2)[-1]) == ("QC", "QC")
     assert not any("cannot be told" in asked for asked in scene.reviews())
+
+
+def test_a_wager_laid_late_changes_nothing_of_whose_turn_it_is() -> None:
+    scene = two_spots().deal(1, "9H").deal(2, "8S").deal("dealer", "9S").chips(3, 0, 500)
+    seen_late(scene, 1, "TD", 5_400).deal(2, "TD", seen_after_ms=1_200)
+    scene.deal("dealer", "QH", face="down").wait(9_000)
+    assert [text.split()[1] for text in dealt(scene)[3:5]] == ["to=1", "to=2"]
 
 
 def test_a_card_dealt_out_of_turn_may_yet_follow_one_that_was_hidden() -> None:
