@@ -14,6 +14,10 @@ SAME_PLACE_ASLANT: Final = 0.75
 """The same where nothing is known of the slant at which cards are seen."""
 FLIPPED: Final = 0.2
 """The same, where one of them must first be taken for the card's other upper corner."""
+ECHO_PLACE: Final = 0.4
+"""Two that tell of one card at unlike sizes put its middle this near, in card widths."""
+ECHO_SIZE: Final = 1.08
+"""Like cards on one spot differ less in size than this."""
 CLEARLY: Final = 0.3
 """Above this chance of agreeing, two indices at one place are one card's."""
 IN_PLACE_MM: Final = 5.0
@@ -130,6 +134,28 @@ def _agree(indices: Indices, a: int, b: int) -> bool:
     """Whether two indices may well tell of one card, as far as what they read goes."""
     one, other = np.exp(indices.card_log[a]), np.exp(indices.card_log[b])
     return float(one @ other) >= CLEARLY * float(one.max() * other.max())
+
+
+def told_once(indices: Indices, cards: list[list[int]]) -> list[list[int]]:
+    """Leave out a card told again by an index whose slant was misjudged, and keep the order.
+
+    It has the other's face, middle and direction, but another size; a like card that lies there
+    too has the same size.
+    """
+    views = [_view(joined_map(indices, members), False) for members in cards]
+    faces = [int(indices.card_log[members].sum(0).argmax()) for members in cards]
+    surest = [-float(indices.none_log[members].min()) for members in cards]
+    kept: list[int] = []
+    for one in sorted(range(len(cards)), key=lambda i: (-len(cards[i]), -surest[i])):
+        if not any(faces[one] == faces[k] and _echoes(views[one], views[k]) for k in kept):
+            kept.append(one)
+    return [cards[i] for i in sorted(kept)]
+
+
+def _echoes(one: _View, other: _View) -> bool:
+    low, high = sorted((one.width, other.width))
+    apart = float(np.hypot(*(one.middle - other.middle))) / low
+    return high > ECHO_SIZE * low and apart < ECHO_PLACE and abs(float(one.up @ other.up)) > 0.9
 
 
 def _unite(card_of: list[int], a: int, b: int, near: NDArray[np.bool_]) -> None:

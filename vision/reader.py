@@ -23,6 +23,7 @@ from vision.merging import (
     in_place,
     joined_map,
     joined_vote,
+    told_once,
     unseen_corners,
     with_hands_settled,
 )
@@ -137,7 +138,10 @@ class Reader:
             read.none_log[real],
         )
         indices = with_hands_settled(_each_once(indices))
-        return Looks(*self._with_other_corners(picture, indices, same_place), found)
+        indices, cards = self._with_other_corners(picture, indices, same_place)
+        if same_place == SAME_PLACE_ASLANT:
+            cards = told_once(indices, cards)
+        return Looks(indices, cards, found)
 
     def _with_other_corners(
         self, picture: NDArray[np.uint8], indices: Indices, same_place: float

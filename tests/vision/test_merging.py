@@ -14,6 +14,7 @@ from vision.merging import (
     in_place,
     joined_map,
     joined_vote,
+    told_once,
     unseen_corners,
     with_hands_settled,
 )
@@ -150,3 +151,26 @@ def test_of_four_indices_those_not_found_are_looked_for() -> None:
     told = indices((one, "8S", 0.9), (one, "8S", 0.9), right=True)
     _, right_hand, _ = unseen_corners(told, group(told))
     assert sorted(right_hand.tolist()) == [False, True]
+
+
+@given(turn=turns, size=st.floats(1.12, 1.7), opposite=st.booleans())
+def test_a_card_told_again_at_another_size_is_told_once(
+    turn: float, size: float, opposite: bool
+) -> None:
+    again = card_map(312, 305, turn + (np.pi if opposite else 0.0), size)
+    told = indices((card_map(300, 300, turn), "8S", 0.9), (again, "8S", 0.8))
+    assert told_once(told, [[0], [1]]) == [[0]]
+
+
+@pytest.mark.parametrize(
+    ("second", "card"),
+    [
+        pytest.param(card_map(312, 305, 0.0), "8S", id="a-like-card-on-the-same-spot"),
+        pytest.param(card_map(312, 305, 0.0, 1.3), "8H", id="another-face"),
+        pytest.param(card_map(340, 305, 0.0, 1.3), "8S", id="half-a-card-away"),
+        pytest.param(card_map(312, 305, np.pi / 2, 1.3), "8S", id="lies-across"),
+    ],
+)
+def test_two_cards_are_told_both(second: NDArray[np.float32], card: str) -> None:
+    told = indices((card_map(300, 300, 0), "8S", 0.9), (second, card, 0.8))
+    assert told_once(told, [[0], [1]]) == [[0], [1]]
