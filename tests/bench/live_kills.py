@@ -27,18 +27,19 @@ def filmed(kills: int, rounds: int, seed: int, life_s: tuple[float, float]) -> N
         with tempfile.TemporaryDirectory() as folder:
             came = killed(Path(folder), seed + sessions, rounds, life_s)
         made, sessions = made + came.kills, sessions + 1
-        verdicts.update(one.verdict for one in came.rounds)
+        verdicts += came.verdicts
         print(
             f"session {seed + sessions - 1}: {came.kills} kills, {came.entries} entries, "
             f"{'sealed' if came.sealed else 'not sealed'}, 0 of {came.acknowledged} acknowledged "
-            f"missing, {came.unwatched} times unwatched",
+            f"missing, {came.unwatched} times unwatched; rounds: {_said(came.verdicts)}",
             flush=True,
         )
-        for one in came.rounds:
-            print(f"  round {one.round}: {one.verdict} {'; '.join(one.differences)[:300]}")
     took_s = time.monotonic() - begun_s
-    found = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))
-    print(f"{made} kills in {sessions} sessions: {found}; {took_s:.0f} s")
+    print(f"{made} kills in {sessions} sessions: {_said(verdicts)}; {took_s:.0f} s")
+
+
+def _said(verdicts: Counter[str]) -> str:
+    return ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))
 
 
 def main() -> None:

@@ -15,13 +15,17 @@ import struct
 import subprocess
 import sys
 import time
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, cast
 
+from msgspec.structs import replace as renumbered
+
 from models.events import CameraFault, Event
 from models.judgements import RoundResult, RoundSettled
-from server.comparison import Comparison, compare_sessions
+from server.comparison import compare_sessions
 from server.live.playing import Playing, played
 from server.sources import Recording, open_recording
 from simulation.session import Settings, simulate
@@ -56,7 +60,9 @@ class Came:
     """The last entry that any table said was in the journal."""
     unwatched: int
     """How often a table said that nobody had watched the cards that lay there."""
-    rounds: tuple[Comparison, ...]
+    verdicts: Counter[str]
+    """Of the rounds played: ``exact``; ``review``; ``joined``, to a round that is in review;
+    ``wrong``, settled as none was played with nobody asked."""
     sealed: bool
 
 
@@ -135,8 +141,31 @@ def killed(place: Path, seed: int, rounds: int, lives_s: tuple[float, float]) ->
     unwatched = sum(isinstance(one, CameraFault) and one.kind == "unwatched" for one in events)
     truth = playing.recording.truth
     assert truth is not None
-    compared = compare_sessions(truth, [*settled.values()])
-    return Came(kills, found.entries, acknowledged, unwatched, compared, found.sealed)
+    verdicts = judged(truth, [*settled.values()])
+    return Came(kills, found.entries, acknowledged, unwatched, verdicts, found.sealed)
+
+
+def judged(truth: Sequence[RoundResult], settled: Sequence[RoundResult]) -> Counter[str]:
+    """Count what became of the rounds played, in their order.
+
+    A round whose end nobody saw and the next one are one in the journal, and those after it are
+    numbered one lower.
+    """
+    verdicts, left = Counter[str](), list(truth)
+    for found in settled:
+        if found.status == "review" or found.reviews:
+            verdicts["review"] += 1
+            continue
+        same = next((at for at, due in enumerate(left) if _is_same(due, found)), None)
+        verdicts["wrong" if same is None else "exact"] += 1
+        left = left if same is None else left[same + 1 :]
+    verdicts["joined"] = len(truth) - verdicts.total()
+    return verdicts
+
+
+def _is_same(due: RoundResult, found: RoundResult) -> bool:
+    (compared,) = compare_sessions([due], [renumbered(found, round=due.round)])
+    return compared.verdict == "exact"
 
 
 class _Life:
