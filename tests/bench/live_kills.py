@@ -32,6 +32,8 @@ def filmed(kills: int, rounds: int, seed: int, life_s: tuple[float, float]) -> N
             f"session {seed + sessions - 1}: {came.kills} kills, {came.entries} entries, "
             f"{'sealed' if came.sealed else 'not sealed'}, 0 of {came.acknowledged} acknowledged "
             f"missing, {came.unwatched} times unwatched; rounds: {_said(came.verdicts)}",
+            *came.wrong,
+            sep="\n  ",
             flush=True,
         )
     took_s = time.monotonic() - begun_s

@@ -63,6 +63,8 @@ class Came:
     verdicts: Counter[str]
     """Of the rounds played: ``exact``; ``review``; ``joined``, to a round that is in review;
     ``wrong``, settled as none was played with nobody asked."""
+    wrong: tuple[str, ...]
+    """What differs in each wrong one from the round due next."""
     sealed: bool
 
 
@@ -141,31 +143,38 @@ def killed(place: Path, seed: int, rounds: int, lives_s: tuple[float, float]) ->
     unwatched = sum(isinstance(one, CameraFault) and one.kind == "unwatched" for one in events)
     truth = playing.recording.truth
     assert truth is not None
-    verdicts = judged(truth, [*settled.values()])
-    return Came(kills, found.entries, acknowledged, unwatched, verdicts, found.sealed)
+    verdicts, wrong = judged(truth, [*settled.values()])
+    return Came(kills, found.entries, acknowledged, unwatched, verdicts, wrong, found.sealed)
 
 
-def judged(truth: Sequence[RoundResult], settled: Sequence[RoundResult]) -> Counter[str]:
-    """Count what became of the rounds played, in their order.
+def judged(
+    truth: Sequence[RoundResult], settled: Sequence[RoundResult]
+) -> tuple[Counter[str], tuple[str, ...]]:
+    """Count what became of the rounds played, in their order; say what differs in wrong ones.
 
     A round whose end nobody saw and the next one are one in the journal, and those after it are
     numbered one lower.
     """
-    verdicts, left = Counter[str](), list(truth)
+    verdicts, wrong, left = Counter[str](), list[str](), list(truth)
     for found in settled:
         if found.status == "review" or found.reviews:
             verdicts["review"] += 1
+            left = left[1:] if left and left[0].round == found.round else left
             continue
-        same = next((at for at, due in enumerate(left) if _is_same(due, found)), None)
+        same = next((at for at, due in enumerate(left) if not _differences(due, found)), None)
         verdicts["wrong" if same is None else "exact"] += 1
+        if same is None:
+            wrong += [
+                f"round {found.round}: {'; '.join(_differences(due, found))}" for due in left[:1]
+            ]
         left = left if same is None else left[same + 1 :]
     verdicts["joined"] = len(truth) - verdicts.total()
-    return verdicts
+    return verdicts, tuple(wrong)
 
 
-def _is_same(due: RoundResult, found: RoundResult) -> bool:
+def _differences(due: RoundResult, found: RoundResult) -> tuple[str, ...]:
     (compared,) = compare_sessions([due], [renumbered(found, round=due.round)])
-    return compared.verdict == "exact"
+    return compared.differences
 
 
 class _Life:
