@@ -148,21 +148,25 @@ class Composition:
         self._decks = decks
         self._out: Counter[Card] = Counter()
         self._unsure: Counter[Card] = Counter()
+        self._doubted: Counter[Card] = Counter()
+        """Those of the unsure that were stated as such: of a face-down card no doubt is stated."""
         self._past: Counter[Card] = Counter()
-        """Those of the unsure that were dealt in rounds that are over."""
+        """Those of the doubted that were dealt in rounds that are over."""
 
     def shuffled(self, decks: int) -> None:
         """All cards are back in the shoe."""
         self._decks = decks
         self._out.clear()
         self._unsure.clear()
+        self._doubted.clear()
         self._past.clear()
 
-    def left_shoe(self, card: Card | None, *, sure: bool = True) -> None:
-        """Count a card out; ``sure`` is false where not two sensors read it."""
+    def left_shoe(self, card: Card | None, *, sure: bool = True, down: bool = False) -> None:
+        """Count a card out, dealt face ``down`` or up; ``sure`` where two sensors read it."""
         if card is not None:
             self._out[card] += 1
             self._unsure[card] += not sure
+            self._doubted[card] += not (sure or down)
 
     def miscounts(self, card: Card | None) -> bool:
         """Tell whether one more of ``card`` only seems too many: another may have been misread."""
@@ -170,17 +174,17 @@ class Composition:
 
     def round_over(self) -> None:
         """Whatever was counted so far is of rounds that are over."""
-        self._past = self._unsure.copy()
+        self._past = self._doubted.copy()
 
     def disproved(self, card: Card | None) -> bool:
-        """Uncount one of ``card`` that a single sensor read in a round that is over.
+        """Uncount one of ``card`` that was stated as doubtful in a round that is over.
 
         Now that two sensors read one more than the shoe held, it was another. ``False`` where
         there was none.
         """
         if card is None or not self._past[card]:
             return False
-        for counted in (self._out, self._unsure, self._past):
+        for counted in (self._out, self._unsure, self._doubted, self._past):
             counted[card] -= 1
         return True
 
@@ -197,6 +201,7 @@ class Composition:
         if was is not None:
             self._out[was] -= 1
             self._unsure[was] -= 1
+            self._doubted[was] = max(0, self._doubted[was] - 1)
         self.left_shoe(card, sure=False)
 
 

@@ -305,7 +305,8 @@ class Reconciler:
             what = f"one {card.card} more than the shoe held: another may have been misread"
             doubt = Review(what, (str(card.card),), card.seqs)
             card = dataclasses.replace(card, doubts=(*card.doubts, doubt))
-        self._composition.left_shoe(card.card, sure=sure)
+        down = card.lying is not None and card.lying.face == "down"
+        self._composition.left_shoe(card.card, sure=sure, down=down)
         self._agenda.add(card)
 
     def _zone(self, lying: Lying) -> Dealt | None:

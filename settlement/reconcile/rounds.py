@@ -18,6 +18,7 @@ from models.events import (
     ShoeStarted,
     Spot,
 )
+from models.judgements import Review
 from models.rulebook import Rulebook
 from settlement.hands import total
 from settlement.reconcile import questions
@@ -239,6 +240,7 @@ class Rounds:
         self._tell_cut_card()
 
     def _close_round(self, at: int, evidence: tuple[int, ...]) -> None:
+        closed = RoundClosed(at=at, evidence=evidence)
         for hand in self._table.all_hands():
             if hand.taken_at is None and not hand.being_taken and hand.cards:
                 what = f"the cards of spot {hand.spot} hand {hand.number} were not seen taken up"
@@ -248,11 +250,17 @@ class Rounds:
                 self._voice.doubt(what, ("put back", "hidden"), held.seqs)
             if None in hand.faces:
                 what = f"a card of spot {hand.spot} hand {hand.number} was never read"
-                self._voice.doubt(what, (), _unread(hand.cards, evidence))
+                self._ask_unread(what, hand.cards, closed)
         if any(held.card is None for held in self._table.dealer):
             what = "a card of the dealer was never read"
-            self._voice.doubt(what, (), _unread(self._table.dealer, evidence))
-        self._end_round(RoundClosed(at=at, evidence=evidence))
+            self._ask_unread(what, self._table.dealer, closed)
+        self._end_round(closed)
+
+    def _ask_unread(self, what: str, cards: Sequence[Held], closed: RoundClosed) -> None:
+        """Leave to a person what nobody read, unless all settles the same whatever it is."""
+        alike = self._weighing.settled((*self._voice.record, closed))
+        review = Review(what, (), _unread(cards, closed.evidence))
+        self._voice.ask(review, settles_alike=alike)
 
     def _end_round(self, closed: RoundClosed) -> None:
         """Close the round, and leave to a person what its course does not answer."""

@@ -104,7 +104,7 @@ class _Weight:
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    money: tuple[object, ...]
+    money: tuple[tuple[object, ...], ...]
     mistakes: Counter[_Mistake]
 
 
@@ -174,6 +174,10 @@ class Weighing:
                     weights[at].alike += likely
         odd = len({code for code, _, _ in stated.mistakes}) > _MOST_MISTAKES
         return [weight.answer(odd=odd) for weight in weights]
+
+    def settled(self, record: Sequence[AnyFact]) -> bool:
+        """Tell whether a round settles the same whatever the cards are that nobody read."""
+        return all(status == "final" for status, *_ in self._outcome(record, Counter()).money)
 
     def short_of_a_card(self, record: Sequence[AnyFact]) -> list[int]:
         """Return the spots that seem to have got a card which no sensor told of.

@@ -564,3 +564,11 @@ def test_a_face_misread_in_an_earlier_round_makes_no_later_one_of_it_impossible(
     scene.turn_hole("8C").chips(1, 0, 1000).take(1).take("dealer").wait(8_000)
     scene.deal_round("AH 9C KC QH").wait(4_000)
     assert not any("more than the shoe held" in asked for asked in scene.reviews())
+
+
+def test_a_dealers_card_misread_while_it_lay_down_leaves_a_later_one_to_a_person() -> None:
+    scene = Scene(replace(RULES, decks=1)).chips(1, 0, 1000).deal(1, "TS").deal("dealer", "TD")
+    scene.deal(1, "9H").deal("dealer", "8C", face="down", shoe="8S").wait(8_000)
+    scene.turn_hole("8C").chips(1, 0, 1000).take(1).take("dealer").wait(8_000)
+    scene.deal_round("8S 9C KC QH").wait(4_000)
+    assert any("one 8S more than the shoe held" in asked for asked in scene.reviews())
