@@ -34,7 +34,7 @@ class Recipe:
 
     finder_steps: int = 5900
     finder_decks: int = 150
-    reader_steps: int = 20_000
+    reader_steps: int = 26_000
     reader_decks: int = 320
     finder_batch: int = 16
     reader_batch: int = 256
@@ -45,7 +45,7 @@ class Recipe:
     finder_rate: float = 2.5e-3
     reader_rate: float = 2e-3
     weight_decay: float = 1e-2
-    reader_fall: float = 0.3
+    reader_fall: float = 0.5
     """Share of the classifier's steps, the last ones, over which its rate falls to nothing."""
     photos_from: int = 5000
     """The classifier's step from which photographs are mixed in."""
