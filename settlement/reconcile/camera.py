@@ -11,7 +11,7 @@ from settlement.reconcile.happenings import Agenda, Arrived, Moved, Taken, Turne
 from settlement.reconcile.looks import Reading
 from settlement.reconcile.sightings import AGREED_P, Lying, Place
 from settlement.reconcile.table import Table
-from settlement.reconcile.timing import CARRY_NS, MS, SECOND
+from settlement.reconcile.timing import CARRY_NS, MS, ORPHAN_NS, SECOND
 
 _ECHO_MM = 12.0
 """Two tracks of one face this near to each other are one card seen twice."""
@@ -239,11 +239,16 @@ class Camera:
         return False
 
     def _relocated(self, lying: Lying, strictly: bool) -> bool:
-        """A card gone from its place and come to another of the same spot: the nearest such."""
+        """A card gone from its place and come to another of the same spot: the nearest such.
+
+        One that lay on for long after this came to rest is a like card, and not the same.
+        """
         gone = {
             found.track: found
             for found in self._agenda
-            if isinstance(found, Taken) and self._may_have_come(found.track, lying, strictly)
+            if isinstance(found, Taken)
+            and found.at - lying.at < ORPHAN_NS
+            and self._may_have_come(found.track, lying, strictly)
         }
         if not gone:
             return False

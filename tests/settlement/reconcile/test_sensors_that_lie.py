@@ -572,3 +572,12 @@ def test_a_dealers_card_misread_while_it_lay_down_leaves_a_later_one_to_a_person
     scene.turn_hole("8C").chips(1, 0, 1000).take(1).take("dealer").wait(8_000)
     scene.deal_round("8S 9C KC QH").wait(4_000)
     assert any("one 8S more than the shoe held" in asked for asked in scene.reviews())
+
+
+def test_the_last_card_of_a_round_missed_by_the_shoe_is_not_its_twin_moved_there() -> None:
+    scene = Scene().chips(1, 0, 1000).deal_round("TS KC 9H 3C").wait(3_000).turn_hole("3C")
+    missed(scene.deal("dealer", "KC", shoe=None, place=dealer_card(2))).wait(1_000)
+    scene.look_again("dealer", 2, {"KC": 0.9995}).wait(3_000)
+    scene.chips(1, 0, 1000).take(1).take("dealer").wait(15_000)
+    assert faces(scene, "dealer") == ["KC", "3C", "KC"]
+    assert scene.reviews() == NOBODY_ASKED
