@@ -77,7 +77,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m vision.training",
         description="Train the networks that find and read cards, on rendered scenes. Takes "
-        "about an hour on two CPU cores, less on a GPU; resumes where it was stopped.",
+        "about four hours of CPU, less on a GPU; resumes where it was stopped.",
     )
     parser.add_argument("--out", type=Path, default=Path("models/networks"), help="folder to write")
     parser.add_argument(
