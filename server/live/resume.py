@@ -35,8 +35,11 @@ _MS: Final = 1_000_000
 _STEP_NS: Final = 20 * _MS
 _LONGEST_NS: Final = 600_000 * _MS
 _SAME_PLACE_MM: Final = 30.0
-_LOOKED_NS: Final = 5_000 * _MS
-"""How long after its first picture a camera has found again whatever still lies there."""
+_LOOKED_NS: Final = 2_500 * _MS
+"""How long after its first picture a camera has found again whatever still lies there: sooner than
+a card that no shoe told of is dealt, so that a next round's are not dealt to the last one."""
+_BEFORE_NS: Final = 1_000 * _MS
+"""What is gone by the first picture went this long before, or as soon as nobody watched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +165,8 @@ class Identities:
         self._source = source
         self._lying = past.lying(source)
         self._base = past.tracks(source)
+        self._end_ns = past.end_ns
+        self._laid = 0
         self._known: dict[int, int] = {}
         self._first_ns: int | None = None
 
@@ -172,7 +177,7 @@ class Identities:
         self._first_ns = at_ns if self._first_ns is None else self._first_ns
         told = [self._renamed(one) for one in observed]
         if self._lying and at_ns - self._first_ns > _LOOKED_NS:
-            told += self._gone(at_ns, frame)
+            told += self._gone(frame)
         return tuple(told)
 
     def _renamed(self, one: AnyObservation) -> AnyObservation:
@@ -193,15 +198,23 @@ class Identities:
             return self._known[seen.track]
         near = [number for number, old in self._lying.items() if _same(old, seen)]
         if not near:
+            self._laid += 1
             return self._base + seen.track
         number = min(near, key=lambda n: _apart_mm(self._lying[n], seen))
         del self._lying[number]
         return number
 
-    def _gone(self, at_ns: int, frame: int) -> Iterator[CardGone]:
+    def _gone(self, frame: int) -> Iterator[CardGone | CameraFault]:
+        """Tell what was taken up while nobody watched; what was laid then is of another round."""
+        at_ns = max(self._end_ns + 1, (self._first_ns or 0) - _BEFORE_NS)
         for number in self._lying:
             yield CardGone(source=self._source, at=at_ns, track=number, frame=frame)
         self._lying = {}
+        if self._laid:
+            detail = f"{self._laid} cards were laid while others were taken up"
+            yield CameraFault(
+                source=self._source, at=at_ns + 1, kind="unwatched", detail=detail, frame=frame
+            )
 
 
 def unwatched(past: Past, cameras: Iterable[str], now_ns: int) -> tuple[CameraFault, ...]:

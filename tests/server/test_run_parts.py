@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from models.errors import InputRefused
 from models.events import (
     AnyObservation,
+    CameraFault,
     CardGone,
     CardSighted,
     ConsoleEntry,
@@ -123,10 +124,22 @@ def test_a_card_that_still_lies_there_keeps_its_number_and_a_new_one_gets_a_fres
 
 def test_a_card_that_was_taken_up_meanwhile_is_told_gone_once_the_felt_was_looked_at() -> None:
     identities = Identities(CAMERA, PAST)
-    assert renamed(identities, 0, sighted(1, 4.0)) == [("CardSighted", 2)]
-    assert renamed(identities, 4000 * MS) == []
-    assert renamed(identities, 5001 * MS) == [("CardGone", 3)]
+    assert renamed(identities, 7, sighted(1, 4.0)) == [("CardSighted", 2)]
+    assert renamed(identities, 2500 * MS) == []
+    (gone,) = identities.of((), 2508 * MS, 0)
+    assert isinstance(gone, CardGone)
+    assert (gone.track, gone.at) == (3, 8), "it was not there when the watch began again"
     assert renamed(identities, 6000 * MS) == []
+
+
+def test_cards_laid_while_others_were_taken_up_are_another_rounds_which_nobody_saw_begin() -> None:
+    identities = Identities(CAMERA, PAST)
+    identities.of((sighted(1, -300.0), sighted(2, 333.0)), 5000 * MS, 0)
+    *gone, fault = identities.of((), 7501 * MS, 0)
+    assert [(type(one), one.at) for one in gone] == [(CardGone, 4000 * MS)] * 2
+    assert isinstance(fault, CameraFault)
+    assert (fault.kind, fault.at) == ("unwatched", 4000 * MS + 1)
+    assert "2 cards were laid" in fault.detail
 
 
 def test_a_card_of_another_face_is_another_card() -> None:
