@@ -108,7 +108,8 @@ class Playing:
 
     def _enter(self) -> None:
         shift_ns = self._start_ns - self.recording.session.at
-        with self._console.open("wb", buffering=0) as pipe:
+        # Held open for reading as well: a pipe then bears it that a table goes and another comes.
+        with self._console.open("r+b", buffering=0) as pipe:
             for entry in self.recording.console:
                 at_ns = (entry.at or 0) + shift_ns
                 self._clock.wait_until(at_ns)
