@@ -19,7 +19,6 @@ from settlement.reconcile.decisions import (
     Decided,
     check_decision,
     decided,
-    facts_of_round,
     voided,
 )
 from settlement.reconcile.reconciler import Reconciler
@@ -32,7 +31,6 @@ __all__ = [
     "Reconciler",
     "check_decision",
     "decided",
-    "facts_of_round",
     "voided",
     "with_reviews",
 ]

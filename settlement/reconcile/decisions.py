@@ -128,11 +128,6 @@ def _pushed(hand: HandResult) -> HandResult:
 # --- rounds and items ---------------------------------------------------------------------
 
 
-def facts_of_round(facts: Iterable[AnyFact], number: int) -> tuple[AnyFact, ...]:
-    """Return the facts from a round's opening to the next one's."""
-    return tuple(_by_round(facts).get(number, ()))
-
-
 def _by_round(facts: Iterable[AnyFact]) -> dict[int, list[AnyFact]]:
     """Part the facts at the openings of rounds; what comes before the first is round 0."""
     number, rounds = 0, dict[int, list[AnyFact]]()
