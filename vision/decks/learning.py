@@ -155,9 +155,14 @@ class Lesson:
 
 
 def uncovered(seen: Sightings, size_px: tuple[int, int]) -> NDArray[np.bool_]:
-    """Which sightings lie whole in the picture and clear of every other one, ``(N,)``."""
-    inside = np.array([_inside(quad, size_px) for quad in seen.corners_px], np.bool_)
-    return (seen.found_p >= FOUND_P) & inside & open_cards(seen.corners_px)
+    """Which sightings lie whole in the picture and clear of every other one, ``(N,)``.
+
+    What is found with less than :data:`FOUND_P` is as a rule print on a card, and covers none.
+    """
+    whole = np.array([_inside(quad, size_px) for quad in seen.corners_px], np.bool_)
+    found = seen.found_p >= FOUND_P
+    whole[found] &= open_cards(seen.corners_px[found])
+    return np.asarray(found & whole, np.bool_)
 
 
 def _inside(quad: NDArray[np.float32], size_px: tuple[int, int]) -> bool:
