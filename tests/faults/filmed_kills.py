@@ -61,8 +61,8 @@ class Came:
     unwatched: int
     """How often a table said that nobody had watched the cards that lay there."""
     verdicts: Counter[str]
-    """Of the rounds played: ``exact``; ``review``; ``joined``, to a round that is in review;
-    ``wrong``, settled as none was played with nobody asked."""
+    """Of the rounds in the journal: ``exact``; ``review``; ``wrong``, settled as none was played
+    with nobody asked. ``joined`` were to one before them, ``parted`` in two."""
     wrong: tuple[str, ...]
     """What differs in each wrong one from the round due next."""
     sealed: bool
@@ -168,7 +168,8 @@ def judged(
                 f"round {found.round}: {'; '.join(_differences(due, found))}" for due in left[:1]
             ]
         left = left if same is None else left[same + 1 :]
-    verdicts["joined"] = len(truth) - verdicts.total()
+    missing = len(truth) - verdicts.total()
+    verdicts["joined" if missing > 0 else "parted"] = abs(missing)
     return verdicts, tuple(wrong)
 
 
