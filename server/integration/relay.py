@@ -94,6 +94,7 @@ class Courier:
         self._begin()
         while True:
             news = self._floor.news()
+            self._count_behind()
             moved = await self._send_again()
             for session in self._behind():
                 moved |= await self._follow(session)

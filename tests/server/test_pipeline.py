@@ -1,6 +1,8 @@
 """What the journal holds once observations have gone the one way to settlements."""
 
 from collections import defaultdict
+from collections.abc import Callable
+from typing import Any, cast
 
 import pytest
 
@@ -33,12 +35,12 @@ from tests.golden.sessions import Heard, heard
 
 
 def journalled(
-    observations: list[Heard], kind: type[Reconciler] = Reconciler
+    observations: list[Heard], told_by: Callable[[Reconciler], Reconciler] = lambda own: own
 ) -> tuple[Pipeline, list[AnyEvent]]:
     rules = rules_for("kansas-shoe")
     layout = from_toml(library.layout_text("five-spots"), TableLayout, "five-spots")
     journal = Journal.in_memory()
-    reconciler = kind(rules, layout)
+    reconciler = told_by(Reconciler(rules, layout))
     pipeline = Pipeline("BJ-01", journal, reconciler, Engine(rules), Stopwatch(lambda: 0))
     for one in observations:
         pipeline.observe((one.observation,), one.now_ns)
@@ -102,12 +104,20 @@ def test_a_round_in_doubt_is_held_open_and_moves_no_money() -> None:
 
 
 def test_a_round_doubted_after_it_was_posted_is_taken_back_in_the_ledger() -> None:
-    class Doubting(Reconciler):
+    class Doubting:
+        """No subclass: a compiled reconciler has none that is not compiled."""
+
+        def __init__(self, own: Reconciler) -> None:
+            self._own = own
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._own, name)
+
         def finish(self) -> tuple[AnyFact | ReviewRaised, ...]:
             doubt = Review("a player disputes the payment", (), (1,))
-            return (*super().finish(), ReviewRaised(round=1, review=doubt))
+            return (*self._own.finish(), ReviewRaised(round=1, review=doubt))
 
-    pipeline, events = journalled(heard("plain"), Doubting)
+    pipeline, events = journalled(heard("plain"), lambda own: cast(Reconciler, Doubting(own)))
     assert [result.status for result in pipeline.rounds()] == ["review", "final"]
     sums: dict[tuple[int, str], int] = defaultdict(int)
     for event in events:

@@ -61,6 +61,7 @@ MAY: Final[dict[tuple[str, str], frozenset[str]]] = {
     ("GET", "/api/sessions/{session}/rounds/{number}/footage"): TABLES,
     ("GET", "/api/sessions/{session}/rounds/{number}/clips/{camera}"): TABLES,
     ("GET", "/api/sessions/{session}/pictures/{camera}"): TABLES,
+    ("GET", "/api/sessions/{session}/live/{camera}"): TABLES,
     ("GET", "/api/sessions/{session}/cards/{seq}"): TABLES,
     ("GET", "/api/incidents"): TABLES,
     ("POST", "/api/incidents"): AT_THE_INCIDENTS,
