@@ -73,20 +73,19 @@ def judge(
     plain = _plain(draws, tracks)
     if 0 in plain:
         return Verdict(plain[0], PLAIN)
-    taken = {track.track for track in plain.values()}
-    numbers = [number for number in range(len(draws)) if number not in plain][:_MOST]
-    draws, tracks = [draws[n] for n in numbers], [t for t in tracks if t.track not in taken]
+    taken = {track.track: number for number, track in plain.items()}
+    draws = draws[:_MOST]
     pool = [track for track in tracks if any(fits(draw, track) for draw in draws)][:_MOST]
     joined = [
         [
             _pair(draw, track) + (_DUE if due(number, track) else 0.0)
-            if fits(draw, track)
+            if fits(draw, track) and taken.get(track.track) == (number if number in plain else None)
             else None
             for track in pool
         ]
-        for number, draw in zip(numbers, draws, strict=True)
+        for number, draw in enumerate(draws)
     ]
-    turns = [[turn(number, track) for track in pool] for number in numbers]
+    turns = [[turn(number, track) for track in pool] for number in range(len(draws))]
     joins = _Joins([_missed(draw, now_ns) for draw in draws], joined, turns)
     free = (1 << len(pool)) - 1
     unseen: tuple[float, int, Lying | None] = (

@@ -506,6 +506,13 @@ def test_of_two_like_cards_the_one_in_time_was_not_hidden(after_ms: int) -> None
     assert not any("cannot be told" in asked for asked in scene.reviews())
 
 
+def test_a_like_card_hidden_before_another_of_its_hand_is_not_the_next_hands() -> None:
+    scene = two_spots().deal_round("5D 6H 8D 4D 5H 9C", spots=(1, 2))
+    seen_late(scene, 1, "2S", 6_300).wait(400).deal(1, "KD").wait(1_400)
+    scene.deal(2, "2S").wait(9_000)
+    assert (faces(scene, 1)[2:], faces(scene, 2)[2:]) == (["2S", "KD"], ["2S"])
+
+
 def test_a_wager_laid_late_changes_nothing_of_whose_turn_it_is() -> None:
     scene = two_spots().deal(1, "9H").deal(2, "8S").deal("dealer", "9S").chips(3, 0, 500)
     seen_late(scene, 1, "TD", 5_400).deal(2, "TD", seen_after_ms=1_200)
