@@ -98,7 +98,6 @@ class Courier:
             moved = await self._send_again()
             for session in self._behind():
                 moved |= await self._follow(session)
-            self._count_behind()
             if not moved:
                 await set_within(news, IDLE_NS)
 

@@ -12,13 +12,12 @@ from models.events import RoundOpened, ShoeStarted
 from server.incident_check import check_incident
 from server.pipeline import Pipeline
 from server.service.totp import code_of, step_at
-from stream import library
 from stream.clock import HostClock
 from stream.journal import Journal
 from tests.console.looking import Desk, desk
 from tests.golden.sessions import Heard, heard
 from tests.server.doubted import table
-from tests.server.filmed import at, described, film, session, shot
+from tests.server.filmed import at, recording, shot
 from tests.server.service.house import PASSWORD, House, house, until
 
 
@@ -82,10 +81,7 @@ def test_a_table_settles_before_ones_eyes(browser: Browser, tmp_path: Path) -> N
 def test_the_camera_of_a_table_at_work_is_played_as_it_records(
     browser: Browser, tmp_path: Path
 ) -> None:
-    folder = tmp_path / "bj-01"
-    described(folder, session())
-    (folder / "layout.toml").write_text(library.layout_text("five-spots"))
-    filming = film(folder, range(45), segment_s=6, close=False)
+    filming = recording(tmp_path / "bj-01", range(45), segment_s=6)
     with (
         Journal.create(tmp_path / "bj-01.journal") as journal,
         house(tmp_path, tmp_path / "state") as own,

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from models.events import RoundOpened
-from stream import library
 from stream.journal import Journal
-from tests.server.filmed import SIZE, START_NS, at, described, film, number_in, session, shot
+from tests.server.filmed import SIZE, START_NS, at, number_in, recording, shot
 from tests.server.service.house import House, house, write
 
 CLIP = "/api/sessions/bj-07/rounds/1/clips/overhead"
@@ -134,10 +133,7 @@ def test_the_page_names_nothing_outside_the_service(at_work: House) -> None:
 
 def test_a_table_at_work_shows_the_picture_of_its_last_moment(tmp_path: Path) -> None:
     """Its recording is not closed yet: the last segment is still being written."""
-    folder = tmp_path / "bj-01"
-    described(folder, session())
-    (folder / "layout.toml").write_text(library.layout_text("five-spots"))
-    filming = film(folder, range(40), segment_s=1.0, close=False)
+    filming = recording(tmp_path / "bj-01", range(40), segment_s=1.0)
     write(tmp_path / "bj-01.journal", RoundOpened(at=at(12), table="BJ-01", round=1))
     with house(tmp_path, tmp_path / "state") as own:
         own.staff()
@@ -152,10 +148,7 @@ def test_a_table_at_work_shows_the_picture_of_its_last_moment(tmp_path: Path) ->
 
 
 def test_a_camera_is_followed_while_its_table_is_recorded(tmp_path: Path) -> None:
-    folder = tmp_path / "bj-01"
-    described(folder, session())
-    (folder / "layout.toml").write_text(library.layout_text("five-spots"))
-    filming = film(folder, range(45), segment_s=600, close=False)
+    filming = recording(tmp_path / "bj-01", range(45), segment_s=600)
     with (
         Journal.create(tmp_path / "bj-01.journal") as journal,
         house(tmp_path, tmp_path / "state") as own,

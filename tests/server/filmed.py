@@ -12,6 +12,7 @@ from devices.cameras.frame import Frame
 from models.session import CameraRecord, ReferencePoint, Session
 from server.live.config import Recorder
 from server.live.recorder import Film
+from stream import library
 from stream.recording import read_description, write_session
 
 SIZE = (320, 192)
@@ -83,6 +84,13 @@ def film(folder: Path, numbers: range, *, segment_s: float, close: bool = True) 
         filming.close()
         described(folder, replace(session, cameras=(replace(camera, segments=filming.segments),)))
     return filming
+
+
+def recording(folder: Path, numbers: range, *, segment_s: float) -> Film:
+    """Begin the recording of a table at work: its last segment is still being written."""
+    described(folder, session())
+    (folder / "layout.toml").write_text(library.layout_text("five-spots"))
+    return film(folder, numbers, segment_s=segment_s, close=False)
 
 
 def described(folder: Path, session: Session) -> None:
