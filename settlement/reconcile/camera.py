@@ -11,7 +11,7 @@ from settlement.reconcile.happenings import Agenda, Arrived, Moved, Taken, Turne
 from settlement.reconcile.looks import Reading
 from settlement.reconcile.sightings import AGREED_P, Lying, Place
 from settlement.reconcile.table import Table
-from settlement.reconcile.timing import CARRY_NS, MS, ORPHAN_NS, SECOND
+from settlement.reconcile.timing import CARRY_NS, HIDDEN_NS, MS, ORPHAN_NS, SECOND, SWEPT_NS
 
 _ECHO_MM = 12.0
 """Two tracks of one face this near to each other are one card seen twice."""
@@ -46,12 +46,14 @@ class Camera:
 
     def __init__(self, felt: Felt, table: Table, agenda: Agenda, *, alone: bool = False) -> None:
         self._felt, self._table, self._agenda = felt, table, agenda
-        self._alone = alone
+        self.alone = alone
         self.pending: list[Lying] = []
         self._lying: dict[int, Lying] = {}
         self._rested: dict[int, int] = {}
         self._alias: dict[int, int] = {}
         self._ignored: set[int] = set()
+        self._dismissed: list[Lying] = []
+        """Faces held to be another card seen doubled or askew, in the order they came to rest."""
         self._steps: list[tuple[Place, Lying]] = []
 
     def sighted(self, seen: CardSighted) -> None:
@@ -71,7 +73,7 @@ class Camera:
         if seen.change != "read":
             self._rested[track] = seen.at or 0
         self._keep(lying)
-        if known is None and self._alone:
+        if known is None and self.alone:
             self._agenda.add(Arrived(lying.at, None, lying, lying.seqs))
         elif known is None:
             self._came(lying)
@@ -116,20 +118,17 @@ class Camera:
     def only_a_glimpse(self, lying: Lying) -> bool:
         """Tell whether what no draw explains lies upon a known card, and was read as no other.
 
-        It is that card seen askew. One that lies by itself, or was read as another, is a
-        person's matter; so is one of a like face that was read again, and the card under it
-        was not lost meanwhile.
+        It is that card seen askew. One that lies by itself, or was read as another, be it each
+        time as a different one, is a person's matter; so is one of a like face that was read
+        again, and the card under it was not lost meanwhile.
         """
         near = (
             self._table.owner(track)
             for track, place in self._table.places.items()
             if track != lying.track and apart_mm(place, lying.place) < _DOUBLE_MM
         )
-        return any(
-            found is not None
-            and (lying.card is None or (lying.card is found[1].card and len(lying.seqs) == 1))
-            for found in near
-        )
+        seen = self._lying.get(lying.track, lying)
+        return any(found is not None and _askew(seen, found[1].card) for found in near)
 
     def _doubles(self, one: Lying, other: Lying) -> bool:
         together = abs(self._rested.get(one.track, one.at) - other.at) < _DOUBLE_NS
@@ -148,6 +147,20 @@ class Camera:
         return near and self._felt.zone(other.place).owner == "dealer"
 
     def twin(self, card: Card, at: int) -> Lying | None:
+        """Return what only seemed to be another ``card`` moved or doubled, and is a second one."""
+        return self._laid_upon(card, at) or self._not_doubled(card, at)
+
+    def _not_doubled(self, card: Card, at: int) -> Lying | None:
+        """Two like cards seen at once, when an arm had gone that hid the first of them."""
+        for lying in self._dismissed:
+            late_ns = lying.at - at - CARRY_NS
+            if -SECOND < late_ns < HIDDEN_NS and _agrees(lying, card):
+                self._dismissed.remove(lying)
+                self._ignored.discard(lying.track)
+                return lying
+        return None
+
+    def _laid_upon(self, card: Card, at: int) -> Lying | None:
         """Return the track that seems to have moved where a second ``card`` was laid upon it."""
         for before, lying in self._steps:
             step = apart_mm(before, lying.place)
@@ -171,6 +184,14 @@ class Camera:
         """A pending card is not in play."""
         self.explained(lying)
         self._ignored.add(lying.track)
+        if lying.face == "up":
+            self._dismissed.append(lying)
+
+    def dismissed(self, by_ns: int) -> list[Lying]:
+        """Return the faces that came to rest by then and were no cards; they are forgotten."""
+        found = [lying for lying in self._dismissed if lying.at <= by_ns]
+        self._dismissed = [lying for lying in self._dismissed if lying.at > by_ns]
+        return found
 
     # --- tracks that broke ----------------------------------------------------------------
 
@@ -241,13 +262,16 @@ class Camera:
     def _relocated(self, lying: Lying, strictly: bool) -> bool:
         """A card gone from its place and come to another of the same spot: the nearest such.
 
-        One that lay on for long after this came to rest is a like card, and not the same.
+        One that lay on for long after this came to rest, or until both were taken up together,
+        is a like card, and not the same.
         """
+        own = self._gone(lying.track)
+        taken_ns = lying.at + ORPHAN_NS if own is None else own.at - SWEPT_NS
         gone = {
             found.track: found
             for found in self._agenda
             if isinstance(found, Taken)
-            and found.at - lying.at < ORPHAN_NS
+            and found.at < min(lying.at + ORPHAN_NS, taken_ns)
             and self._may_have_come(found.track, lying, strictly)
         }
         if not gone:
@@ -420,6 +444,13 @@ def _another(known: Lying, seen: Lying) -> bool:
     if known.face == "down" or seen.face == "down" or known.card is None:
         return False
     return apart_mm(known.place, seen.place) > _STRIP_MM and seen.excludes(known.card)
+
+
+def _askew(lying: Lying, card: Card | None) -> bool:
+    """Tell whether a face may be that of a card it lies upon: unread, or read once as just it."""
+    if lying.card is None:
+        return card is None or not lying.excludes(card)
+    return lying.card is card and len(lying.seqs) == 1
 
 
 def _agrees(lying: Lying, card: Card) -> bool:

@@ -25,6 +25,7 @@ from models.events import (
 )
 from models.judgements import HandResult, Review, ReviewRaised, RoundResult, SpotResult
 from settlement.reconcile.reviews import Item
+from settlement.reconcile.unread import exposures, never_known
 
 _ASKS_REASON = frozenset({"unreadable", "void"})
 
@@ -188,7 +189,7 @@ def _meant(own: Sequence[AnyFact], review: Review, decision: ReviewResolved) -> 
         return _at_place(own, decision)
     found = _evidenced(own, review)
     if not found:
-        found = [at for at, fact in enumerate(own) if _never_known(own, at, fact)]
+        found = [at for at, fact in enumerate(own) if never_known(own, at, fact)]
     if len(found) != 1:
         raise _refused(
             decision, "which card is meant cannot be told", "Name its place: to, hand, nth"
@@ -220,37 +221,10 @@ def _evidenced(own: Sequence[AnyFact], review: Review) -> list[int]:
     for at, fact in enumerate(own):
         if isinstance(fact, CardDealt) and (
             evidence.intersection(fact.evidence)
-            or any(evidence.intersection(one.evidence) for one in _exposures(own, at))
+            or any(evidence.intersection(one.evidence) for one in exposures(own, at))
         ):
             found.append(at)
     return found
-
-
-def _never_known(own: Sequence[AnyFact], at: int, fact: AnyFact) -> bool:
-    return (
-        isinstance(fact, CardDealt)
-        and fact.card is None
-        and not any(one.card is not None for one in _exposures(own, at))
-    )
-
-
-def _exposures(own: Sequence[AnyFact], at: int) -> list[CardExposed]:
-    """Return the turning up of the card dealt at ``at``: of its face, or next of an unknown."""
-    dealt = own[at]
-    assert isinstance(dealt, CardDealt)
-    place = (dealt.to, dealt.hand)
-    later = [
-        fact
-        for fact in own[at + 1 :]
-        if isinstance(fact, CardExposed) and (fact.to, fact.hand) == place
-    ]
-    if dealt.card is not None:
-        return [fact for fact in later if fact.card is dealt.card]
-    earlier = sum(
-        isinstance(fact, CardDealt) and (fact.to, fact.hand, fact.card) == (*place, None)
-        for fact in own[:at]
-    )
-    return later[earlier : earlier + 1]
 
 
 def _unread(own: Sequence[AnyFact]) -> dict[int | None, frozenset[int]]:
@@ -258,7 +232,7 @@ def _unread(own: Sequence[AnyFact]) -> dict[int | None, frozenset[int]]:
     return {
         fact.seq: frozenset(fact.evidence)
         for at, fact in enumerate(own)
-        if _never_known(own, at, fact)
+        if never_known(own, at, fact)
     }
 
 
@@ -285,10 +259,10 @@ def _named(
     own: Sequence[AnyFact], at: int, card: Card | None, decision: ReviewResolved
 ) -> list[AnyFact]:
     """Say which card it was: where it was dealt, and where it was turned up."""
-    dealt, exposures = own[at], _exposures(own, at)
+    dealt, turned = own[at], exposures(own, at)
     assert isinstance(dealt, CardDealt)
-    known_later = dealt.card is None and bool(exposures)
-    told: list[AnyFact] = [*exposures] if known_later else [*exposures, dealt]
+    known_later = dealt.card is None and bool(turned)
+    told: list[AnyFact] = [*turned] if known_later else [*turned, dealt]
     return [_with(fact, card, decision) if _is_one(fact, told) else fact for fact in own]
 
 
@@ -323,7 +297,7 @@ def _moved(own: Sequence[AnyFact], review: Review, decision: ReviewResolved) -> 
 def _replaced(fact: AnyFact, own: Sequence[AnyFact], at: int, decision: ReviewResolved) -> AnyFact:
     place = decision.card
     assert place is not None
-    if not _is_one(fact, [own[at], *_exposures(own, at)]):
+    if not _is_one(fact, [own[at], *exposures(own, at)]):
         return fact
     assert isinstance(fact, CardDealt | CardExposed)
     card = decision.choice or fact.card
@@ -337,7 +311,7 @@ def _burned(own: Sequence[AnyFact], review: Review, decision: ReviewResolved) ->
     if len(found) != 1:
         new = CardBurned(card=_card_of(review, decision), evidence=review.evidence)
         return _inserted(own, new, review, decision)
-    dealt, turned = own[found[0]], _exposures(own, found[0])
+    dealt, turned = own[found[0]], exposures(own, found[0])
     assert isinstance(dealt, CardDealt)
     gone = CardBurned(
         seq=dealt.seq,

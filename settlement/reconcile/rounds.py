@@ -18,7 +18,6 @@ from models.events import (
     ShoeStarted,
     Spot,
 )
-from models.judgements import Review
 from models.rulebook import Rulebook
 from settlement.hands import total
 from settlement.reconcile import questions
@@ -26,6 +25,7 @@ from settlement.reconcile.camera import Camera
 from settlement.reconcile.clinging import Clinging
 from settlement.reconcile.draws import Composition, Draw
 from settlement.reconcile.faces import card_name
+from settlement.reconcile.grounds import Grounds
 from settlement.reconcile.happenings import (
     Agenda,
     Arrived,
@@ -79,6 +79,7 @@ class Rounds:
         self._decks = rules.decks
         self._weighing = Weighing(rules, composition.room)
         self._voice = Voice()
+        self._grounds = Grounds(table, camera, self._weighing, self._voice)
         self._splits = Splits(table, agenda, self._voice)
         self._wagers = Wagers(table, agenda, self._voice)
         self._unseen = Unseen(table, agenda)
@@ -248,19 +249,7 @@ class Rounds:
             for held in _taken_alone(hand):
                 what = f"{card_name(held.card)} of spot {hand.spot} was taken up before its hand"
                 self._voice.doubt(what, ("put back", "hidden"), held.seqs)
-            if None in hand.faces:
-                what = f"a card of spot {hand.spot} hand {hand.number} was never read"
-                self._ask_unread(what, hand.cards, closed)
-        if any(held.card is None for held in self._table.dealer):
-            what = "a card of the dealer was never read"
-            self._ask_unread(what, self._table.dealer, closed)
         self._end_round(closed)
-
-    def _ask_unread(self, what: str, cards: Sequence[Held], closed: RoundClosed) -> None:
-        """Leave to a person what nobody read, unless all settles the same whatever it is."""
-        alike = self._weighing.settled((*self._voice.record, closed))
-        review = Review(what, (), _unread(cards, closed.evidence))
-        self._voice.ask(review, settles_alike=alike)
 
     def _end_round(self, closed: RoundClosed) -> None:
         """Close the round, and leave to a person what its course does not answer."""
@@ -276,9 +265,8 @@ class Rounds:
         for question, answer in zip(doubtful, answers, strict=True):
             if answer != "settled":
                 self._voice.ask(question.review, settles_alike=answer == "alike")
-        for spot in self._weighing.short_of_a_card((*self._voice.record, closed)):
-            what = f"spot {spot} seems to have got a card that neither sensor told of"
-            self._voice.doubt(what, (), closed.evidence)
+        record = (*self._voice.record, closed)
+        self._grounds.ask(record)
         for held in self._table.all_cards():
             self._clinging.note(held.said, self._read_of(held))
         self._composition.round_over()
@@ -662,12 +650,6 @@ class Rounds:
                 if question.likely:
                     self._voice.ask(question.review)
             self._voice.doubt("the session ended before the cards were taken up", (), ())
-
-
-def _unread(cards: Sequence[Held], evidence: tuple[int, ...]) -> tuple[int, ...]:
-    """Point to the unread cards where they were dealt, and to how it was told."""
-    dealt = {seq for held in cards if held.card is None for seq in held.seqs}
-    return tuple(sorted(dealt.union(evidence)))
 
 
 def _taken_alone(hand: PlayedHand) -> list[Held]:

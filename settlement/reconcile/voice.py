@@ -17,6 +17,10 @@ class Voice:
         self.record: list[AnyFact] = []
         """The facts of the round in play, from its opening."""
         self._held_from: int | None = None
+        self._asked_before = False
+        """Whether that was asked since the last round."""
+        self.asked = False
+        """Whether a person must be heard before the round in play settles."""
         self.round = 0
         self.in_play = False
 
@@ -51,6 +55,8 @@ class Voice:
         """State a fact; returns its place in the round's record."""
         if isinstance(fact, RoundOpened):
             self.record = []
+            self.asked = self._asked_before
+            self._asked_before = False
         self._said.append(fact)
         self.record.append(fact)
         return len(self.record) - 1
@@ -63,6 +69,8 @@ class Voice:
             settles_alike: whether the round settles the same whatever the answer.
         """
         number = self.round if self.in_play else self.round + 1
+        if not settles_alike:
+            self.asked, self._asked_before = True, not self.in_play
         self._said.append(ReviewRaised(round=number, review=review, settles_alike=settles_alike))
 
     def doubt(self, what: str, candidates: Iterable[str], evidence: tuple[int, ...]) -> None:

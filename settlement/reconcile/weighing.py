@@ -179,6 +179,11 @@ class Weighing:
         """Tell whether a round settles the same whatever the cards are that nobody read."""
         return all(status == "final" for status, *_ in self._outcome(record, Counter()).money)
 
+    def mistakes(self, record: Sequence[AnyFact]) -> list[tuple[str, int | None]]:
+        """Return the mistakes that a round as stated holds: a code, and the spot it is about."""
+        stated = self._outcome(record, _out_of_shoe(record))
+        return sorted({(code, spot) for code, spot, _ in stated.mistakes}, key=str)
+
     def short_of_a_card(self, record: Sequence[AnyFact]) -> list[int]:
         """Return the spots that seem to have got a card which no sensor told of.
 
