@@ -90,7 +90,9 @@ class Pipeline:
         Raises:
             OperatorError: under the rules in force the facts do not settle as they did.
         """
-        self._engine = self._verdicts.recall(before, self._engine.rules)
+        known = tuple(before)
+        self._engine = self._verdicts.recall(known, self._engine.rules)
+        self._reconciler.recall(known)
         for one in owed:
             self._act_on(self._reconciler.feed(one, one.at or 0))
 

@@ -6,6 +6,7 @@ from statistics import mean
 
 from models.cards import Card
 from models.events import CardGone, CardSighted, Face
+from settlement.reconcile.clinging import Clinging
 from settlement.reconcile.felt import Felt, apart_mm
 from settlement.reconcile.happenings import Agenda, Arrived, Moved, Taken, Turned
 from settlement.reconcile.looks import Reading
@@ -48,6 +49,7 @@ class Camera:
         self._felt, self._table, self._agenda = felt, table, agenda
         self.alone = alone
         self.pending: list[Lying] = []
+        self.clinging = Clinging()
         self._lying: dict[int, Lying] = {}
         self._rested: dict[int, int] = {}
         self._alias: dict[int, int] = {}
@@ -58,6 +60,7 @@ class Camera:
 
     def sighted(self, seen: CardSighted) -> None:
         """Take in what the camera tells of a card."""
+        self.clinging.observed(seen)
         if self._alias.get(seen.track) == -seen.track:
             self._same_after_all(seen)
         track = self._alias.get(seen.track, seen.track)
@@ -195,11 +198,12 @@ class Camera:
 
     # --- tracks that broke ----------------------------------------------------------------
 
-    def mend(self, lying: Lying, *, strictly: bool) -> bool:
+    def mend(self, lying: Lying, now_ns: int, *, strictly: bool) -> bool:
         """Explain a new track by a card that lies or lay on the felt already.
 
         Args:
             lying: the new track.
+            now_ns: how far the camera has been heard.
             strictly: whether its face must have been read beyond doubt.
         """
         return (
@@ -208,7 +212,7 @@ class Camera:
             or self._shown(lying)
             or self._seen_at_last(lying)
             or self._turned(lying, strictly)
-            or self._relocated(lying, strictly)
+            or self._relocated(lying, now_ns - SWEPT_NS, strictly)
         )
 
     def _echo(self, lying: Lying) -> bool:
@@ -259,19 +263,19 @@ class Camera:
                     return True
         return False
 
-    def _relocated(self, lying: Lying, strictly: bool) -> bool:
+    def _relocated(self, lying: Lying, heard_ns: int, strictly: bool) -> bool:
         """A card gone from its place and come to another of the same spot: the nearest such.
 
         One that lay on for long after this came to rest, or until both were taken up together,
         is a like card, and not the same.
         """
         own = self._gone(lying.track)
-        taken_ns = lying.at + ORPHAN_NS if own is None else own.at - SWEPT_NS
+        lay_on_ns = heard_ns if own is None else own.at - SWEPT_NS
         gone = {
             found.track: found
             for found in self._agenda
             if isinstance(found, Taken)
-            and found.at < min(lying.at + ORPHAN_NS, taken_ns)
+            and found.at < min(lying.at + ORPHAN_NS, lay_on_ns)
             and self._may_have_come(found.track, lying, strictly)
         }
         if not gone:

@@ -1,44 +1,147 @@
-"""How far the camera clings to its errors, by its own record since the last shuffle.
+"""How far the camera clings to its errors, by its own record.
 
 A face that the shoe denies and that look after look names may be the shoe's error, or one that
 the camera falls into as long as the card lies there. What tells the two apart is how this
 camera errs: whether its next look mostly corrects it, or mostly repeats it.
 """
 
-from typing import Final
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Final, TypeAlias, TypeVar
 
 from models.cards import Card
-from settlement.reconcile.looks import Reading
+from models.events import AnyFact, CardDealt, CardSighted, RoundClosed, RoundOpened, ShoeCardRead
+from models.judgements import AnyEvent
+from settlement.reconcile.sightings import AFRESH, same
 
 _LEAST: Final = 0.05
 """No record, however long, speaks for more: a gleam or a worn print may come at any time."""
 
+_REMEMBERED: Final = 200
+"""Errors. Of more the older half counts half: a camera is cleaned, and a deck wears."""
+
+_MANY: Final = 2_000
+"""So many looks and readings are kept of cards that no round tells of."""
+
+_Track: TypeAlias = tuple[str, int]
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+@dataclass(slots=True)
+class _Run:
+    """Looks in a row that named the same face."""
+
+    face: Card
+    afresh: bool
+    """Whether the card was moved or turned before the first of them."""
+    looks: int = 1
+
 
 class Clinging:
-    """Counts the camera's errors, judged by the shoe: those that lasted, and those that did not."""
+    """Counts the camera's errors, judged by the shoe: those that lasted, and those that did not.
+
+    It rests on the observations and facts of a journal and on nothing else, so that a table that
+    starts again knows of its camera what it knew.
+    """
 
     def __init__(self) -> None:
         self._lasted = self._slips = 0
+        self._said: dict[int, Card] = {}
+        self._seen: dict[int, _Track] = {}
+        self._runs: dict[_Track, list[_Run]] = {}
 
-    def forget(self) -> None:
-        """Begin a record: what follows a fresh shoe does not depend on what was before it."""
-        self._lasted = self._slips = 0
+    def recall(self, events: Iterable[AnyEvent]) -> None:
+        """Learn from a journal what the table that wrote it had learned."""
+        record: list[AnyFact] = []
+        for event in events:
+            match event:
+                case ShoeCardRead() | CardSighted():
+                    self.observed(event)
+                case RoundOpened():
+                    record = []
+                case CardDealt():
+                    record.append(event)
+                case RoundClosed():
+                    self.round_over(record)
+                    record = []
+                case _:
+                    pass
 
-    def note(self, said: Card | None, reading: Reading | None) -> None:
-        """Count what all looks at one card say against what the shoe said of it.
-
-        Where it was the shoe that misread, that counts as an error that lasted, too.
-        """
-        if said is None or reading is None:
+    def observed(self, one: ShoeCardRead | CardSighted) -> None:
+        """Take note of the shoe's word, or of a look at a card."""
+        if one.seq is None:
             return
-        runs = reading.runs or (reading,)
-        for run, following in zip(runs, (*runs[1:], None), strict=True):
-            if run.p(said) >= run.listed[0][1]:
+        if isinstance(one, ShoeCardRead):
+            if one.card is not None:
+                self._said[one.seq] = one.card
+            return
+        track = (one.source, one.track)
+        self._seen[one.seq] = track
+        face = _likeliest(one)
+        if one.face == "up" and one.single_look and face is not None:
+            self._look(track, _Run(face, one.change in AFRESH))
+
+    def _look(self, track: _Track, look: _Run) -> None:
+        runs = self._runs.setdefault(track, [])
+        if runs and runs[-1].face is look.face and not look.afresh:
+            runs[-1].looks += 1
+        else:
+            runs.append(look)
+
+    def round_over(self, record: Sequence[AnyFact]) -> None:
+        """Judge the camera by the cards of a round, as they are stated at its end.
+
+        Where it was the shoe that misread, and nothing tells so, that counts as an error that
+        lasted, too.
+        """
+        for fact in record:
+            if not isinstance(fact, CardDealt):
+                continue
+            said = next((self._said[seq] for seq in fact.evidence if seq in self._said), None)
+            tracks = dict.fromkeys(self._seen[seq] for seq in fact.evidence if seq in self._seen)
+            if said is not None and fact.card is said and len(tracks) == 1:
+                self._judge(said, self._runs.get(next(iter(tracks)), []))
+            self._forget(fact.evidence, tracks)
+        _cut_short(self._said)
+        _cut_short(self._seen)
+        _cut_short(self._runs)
+
+    def _judge(self, said: Card, runs: Sequence[_Run]) -> None:
+        for run, following in zip_longest(runs, runs[1:]):
+            if same(said, run.face):
                 continue
             self._lasted += run.looks > 1
             self._slips += run.looks == 1 and following is not None and not following.afresh
+        if self._lasted + self._slips > _REMEMBERED:
+            self._lasted, self._slips = self._lasted // 2, self._slips // 2
+
+    def _forget(self, seqs: Iterable[int], tracks: Iterable[_Track]) -> None:
+        for seq in seqs:
+            self._said.pop(seq, None)
+            self._seen.pop(seq, None)
+        for track in tracks:
+            self._runs.pop(track, None)
 
     @property
-    def share(self) -> float:
+    def most(self) -> float:
         """The share of its errors that last, at worst: all of them until the next look told."""
         return max(_LEAST, (self._lasted + 1) / (self._lasted + self._slips + 1))
+
+    @property
+    def least(self) -> float:
+        """That share, at best: none of them until one was seen to last."""
+        return max(_LEAST, self._lasted / (self._lasted + self._slips + 1))
+
+
+def _likeliest(seen: CardSighted) -> Card | None:
+    if not seen.candidates:
+        return seen.card
+    return Card(max(seen.candidates, key=lambda name: seen.candidates[name]))
+
+
+def _cut_short(kept: dict[_Key, _Value]) -> None:
+    while len(kept) > _MANY:
+        del kept[next(iter(kept))]

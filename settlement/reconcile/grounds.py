@@ -63,7 +63,7 @@ class Grounds:
         there are stories to weigh.
         """
         for code, spot in mistakes:
-            about = set(doubtful) if spot is None else doubtful.keys() & {spot, "dealer"}
+            about = doubtful.keys() & {spot, "dealer"}
             if about:
                 seqs = {seq for owner in about for seq in doubtful[owner]}
                 where = "" if spot is None else f" at spot {spot}"

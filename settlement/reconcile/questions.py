@@ -34,7 +34,7 @@ def of_face(
     reading: Reading | None,
     record: Sequence[AnyFact],
     shoe: Composition,
-    clinging: float,
+    clinging: tuple[float, float],
 ) -> Question | None:
     """Ask which card one is; ``None`` where its sensors leave no doubt, or nobody read it.
 
@@ -43,15 +43,21 @@ def of_face(
         reading: all that the camera's looks said of its face.
         record: the facts of the round.
         shoe: what the shoe can still hold.
-        clinging: the share of the camera's errors that last from look to look.
+        clinging: the share of the camera's errors that last from look to look: the most and
+            the least that it may be.
     """
     if held.card is None:
         return None
-    others = rivals(held.card, held.said, reading, shoe.holds, clinging)
-    if not others:
+    most, least = clinging
+    others = rivals(held.card, held.said, reading, shoe.holds, most)
+    doubted = rivals(held.card, held.said, reading, shoe.holds, least)
+    if not (others or doubted):
         return None
+    others = dict.fromkeys(doubted, 0.0) | others
     ordered = sorted(others, key=lambda face: (-others[face], face.value))
-    stories = tuple(Rival(others[face], _as(face, held, record)) for face in ordered)
+    stories = tuple(
+        Rival(others[face], _as(face, held, record), doubted.get(face, 0.0)) for face in ordered
+    )
     likely = [face for face in ordered if others[face] >= _NAMED_ODDS] or ordered[:_NAMED]
     names = (str(held.card), *map(str, likely))
     contradicted = reading is not None and not reading.agrees(held.said)

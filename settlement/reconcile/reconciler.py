@@ -6,6 +6,7 @@ review item.
 """
 
 import dataclasses
+from collections.abc import Iterable
 from typing import Literal
 
 from msgspec.structs import replace
@@ -28,7 +29,7 @@ from models.events import (
     ShoeLoaded,
     ShoeStarted,
 )
-from models.judgements import Review
+from models.judgements import AnyEvent, Review
 from models.layout import TableLayout
 from models.rulebook import Rulebook
 from settlement.reconcile.camera import Camera
@@ -113,9 +114,12 @@ class Reconciler:
         self._now = 0
 
     def _watched_rounds(self, rules: Rulebook) -> Rounds:
-        if self._dealing == "shoe":
-            return Rounds(self._table, self._agenda, self._composition, rules, self._camera)
-        return PitchRounds(self._table, self._agenda, self._composition, rules, self._camera)
+        dealt = Rounds if self._dealing == "shoe" else PitchRounds
+        return dealt(self._table, self._agenda, self._composition, rules, self._camera)
+
+    def recall(self, events: Iterable[AnyEvent]) -> None:
+        """Know again what rounds of the session that are over taught of the camera."""
+        self._camera.clinging.recall(events)
 
     def feed(self, observation: AnyObservation, through_ns: int) -> tuple[Said, ...]:
         """Take one observation in; ``through_ns`` is how far the sources have been read.
@@ -124,13 +128,14 @@ class Reconciler:
         """
         match observation:
             case ShoeCardRead():
+                self._camera.clinging.observed(observation)
                 self._draws = merged(self._draws, self._count.read(observation))
             case ShoeCutCard():
                 fact = CutCardReached()
                 self._agenda.add(Entered(observation.at or 0, fact, _seqs(observation)))
             case ShoeLoaded():
                 self._count.loaded()
-                self._shuffled(self._decks)
+                self._composition.shuffled(self._decks)
                 self._rounds.shoe_loaded(observation.at or 0, _seqs(observation))
             case CardSighted():
                 self._camera.sighted(observation)
@@ -167,15 +172,11 @@ class Reconciler:
 
     def _entry(self, entry: ConsoleEntry) -> None:
         if isinstance(entry.fact, ShoeStarted):
-            self._shuffled(entry.fact.decks)
+            self._composition.shuffled(entry.fact.decks)
         if isinstance(entry.fact, CardBurned | CardBoxed):
             self._entries.append(entry)
         else:
             self._agenda.add(Entered(_entered_at(entry), entry.fact, _seqs(entry)))
-
-    def _shuffled(self, decks: int) -> None:
-        self._composition.shuffled(decks)
-        self._rounds.shuffled()
 
     def _fault(self, fault: ReaderFault) -> None:
         if fault.source.startswith("plate"):
@@ -244,7 +245,7 @@ class Reconciler:
         for lying in list(self._camera.pending):
             late = self._now - lying.at > ORPHAN_NS
             if (strictly or late) and not self._awaited(lying):
-                self._camera.mend(lying, strictly=strictly)
+                self._camera.mend(lying, self._now, strictly=strictly)
 
     def _one_card(self, back: Lying, face: Lying) -> bool:
         """Tell whether a draw fits the back by its time and the face by what was read."""

@@ -22,7 +22,6 @@ from models.rulebook import Rulebook
 from settlement.hands import total
 from settlement.reconcile import questions
 from settlement.reconcile.camera import Camera
-from settlement.reconcile.clinging import Clinging
 from settlement.reconcile.draws import Composition, Draw
 from settlement.reconcile.faces import card_name
 from settlement.reconcile.grounds import Grounds
@@ -54,7 +53,7 @@ from settlement.reconcile.timing import (
 from settlement.reconcile.unseen import Unseen
 from settlement.reconcile.voice import Said, Voice
 from settlement.reconcile.wagers import Wagers
-from settlement.reconcile.weighing import Question, Weighing
+from settlement.reconcile.weighing import Answer, Question, Weighing
 
 _AGREED_BY_TWO_P = 0.9995
 """Of a card that one sensor alone read less is certain than this."""
@@ -83,7 +82,6 @@ class Rounds:
         self._splits = Splits(table, agenda, self._voice)
         self._wagers = Wagers(table, agenda, self._voice)
         self._unseen = Unseen(table, agenda)
-        self._clinging = Clinging()
         self._carried: set[int] = set()
         self._opened: frozenset[Spot] = frozenset()
         """The spots that held a wager as the first card was dealt."""
@@ -257,23 +255,29 @@ class Rounds:
         record = (*self._voice.record, closed)
         doubtful = list(self._doubtful(record))
         answers = self._weighing.answers(record, doubtful)
-        if "open" in answers:
-            instead = self._weighing.instead(record, doubtful)
-            if instead and self._voice.holds(instead):
-                self._amend(record, instead)
-                answers = ["settled"] * len(doubtful)
-        for question, answer in zip(doubtful, answers, strict=True):
-            if answer != "settled":
-                self._voice.ask(question.review, settles_alike=answer == "alike")
-        record = (*self._voice.record, closed)
-        self._grounds.ask(record)
-        for held in self._table.all_cards():
-            self._clinging.note(held.said, self._read_of(held))
+        instead = self._weighing.instead(record, doubtful) if "open" in answers else {}
+        if instead and self._voice.holds(instead):
+            self._amend(record, instead)
+        else:
+            self._ask_open(record, doubtful, answers)
+        self._grounds.ask((*self._voice.record, closed))
+        self._camera.clinging.round_over(self._voice.record)
         self._composition.round_over()
         self._voice.say(closed)
         self._voice.release()
         self._voice.in_play = False
         self._table.clear()
+
+    def _ask_open(
+        self, record: Sequence[AnyFact], doubtful: Sequence[Question], answers: Sequence[Answer]
+    ) -> None:
+        """Leave to a person what stays open, be it only by what the camera may yet be known for."""
+        wary = self._weighing.answers(record, [question.warily() for question in doubtful])
+        for question, answer, otherwise in zip(doubtful, answers, wary, strict=True):
+            if "open" in (answer, otherwise):
+                self._voice.ask(question.review)
+            elif answer == "alike":
+                self._voice.ask(question.review, settles_alike=True)
 
     def _amend(self, record: Sequence[AnyFact], instead: Mapping[int, AnyFact]) -> None:
         self._voice.amend(instead)
@@ -286,7 +290,11 @@ class Rounds:
         for held in self._table.all_cards():
             reading = self._read_of(held)
             found = questions.of_face(
-                held, reading, record, self._composition, self._clinging.share
+                held,
+                reading,
+                record,
+                self._composition,
+                (self._camera.clinging.most, self._camera.clinging.least),
             )
             if found is not None and self._may_be_misread(held, reading):
                 yield found
@@ -620,10 +628,6 @@ class Rounds:
         """A person declares the round over, whatever lies on the felt."""
         if self._voice.in_play:
             self._end_round(RoundClosed(at=entry.at, evidence=entry.seqs))
-
-    def shuffled(self) -> None:
-        """All cards are back in the shoe: what was learned in the last one is forgotten."""
-        self._clinging.forget()
 
     def shoe_loaded(self, at: int, seqs: tuple[int, ...]) -> None:
         """The shoe reports a fresh start; the floor's own entry of it goes first."""

@@ -12,7 +12,7 @@ EXCLUDED_P = 0.01
 AGREED_P = 0.9
 """From this on the camera says that a face is the one."""
 
-_AFRESH = ("moved", "turned")
+AFRESH = ("moved", "turned")
 """Changes after which the camera sees a card in another light."""
 
 
@@ -64,7 +64,7 @@ class Lying:
         """
         card, reading = later.card, later.reading
         if later.face == "up" and (seen.single_look or reading is None):
-            reading = self._with_look(reading, afresh=seen.change in _AFRESH)
+            reading = self._with_look(reading, afresh=seen.change in AFRESH)
             card = card or self.card
             if card is not None and reading is not None and reading.p(card) < AGREED_P:
                 card = None

@@ -9,7 +9,7 @@ less likely by as much as mistakes are rare; and the other way round.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Final, Literal, TypeAlias
 
@@ -67,6 +67,9 @@ class Rival:
 
     odds: float
     instead: Mapping[int, tuple[AnyFact, ...]]
+    doubted: float = 0.0
+    """The odds by which a person is asked all the same, where they are greater: what the sensors
+    are known for leaves them open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,11 @@ class Question:
     rivals: tuple[Rival, ...]
     contradicted: bool = False
     """Looks contradict one another, or the shoe."""
+
+    def warily(self) -> "Question":
+        """Return it with each story as likely as what the sensors are known for allows."""
+        wary = (replace(one, odds=max(one.odds, one.doubted)) for one in self.rivals)
+        return replace(self, rivals=tuple(wary))
 
     @property
     def likely(self) -> bool:

@@ -460,10 +460,10 @@ def test_a_camera_whose_errors_lasted_is_not_believed() -> None:
     assert ASKED[0] in scene.reviews()
 
 
-def test_what_a_camera_is_known_for_is_forgotten_with_the_shoe() -> None:
+def test_what_a_camera_is_known_for_is_known_in_the_next_shoe() -> None:
     scene = misread(Scene(), SLIPS)
     scene.enter(ShoeStarted(decks=6)).wait(8_000)
-    assert ASKED[0] in paid_as_the_camera_reads(scene).reviews()
+    assert ASKED[0] not in paid_as_the_camera_reads(scene).reviews()
 
 
 # --- two mishaps at once ------------------------------------------------------------------
@@ -588,3 +588,79 @@ def test_the_last_card_of_a_round_missed_by_the_shoe_is_not_its_twin_moved_there
     scene.chips(1, 0, 1000).take(1).take("dealer").wait(15_000)
     assert faces(scene, "dealer") == ["KC", "3C", "KC"]
     assert scene.reviews() == NOBODY_ASKED
+
+
+def test_a_card_that_the_shoe_missed_and_every_look_reads_otherwise_is_no_other_askew() -> None:
+    scene = two_spots().deal_round("6S 9S TD 6D TC 8C", spots=(1, 2))
+    missed(scene.deal(1, "4C", shoe=None, camera={"6C": 0.9995}))
+    scene.wait(300).look_again(1, 2, {"4C": 0.9995}).wait(4_000)
+    assert "a card not read lies on the felt and never left the shoe" in settle_two(scene).reviews()
+
+
+def test_a_back_turned_up_beside_another_card_is_not_that_card_askew() -> None:
+    scene = Scene().chips(1, 0, 1000).deal(1, "TS").deal("dealer", "4H").deal(1, "9H")
+    missed(scene.deal("dealer", "2D", face="down", shoe=None, camera=UNSEEN)).wait(1_000)
+    scene.deal("dealer", "7D", place=dealer_card(2)).deal("dealer", "4C", place=dealer_card(3))
+    track, where = scene._lying["dealer", 0][1]
+    scene.sight(track, where, "down", {})
+    scene.turn_hole("2D").wait(4_000).chips(1, 0, 1000).take(1).take("dealer").wait(15_000)
+    assert any("never left the shoe" in asked for asked in scene.reviews())
+
+
+def test_a_like_card_that_the_shoe_missed_lay_there_if_both_are_taken_up_together() -> None:
+    scene = two_spots().deal_round("JD 9S TD 2S TC 8C", spots=(1, 2)).deal(1, "3H")
+    missed(scene.deal(1, "JD", shoe=None)).wait(300).look_again(1, 3, {"JD": 0.9995})
+    scene.chips(1, 0, -1000).take(1).turn_hole("8C")
+    scene.chips(2, 0, 1000).take(2).take("dealer").wait(15_000)
+    assert faces(scene, 1) == ["JD", "2S", "3H", "JD"]
+    assert scene.reviews() == NOBODY_ASKED
+
+
+def test_two_like_cards_that_came_into_view_at_once_are_not_one_seen_doubled() -> None:
+    scene = Scene().chips(1, 0, 1000).deal_round("4S TD 4D 8C")
+    seen_late(scene, 1, "AS", 2_560).wait(900).deal(1, "AS").wait(12_000)
+    assert faces(scene, 1) == ["4S", "4D", "AS", "AS"]
+
+
+def test_a_payment_by_the_shoes_word_against_every_look_is_for_a_person() -> None:
+    """A camera of which nothing is known may err look by look: then the dealer erred."""
+    scene = Scene().chips(1, 0, 1000).deal_round("4S 9C KC QH").deal(1, "5H", shoe="7H")
+    for _ in range(2):
+        scene.look_again(1, 2, {"5H": 0.9995})
+    scene.wait(8_000).turn_hole("QH").chips(1, 0, 1000).take(1).take("dealer").wait(15_000)
+    assert "the shoe said 7H, the camera reads 5H" in scene.reviews()
+
+
+def doubled_again(*, shoe: str | None) -> Scene:
+    """Spot 1 doubles on eleven points, and lays down more when its card has come."""
+    scene = two_spots().deal_round("5S 9S TD 6H TC 6C", spots=(1, 2)).chips(1, 0, 1000)
+    scene.deal(1, "8D", shoe=shoe, sideways=True).wait(1_000)
+    for _ in range(2):
+        scene.look_again(1, 2, {"8D": 0.9995})
+    scene.chips(1, 0, 300).wait(3_000).turn_hole("6C").deal("dealer", "2S").wait(3_000)
+    scene.chips(2, 0, 1000).take(2).chips(1, 0, 2000).take(1)
+    return scene.take("dealer").wait(15_000)
+
+
+def test_a_mistake_at_a_card_that_the_shoe_missed_is_for_a_person() -> None:
+    asked = "stake_increased_after_deal at spot 1 may be a card that a sensor missed or misread"
+    assert asked in doubled_again(shoe=None).reviews()
+    assert asked not in doubled_again(shoe="").reviews()
+
+
+def test_what_a_camera_is_known_for_is_read_in_the_journal_of_rounds_that_are_over() -> None:
+    before = misread(Scene(), SLIPS)
+    table = Reconciler(RULES, FELT)
+    told = [table.feed(said, at) for at, said in before.observations()]
+    journal = [said for _, said in before.observations()] + [one for said in told for one in said]
+    goes_on = Reconciler(RULES, FELT, played=1)
+    goes_on.recall(journal)
+    later = paid_as_the_camera_reads(Scene())
+    assert not any(asked_of(goes_on, later))
+    assert any(asked_of(Reconciler(RULES, FELT), later))
+
+
+def asked_of(table: Reconciler, scene: Scene) -> list[str]:
+    spoken = [one for at, said in scene.observations() for one in table.feed(said, at)]
+    spoken += table.finish()
+    return [one.review.what for one in spoken if isinstance(one, ReviewRaised)]
