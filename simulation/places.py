@@ -1,10 +1,11 @@
 """Where a tidy dealer lays cards and chips: poses in millimetres on a given felt."""
 
 from dataclasses import dataclass, replace
+from functools import cache
 from math import atan2, cos, degrees, hypot, radians, sin
 from typing import Final
 
-from models.layout import Point, TableLayout, middle
+from models.layout import Point, SpotLayout, TableLayout, middle
 from vision.scenes.performance import Place
 
 _HEART: Final = (0.0, 40.0)
@@ -85,12 +86,16 @@ class SpotPlaces:
 
 def spot_places(layout: TableLayout, spot: int) -> SpotPlaces:
     """Return the poses of ``spot``; raises ``KeyError`` where the felt has none."""
-    found = layout.spot(spot)
+    return _places(layout.spot(spot), layout.width_mm, layout.depth_mm)
+
+
+@cache
+def _places(found: SpotLayout, width_mm: float, depth_mm: float) -> SpotPlaces:
     x, y = found.circle.x_mm - _HEART[0], found.circle.y_mm - _HEART[1]
     length = hypot(x, y)
     out = (x / length, y / length)
     cards, circle = middle(found.cards), (found.circle.x_mm, found.circle.y_mm)
-    places = SpotPlaces(cards, circle, out, 0.0, _beyond(circle, out, layout))
+    places = SpotPlaces(cards, circle, out, 0.0, _beyond(circle, out, width_mm, depth_mm))
     across = [
         (px - places.cards[0]) * places.right[0] + (py - places.cards[1]) * places.right[1]
         for px, py in found.cards
@@ -99,10 +104,10 @@ def spot_places(layout: TableLayout, spot: int) -> SpotPlaces:
     return replace(places, half_mm=min(88.0, width / 4))
 
 
-def _beyond(circle: Point, out: Point, layout: TableLayout) -> Point:
+def _beyond(circle: Point, out: Point, width_mm: float, depth_mm: float) -> Point:
     """Return the first point outward from a circle that lies clear of the felt."""
     x, y = circle
-    while abs(x) < layout.width_mm / 2 + _CLEAR_MM and y < layout.depth_mm + _CLEAR_MM:
+    while abs(x) < width_mm / 2 + _CLEAR_MM and y < depth_mm + _CLEAR_MM:
         x, y = x + out[0] * 10.0, y + out[1] * 10.0
     return x, y
 

@@ -435,7 +435,7 @@ class Camera:
 
     def _changed(self, before: Lying, after: Lying, seen: CardSighted) -> None:
         at, seqs = seen.at or 0, _seqs(seen)
-        self._steps = [*self._steps[-8:], (before.place, replace(after, at=at))]
+        self._steps = [*self._steps[-8:], (before.place, after.since(at))]
         if apart_mm(before.place, after.place) > _ECHO_MM and seen.change != "squared":
             self._moved(at, after.track, seqs)
         if after.face != before.face or seen.change in ("turned", "read"):

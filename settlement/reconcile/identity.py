@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from models.cards import DECK, RANKS, SUITS, Card
-from settlement.reconcile.looks import Reading
+from settlement.reconcile.looks import Reading, meant_by
 
 SHOE_MISREAD_P: Final = 0.001
 """How often the shoe's reader says a face that the card does not have, at worst."""
@@ -27,7 +27,8 @@ def upheld(said: Card, reading: Reading) -> bool:
     The other way round looks decide nothing by their number: what makes a camera take a card
     for another may last as long as the card lies there, and every look then errs alike.
     """
-    others = max((p for face, p in reading.listed if not _same(said, face)), default=0.0)
+    meant = meant_by(said)
+    others = max((p for face, p in reading.listed if face not in meant), default=0.0)
     return reading.p(said) * (1.0 - SHOE_MISREAD_P) >= _UPHELD_ODDS * others * _EACH
 
 
@@ -51,8 +52,9 @@ def rivals(
         One face a rank, the likeliest, with the odds of all of that rank.
     """
     weights = list(zip(DECK, _weights(said, reading, clinging), strict=True))
-    own = sum((weight for face, weight in weights if _same(stated, face)), 0.0)
-    others = [(face, weight) for face, weight in weights if not _same(stated, face)]
+    meant = meant_by(stated)
+    own = sum((weight for face, weight in weights if face in meant), 0.0)
+    others = [(face, weight) for face, weight in weights if face not in meant]
     if _SUITS * max(weight for _, weight in others) < _LEAST_ODDS * own:
         return {}
     odds = {face: weight / own for face, weight in others if holds(face)}
@@ -68,7 +70,8 @@ def rivals(
 def probability(stated: Card, said: Card | None, reading: Reading | None) -> float:
     """Return how sure it is that a card is what it is stated to be."""
     weights = _weights(said, reading, 1.0)
-    own = sum((w for face, w in zip(DECK, weights, strict=True) if _same(stated, face)), 0.0)
+    meant = meant_by(stated)
+    own = sum((w for face, w in zip(DECK, weights, strict=True) if face in meant), 0.0)
     return own / sum(weights, 0.0)
 
 
@@ -77,11 +80,8 @@ def _weights(said: Card | None, reading: Reading | None, clinging: float) -> lis
     seen = [1.0] * len(DECK) if reading is None else reading.shares(clinging)
     if said is None:
         return seen
+    meant = meant_by(said)
     return [
-        (1.0 - SHOE_MISREAD_P if _same(said, face) else _EACH) * share
+        (1.0 - SHOE_MISREAD_P if face in meant else _EACH) * share
         for face, share in zip(DECK, seen, strict=True)
     ]
-
-
-def _same(said: Card, face: Card) -> bool:
-    return said is face if said.suited else said.rank == face.rank

@@ -34,6 +34,12 @@ _PLACES: Final = {face: place for place, face in enumerate(DECK)}
 """Each face's place in the deck."""
 
 
+_MEANT: Final = {
+    said: (said,) if said.suited else tuple(face for face in DECK if face.rank == said.rank)
+    for said in Card
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """Probabilities of the faces, all equally likely before the first look.
@@ -66,7 +72,7 @@ class Reading:
             return None
         given: dict[Card, float] = {}
         for face, p in named.items():
-            faces = (face,) if face.suited else _of_rank(face)
+            faces = meant_by(face)
             for one in faces:
                 given[one] = given.get(one, 0.0) + p / len(faces)
         rest = min(max(0.0, 1.0 - sum(given.values(), 0.0)), *given.values(), 1.0)
@@ -88,7 +94,10 @@ class Reading:
         else:
             surer = max(last, look, key=lambda one: one.listed[0][1])
             looks = last.looks + look.looks
-            runs = (*before, replace(surer, looks=looks, afresh=last.afresh))
+            joined = Reading(
+                surer.listed, surer.other, looks, surer.runs, surer.summed, last.afresh
+            )
+            runs = (*before, joined)
         return _together(runs)
 
     def agrees(self, said: Card | None) -> bool:
@@ -112,7 +121,7 @@ class Reading:
 
     def p(self, card: Card) -> float:
         """Return the probability of ``card``; of any suit where it is a rank alone."""
-        faces = (card,) if card.suited else _of_rank(card)
+        faces = meant_by(card)
         return min(1.0, sum((self.each(face) for face in faces), 0.0))
 
     def shares(self, clinging: float = 1.0) -> list[float]:
@@ -165,8 +174,9 @@ def _alike(runs: Sequence[Reading]) -> bool:
     return len({run.likeliest for run in runs}) == 1
 
 
-def _of_rank(card: Card) -> tuple[Card, ...]:
-    return tuple(face for face in DECK if face.rank == card.rank)
+def meant_by(said: Card) -> tuple[Card, ...]:
+    """Return the faces that a word may mean: those of a rank, where it says no suit."""
+    return _MEANT[said]
 
 
 def _doubted(p: float) -> float:

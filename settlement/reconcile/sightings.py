@@ -72,6 +72,10 @@ class Lying:
             later.track, self.at, later.face, card, reading, later.place, self.seqs + later.seqs
         )
 
+    def since(self, at: int) -> "Lying":
+        """Return it as one that rests since then."""
+        return Lying(self.track, at, self.face, self.card, self.reading, self.place, self.seqs)
+
     def _with_look(self, look: Reading | None, *, afresh: bool) -> Reading | None:
         if look is None or self.reading is None:
             return look or self.reading
