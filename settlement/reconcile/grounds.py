@@ -1,6 +1,7 @@
 """What a round rests on as it is told, once all that is doubtful of it was weighed."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from models.events import AnyFact, CardDealt, Dealt
 from models.judgements import Review
@@ -10,6 +11,11 @@ from settlement.reconcile.table import Held, Table
 from settlement.reconcile.unread import never_known
 from settlement.reconcile.voice import Voice
 from settlement.reconcile.weighing import Weighing
+
+_OF_ORDER: Final = frozenset(
+    {"deal_order", "spot_skipped", "player_turn_order", "split_hand_order", "hole_card_exposed"}
+)
+"""Mistakes of whose turn it was, and when: a card seen late there looks like one."""
 
 
 class Grounds:
@@ -31,18 +37,23 @@ class Grounds:
         evidence = record[-1].evidence
         settled = self._weighing.settled(record)
         self._ask_unread(record, settled=settled)
-        for spot in self._weighing.short_of_a_card(record):
-            what = f"spot {spot} seems to have got a card that neither sensor told of"
+        for short in self._weighing.short_of_a_card(record):
+            what = f"spot {short} seems to have got a card that neither sensor told of"
             self._voice.doubt(what, (), evidence)
-        doubtful = self._ill_founded(record[-1].at or 0)
-        if self._voice.asked or (settled and not doubtful):
+        doubtful, late = self._ill_founded(record[-1].at or 0), self._late()
+        if self._voice.asked or (settled and not (doubtful or late)):
             return
         mistakes = self._weighing.mistakes(record)
         if not (settled or mistakes):
             what = "the round does not settle by the cards that were told of"
             self._voice.doubt(what, (), evidence)
-        else:
-            self._ask_ill_founded(mistakes, doubtful, evidence)
+        for code, spot in mistakes:
+            seqs = {seq for to in doubtful.keys() & {spot, "dealer"} for seq in doubtful[to]}
+            if code in _OF_ORDER:
+                seqs |= {seq for to in late.keys() & _beside(spot) for seq in late[to]}
+            if seqs:
+                self._ask_ill_founded(code, spot, seqs.union(evidence))
+                return
 
     def _ask_unread(self, record: Sequence[AnyFact], *, settled: bool) -> None:
         """Ask what nobody read; where all ``settled``, it does so whatever the cards are."""
@@ -51,25 +62,23 @@ class Grounds:
             review = Review(f"a card of {whose} was never read", (), tuple(sorted(seqs)))
             self._voice.ask(review, settles_alike=settled)
 
-    def _ask_ill_founded(
-        self,
-        mistakes: Sequence[tuple[str, int | None]],
-        doubtful: dict[Dealt, set[int]],
-        evidence: tuple[int, ...],
-    ) -> None:
-        """Ask about a mistake at a hand that not both sensors vouch for.
+    def _ask_ill_founded(self, code: str, spot: int | None, seqs: set[int]) -> None:
+        """Ask about a mistake where not both sensors vouch for the cards.
 
         A card missed or misread looks like a mistake as often as not, and in more ways than
         there are stories to weigh.
         """
-        for code, spot in mistakes:
-            about = doubtful.keys() & {spot, "dealer"}
-            if about:
-                seqs = {seq for owner in about for seq in doubtful[owner]}
-                where = "" if spot is None else f" at spot {spot}"
-                what = f"{code}{where} may be a card that a sensor missed or misread"
-                self._voice.doubt(what, (), tuple(sorted(seqs.union(evidence))))
-                return
+        where = "" if spot is None else f" at spot {spot}"
+        what = f"{code}{where} may be a card that a sensor missed, misread or saw late"
+        self._voice.doubt(what, (), tuple(sorted(seqs)))
+
+    def _late(self) -> dict[Dealt, set[int]]:
+        """Return whose cards were seen late, with the observations that tell of them."""
+        found: dict[Dealt, set[int]] = {}
+        for owner, held in self._cards():
+            if held.late:
+                found.setdefault(owner, set()).update(held.seqs)
+        return found
 
     def _ill_founded(self, closed_ns: int) -> dict[Dealt, set[int]]:
         """Return who holds cards of which the sensors do not agree, or showed what was no card.
@@ -99,6 +108,11 @@ class Grounds:
             return False
         reading = self._camera.reading(held.track) or held.reading
         return reading is None or upheld(held.said, reading)
+
+
+def _beside(spot: int | None) -> set[Dealt]:
+    """Return whose turn comes just before, at and just after a spot's; of none, the dealer's."""
+    return {"dealer"} if spot is None else {spot - 1, spot, spot + 1}
 
 
 def _unread(record: Sequence[AnyFact]) -> dict[str, list[CardDealt]]:

@@ -42,6 +42,7 @@ from settlement.reconcile.sightings import AGREED_P, EXCLUDED_P, Lying
 from settlement.reconcile.splits import Splits, evidenced
 from settlement.reconcile.table import Destination, Held, PlayedHand, Table, zone_name
 from settlement.reconcile.timing import (
+    CARRY_NS,
     DISPUTE_NS,
     HIDDEN_NS,
     HOLD_NS,
@@ -57,6 +58,9 @@ from settlement.reconcile.weighing import Answer, Question, Weighing
 
 _AGREED_BY_TWO_P = 0.9995
 """Of a card that one sensor alone read less is certain than this."""
+
+_LATE_NS = CARRY_NS + SECOND // 2
+"""A card first seen so long after it left the shoe lay hidden, or was another that left it."""
 
 _SEEN_LATE_NS = 3 * SECOND // 2
 """A card first seen so long after it left the shoe may have been turned meanwhile."""
@@ -232,6 +236,7 @@ class Rounds:
         self._voice.round += 1
         self._voice.in_play = True
         self._table.clear()
+        self._weighing.turned_unseen = False
         self._opened = frozenset(self._wagers.staked())
         self._voice.say(RoundOpened(at=self._wagers.since(at), round=self._voice.round))
         for (spot, circle), amount in self._wagers.lying():
@@ -361,6 +366,7 @@ class Rounds:
     def _tell_dealt(self, held: Held, card: Arrived, to: Dealt, hand: int = 0) -> None:
         held.said, held.seqs = card.said, card.seqs
         held.reading = None if card.lying is None else card.lying.reading
+        held.late = card.lying is not None and card.lying.at - card.at > _LATE_NS
         if held.elsewhere or _disputed(held):
             self._voice.hold()
         dealt = CardDealt(
@@ -447,6 +453,7 @@ class Rounds:
         if self._peeked_before(lying.at):
             held.face = "down"
             self._agenda.add(Turned(lying.at, lying.track, lying, lying.seqs))
+            self._weighing.turned_unseen = True
             return
         what = "the dealer's second card was first seen late, face up"
         self._voice.doubt(what, ("dealt face up", "dealt face down, then turned"), card.seqs)
@@ -504,6 +511,8 @@ class Rounds:
         if _glimpsed(held, lying):
             return
         was_down, held.face = held.face == "down", "up"
+        if turned.unseen and hand is None:
+            self._weighing.turned_unseen = True
         newly_known = held.card is None and lying.card is not None
         if newly_known:
             held.card = lying.card

@@ -47,6 +47,8 @@ class Held:
     """The shoe's word."""
     reading: Reading | None = None
     """What the camera read of its face before it lost sight of it."""
+    late: bool = False
+    """It was first seen some time after it must have come to rest: its turn is less sure."""
     seqs: tuple[int, ...] = ()
     told: list[int] = field(default_factory=list)
     """The places of the facts that tell of it, in the round's record."""
