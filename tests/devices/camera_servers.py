@@ -40,8 +40,13 @@ def picture(number: int, size: tuple[int, int] = SIZE) -> "cv2.typing.MatLike":
 
 
 def mjpeg_part(number: int, size: tuple[int, int] = SIZE) -> bytes:
+    """One picture of a multipart stream, by its number."""
+    return jpeg_part(picture(number, size))
+
+
+def jpeg_part(image: "cv2.typing.MatLike") -> bytes:
     """One picture of a multipart stream."""
-    _, jpeg = cv2.imencode(".jpg", picture(number, size))
+    _, jpeg = cv2.imencode(".jpg", image)
     head = f"--frame\r\nContent-Type: image/jpeg\r\nContent-Length: {len(jpeg)}\r\n\r\n"
     return head.encode() + jpeg.tobytes() + b"\r\n"
 

@@ -5,17 +5,27 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import av
+import numpy as np
 import pytest
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from devices.cameras.file import FileCamera
-from models.events import ClockAnchored, Fact, Judgement, Observation
+from models.events import (
+    CameraFault,
+    CameraRecovered,
+    ClockAnchored,
+    Fact,
+    Judgement,
+    Observation,
+)
 from models.judgements import AnyEvent, RoundResult, RoundSettled
 from server.comparison import compare_sessions, tally
 from server.exits import Exit
@@ -26,13 +36,14 @@ from server.live.resume import past_of, recall
 from server.live.table import rules_of
 from server.pipeline import Pipeline
 from server.replay import Replayed, ReplayOptions, replay
+from server.sources import open_recording
 from server.stopwatch import Stopwatch
 from settlement.engine import Engine
 from settlement.reconcile import Reconciler
 from simulation.session import simulate
 from stream.clock import ReplayClock
 from stream.journal import Journal, UnknownEvent, verify_journal
-from tests.devices.camera_servers import rtsp_camera, rtsp_lacks
+from tests.devices.camera_servers import http_camera, jpeg_part, rtsp_camera, rtsp_lacks
 from tests.server.live_tables import SETTINGS, Run, Told
 
 
@@ -247,3 +258,45 @@ def wait_for(process: subprocess.Popen[str], line: str) -> None:
         if line in text:
             return
     raise AssertionError("".join(said))
+
+
+@dataclass
+class Stuck:
+    """A camera's pictures of one scene, with the noise that every camera has until it freezes."""
+
+    still: NDArray[np.uint8]
+    frozen: threading.Event = field(default_factory=threading.Event)
+
+    def pictures(self) -> Iterator[bytes]:
+        noise, picture = np.random.default_rng(3), self.still
+        while True:
+            if not self.frozen.is_set():
+                grain = noise.normal(0.0, 3.0, self.still.shape)
+                picture = np.clip(self.still + grain, 0, 255).astype(np.uint8)
+            yield jpeg_part(picture)
+            time.sleep(0.05)
+
+
+def test_a_picture_that_freezes_is_told_and_the_table_goes_on(
+    session: Path, tmp_path: Path
+) -> None:
+    ((_, film),) = open_recording(session).cameras
+    shown = Stuck(next(film.frames()).image)
+
+    def said(run: Run, kind: type[CameraFault | CameraRecovered]) -> bool:
+        return any(isinstance(one, kind) and one.kind == "frozen" for one in run.said())
+
+    def recovered(run: Run) -> bool:
+        if time.monotonic() > known_s and not said(run, CameraFault):
+            shown.frozen.set()
+        elif said(run, CameraFault):
+            shown.frozen.clear()
+        return said(run, CameraRecovered)
+
+    with played(session, tmp_path, record=False) as playing, http_camera(shown.pictures) as camera:
+        url = read_config(playing.config).config.cameras[0].stream.url
+        playing.config.write_text(playing.config.read_text().replace(url, camera.url))
+        run = Run(playing, SETTINGS, tmp_path / "table.journal")
+        known_s = time.monotonic() + 8
+        asyncio.run(run.until(recovered, begin=False, within_s=60))
+    assert verify_journal(tmp_path / "table.journal").sealed
