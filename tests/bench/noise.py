@@ -8,6 +8,7 @@ run may be broken off and gone on with: ``--log`` keeps what was counted.
 """
 
 import argparse
+import gc
 import json
 import math
 import os
@@ -335,10 +336,12 @@ def _block(seeds: range, plan: Plan) -> tuple[Counter[str], list[str]]:
     counts: Counter[str] = Counter()
     lines: list[str] = []
     began = time.process_time()
+    gc.disable()  # a session's garbage is collected at its end: a tenth faster
     for seed in seeds:
         one, told = played(seed, plan)
         counts += one
         lines += told
+        gc.collect()
     counts["cpu_ms"] = round((time.process_time() - began) * 1000)
     return counts, lines
 
