@@ -217,15 +217,26 @@ def _similarity(told: NDArray[np.float64], seen: NDArray[np.float64]) -> NDArray
 
 
 def joined_vote(
-    indices: Indices, members: list[int], overlap: float
+    indices: Indices,
+    members: list[int],
+    overlap: float,
+    face: NDArray[np.float64],
+    beside_face: float,
 ) -> tuple[NDArray[np.float64], float]:
-    """Add the votes of one card's indices: chances of the 52 cards and of none of them.
+    """Add the votes of one card's indices and of its face: chances of 52 cards and of none.
 
-    They share a typeface, a light and a lens, and err together. ``overlap`` says how much:
-    with 0 each counts in full, with 1 all of them no more than one.
+    They share a typeface, a light and a lens, and err together.
+
+    Args:
+        indices: all that were read.
+        members: the numbers of this card's.
+        overlap: how much of what one index tells the others tell again; with 0 each counts in
+            full, with 1 all of them no more than one.
+        face: ``(53,)``, what the whole face says, weighed already.
+        beside_face: what the indices weigh beside it.
     """
     logs = np.column_stack([indices.card_log[members], indices.none_log[members]]).sum(0)
-    logs /= len(members) ** overlap
+    logs = logs / len(members) ** overlap * beside_face + face
     chances = np.exp(logs - logs.max())
     chances /= chances.sum()
     return chances[:52], float(chances[52])

@@ -91,14 +91,11 @@ def cut_patches(
 ) -> NDArray[np.uint8]:
     """Cut each index's patches, ``(N, nudges, 64, 40, 3)`` uint8."""
     patches = np.empty((len(maps), len(nudges), PATCH_PX[1], PATCH_PX[0], 3), np.uint8)
-    layers = {0: picture}
+    layers = Layers(picture, PATCH_PX_PER_MM)
     for at, (onto, right) in enumerate(zip(maps, right_hand, strict=True)):
-        layer, scale = _layer(layers, onto)
         for number, (x, y, grow) in enumerate(nudges):
             place = patch_map(onto, bool(right)) @ _nudge(x, y, grow)
-            place[:, 2] = (place[:, 2] + 0.5) / scale - 0.5
-            place[:, :2] /= scale
-            patches[at, number] = _cut(layer, place)
+            patches[at, number] = layers.cut(onto, place, PATCH_PX)
     return patches
 
 
@@ -109,23 +106,45 @@ def _nudge(x_mm: float, y_mm: float, grow: float) -> NDArray[np.float64]:
     return np.array([[grow, 0, x], [0, grow, y], [0, 0, 1]])
 
 
-def _layer(
-    layers: dict[int, NDArray[np.uint8]], onto: NDArray[np.float32]
-) -> tuple[NDArray[np.uint8], int]:
-    """Pick the picture, halved as often as keeps every pixel in the patch's say."""
-    px_per_mm = float(np.sqrt(abs(np.linalg.det(onto[:, :2]))))
-    halvings = max(0, int(np.floor(np.log2(max(px_per_mm, 1e-3) / PATCH_PX_PER_MM * 0.8))))
-    if halvings not in layers:
-        scale = 1.0 / (1 << halvings)
-        smaller = cv2.resize(layers[0], None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-        layers[halvings] = np.asarray(smaller, np.uint8)
-    return layers[halvings], 1 << halvings
+class Layers:
+    """A picture, and the same halved as often as keeps every pixel in a cut's say.
 
+    Args:
+        picture: ``(H, W, 3)`` uint8 BGR.
+        px_per_mm: at which cards are cut out of it.
+    """
 
-def _cut(picture: NDArray[np.uint8], place: NDArray[np.float64]) -> NDArray[np.uint8]:
-    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    patch = cv2.warpAffine(picture, place, PATCH_PX, flags=flags, borderMode=cv2.BORDER_REPLICATE)
-    return np.asarray(patch, np.uint8)
+    def __init__(self, picture: NDArray[np.uint8], px_per_mm: float) -> None:
+        self._halved = {1: picture}
+        self._px_per_mm = px_per_mm
+
+    def cut(
+        self, onto: NDArray[np.floating], place: NDArray[np.float64], size: tuple[int, int]
+    ) -> NDArray[np.uint8]:
+        """Cut a part out of the picture.
+
+        Args:
+            onto: map from the card's frame to the picture, ``(2, 3)``, which tells its size.
+            place: map from the cut's pixels to the picture, ``(2, 3)``.
+            size: width and height of the cut.
+        """
+        px_per_mm = float(np.sqrt(abs(np.linalg.det(onto[:, :2]))))
+        coarser = max(px_per_mm, 1e-3) / self._px_per_mm * 0.8
+        scale = 1 << max(0, int(np.floor(np.log2(coarser))))
+        moved = place / scale
+        moved[:, 2] = (place[:, 2] + 0.5) / scale - 0.5
+        flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+        layer, edge = self._layer(scale), cv2.BORDER_REPLICATE
+        return np.asarray(
+            cv2.warpAffine(layer, moved, size, flags=flags, borderMode=edge), np.uint8
+        )
+
+    def _layer(self, scale: int) -> NDArray[np.uint8]:
+        if scale not in self._halved:
+            share, whole = 1 / scale, self._halved[1]
+            smaller = cv2.resize(whole, None, fx=share, fy=share, interpolation=cv2.INTER_AREA)
+            self._halved[scale] = np.asarray(smaller, np.uint8)
+        return self._halved[scale]
 
 
 def log_softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:

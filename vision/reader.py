@@ -1,5 +1,6 @@
 """Read every card in a picture: find indices and backs, rectify, classify, vote, infer corners."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,6 +15,7 @@ from vision.corners import (
     card_corners,
     card_to_picture,
 )
+from vision.faces import Faces, read_faces, unread
 from vision.finder import NOMINAL_PX, Found, find, join
 from vision.merging import (
     SAME_PLACE,
@@ -60,11 +62,13 @@ class Reader:
     """Finds and reads cards; the same picture always gives the same sightings.
 
     Attributes:
+        face: reads whole faces; ``None`` while it is still to be trained.
         confident_p: chance from which a card may be called; under it, only its candidates.
     """
 
     finder: Network
     classifier: Network
+    face: Network | None
     confident_p: float
 
     @classmethod
@@ -75,7 +79,8 @@ class Reader:
             TechnicianError: a network is missing or damaged.
         """
         classifier = load_network("reader")
-        return cls(load_network("finder"), classifier, classifier.manifest["confident_p"])
+        finder, face = load_network("finder"), load_network("face")
+        return cls(finder, classifier, face, classifier.manifest["confident_p"])
 
     def read(
         self,
@@ -98,11 +103,20 @@ class Reader:
             return nothing()
         found = self.find(part, card_width_px).moved(1.0, np.array([x, y], np.float32))
         same_place = SAME_PLACE_ASLANT if card_width_px is None else SAME_PLACE
-        return self.weigh(self.read_found(image_bgr, found, same_place))
+        looks = self.read_found(image_bgr, found, same_place)
+        return self.weigh(looks, self.faces(image_bgr, looks))
 
-    def weigh(self, looks: "Looks") -> Sightings:
-        """Let the indices of each card vote; the faces come first, in the order of ``cards``."""
-        return _sightings(looks, self.classifier.manifest["calibration"]["corner_overlap"])
+    def faces(self, picture: NDArray[np.uint8], looks: "Looks") -> Faces:
+        """Read the whole face of every card."""
+        if self.face is None:
+            return unread(len(looks.cards))
+        return read_faces(self.face, picture, looks.maps)
+
+    def weigh(self, looks: "Looks", faces: Faces) -> Sightings:
+        """Let each card's indices and face vote; faces come first, in the order of ``cards``."""
+        calibration = self.classifier.manifest["calibration"]
+        says = faces.says(calibration["face_rank_weight"], calibration["face_suit_weight"])
+        return _sightings(looks, says, calibration)
 
     def find(self, part: NDArray[np.uint8], card_width_px: float | None) -> Found:
         """Find indices and backs in a picture without reading them."""
@@ -141,7 +155,8 @@ class Reader:
         indices, cards = self._with_other_corners(picture, indices, same_place)
         if same_place == SAME_PLACE_ASLANT:
             cards = told_once(indices, cards)
-        return Looks(indices, cards, found)
+        maps = np.array([joined_map(indices, members) for members in cards], np.float32)
+        return Looks(indices, cards, maps.reshape(-1, 2, 3), found)
 
     def _with_other_corners(
         self, picture: NDArray[np.uint8], indices: Indices, same_place: float
@@ -170,10 +185,12 @@ class Looks:
 
     Attributes:
         cards: the numbers of each card's indices, the surest first.
+        maps: from each card's frame to the picture, ``(cards, 2, 3)``.
     """
 
     indices: Indices
     cards: list[list[int]]
+    maps: NDArray[np.float32]
     found: Found
 
 
@@ -194,12 +211,17 @@ def nothing() -> Sightings:
     )
 
 
-def _sightings(looks: Looks, overlap: float) -> Sightings:
+def _sightings(
+    looks: Looks, says: NDArray[np.float64], calibration: Mapping[str, float]
+) -> Sightings:
     indices, cards, found = looks.indices, looks.cards, looks.found
-    maps = [joined_map(indices, members) for members in cards]
-    votes = [joined_vote(indices, members, overlap) for members in cards]
+    overlap, beside = calibration["corner_overlap"], calibration["beside_face"]
+    votes = [
+        joined_vote(indices, members, overlap, face, beside)
+        for members, face in zip(cards, says, strict=True)
+    ]
     heats = [float(1 - np.prod(1 - indices.heat[members])) for members in cards]
-    faces = card_corners(np.array(maps, np.float32).reshape(-1, 2, 3))
+    faces = card_corners(looks.maps)
     backs, back_heat = _backs(found, faces.mean(1))
     return Sightings(
         np.concatenate([faces, backs]),

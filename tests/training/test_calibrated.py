@@ -8,6 +8,7 @@ pytest.importorskip("ultralytics", reason="the training extra is not installed")
 
 from numpy.typing import NDArray
 
+from vision.faces import Faces, unread
 from vision.patches import RANK_OF, SUIT_OF, log_softmax
 from vision.training.manifests import MOST_WRONG, calibrated, threshold
 from vision.training.scores import Read, Votes, calibration_error, calibration_noise
@@ -28,12 +29,21 @@ def alone(temperature: float, rng: np.random.Generator) -> Votes:
     ranks[:, 13] = -30
     told, of = draw(rng, ranks), draw(rng, suits)
     faces = ((told[:, None] == RANK_OF) & (of[:, None] == SUIT_OF)).argmax(axis=1)
-    return Votes(ranks[:, None] * temperature, suits[:, None] * temperature, faces)
+    bold = ranks[:, None] * temperature, suits[:, None] * temperature
+    return Votes(*bold, unread(CARDS), faces)
 
 
 def doubled(votes: Votes) -> Votes:
     """The same cards, each index of which says again what the other said."""
-    return Votes(votes.ranks.repeat(2, axis=1), votes.suits.repeat(2, axis=1), votes.faces)
+    twice = votes.ranks.repeat(2, axis=1), votes.suits.repeat(2, axis=1)
+    return Votes(*twice, votes.shown, votes.cards)
+
+
+def with_faces(votes: Votes, ranks: NDArray[np.float64], suits: NDArray[np.float64]) -> Votes:
+    """The same cards, whose faces say that."""
+    return Votes(
+        votes.ranks, votes.suits, Faces(log_softmax(ranks), log_softmax(suits)), votes.cards
+    )
 
 
 @pytest.mark.parametrize("temperature", [0.6, 1.0, 1.8])
@@ -59,8 +69,25 @@ def test_indices_that_err_apart_count_in_full() -> None:
         logits[:, :, 13:] = -30
         return logits
 
-    votes = [Votes(seen(rank, often), seen(suit, often), faces) for often in (1, 2)]
+    nothing = unread(CARDS)
+    votes = [Votes(seen(rank, often), seen(suit, often), nothing, faces) for often in (1, 2)]
     assert calibrated(votes)["corner_overlap"] == pytest.approx(0.0, abs=0.1)
+
+
+def test_a_face_that_says_what_the_index_said_weighs_no_more_than_one_of_them() -> None:
+    votes = alone(1.0, np.random.default_rng(9))
+    found = calibrated([with_faces(votes, votes.ranks[:, 0], votes.suits[:, 0])])
+    assert found["beside_face"] + found["face_rank_weight"] == pytest.approx(1.0, abs=0.1)
+
+
+def test_a_face_that_tells_nothing_of_the_card_weighs_nothing() -> None:
+    rng = np.random.default_rng(10)
+    votes = alone(1.0, rng)
+    found = calibrated(
+        [with_faces(votes, rng.normal(0, 3, (CARDS, 14)), rng.normal(0, 3, (CARDS, 4)))]
+    )
+    assert found["face_rank_weight"] <= 0.04
+    assert found["face_suit_weight"] <= 0.04
 
 
 def test_chance_alone_explains_the_calibration_error_of_true_probabilities() -> None:

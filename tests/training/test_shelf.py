@@ -1,4 +1,4 @@
-"""Corners kept on disk, and the batches drawn from them."""
+"""Pieces kept on disk, and the batches drawn from them."""
 
 from collections.abc import Iterator
 
@@ -12,11 +12,11 @@ from models.errors import OperatorError
 from vision.corners import unbent
 from vision.training import decks, shelf
 from vision.training.samples import NOT_AN_INDEX
-from vision.training.shelf import Corners, Drawn, Shelf, misplaced, upright
+from vision.training.shelf import Drawn, Pieces, Shelf, corner_shelf, misplaced, upright
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Shelf, Corners]]:
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Shelf, Pieces]]:
     if not decks.SHEETS.is_dir() or not decks.TYPEFACES.is_dir():
         pytest.skip("gnome-cards-data or the typefaces are not installed")
     try:
@@ -25,12 +25,14 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Shelf, Corn
         pytest.skip("the typefaces are not installed")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shelf, "SHARD", 60)
-        whole = Shelf(tmp_path_factory.mktemp("shelf"), decks.train_deck_ids(0)[:2], 256, seed=3)
-        yield whole, whole.corners(100, workers=1)
+        whole = corner_shelf(
+            tmp_path_factory.mktemp("shelf"), decks.train_deck_ids(0)[:2], 256, seed=3
+        )
+        yield whole, whole.pieces(100, workers=1)
 
 
 def test_every_corner_shows_an_index_or_says_that_it_shows_none(
-    kept: tuple[Shelf, Corners],
+    kept: tuple[Shelf, Pieces],
 ) -> None:
     _, corners = kept
     assert len(corners.rooms) == 120  # two whole files
@@ -42,15 +44,15 @@ def test_every_corner_shows_an_index_or_says_that_it_shows_none(
     assert (corners.hands[~index] == -1).all()
 
 
-def test_what_was_rendered_is_not_rendered_again(kept: tuple[Shelf, Corners]) -> None:
+def test_what_was_rendered_is_not_rendered_again(kept: tuple[Shelf, Pieces]) -> None:
     whole, corners = kept
     before = {file: file.stat().st_mtime_ns for file in whole.folder.iterdir()}
-    again = whole.corners(100, workers=1)
+    again = whole.pieces(100, workers=1)
     assert {file: file.stat().st_mtime_ns for file in whole.folder.iterdir()} == before
     assert np.array_equal(again.rooms, corners.rooms)
 
 
-def test_a_seed_and_a_step_give_the_same_batch(kept: tuple[Shelf, Corners]) -> None:
+def test_a_seed_and_a_step_give_the_same_batch(kept: tuple[Shelf, Pieces]) -> None:
     _, corners = kept
     first, second = (next(iter(Drawn(corners, None, 16, 1, start=4))) for _ in range(2))
     assert bool((first.patches == second.patches).all())

@@ -20,6 +20,7 @@ from vision.merging import (
 )
 
 W, H = 63.5, 88.9
+SILENT = np.zeros(53)
 
 
 def card_map(x: float, y: float, turn: float, scale: float = 1.0) -> NDArray[np.float32]:
@@ -60,7 +61,7 @@ def test_both_indices_of_a_card_join_and_keep_its_place(
 
 def test_two_indices_are_surer_than_one() -> None:
     both = indices((card_map(50, 50, 0), "8S", 0.8), (card_map(50, 50, np.pi), "8S", 0.7))
-    chances, none = joined_vote(both, [0, 1], overlap=0.5)
+    chances, none = joined_vote(both, [0, 1], 0.5, SILENT, 1.0)
     assert chances.max() > 0.8
     assert chances.sum() + none == pytest.approx(1)
 
@@ -68,10 +69,19 @@ def test_two_indices_are_surer_than_one() -> None:
 @given(overlap=st.floats(0, 1))
 def test_the_more_two_indices_have_in_common_the_less_the_second_adds(overlap: float) -> None:
     both = indices((card_map(50, 50, 0), "8S", 0.8), (card_map(50, 50, np.pi), "8S", 0.8))
-    alone, _ = joined_vote(both, [0], overlap)
-    one_way, _ = joined_vote(both, [0, 1], overlap)
-    apart, _ = joined_vote(both, [0, 1], overlap=0.0)
+    alone, _ = joined_vote(both, [0], overlap, SILENT, 1.0)
+    one_way, _ = joined_vote(both, [0, 1], overlap, SILENT, 1.0)
+    apart, _ = joined_vote(both, [0, 1], 0.0, SILENT, 1.0)
     assert alone.max() - 1e-9 <= one_way.max() <= apart.max() + 1e-9
+
+
+def test_a_face_settles_what_an_index_leaves_open() -> None:
+    one = indices((card_map(50, 50, 0), "8S", 0.5))
+    says = np.where(np.arange(53) == DECK.index(Card("8S")), 0.0, -9.0)
+    alone, _ = joined_vote(one, [0], 0.5, SILENT, 1.0)
+    both, _ = joined_vote(one, [0], 0.5, says, 0.8)
+    assert alone.max() < 0.6
+    assert both[DECK.index(Card("8S"))] > 0.99
 
 
 def test_a_right_hand_index_joins_the_left_one_beside_it() -> None:

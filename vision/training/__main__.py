@@ -12,14 +12,24 @@ from pathlib import Path
 os.environ.setdefault("YOLO_OFFLINE", "true")
 os.environ.setdefault("YOLO_AUTOINSTALL", "false")
 
-from vision.training.export import export_finder, export_reader
-from vision.training.loop import Recipe, Say, finder_lesson, reader_lesson, train
+from vision.training.export import export_face, export_finder, export_reader
+from vision.training.loop import (
+    Pupil,
+    Recipe,
+    Say,
+    face_lesson,
+    finder_lesson,
+    reader_lesson,
+    train,
+)
 from vision.training.manifests import Course, finish, uncalibrated
 from vision.training.photographed import CREDITS, Photographed, harvest
+from vision.training.photographed_faces import harvest_faces
 
 SCENES = 250
 CORNERS = "corners"
-"""Folder of the rendered corners, beside the checkpoints."""
+FACES = "faces"
+"""Folders of the rendered corners and faces, beside the checkpoints."""
 QUICK = Recipe(
     finder_steps=3,
     reader_steps=3,
@@ -28,6 +38,10 @@ QUICK = Recipe(
     finder_batch=2,
     reader_batch=8,
     corners=40,
+    face_steps=3,
+    face_decks=2,
+    face_batch=8,
+    faces=40,
     tile_px=128,
     workers=0,
 )
@@ -38,7 +52,7 @@ def main() -> None:
     options = _options()
     recipe = QUICK if options.quick else Recipe()
     chosen = {"seed": options.seed, "threads": options.threads}
-    chosen |= {"finder_steps": options.steps, "reader_steps": options.steps}
+    chosen |= {f"{network}_steps": options.steps for network in ("finder", "reader", "face")}
     recipe = replace(recipe, **{key: value for key, value in chosen.items() if value is not None})
     began = time.monotonic()
 
@@ -51,7 +65,9 @@ def main() -> None:
     corners = options.checkpoints / CORNERS
     reader = train(reader_lesson(recipe, corners, photos), recipe, options.checkpoints, say)
     export_reader(reader.kept, options.out)
-    course = Course(recipe, photos is not None, finder, reader)
+    face = _taught_faces(recipe, options, say)
+    export_face(face.kept, options.out)
+    course = Course(recipe, photos is not None, finder, reader, face)
     finish(options.out, course, 4 if options.quick else SCENES, say)
     say(f"networks and manifests written to {options.out}")
 
@@ -68,16 +84,26 @@ def _photographed(recipe: Recipe, options: argparse.Namespace, say: Say) -> Phot
     shutil.copytree(options.out, folder, dirs_exist_ok=True)
     if pupil.step == plain or not (folder / "reader.onnx").exists():
         export_reader(pupil.kept, folder)
-    photos = harvest(options.photos, uncalibrated(folder), recipe.seed)
+    photos = harvest(options.photos, uncalibrated(folder, faces=False), recipe.seed)
     say(f"{len(photos.patches)} patches out of photographs")
     return photos
+
+
+def _taught_faces(recipe: Recipe, options: argparse.Namespace, say: Say) -> Pupil:
+    """Teach the face network, on photographs as well where some are given."""
+    photos = None
+    if options.photos is not None:
+        photos = harvest_faces(options.photos, uncalibrated(options.out, faces=False))
+        say(f"{len(photos.rooms)} faces out of photographs")
+    lesson = face_lesson(recipe, options.checkpoints / FACES, photos)
+    return train(lesson, recipe, options.checkpoints, say)
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m vision.training",
         description="Train the networks that find and read cards, on rendered scenes. Takes "
-        "about four hours of CPU, less on a GPU; resumes where it was stopped.",
+        "about five hours of CPU, less on a GPU; resumes where it was stopped.",
     )
     parser.add_argument("--out", type=Path, default=Path("models/networks"), help="folder to write")
     parser.add_argument(

@@ -15,10 +15,12 @@ from typing import Final, Literal
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
+from models.cards import DECK, Card
 from models.errors import OperatorError
 from vision.scenes.decks import FACE_PX, Deck, cut_atlas, deck_ids, load_deck
-from vision.training.drawn import Style, draw_atlas, usable
+from vision.training.drawn import Style, draw_atlas, draw_face, usable
 
 CACHE: Final = Path(".cache/decks")
 SHEETS: Final = Path("/usr/share/aisleriot/cards")
@@ -108,6 +110,19 @@ def open_deck(name: str) -> Deck:
     use: Literal["train", "test"] = "test" if name in test_deck_ids(0) else "train"
     use = "test" if kind == "unseen" else use
     return cut_atlas(name, use, _cached(name, kind, rest))
+
+
+def redrawn(name: str, seed: int) -> dict[Card, NDArray[np.uint8]]:
+    """Draw the faces of a drawn deck anew, with other suits' outlines and court cards, BGRA.
+
+    A network that reads whole faces is not to learn ornaments, and no one outline of a suit.
+    """
+    kind, _, number = name.partition(":")
+    style = replace(drawn_style(kind, int(number)), court=seed, suits=seed + 1)
+    outline = open_deck(name).back[..., 3]
+    drawn = (draw_face(card, style).resize(FACE_PX, Image.Resampling.LANCZOS) for card in DECK)
+    pictures = (np.dstack([np.asarray(face)[..., ::-1], outline]) for face in drawn)
+    return dict(zip(DECK, pictures, strict=True))
 
 
 def ranks_of(name: str) -> str:

@@ -5,6 +5,7 @@ Lengths are in millimetres on the card unless a name says otherwise; pictures ar
 """
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -58,6 +59,8 @@ class Style:
     pip_height: float = 13.0
     pip_shape: float = 0.0
     """From 0, plain, to 1, curled: how the suits are drawn."""
+    suits: int = 0
+    """Seed of the suits' outlines; 0 for the usual ones."""
     court: int = 0
     """Seed of the court panels' ornament."""
     frame: bool = True
@@ -116,7 +119,7 @@ def _indices(face: Image.Image, card: Card, style: Style) -> None:
 def _index(card: Card, style: Style) -> Image.Image:
     """Alpha of rank and suit as they stand in a corner."""
     rank = rank_mask("10" if card.rank == "T" else card.rank, style)
-    suit = suit_mask(card.suit, _px(style.suit_height), style.pip_shape)
+    suit = suit_mask(card.suit, _px(style.suit_height), style)
     gap = _px(style.gap)
     if style.suit_beside:
         size = (rank.width + gap + suit.width, max(rank.height, suit.height))
@@ -151,15 +154,43 @@ def rank_mask(text: str, style: Style) -> Image.Image:
     return ink.resize((max(2, width), height), Image.Resampling.LANCZOS)
 
 
-def suit_mask(suit: str, height_px: int, curl: float = 0.0) -> Image.Image:
-    """Alpha of a suit's sign, drawn from its own outline. ``curl`` bends its sides."""
-    unit = 256
-    fine = np.zeros((unit, unit), np.uint8)
-    {"S": _spade, "H": _heart, "D": _diamond, "C": _club}[suit](fine, curl)
-    rows, columns = np.nonzero(fine)
-    ink = fine[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
+def suit_mask(suit: str, height_px: int, style: Style) -> Image.Image:
+    """Alpha of a suit's sign, drawn from its own outline."""
+    ink = _sign(suit, style.pip_shape, style.suits)
     width = max(2, ink.shape[1] * height_px // ink.shape[0])
     return Image.fromarray(cv2.resize(ink, (width, height_px), interpolation=cv2.INTER_AREA))
+
+
+@lru_cache(maxsize=64)
+def _sign(suit: str, curl: float, outline: int) -> NDArray[np.uint8]:
+    """A suit's sign, 256 pixels fine. ``curl`` bends its sides; ``outline`` is a style's seed."""
+    fine = np.zeros((256, 256), np.uint8)
+    {"S": _spade, "H": _heart, "D": _diamond, "C": _club}[suit](fine, curl)
+    if outline:
+        fine = _reshaped(np.random.default_rng([outline, ord(suit)]), fine)
+    rows, columns = np.nonzero(fine)
+    return fine[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
+
+
+def _reshaped(rng: np.random.Generator, fine: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Make a sign wider here and narrower there, its parts higher or lower, thicker or thinner."""
+    fine = np.pad(fine, 40)
+    unit = len(fine)
+    y = np.arange(unit)
+    knots = np.linspace(0, unit - 1, 6)
+    wide = np.exp(np.interp(y, knots, rng.normal(0, 0.13, 6)))
+    tall = np.cumsum(np.exp(np.interp(y, knots, rng.normal(0, 0.2, 6))))
+    x_from = (y[None] - unit / 2) / wide[:, None] + unit / 2
+    y_from = np.broadcast_to((tall / tall[-1] * (unit - 1))[:, None], x_from.shape)
+    bent = cv2.remap(fine, x_from.astype(np.float32), y_from.astype(np.float32), cv2.INTER_LINEAR)
+    thick = int(rng.integers(1, 12))
+    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (thick, thick))
+    kind = rng.random()
+    if kind < 0.35:
+        bent = cv2.erode(bent, kernel)
+    elif kind < 0.7:
+        bent = cv2.dilate(bent, kernel)
+    return np.asarray(bent, np.uint8)
 
 
 def _fill(canvas: NDArray[np.uint8], points: NDArray[np.float64]) -> None:
@@ -210,13 +241,13 @@ def _pips(face: Image.Image, card: Card, style: Style) -> None:
         size = style.pip_height * (2.4 if card.suit == "S" else 1.7)
         _stamp(
             face,
-            suit_mask(card.suit, _px(size), style.pip_shape),
+            suit_mask(card.suit, _px(size), style),
             0.5 * CARD_MM[0],
             0.5 * CARD_MM[1],
             colour,
         )
         return
-    pip = suit_mask(card.suit, _px(style.pip_height), style.pip_shape)
+    pip = suit_mask(card.suit, _px(style.pip_height), style)
     top, bottom = 15.0, CARD_MM[1] - 15.0
     left = max(17.0, style.index_x + style.rank_width * 0.6 + style.pip_height * 0.5)
     for column, share in PIP_ROWS[card.points]:
@@ -255,7 +286,7 @@ def _court(face: Image.Image, card: Card, style: Style) -> None:
     ]
     for _ in range(26):
         _ornament(pen, rng, size, palette)
-    figure = suit_mask(card.suit, _px(10), style.pip_shape)
+    figure = suit_mask(card.suit, _px(10), style)
     panel.paste(_colour(card, style), (_px(2), _px(2)), figure)
     half = panel.crop((0, 0, size[0], size[1] // 2))
     panel.paste(half.rotate(180), (0, size[1] - half.height))

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from vision.corners import PATCH_PX
+from vision.faces import FACE_PX
 
 OPSET = 18
 
@@ -25,14 +26,17 @@ class TileFinder(nn.Module):
 
 
 class PatchReader(nn.Module):
-    """The classifier as deployed: bytes in, logits and bends out."""
+    """A classifier of corners or of faces as deployed: bytes in, its answer out."""
 
     def __init__(self, classifier: nn.Module) -> None:
         super().__init__()
         self.classifier = classifier
 
     def forward(self, patch: Tensor) -> Tensor:
-        """``(B, 64, 40, 3)`` uint8 BGR to ``(B, 25)``, as in vision/patches.py."""
+        """``(B, 64, 40, 3)`` uint8 BGR to ``(B, 25)``, as in vision/patches.py.
+
+        Faces are ``(B, 104, 76, 3)`` and become ``(B, 18)``, as in vision/faces.py.
+        """
         return self.classifier(patch.permute(0, 3, 1, 2).float())
 
 
@@ -47,6 +51,12 @@ def export_reader(classifier: nn.Module, folder: Path) -> None:
     """Write ``reader.onnx``."""
     patch = torch.zeros((2, PATCH_PX[1], PATCH_PX[0], 3), dtype=torch.uint8)
     _write(PatchReader(classifier), patch, folder / "reader.onnx", {0: "batch"})
+
+
+def export_face(network: nn.Module, folder: Path) -> None:
+    """Write ``face.onnx``."""
+    face = torch.zeros((2, FACE_PX[1], FACE_PX[0], 3), dtype=torch.uint8)
+    _write(PatchReader(network), face, folder / "face.onnx", {0: "batch"})
 
 
 def _write(network: nn.Module, example: Tensor, path: Path, free: dict[int, str]) -> None:

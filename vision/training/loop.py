@@ -15,10 +15,11 @@ from torch.nn import functional
 from torch.utils.data import DataLoader, IterableDataset
 
 from vision.training.decks import reader_deck_ids, train_deck_ids
-from vision.training.networks import Classifier, Detector
+from vision.training.face_shelf import DrawnFaces, face_shelf
+from vision.training.networks import Classifier, Detector, FaceReader
 from vision.training.photographed import Photographed
 from vision.training.samples import NOT_AN_INDEX, Glimpses, Sample, Scenes
-from vision.training.shelf import Drawn, Shelf
+from vision.training.shelf import Drawn, Pieces, corner_shelf
 
 Say = Callable[[str], None]
 
@@ -49,6 +50,13 @@ class Recipe:
     """Share of the classifier's steps, the last ones, over which its rate falls to nothing."""
     photos_from: int = 5000
     """The classifier's step from which photographs are mixed in."""
+    face_steps: int = 9_000
+    face_decks: int = 320
+    face_batch: int = 256
+    face_rate: float = 2e-3
+    face_fall: float = 0.5
+    faces: int = 60_000
+    """How many whole cards are rendered for the face network to learn from."""
     workers: int = 1
     threads: int = 1
     """More of them lose ninefold to waiting for each other where other programs run beside."""
@@ -88,8 +96,8 @@ def reader_lesson(recipe: Recipe, folder: Path, photos: Photographed | None) -> 
 
     def batches(first: int) -> Iterator[Glimpses]:
         decks = reader_deck_ids(recipe.reader_decks)
-        shelf = Shelf(folder, decks, recipe.tile_px, recipe.seed)
-        corners = shelf.corners(recipe.corners, recipe.threads)
+        shelf = corner_shelf(folder, decks, recipe.tile_px, recipe.seed)
+        corners = shelf.pieces(recipe.corners, recipe.threads)
         drawn = Drawn(corners, photos, recipe.reader_batch, recipe.seed, first)
         return iter(_loader(drawn, recipe, None, None))
 
@@ -99,6 +107,26 @@ def reader_lesson(recipe: Recipe, folder: Path, photos: Photographed | None) -> 
         return falling(step, steps, peak, fall)
 
     return Lesson("reader", steps, rate_at, batches, classifier_loss)
+
+
+def face_lesson(recipe: Recipe, folder: Path, photos: Pieces | None) -> Lesson:
+    """Teach the face network to read whole cards, rendered and, where given, photographed.
+
+    The rendered faces are kept in ``folder``.
+    """
+
+    def batches(first: int) -> Iterator[Glimpses]:
+        shelf = face_shelf(folder, recipe.face_decks, recipe.seed)
+        faces = shelf.pieces(recipe.faces, recipe.threads)
+        drawn = DrawnFaces(faces, photos, recipe.face_batch, recipe.seed, first)
+        return iter(_loader(drawn, recipe, None, None))
+
+    steps, peak, fall = recipe.face_steps, recipe.face_rate, recipe.face_fall
+
+    def rate_at(step: int) -> float:
+        return falling(step, steps, peak, fall)
+
+    return Lesson("face", steps, rate_at, batches, face_loss)
 
 
 def _loader(
@@ -155,6 +183,16 @@ def classifier_loss(network: nn.Module, batch: Glimpses) -> Tensor:
     return rank + suit + 2.0 * bend + 0.3 * hand
 
 
+def face_loss(network: nn.Module, batch: Glimpses) -> Tensor:
+    """Cross entropy of rank and, where there is a card, of suit."""
+    with torch.autocast(batch.patches.device.type, dtype=torch.bfloat16):
+        out = network(_laid_out(batch.patches))
+    out = out.float()
+    card = batch.ranks != NOT_AN_INDEX
+    rank = functional.cross_entropy(out[:, :14], batch.ranks)
+    return rank + functional.cross_entropy(out[card, 14:18], batch.suits[card])
+
+
 def _laid_out(pictures: Tensor) -> Tensor:
     return pictures.float().contiguous(memory_format=torch.channels_last)
 
@@ -197,7 +235,7 @@ class Pupil:
 def new_pupil(name: str, recipe: Recipe, device: torch.device) -> Pupil:
     """Start a network from the recipe's seed."""
     torch.manual_seed(recipe.seed)
-    make = {"finder": Detector, "reader": Classifier}[name]
+    make = {"finder": Detector, "reader": Classifier, "face": FaceReader}[name]
     live, kept = (make().to(device).to(memory_format=torch.channels_last) for _ in range(2))
     kept.load_state_dict(live.state_dict())
     optimiser = torch.optim.AdamW(live.parameters(), weight_decay=recipe.weight_decay)

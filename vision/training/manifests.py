@@ -19,15 +19,24 @@ from vision.training.scores import Read, Votes, calibration_table, measure, vote
 
 LICENCE = "AGPL-3.0-or-later"
 _STEPS = tuple(round(0.4 * 1.04**step, 4) for step in range(60))
-CALIBRATION_DECKS = tuple(f"unseen:{n}" for n in range(100, 112))
+CALIBRATION_DECKS = tuple(f"unseen:{n}{anew}" for n in range(100, 112) for anew in ("", f"+{n}"))
+"""Decks in unseen typefaces, each as it is and with its suits' outlines drawn anew."""
+_WEIGHTS = tuple(round(0.04 * step, 2) for step in range(41))
 CALIBRATION = {
     "rank_temperature": _STEPS,
     "suit_temperature": _STEPS,
     "corner_overlap": tuple(round(0.02 * step, 2) for step in range(51)),
+    "beside_face": _WEIGHTS[10:],
+    "face_rank_weight": _WEIGHTS,
+    "face_suit_weight": _WEIGHTS,
 }
-"""What is calibrated, and the values it is chosen among. The last says how much of what one index
-of a card tells its others tell again: 0 nothing, 1 all."""
+"""What is calibrated, and the values it is chosen among. The overlap says how much of what one
+index of a card tells its others tell again: 0 nothing, 1 all. The last three say what a card's
+indices weigh beside its face, and what its face's ranks and suits weigh."""
+FACELESS = {"beside_face": 1.0, "face_rank_weight": 0.0, "face_suit_weight": 0.0}
+"""How a reader weighs that has no network for faces."""
 LEAST_CONFIDENT, MOST_CONFIDENT = 0.985, 0.9995
+ROUNDS = 6
 MOST_WRONG = 1e-4
 """The share of all cards that may be called wrongly."""
 
@@ -38,20 +47,24 @@ class Course:
 
     Attributes:
         photos: photographs were learnt from as well.
-        finder, reader: the networks with what was noted of their training.
+        finder, reader, face: the networks with what was noted of their training.
     """
 
     recipe: Recipe
     photos: bool
     finder: Pupil
     reader: Pupil
+    face: Pupil
 
 
 def finish(folder: Path, course: Course, scene_count: int, say: Callable[[str], None]) -> Reader:
-    """Calibrate, measure and describe the networks in ``folder``; return them as a reader."""
+    """Calibrate, measure and describe the networks in ``folder``; return them as a reader.
+
+    ``scene_count``: scenes to measure each set of decks on; twice as many calibrate.
+    """
     say("calibrating on unseen typefaces")
-    reader = uncalibrated(folder)
-    calibration = calibrated(votes(reader, CALIBRATION_DECKS, scene_count, seed=71))
+    reader = uncalibrated(folder, faces=True)
+    calibration = calibrated(votes(reader, CALIBRATION_DECKS, 2 * scene_count, seed=71))
     reader = replace(reader, classifier=_open(folder, "reader", {"calibration": calibration}))
     _, reads = measure(reader, CALIBRATION_DECKS, scene_count, seed=72)
     reader = replace(reader, confident_p=threshold(reads))
@@ -68,11 +81,12 @@ def finish(folder: Path, course: Course, scene_count: int, say: Callable[[str], 
     return reader
 
 
-def uncalibrated(folder: Path) -> Reader:
-    """Open exported networks that have no manifest yet."""
-    plain = {"calibration": dict.fromkeys(CALIBRATION, 1.0)}
-    finder, reader = _open(folder, "finder", {}), _open(folder, "reader", plain)
-    return Reader(finder, reader, LEAST_CONFIDENT)
+def uncalibrated(folder: Path, *, faces: bool) -> Reader:
+    """Open exported networks that have no manifest yet, with or without that for faces."""
+    values = dict.fromkeys(CALIBRATION, 1.0) | ({} if faces else FACELESS)
+    reader = _open(folder, "reader", {"calibration": values})
+    face = _open(folder, "face", {}) if faces else None
+    return Reader(_open(folder, "finder", {}), reader, face, LEAST_CONFIDENT)
 
 
 def test_sets() -> dict[str, tuple[str, ...]]:
@@ -87,13 +101,15 @@ def test_sets() -> dict[str, tuple[str, ...]]:
 def calibrated(told: Sequence[Votes]) -> dict[str, float]:
     """Choose the calibration under which the cards' true faces are likeliest.
 
-    Each number in turn, three times round: they hardly hang on each other.
+    First that of the indices alone, then what they and the faces weigh together. Each number in
+    turn, and round again: some hang on each other.
     """
-    values = dict.fromkeys(CALIBRATION, 1.0)
-    for name in 3 * list(CALIBRATION) if told else ():
+    values = dict.fromkeys(CALIBRATION, 1.0) | FACELESS
+    alone = [name for name in CALIBRATION if name not in FACELESS]
+    for name in ROUNDS * alone + ROUNDS * list(FACELESS) if told else ():
 
         def likelihood(value: float, name: str = name) -> float:
-            return sum(some.likelihood(*(values | {name: value}).values()) for some in told)
+            return sum(some.likelihood(values | {name: value}) for some in told)
 
         values[name] = max(CALIBRATION[name], key=likelihood)
     return values
@@ -131,10 +147,15 @@ def _describe(
         "confident_p": read.confident_p,
         "calibration": read.classifier.manifest["calibration"],
     }
-    for name, about in (("finder", finder), ("reader", reader)):
+    face = {
+        "labels": [*RANKS, "no card lies so", *SUITS],
+        "input": "uint8 BGR, (B, 104, 76, 3), a whole card at 1.12 px a millimetre",
+        "output": "float32 (B, 18): logits of ranks and suits; the reader's manifest weighs them",
+    }
+    for name, about in (("finder", finder), ("reader", reader), ("face", face)):
         sha256 = hashlib.sha256((folder / f"{name}.onnx").read_bytes()).hexdigest()
         head = {"name": name, "licence": LICENCE, "sha256": sha256, "seed": course.recipe.seed}
-        pupil = course.finder if name == "finder" else course.reader
+        pupil: Pupil = getattr(course, name)
         timed = {"cpu_seconds": round(pupil.cpu_s)} if pupil.cpu_s else {}
         went = timed | {"steps_taken": pupil.step, "history": pupil.history}
         measured = {"recipe": recipe | went, "scores": scores}

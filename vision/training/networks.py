@@ -86,7 +86,42 @@ class Classifier(nn.Module):
 
     def forward(self, patch: Tensor) -> Tensor:
         """Return ranks, "not an index", suits, bend and hand. Each patch is levelled first."""
-        mean = patch.mean((1, 2, 3), keepdim=True)
-        spread = (patch - mean).pow(2).mean((1, 2, 3), keepdim=True).sqrt() + 8
-        seen = self.look((patch - mean) / spread)
+        seen = self.look(levelled(patch))
         return torch.cat([head(seen) for head in (self.rank, self.suit, self.bend, self.hand)], 1)
+
+
+class FaceReader(nn.Module):
+    """Reads whole cards: ``(B, 3, 104, 76)`` BGR 0..255 to rank (14) and suit (4) logits.
+
+    The fourteenth rank is "no card lies here so".
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.look = nn.Sequential(
+            nn.PixelUnshuffle(4),
+            _conv(48, 48),
+            Again(48),
+            _conv(48, 96, stride=2),
+            Again(96),
+            _conv(96, 128, stride=2),
+            Again(128),
+            _conv(128, 40, size=1),
+            nn.Flatten(),
+            nn.Dropout(0.1),
+            nn.Linear(40 * 7 * 5, 160),
+            nn.ReLU(),
+        )
+        self.rank, self.suit = nn.Linear(160, 14), nn.Linear(160, 4)
+
+    def forward(self, face: Tensor) -> Tensor:
+        """Return ranks, "no card", and suits. Each face is levelled first."""
+        seen = self.look(levelled(face))
+        return torch.cat([self.rank(seen), self.suit(seen)], 1)
+
+
+def levelled(picture: Tensor) -> Tensor:
+    """Bring each picture of a batch to mean 0 and spread 1."""
+    mean = picture.mean((1, 2, 3), keepdim=True)
+    spread = (picture - mean).pow(2).mean((1, 2, 3), keepdim=True).sqrt() + 8
+    return (picture - mean) / spread

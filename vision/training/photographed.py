@@ -5,7 +5,7 @@ and pictures, is harvested with a finder already trained; only sets kept for tra
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from models.cards import DECK, RANKS, SUITS, Card
 from vision.corners import card_to_picture
+from vision.merging import Indices
 from vision.patches import NUDGES_MM, Readings, cut_patches, read_indices
 from vision.reader import Reader
 from vision.training.places import jitter
@@ -66,22 +67,31 @@ Part = tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]
 
 def _harvest_set(rng: np.random.Generator, folder: Path, reader: Reader) -> Part:
     patches, ranks, suits = [], [], []
-    for number, line in enumerate((folder / "labels.jsonl").read_text("utf-8").splitlines()):
-        if kept_for_decisions(number):
-            continue
-        entry = json.loads(line)
-        picture = np.asarray(cv2.imread(str(folder / entry["image"])), np.uint8)
+    for entry in entries(folder):
+        picture = opened(folder, entry)
         found = reader.find(picture, None)
         maps = card_to_picture(found.anchors, found.ups, found.rights, found.right_hand)
         read = read_indices(reader.classifier, picture, maps, found.right_hand)
         for at in range(len(maps)):
-            face = _told_by_label(entry["cards"], found.anchors[at], read, at)
+            face = told_by_label(entry["cards"], found.anchors[at], read, at)
             if face is None:
                 continue
             patches.append(_cut(rng, picture, read.maps[at], bool(found.right_hand[at])))
             ranks += [face[0]] * JITTERS
             suits += [face[1]] * JITTERS
     return np.concatenate(patches), np.array(ranks, int), np.array(suits, int)
+
+
+def entries(folder: Path) -> Iterator[dict[str, Any]]:
+    """Labels of the pictures of a set that are learnt from."""
+    for number, line in enumerate((folder / "labels.jsonl").read_text("utf-8").splitlines()):
+        if not kept_for_decisions(number):
+            yield json.loads(line)
+
+
+def opened(folder: Path, entry: dict[str, Any]) -> NDArray[np.uint8]:
+    """The picture that an entry labels."""
+    return np.asarray(cv2.imread(str(folder / entry["image"])), np.uint8)
 
 
 def _cut(
@@ -92,8 +102,8 @@ def _cut(
     return cut_patches(picture, np.array(moved, np.float32), sides, NUDGES_MM[:1])[:, 0]
 
 
-def _told_by_label(
-    cards: Sequence[dict[str, Any]], anchor: NDArray[np.float32], read: Readings, at: int
+def told_by_label(
+    cards: Sequence[dict[str, Any]], anchor: NDArray[np.float32], read: Readings | Indices, at: int
 ) -> tuple[int, int] | None:
     """Rank and suit at a point: of the one labelled card there, or of no index where none is.
 

@@ -7,10 +7,13 @@ from vision.training.scenes import anchor_at
 
 
 def jitter(
-    rng: np.random.Generator, onto: NDArray[np.float64], right_hand: bool
+    rng: np.random.Generator, onto: NDArray[np.float64], right_hand: bool, share: float = 1.0
 ) -> NDArray[np.float64]:
-    """Misplace a card's map as a detector does: mostly by little, at times by a good deal."""
-    far = 1.0 if rng.random() < 0.6 else 2.5
+    """Misplace a card's map as a detector does: mostly by little, at times by a good deal.
+
+    ``share``: of a detector's misplacement, what is left of it.
+    """
+    far = share if rng.random() < 0.6 else 2.5 * share
     point = anchor_at(onto, right_hand)
     turn, grow = rng.normal(0, 0.06 * far), np.exp(rng.normal(0, 0.07 * far))
     c, s = np.cos(turn) * grow, np.sin(turn) * grow

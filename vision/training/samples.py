@@ -256,8 +256,10 @@ def _elsewhere(
     return target
 
 
-def cut(picture: NDArray[np.uint8], onto: NDArray[np.float64]) -> NDArray[np.uint8]:
+def cut(
+    picture: NDArray[np.uint8], onto: NDArray[np.float64], size: tuple[int, int] = PATCH_PX
+) -> NDArray[np.uint8]:
     """Cut a patch out of a picture, given the map from patch pixels to picture pixels."""
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    patch = cv2.warpAffine(picture, onto, PATCH_PX, flags=flags, borderMode=cv2.BORDER_REPLICATE)
+    patch = cv2.warpAffine(picture, onto, size, flags=flags, borderMode=cv2.BORDER_REPLICATE)
     return np.asarray(patch, np.uint8)

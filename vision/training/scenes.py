@@ -13,7 +13,7 @@ from models.cards import DECK, Card
 from vision.corners import ANCHOR_MM, CARD_HEIGHT_MM, CARD_WIDTH_MM
 from vision.training.backdrops import Picture, backdrop, chips, limb
 from vision.training.cameras import photograph
-from vision.training.decks import four_indices, open_deck, ranks_of
+from vision.training.decks import four_indices, open_deck, ranks_of, redrawn
 
 Pose = tuple[float, float, float]
 """Middle of a card on the felt in millimetres, and its turn clockwise in radians."""
@@ -66,9 +66,11 @@ class Art:
 
 @lru_cache(maxsize=400)
 def art(name: str) -> Art:
-    """Load a deck's pictures for rendering."""
+    """Load a deck's pictures for rendering; ``drawn:5+7`` is ``drawn:5`` drawn anew."""
+    name, _, anew = name.partition("+")
     deck = open_deck(name)
-    faces = {card: _sizes(face) for card, face in deck.faces.items()}
+    pictures = redrawn(name, int(anew)) if anew else deck.faces
+    faces = {card: _sizes(face) for card, face in pictures.items()}
     playable = tuple(card for card in DECK if card.rank in ranks_of(name))
     return Art(faces, _sizes(deck.back), playable, four_indices(name))
 

@@ -1,13 +1,14 @@
 """Measure the exported networks, as they are deployed, on rendered scenes of unseen decks."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models.cards import DECK, RANKS, SUITS, Card
+from vision.faces import Faces
 from vision.merging import SAME_PLACE, Indices
 from vision.patches import RANK_OF, SUIT_OF, log_softmax
 from vision.reader import Reader
@@ -205,38 +206,43 @@ def _backs_seen(seen: Sightings, middles: list[NDArray[np.float64]], card_px: fl
 
 @dataclass(frozen=True)
 class Votes:
-    """What the indices of N cards say, each card by ``k`` of them, before calibration.
+    """What the indices and the face of N cards say, each card by ``k`` indices, uncalibrated.
 
     Attributes:
         ranks: ``(N, k, 14)`` float64, logarithms of the chances of each rank and of no index.
         suits: ``(N, k, 4)`` float64, of each suit.
-        faces: ``(N,)`` int64, which of the 52 each card is.
+        shown: their N whole faces as read.
+        cards: ``(N,)`` int64, which of the 52 each card is.
     """
 
     ranks: NDArray[np.float64]
     suits: NDArray[np.float64]
-    faces: NDArray[np.int64]
+    shown: Faces
+    cards: NDArray[np.int64]
 
-    def likelihood(self, rank_temperature: float, suit_temperature: float, overlap: float) -> float:
-        """Sum of the logarithms of the chances that the true faces get."""
-        rank = log_softmax(self.ranks / rank_temperature)
-        suit = log_softmax(self.suits / suit_temperature)
+    def likelihood(self, values: Mapping[str, float]) -> float:
+        """Sum of the logarithms of the chances that the true faces get by a calibration."""
+        rank = log_softmax(self.ranks / values["rank_temperature"])
+        suit = log_softmax(self.suits / values["suit_temperature"])
         card = rank[..., RANK_OF] + suit[..., SUIT_OF]
         logs = np.concatenate([card, rank[..., 13:]], axis=2).sum(1)
-        chances = log_softmax(logs / self.ranks.shape[1] ** overlap)
-        return float(chances[np.arange(len(self.faces)), self.faces].sum())
+        logs /= self.ranks.shape[1] ** values["corner_overlap"]
+        face = self.shown.says(values["face_rank_weight"], values["face_suit_weight"])
+        chances = log_softmax(logs * values["beside_face"] + face)
+        return float(chances[np.arange(len(self.cards)), self.cards].sum())
 
 
 def votes(reader: Reader, decks: Sequence[str], count: int, seed: int) -> list[Votes]:
-    """Collect what an uncalibrated reader's indices say of the cards in rendered scenes.
+    """Collect what an uncalibrated reader's indices and faces say of cards in rendered scenes.
 
     A sighting that names a card close by tells of that card, in the wrong place.
     """
-    told: dict[int, list[tuple[NDArray[np.float64], NDArray[np.float64], int]]] = defaultdict(list)
+    told: dict[int, list[tuple[NDArray[np.float64], ...]]] = defaultdict(list)
     for scene in scenes(decks, count, seed):
         found = reader.find(scene.picture, scene.card_px)
         looks = reader.read_found(scene.picture, found, SAME_PLACE)
-        seen, (plain, hidden) = reader.weigh(looks), _cards_in_view(scene)
+        shown = reader.faces(scene.picture, looks)
+        seen, (plain, hidden) = reader.weigh(looks, shown), _cards_in_view(scene)
         known = (plain + hidden, scene.card_px)
         for sighting, card in _match(seen, *known).items():
             if card < len(plain):
@@ -244,10 +250,16 @@ def votes(reader: Reader, decks: Sequence[str], count: int, seed: int) -> list[V
                 if _read(seen, sighting, face, *known).misplaced:
                     face = DECK[int(seen.card_p[sighting].argmax())]
                 parts = _ranks_and_suits(looks.indices.only(np.array(members)))
-                told[len(members)].append((*parts, DECK.index(face)))
-    return [
-        Votes(*(np.array(part) for part in zip(*cards, strict=True))) for cards in told.values()
-    ]
+                of_face = shown.ranks[sighting], shown.suits[sighting]
+                told[len(members)].append((*parts, *of_face, np.array(DECK.index(face))))
+    return [_together(cards) for cards in told.values()]
+
+
+def _together(cards: list[tuple[NDArray[np.float64], ...]]) -> Votes:
+    ranks, suits, face_ranks, face_suits, faces = (
+        np.array(part) for part in zip(*cards, strict=True)
+    )
+    return Votes(ranks, suits, Faces(face_ranks, face_suits), faces.astype(np.int64))
 
 
 def _ranks_and_suits(indices: Indices) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -5,9 +5,11 @@ frame of its own card and with a margin round the patch, and drawn again and aga
 misplaced otherwise and under another light.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, fields
+from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
@@ -44,7 +46,7 @@ ROOM_PX: Final = (72, 88)
 ANCHOR_PX: Final = (36.0, 38.0)
 """Where the index's anchor lies in it."""
 SHARD: Final = 2000
-"""Corners in one file."""
+"""Pieces in one file."""
 SCENE_SHARE: Final = 0.05
 """How often corners, up to so many, are cut out of a whole scene and not out of a close-up."""
 MOST_A_SCENE: Final = 24
@@ -57,9 +59,13 @@ WAYS: Final = 6000
 """How many ways of being misplaced the batches draw from."""
 
 
+Kept = tuple[NDArray[np.uint8], int, int, int]
+"""A piece's picture, rank, suit and hand, as in :class:`Pieces`."""
+
+
 @dataclass(frozen=True)
-class Corners:
-    """Kept corners ``(N, 88, 72, 3)`` uint8 BGR; rank 13 and suit -1 where there is no index.
+class Pieces:
+    """Kept corners or faces ``(N, H, W, 3)`` uint8 BGR; rank 13 and suit -1 where there is none.
 
     ``hands``: ``(N,)`` int64, 1 in a right-hand corner, 0 in a left-hand one, -1 for none.
     """
@@ -72,20 +78,21 @@ class Corners:
 
 @dataclass(frozen=True)
 class Shelf:
-    """Where corners are kept, and what they are rendered from.
+    """Where pieces of rendered scenes are kept, and how more are rendered.
 
     Attributes:
-        decks: names of decks; one named twice is rendered twice as often.
-        size: side of a whole scene in pixels.
+        seeds: of all that is rendered.
+        room_px: width and height of a piece.
+        cut: an endless stream of what scenes give, for one file.
     """
 
     folder: Path
-    decks: tuple[str, ...]
-    size: int
-    seed: int
+    seeds: tuple[int, ...]
+    room_px: tuple[int, int]
+    cut: Callable[[np.random.Generator], Iterator[list[Kept]]]
 
-    def corners(self, count: int, workers: int) -> Corners:
-        """Open ``count`` corners, rounded up to whole files; what is missing is rendered first."""
+    def pieces(self, count: int, workers: int) -> Pieces:
+        """Open ``count`` pieces, rounded up to whole files; what is missing is rendered first."""
         self.folder.mkdir(parents=True, exist_ok=True)
         files = range(-(-count // SHARD))
         missing = [number for number in files if not self._file(number).exists()]
@@ -96,28 +103,32 @@ class Shelf:
             with ProcessPoolExecutor(workers) as pool:
                 list(pool.map(self._fill, missing))
         parts = [np.load(self._file(number)) for number in files]
-        return Corners(*(np.concatenate([p[f.name] for p in parts]) for f in fields(Corners)))
+        return Pieces(*(np.concatenate([p[f.name] for p in parts]) for f in fields(Pieces)))
 
     def _file(self, number: int) -> Path:
         return self.folder / f"{number:04d}.npz"
 
     def _fill(self, number: int) -> None:
-        """Render one file of corners."""
+        """Render one file of pieces."""
         cv2.setNumThreads(1)
-        rng = np.random.default_rng([self.seed, 5, number])
-        rooms = np.zeros((SHARD, ROOM_PX[1], ROOM_PX[0], 3), np.uint8)
+        scenes = self.cut(np.random.default_rng([*self.seeds, number]))
+        rooms = np.zeros((SHARD, self.room_px[1], self.room_px[0], 3), np.uint8)
         told = np.zeros((3, SHARD), np.int64)
-        at = 0
-        while at < SHARD:
-            for room, *face in _some_corners(rng, self.decks, self.size)[: SHARD - at]:
-                rooms[at], told[:, at] = room, face
-                at += 1
+        for at, (room, *face) in enumerate(islice(chain.from_iterable(scenes), SHARD)):
+            rooms[at], told[:, at] = room, face
         part = self._file(number).with_suffix(".part.npz")
         np.savez(part, rooms=rooms, ranks=told[0], suits=told[1], hands=told[2])
         part.rename(self._file(number))
 
 
-Kept = tuple[NDArray[np.uint8], int, int, int]
+def corner_shelf(folder: Path, decks: Sequence[str], size: int, seed: int) -> Shelf:
+    """Keep corners of those decks, some of them out of scenes ``size`` pixels square."""
+    return Shelf(folder, (seed, 5), ROOM_PX, partial(_corners, decks, size))
+
+
+def _corners(decks: Sequence[str], size: int, rng: np.random.Generator) -> Iterator[list[Kept]]:
+    while True:
+        yield _some_corners(rng, decks, size)
 
 
 def _some_corners(rng: np.random.Generator, decks: Sequence[str], size: int) -> list[Kept]:
@@ -203,7 +214,7 @@ class Drawn(IterableDataset[Glimpses]):
     """An endless stream of batches out of kept corners, the same for a seed and a start."""
 
     def __init__(
-        self, corners: Corners, photos: Photographed | None, batch: int, seed: int, start: int
+        self, corners: Pieces, photos: Photographed | None, batch: int, seed: int, start: int
     ) -> None:
         super().__init__()
         self.corners, self.photos, self.batch = corners, photos, batch
@@ -240,27 +251,33 @@ class Drawn(IterableDataset[Glimpses]):
                 cuts.patches[at] = cut(self.corners.rooms[chosen[at]], lies.maps[way[at]])
                 if cuts.ranks[at] != NOT_AN_INDEX:
                     cuts.bends[at] = lies.bends[way[at]]
-            cuts.patches[at] = self._seen(rng, cuts.patches[at])
+            cuts.patches[at] = seen_otherwise(rng, cuts.patches[at], self.grain)
         return cuts
 
-    def _seen(self, rng: np.random.Generator, patch: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Show a patch thicker or thinner, blurred or coarser, in another light, with noise."""
-        kind = rng.random()
-        if kind < 0.16:
-            spread = cv2.erode if kind < 0.08 else cv2.dilate
-            patch = np.asarray(spread(patch, np.ones((2, 2), np.uint8)), np.uint8)
-        elif kind < 0.26:
-            patch = np.asarray(cv2.GaussianBlur(patch, (0, 0), rng.uniform(0.5, 1.3)), np.uint8)
-        elif kind < 0.34:
-            share = rng.uniform(0.3, 0.6)
-            small = cv2.resize(patch, None, fx=share, fy=share, interpolation=cv2.INTER_AREA)
-            patch = np.asarray(cv2.resize(small, PATCH_PX, interpolation=cv2.INTER_LINEAR))
-        if rng.random() < 0.6:
-            patch = np.asarray(cv2.LUT(patch, _light(rng)), np.uint8)
-        if rng.random() < 0.3:
-            noise = self.grain[rng.integers(len(self.grain))] * np.float32(rng.uniform(2, 11))
-            patch = np.clip(patch + noise, 0, 255).astype(np.uint8)
-        return patch
+
+def seen_otherwise(
+    rng: np.random.Generator, patch: NDArray[np.uint8], grain: NDArray[np.float32]
+) -> NDArray[np.uint8]:
+    """Show a patch thicker or thinner, blurred or coarser, in another light, with noise.
+
+    ``grain``: noise of strength 1 to choose from, ``(N, *patch.shape)``.
+    """
+    kind = rng.random()
+    if kind < 0.16:
+        spread = cv2.erode if kind < 0.08 else cv2.dilate
+        patch = np.asarray(spread(patch, np.ones((2, 2), np.uint8)), np.uint8)
+    elif kind < 0.26:
+        patch = np.asarray(cv2.GaussianBlur(patch, (0, 0), rng.uniform(0.5, 1.3)), np.uint8)
+    elif kind < 0.34:
+        share, size = rng.uniform(0.3, 0.6), patch.shape[1::-1]
+        small = cv2.resize(patch, None, fx=share, fy=share, interpolation=cv2.INTER_AREA)
+        patch = np.asarray(cv2.resize(small, size, interpolation=cv2.INTER_LINEAR), np.uint8)
+    if rng.random() < 0.6:
+        patch = np.asarray(cv2.LUT(patch, _light(rng)), np.uint8)
+    if rng.random() < 0.3:
+        noise = grain[rng.integers(len(grain))] * np.float32(rng.uniform(2, 11))
+        patch = np.clip(patch + noise, 0, 255).astype(np.uint8)
+    return patch
 
 
 def _light(rng: np.random.Generator) -> NDArray[np.uint8]:

@@ -1,0 +1,95 @@
+"""Whole cards kept on disk, and the batches drawn from them."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="the training extra is not installed")
+pytest.importorskip("ultralytics", reason="the training extra is not installed")
+
+from models.cards import Card
+from models.errors import OperatorError
+from vision.faces import FACE_PX
+from vision.training import decks, face_shelf, shelf
+from vision.training.drawn import Style, suit_mask
+from vision.training.face_shelf import DrawnFaces
+from vision.training.samples import NOT_AN_INDEX
+from vision.training.shelf import Pieces, Shelf
+
+STYLE = Style(font=Path("of no use"))
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Shelf, Pieces]]:
+    if not decks.SHEETS.is_dir() or not decks.TYPEFACES.is_dir():
+        pytest.skip("gnome-cards-data or the typefaces are not installed")
+    try:
+        decks.typefaces(False)
+    except OperatorError:
+        pytest.skip("the typefaces are not installed")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shelf, "SHARD", 60)
+        patch.setattr(face_shelf, "FRESH", 2)
+        whole = face_shelf.face_shelf(tmp_path_factory.mktemp("faces"), drawn=4, seed=3)
+        yield whole, whole.pieces(100, workers=1)
+
+
+def test_most_that_is_kept_is_a_card_and_the_rest_says_that_it_is_none(
+    kept: tuple[Shelf, Pieces],
+) -> None:
+    _, faces = kept
+    assert len(faces.rooms) == 120  # two whole files
+    card = faces.ranks != NOT_AN_INDEX
+    assert 0.75 < card.mean() < 1
+    assert (faces.suits[card] >= 0).all()
+    assert (faces.suits[~card] == -1).all()
+
+
+def test_what_was_rendered_is_not_rendered_again(kept: tuple[Shelf, Pieces]) -> None:
+    whole, faces = kept
+    before = {file: file.stat().st_mtime_ns for file in whole.folder.iterdir()}
+    again = whole.pieces(100, workers=1)
+    assert {file: file.stat().st_mtime_ns for file in whole.folder.iterdir()} == before
+    assert np.array_equal(again.rooms, faces.rooms)
+
+
+def test_a_seed_and_a_step_give_the_same_batch(kept: tuple[Shelf, Pieces]) -> None:
+    _, faces = kept
+    first, second = (next(iter(DrawnFaces(faces, None, 16, 1, start=4))) for _ in range(2))
+    assert bool((first.patches == second.patches).all())
+    assert tuple(first.patches.shape[2:]) == FACE_PX[::-1]
+    other = next(iter(DrawnFaces(faces, None, 16, 1, start=5)))
+    assert not bool((first.patches == other.patches).all())
+
+
+def test_photographed_faces_are_mixed_in(kept: tuple[Shelf, Pieces]) -> None:
+    _, faces = kept
+    photos = Pieces(faces.rooms[:2], np.array([3, 3]), np.array([1, 1]), np.array([0, 1]))
+    plain = Pieces(faces.rooms, np.full(120, 5), np.full(120, 2), faces.hands)
+    batch = next(iter(DrawnFaces(plain, photos, 300, 1, start=0)))
+    assert 0.05 < float((batch.ranks == 3).float().mean()) < 0.2
+    assert bool(((batch.ranks == 3) == (batch.suits == 1)).all())
+
+
+def test_a_deck_drawn_anew_has_other_ornaments_and_signs_round_the_same_ranks() -> None:
+    if not decks.SHEETS.is_dir() or not decks.TYPEFACES.is_dir():
+        pytest.skip("gnome-cards-data or the typefaces are not installed")
+    usual, anew = decks.open_deck("drawn:0").faces, decks.redrawn("drawn:0", 77)
+    assert set(anew) == set(usual)
+    differ = {card: np.abs(anew[card].astype(int) - usual[card]).max(-1) > 60 for card in anew}
+    assert differ[Card("QH")][80:-80, 80:-80].mean() > 0.2
+    assert 0 < differ[Card("9C")].mean() < 0.1
+    assert differ[Card("9C")][:40, :30].mean() < 0.05
+
+
+def test_suits_drawn_anew_stay_apart() -> None:
+    for seed in range(1, 40):
+        signs = [np.asarray(suit_mask(suit, 60, replace(STYLE, suits=seed))) for suit in "SHDC"]
+        sized = [cv2.resize(sign, (60, 60)).astype(int) for sign in signs]
+        pairs = [np.abs(one - other).mean() for one, other in combinations(sized, 2)]
+        assert min(pairs) > 12

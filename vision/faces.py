@@ -1,0 +1,67 @@
+"""Cut whole rectified cards and read them: pips, court figures and indices at one look.
+
+A face is cut so that the index that tells of it stands at the top of its own card; what lies
+over the rest of the card is in the cut as well, and is for the network to see through.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM
+from vision.networks import Network
+from vision.patches import RANK_OF, SUIT_OF, Layers, log_softmax
+
+FACE_PX: Final = (76, 104)
+"""Width and height of the cut the network reads: the card and some 2 mm round it."""
+FACE_PX_PER_MM: Final = 1.12
+
+
+def face_map(onto: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Map from the pixels of a face's cut to the picture, ``(2, 3)``."""
+    step = 1 / FACE_PX_PER_MM
+    left, top = (CARD_WIDTH_MM - FACE_PX[0] * step) / 2, (CARD_HEIGHT_MM - FACE_PX[1] * step) / 2
+    place = np.array([[step, 0, left], [0, step, top], [0, 0, 1]])
+    return np.asarray(onto.astype(np.float64) @ place)
+
+
+def cut_faces(picture: NDArray[np.uint8], maps: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """Cut faces ``(N, 104, 76, 3)`` uint8 out of a picture, by the cards' maps ``(N, 2, 3)``."""
+    layers = Layers(picture, FACE_PX_PER_MM)
+    faces = np.empty((len(maps), FACE_PX[1], FACE_PX[0], 3), np.uint8)
+    for at, onto in enumerate(maps):
+        faces[at] = layers.cut(onto, face_map(onto), FACE_PX)
+    return faces
+
+
+@dataclass(frozen=True, slots=True)
+class Faces:
+    """N whole faces as read, in natural logarithms of probabilities, not yet calibrated.
+
+    Attributes:
+        ranks: ``(N, 14)`` float64, of each rank and of no card lying there so.
+        suits: ``(N, 4)`` float64.
+    """
+
+    ranks: NDArray[np.float64]
+    suits: NDArray[np.float64]
+
+    def says(self, rank_weight: float, suit_weight: float) -> NDArray[np.float64]:
+        """What they say of the 52 cards and of none of them, ``(N, 53)``, so much believed."""
+        ranks, suits = self.ranks * rank_weight, self.suits * suit_weight
+        return np.column_stack([ranks[:, RANK_OF] + suits[:, SUIT_OF], ranks[:, 13]])
+
+
+def read_faces(network: Network, picture: NDArray[np.uint8], maps: NDArray[np.float32]) -> Faces:
+    """Read the faces of cards, by their maps to the picture ``(N, 2, 3)``."""
+    if not len(maps):
+        return unread(0)
+    answer = network.run(cut_faces(picture, maps)).astype(np.float64)
+    return Faces(log_softmax(answer[:, :14]), log_softmax(answer[:, 14:]))
+
+
+def unread(count: int) -> Faces:
+    """So many faces of which nothing is known."""
+    return Faces(np.zeros((count, 14)), np.zeros((count, 4)))

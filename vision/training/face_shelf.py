@@ -1,0 +1,182 @@
+"""Whole cards rendered once and kept on disk, from which the face network's batches are drawn.
+
+As with corners, each is kept in the frame of its own card with a margin round it, and drawn
+again and again, misplaced otherwise and under another light.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from torch.utils.data import IterableDataset
+
+from models.cards import RANKS, SUITS
+from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM
+from vision.faces import FACE_PX, FACE_PX_PER_MM, face_map
+from vision.patches import Layers
+from vision.training.decks import train_deck_ids
+from vision.training.places import jitter
+from vision.training.samples import (
+    NOT_AN_INDEX,
+    SEEN,
+    Cuts,
+    Glimpses,
+    Place,
+    cut,
+    glimpses,
+    no_index,
+)
+from vision.training.scenes import Scene, anchors, render
+from vision.training.shelf import Kept, Pieces, Shelf, seen_otherwise
+
+ROOM_PX: Final = (100, 128)
+"""Width and height of a kept face, at the cut's own scale."""
+SCENE_PX: Final = 320
+FRESH: Final = 32
+"""Drawn decks that one file of faces shows, drawn anew."""
+EMPTY_SHARE: Final = 0.1
+LEFT_OF_MISPLACEMENT: Final = 0.5
+"""Of a detector's misplacement, what is left when an index has been read and put right."""
+STRETCHED: Final = 0.3
+"""Share of the ways of being misplaced that stretch a face too."""
+WAYS: Final = 6000
+BLOTTED: Final = 0.16
+INDEX_BLOTTED: Final = 0.6
+"""Share of the faces of which a part is hidden, and of those the share that lose an index."""
+PHOTO_SHARE: Final = 0.12
+"""Share of the faces learnt from that are photographed."""
+
+
+def face_shelf(folder: Path, drawn: int, seed: int) -> Shelf:
+    """Keep faces of the decks to learn from, ``drawn`` of them our own."""
+    return Shelf(folder, (seed, 8), ROOM_PX, partial(_faces, drawn))
+
+
+def _faces(drawn: int, rng: np.random.Generator) -> Iterator[list[Kept]]:
+    decks = _decks(rng, drawn)
+    while True:
+        severity = 1.0 if rng.random() < 0.25 else 0.4
+        yield faces_of(rng, render(rng, decks, SCENE_PX, severity))
+
+
+def _decks(rng: np.random.Generator, drawn: int) -> list[str]:
+    every = train_deck_ids(drawn)
+    real, ours = every[: len(every) - drawn], every[len(every) - drawn :]
+    chosen = rng.choice(ours, min(FRESH, drawn), replace=False)
+    return [*real, *(f"{name}+{rng.integers(1 << 30)}" for name in chosen)]
+
+
+def faces_of(rng: np.random.Generator, scene: Scene) -> list[Kept]:
+    """Cut out every card of which an index shows, by one of those, and places that show none."""
+    layers = Layers(scene.picture, FACE_PX_PER_MM)
+    kept: list[Kept] = []
+    places: list[Place] = []
+    for card in scene.cards:
+        if card.face is None:
+            continue
+        maps = anchors(card)
+        shown = [at for at in range(len(maps)) if card.shown[at] >= SEEN]
+        places += [(maps[at], at >= 2, card.face) for at in shown]
+        if shown:
+            at = int(rng.choice(shown))
+            face = RANKS.index(card.face.rank), SUITS.index(card.face.suit), int(at >= 2)
+            kept.append((_room(layers, maps[at]), *face))
+    for _ in range(rng.poisson(max(len(kept) * EMPTY_SHARE, 0.1))):
+        onto = no_index(rng, scene, places, [])
+        kept.append((_room(layers, onto), NOT_AN_INDEX, -1, 0))
+    return kept
+
+
+def upright_face() -> NDArray[np.float64]:
+    """Map from a card's frame to its kept face, ``(2, 3)``."""
+    size = np.array([CARD_WIDTH_MM, CARD_HEIGHT_MM]) * FACE_PX_PER_MM
+    return np.column_stack([np.eye(2) * FACE_PX_PER_MM, (np.array(ROOM_PX) - size) / 2])
+
+
+def _room(layers: Layers, onto: NDArray[np.float64]) -> NDArray[np.uint8]:
+    there = np.linalg.inv(np.vstack([upright_face(), [0, 0, 1]]))
+    place = onto[:, :2] @ there[:2] + [[0, 0, onto[0, 2]], [0, 0, onto[1, 2]]]
+    return layers.cut(onto, place, ROOM_PX)
+
+
+def room_of(picture: NDArray[np.uint8], onto: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """Cut a card with its margin, upright, by its map to the picture."""
+    return _room(Layers(picture, FACE_PX_PER_MM), onto)
+
+
+def ways(rng: np.random.Generator, right_hand: bool) -> NDArray[np.float64]:
+    """Choose many ways of being misplaced: maps from face to kept face, ``(W, 2, 3)``."""
+    maps = np.zeros((WAYS, 2, 3))
+    for at in range(WAYS):
+        maps[at] = face_map(jitter(rng, upright_face(), right_hand, LEFT_OF_MISPLACEMENT))
+        if rng.random() < STRETCHED:
+            grow, middle = np.diag(np.exp(rng.normal(0, 0.06, 2))), np.array(ROOM_PX) / 2
+            stretch = np.column_stack([grow, middle - grow @ middle])
+            maps[at] = stretch @ np.vstack([maps[at], [0, 0, 1]])
+    return maps
+
+
+class DrawnFaces(IterableDataset[Glimpses]):
+    """An endless stream of batches out of kept faces, the same for a seed and a start."""
+
+    def __init__(
+        self, faces: Pieces, photos: Pieces | None, batch: int, seed: int, start: int
+    ) -> None:
+        super().__init__()
+        self.faces, self.photos = faces, photos
+        self.batch, self.seed, self.number = batch, seed, start
+        rng = np.random.default_rng([seed, 9])
+        self.ways = (ways(rng, False), ways(rng, True))
+        shape = (97, FACE_PX[1], FACE_PX[0], 3)
+        self.grain = rng.standard_normal(shape).astype(np.float32)
+
+    def __iter__(self) -> Iterator[Glimpses]:
+        """Draw on and on."""
+        cv2.setNumThreads(1)
+        while True:
+            rng = np.random.default_rng([self.seed, 10, self.number])
+            yield glimpses(self._batch(rng))
+            self.number += 1
+
+    def _batch(self, rng: np.random.Generator) -> Cuts:
+        n = self.batch
+        cuts = Cuts(
+            np.zeros((n, FACE_PX[1], FACE_PX[0], 3), np.uint8),
+            np.zeros(n, np.int64),
+            np.zeros(n, np.int64),
+            np.full((n, 6), np.nan, np.float32),
+            np.full(n, -1, np.int64),
+        )
+        for at in range(n):
+            real = self.photos is not None and rng.random() < PHOTO_SHARE
+            source = self.photos if real and self.photos is not None else self.faces
+            one = int(rng.integers(len(source.ranks)))
+            way = self.ways[max(0, int(source.hands[one]))][rng.integers(WAYS)]
+            face = cut(source.rooms[one], way, FACE_PX)
+            if rng.random() < BLOTTED and source.ranks[one] != NOT_AN_INDEX:
+                face = blotted(rng, face)
+            cuts.patches[at] = seen_otherwise(rng, face, self.grain)
+            cuts.ranks[at], cuts.suits[at] = source.ranks[one], source.suits[one]
+        return cuts
+
+
+def blotted(rng: np.random.Generator, face: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Hide an index or another part of a face, so that the rest is learnt to be read as well."""
+    face = face.copy()
+    width, height = FACE_PX
+    both = rng.random() < 0.5
+    if rng.random() < INDEX_BLOTTED:
+        wide, tall = int(rng.uniform(14, 20)), int(rng.uniform(24, 36))
+        spots = [(0, 0, wide, tall), (width - wide, height - tall, width, height)][: 1 + both]
+    else:
+        x, y = rng.integers(0, width - 12), rng.integers(0, height - 12)
+        spots = [(x, y, x + int(rng.uniform(12, 50)), y + int(rng.uniform(12, 60)))]
+    for left, top, right, bottom in spots:
+        part = face[top:bottom, left:right]
+        ink = rng.uniform(0, 255, 3) if rng.random() < 0.5 else np.median(part, axis=(0, 1))
+        part[:] = np.clip(ink + rng.normal(0, 6, part.shape), 0, 255).astype(np.uint8)
+    return face
