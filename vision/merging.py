@@ -225,7 +225,8 @@ def joined_vote(
 ) -> tuple[NDArray[np.float64], float]:
     """Add the votes of one card's indices and of its face: chances of 52 cards and of none.
 
-    They share a typeface, a light and a lens, and err together.
+    They share a typeface, a light and a lens, and err together. Where the face prefers
+    the indices' card, it takes nothing away: the surer stands, they alone or both.
 
     Args:
         indices: all that were read.
@@ -236,10 +237,16 @@ def joined_vote(
         beside_face: what the indices weigh beside it.
     """
     logs = np.column_stack([indices.card_log[members], indices.none_log[members]]).sum(0)
-    logs = logs / len(members) ** overlap * beside_face + face
-    chances = np.exp(logs - logs.max())
-    chances /= chances.sum()
+    logs /= len(members) ** overlap
+    alone, both = _chances(logs), _chances(logs * beside_face + face)
+    agreed = face[alone[:52].argmax()] == face[:52].max()
+    chances = alone if agreed and alone[:52].max() > both[:52].max() else both
     return chances[:52], float(chances[52])
+
+
+def _chances(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    chances = np.exp(logs - logs.max())
+    return np.asarray(chances / chances.sum(), np.float64)
 
 
 def unseen_corners(

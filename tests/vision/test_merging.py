@@ -84,6 +84,20 @@ def test_a_face_settles_what_an_index_leaves_open() -> None:
     assert both[DECK.index(Card("8S"))] > 0.99
 
 
+def test_a_face_that_tells_nothing_takes_nothing_from_an_index() -> None:
+    one = indices((card_map(50, 50, 0), "8S", 0.99))
+    alone, _ = joined_vote(one, [0], 0.5, SILENT, 1.0)
+    beside, _ = joined_vote(one, [0], 0.5, SILENT, 0.7)
+    assert beside.max() == alone.max()
+
+
+def test_a_face_that_prefers_another_card_leaves_doubt() -> None:
+    one = indices((card_map(50, 50, 0), "8S", 0.99))
+    says = np.where(np.arange(53) == DECK.index(Card("6S")), 0.0, -9.0)
+    both, _ = joined_vote(one, [0], 0.5, says, 0.7)
+    assert both.max() < 0.9
+
+
 def test_a_right_hand_index_joins_the_left_one_beside_it() -> None:
     both = indices((card_map(50, 50, 0), "8S", 0.8), (card_map(51, 50, 0), "8S", 0.8), right=True)
     assert group(both) == [[0, 1]] or group(both) == [[1, 0]]
