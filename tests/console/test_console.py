@@ -90,6 +90,7 @@ def test_the_camera_of_a_table_at_work_is_played_as_it_records(
         journal.append(RoundOpened(at=at(40), table="BJ-01", round=1))
         own.staff()
         officer.sign_in("surveillance")
+        officer.shows("BJ-01")
         officer.go("table/BJ-01")
         video = officer.page.get_by_label("Camera overhead, live")
         expect(video).to_be_visible()
