@@ -19,7 +19,7 @@ _LEAST: Final = 0.05
 """No record, however long, speaks for more: a gleam or a worn print may come at any time."""
 
 _REMEMBERED: Final = 200
-"""Errors. Of more the older half counts half: a camera is cleaned, and a deck wears."""
+"""Once there are more errors all of them count half: a camera is cleaned, and a deck wears."""
 
 _MANY: Final = 2_000
 """So many looks and readings are kept of cards that no round tells of."""
