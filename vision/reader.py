@@ -46,6 +46,8 @@ FAINT: Final = 0.25
 BACK_HEAT: Final = 0.3
 FACE_NOT_BACK: Final = 0.25
 """A back whose middle lies this near that of a face, in card widths, is that face."""
+BACK_NOT_BACK: Final = 0.25
+"""A back whose middle lies this near a surer one's, in card widths, is that one found twice."""
 SEARCH_SIDES_PX: Final = (160, 320, 640, 1280)
 """Without a given width, the picture's longer side is brought to each of these in turn."""
 SAME_INDEX: Final = 0.07
@@ -249,7 +251,7 @@ def _backs(
         if found.back_heat[at] < BACK_HEAT:
             break
         middle = found.back_middles[at]
-        told = _near(found.back_middles[kept], middle, 0.2 * widths[at])
+        told = _near(found.back_middles[kept], middle, BACK_NOT_BACK * widths[at])
         if not told and not _near(faces, middle, FACE_NOT_BACK * widths[at]):
             kept.append(int(at))
     return card_corners(maps[kept]), found.back_heat[kept]

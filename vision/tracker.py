@@ -20,6 +20,8 @@ Kind: TypeAlias = Literal["new", "read", "moved", "turned", "squared", "gone"]
 
 SAME_MM: Final = 12.0
 """A sighting so near a known card is that card."""
+_SAME_BACK_MM: Final = 16.0
+"""The same of backs: one that lies half covered is found now by one part of it, now by another."""
 
 _SAME_DEG: Final = 20.0
 _ENDS_MM: Final = 30.0
@@ -284,7 +286,7 @@ def _once_each(sightings: Sequence[Seen]) -> list[Seen]:
     """Drop a second sighting of one card (read by its other corner)."""
     kept: list[Seen] = []
     for seen in sorted(sightings, key=lambda s: -s.found_p):
-        if all(not (_same_place(seen.pose, o.pose) or _other_end(seen, o)) for o in kept):
+        if all(not (_same_place(seen, o) or _other_end(seen, o)) for o in kept):
             kept.append(seen)
     return kept
 
@@ -295,8 +297,10 @@ def _other_end(one: Seen, other: Seen) -> bool:
     return apart <= _SAME_DEG and one.pose.distance_mm(other.pose) <= _ENDS_MM and _like(one, other)
 
 
-def _same_place(one: Pose, other: Pose) -> bool:
-    return one.distance_mm(other) <= SAME_MM and one.turn_deg(other) <= _SAME_DEG
+def _same_place(one: Seen | Track, other: Seen) -> bool:
+    near_mm = _SAME_BACK_MM if one.face == other.face == "down" else SAME_MM
+    apart_mm = one.pose.distance_mm(other.pose)
+    return apart_mm <= near_mm and one.pose.turn_deg(other.pose) <= _SAME_DEG
 
 
 def _paired(
@@ -322,7 +326,7 @@ def _paired(
 
 def _may_pair(track: Track, seen: Seen, view: View) -> bool:
     apart = track.pose.distance_mm(seen.pose)
-    if not _same_place(track.pose, seen.pose):
+    if not _same_place(track, seen):
         return False
     if track.face != seen.face:
         return apart <= _TURNED_HERE_MM and view.moved_ns(track.pose) > track.seen_ns
