@@ -2,12 +2,14 @@
 
 Deals tables, each with a deck that no network learnt from and a felt, camera pose, light, noise
 and blur of its own, and reads one picture a round, compressed, at the moment when most cards lie.
-Counted is every card face up of which an index is open to view. Needs the ``train`` extra for
-decks in unseen typefaces; ``--shipped`` uses the decks that are shipped instead.
+Counted is every card face up of which an index is open to view. ``--session`` reads a picture
+whenever a card has come to rest, as a table is watched, and counts each card once, by what all
+looks at it say together. Needs the ``train`` extra for decks in unseen typefaces; ``--shipped``
+uses the decks that are shipped instead.
 """
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -19,6 +21,7 @@ from models.cards import DECK, Card
 from simulation.session import Settings, prepare
 from tests.bench.noise import most_likely
 from tests.vision.truth_reader import Shown, TruthReader, on_felt
+from vision.evidence import Evidence
 from vision.felt import Felt, Pose, locate_felt
 from vision.ground import in_play
 from vision.reader import Reader
@@ -35,15 +38,21 @@ JPEG_QUALITY: Final = 75
 NEAR_MM: Final = 15.0
 MIDDLE_MM: Final = 500
 """How far from the dealer's edge cards are measured."""
+RESTED_NS: Final = 200_000_000
+"""How long after a card came to rest a session's picture is taken."""
 LIMITS: Final = (0.97, 0.985, 0.99, 0.995, 0.998)
 
 
 @dataclass(frozen=True, slots=True)
 class Dealt:
-    """One picture of a table: the cards in it of which an index shows, and a card's width."""
+    """One picture of a table: the cards in it of which an index shows, and a card's width.
+
+    ``lying``: every card on the felt, covered ones too.
+    """
 
     picture: NDArray[np.uint8]
     cards: tuple[Shown, ...]
+    lying: tuple[Shown, ...]
     felt: Felt
     card_px: float
 
@@ -64,22 +73,30 @@ class Called:
         return self.told is self.card
 
 
-def dealt(deck: Deck, seed: int, rounds: int, width_px: int) -> Iterator[Dealt]:
-    """Deal a table and show each of its rounds once, when most cards lie."""
+Moments = Callable[[Performance], list[int]]
+"""Chooses when a table is looked at, in nanoseconds since its start."""
+
+
+def dealt(
+    deck: Deck, seed: int, rounds: int, width_px: int, moments_of: Moments
+) -> Iterator[Dealt]:
+    """Deal a table and show it at some moments."""
     look = varied_look(seed, decks=deck_ids())
     look = replace(look, width_px=width_px, height_px=width_px * 9 // 16)
     scene = prepare(Settings(seed=seed, rounds=rounds, look=look))
     performance = scene.staged.performance
     felt = locate_felt(reference_points(scene.layout, scene.look), where="overhead")
-    moments = fullest(performance)
+    moments = moments_of(performance)
     pictures = stills(performance, moments, scene.layout, scene.look, deck)
     for at_ns, picture in zip(moments, pictures, strict=True):
         _, packed = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])
         image = np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), np.uint8)
         truth = TruthReader(performance, felt, jitter_mm=0.0, jitter_deg=0.0, now_ns=at_ns)
-        shown = _near(felt, truth.read(image, card_width_px=None), on_felt(performance, at_ns))
+        lying = on_felt(performance, at_ns)
+        shown = _near(felt, truth.read(image, card_width_px=None), lying)
         cards = [one for one in shown if in_play((one.pose.x_mm, one.pose.y_mm), scene.layout)]
-        yield Dealt(image, tuple(cards), felt, felt.card_width_px(0, MIDDLE_MM))
+        width = felt.card_width_px(0, MIDDLE_MM)
+        yield Dealt(image, tuple(cards), tuple(lying), felt, width)
 
 
 def fullest(performance: Performance) -> list[int]:
@@ -96,6 +113,16 @@ def fullest(performance: Performance) -> list[int]:
     return moments
 
 
+def arrivals(performance: Performance) -> list[int]:
+    """Whenever a card has come to rest on the felt, face up."""
+    rests = {
+        move.until_ns + RESTED_NS
+        for move in performance.cards
+        if move.end is not None and move.face_after == "up"
+    }
+    return sorted(rests)
+
+
 def _near(felt: Felt, seen: Sightings, lying: Sequence[Shown]) -> list[Shown]:
     """The cards whose index the truth reader says is open to view."""
     middles = [felt.pose(quad.astype(np.float64))[0] for quad in seen.corners_px[seen.face_up]]
@@ -108,15 +135,42 @@ def _near(felt: Felt, seen: Sightings, lying: Sequence[Shown]) -> list[Shown]:
 
 def called(reader: Reader, deck: str, shown: Dealt) -> Iterator[Called]:
     """Read a table's picture and say what was made of each card that shows."""
+    for one, row in looked(reader, shown):
+        told = None if row is None else DECK[int(row.argmax())]
+        p = 0.0 if row is None else float(row.max())
+        yield Called(deck, one.card, told, p, shown.card_px)
+
+
+def looked(reader: Reader, shown: Dealt) -> Iterator[tuple[Shown, NDArray[np.float32] | None]]:
+    """Read a table's picture: each card that shows, and the chances of the 52, if it was found."""
     seen = reader.read(shown.picture, card_width_px=shown.card_px)
     faces = np.flatnonzero(seen.face_up)
     rows = seen.card_p[faces]
     poses = [shown.felt.pose(seen.corners_px[at].astype(np.float64))[0] for at in faces]
     pairs = _paired(shown.cards, poses, rows)
     for number, one in enumerate(shown.cards):
-        row = rows[pairs[number]] if number in pairs else np.zeros(len(DECK))
-        told = DECK[int(row.argmax())] if number in pairs else None
-        yield Called(deck, one.card, told, float(row.max()), shown.card_px)
+        yield one, rows[pairs[number]] if number in pairs else None
+
+
+def told_at_last(reader: Reader, deck: str, session: Iterator[Dealt]) -> Iterator[Called]:
+    """Read every picture of a session: what all looks at each card say together."""
+    looks: dict[Shown, Evidence] = {}
+    card_px = 0.0
+    for shown in session:
+        card_px = shown.card_px
+        for card in [card for card in looks if card not in shown.lying]:
+            yield _called_at_last(deck, card, looks.pop(card), card_px)
+        for one, row in looked(reader, shown):
+            evidence = looks.setdefault(one, Evidence())
+            if row is not None:
+                evidence.add(row.astype(np.float64))
+    for card, evidence in looks.items():
+        yield _called_at_last(deck, card, evidence, card_px)
+
+
+def _called_at_last(deck: str, one: Shown, evidence: Evidence, card_px: float) -> Called:
+    told, p = evidence.best()
+    return Called(deck, one.card, told, p, card_px)
 
 
 def _paired(
@@ -166,15 +220,20 @@ def main() -> None:
     ask.add_argument("--rounds", type=int, default=4, help="pictures of each table")
     ask.add_argument("--first", type=int, default=20_001, help="seed of the first table")
     ask.add_argument("--width", type=int, default=1920, help="of the picture, in pixels")
+    ask.add_argument("--session", action="store_true", help="look whenever a card has come to rest")
     ask.add_argument("--shipped", action="store_true", help="deal the shipped decks in turn")
     asked = ask.parse_args()
     reader, found = Reader.load(), list[Called]()
     for number in range(asked.tables):
         shipped = deck_ids()[number % len(deck_ids())]
         name = shipped if asked.shipped else f"unseen:{asked.first + number}"
-        for shown in dealt(open_deck(name), asked.first + number, asked.rounds, asked.width):
-            group = name if asked.shipped else "unseen typefaces"
-            found += called(reader, group, shown)
+        group = name if asked.shipped else "unseen typefaces"
+        moments = arrivals if asked.session else fullest
+        looks = dealt(open_deck(name), asked.first + number, asked.rounds, asked.width, moments)
+        if asked.session:
+            found += told_at_last(reader, group, looks)
+        else:
+            found += [each for shown in looks for each in called(reader, group, shown)]
     report(found, reader.confident_p)
 
 
