@@ -8,15 +8,16 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 pytest.importorskip("torch", reason="the training extra is not installed")
 pytest.importorskip("ultralytics", reason="the training extra is not installed")
 
-from models.cards import Card
+from models.cards import RANKS, Card
 from models.errors import OperatorError
 from vision.faces import FACE_PX
 from vision.training import decks, face_shelf, shelf
-from vision.training.drawn import Style, suit_mask
+from vision.training.drawn import Style, rank_mask, suit_mask
 from vision.training.face_shelf import DrawnFaces
 from vision.training.samples import NOT_AN_INDEX
 from vision.training.shelf import Pieces, Shelf
@@ -76,15 +77,43 @@ def test_photographed_faces_are_mixed_in(kept: tuple[Shelf, Pieces]) -> None:
     assert bool(((batch.ranks == 3) == (batch.suits == 1)).all())
 
 
-def test_a_deck_drawn_anew_has_other_ornaments_and_signs_round_the_same_ranks() -> None:
+def test_a_deck_drawn_anew_has_other_ornaments_signs_and_lettering() -> None:
     if not decks.SHEETS.is_dir() or not decks.TYPEFACES.is_dir():
         pytest.skip("gnome-cards-data or the typefaces are not installed")
-    usual, anew = decks.open_deck("drawn:0").faces, decks.redrawn("drawn:0", 77)
+    usual, anew = (deck := decks.open_deck("drawn:0")).faces, decks.redrawn(deck, 77)
     assert set(anew) == set(usual)
     differ = {card: np.abs(anew[card].astype(int) - usual[card]).max(-1) > 60 for card in anew}
     assert differ[Card("QH")][80:-80, 80:-80].mean() > 0.2
     assert 0 < differ[Card("9C")].mean() < 0.1
-    assert differ[Card("9C")][:40, :30].mean() < 0.05
+    assert 0 < differ[Card("9C")][:40, :30].mean() < 0.3
+
+
+def test_ranks_drawn_anew_are_lettered_otherwise_and_stay_apart() -> None:
+    if not decks.TYPEFACES.is_dir():
+        pytest.skip("the typefaces are not installed")
+    ranks = [rank.replace("T", "10") for rank in RANKS]
+    style = decks.drawn_style("drawn", 3)
+
+    def sized(rank: str, seed: int) -> NDArray[np.int64]:
+        ink = np.asarray(rank_mask(rank, replace(style, ranks=seed)))
+        return np.asarray(cv2.resize(ink, (40, 60)), np.int64)
+
+    for seed in range(1, 12):
+        anew = {rank: sized(rank, seed) for rank in ranks}
+        assert min(np.abs(a - b).mean() for a, b in combinations(anew.values(), 2)) > 12
+        assert all(np.abs(anew[rank] - sized(rank, 0)).mean() > 1 for rank in ranks)
+        assert np.array_equal(anew["Q"], sized("Q", seed))
+
+
+def test_decks_to_draw_anew_are_chosen_by_the_file_and_weigh_as_told() -> None:
+    first, second = (decks.decks_anew(np.random.default_rng(n), 20, 4, weigh=3) for n in (1, 2))
+    real = set(decks.train_deck_ids(0))
+    assert real < set(first)
+    ours = [name for name in first if name not in real]
+    assert len(ours) == 12
+    assert len(set(ours)) == 4
+    assert {name.partition("+")[0] for name in ours} <= set(decks.train_deck_ids(20))
+    assert not set(ours) & set(second)
 
 
 def test_suits_drawn_anew_stay_apart() -> None:

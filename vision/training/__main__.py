@@ -38,6 +38,7 @@ QUICK = Recipe(
     finder_batch=2,
     reader_batch=8,
     corners=40,
+    corners_anew=40,
     face_steps=3,
     face_decks=2,
     face_batch=8,
@@ -103,7 +104,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m vision.training",
         description="Train the networks that find and read cards, on rendered scenes. Takes "
-        "about five hours of CPU, less on a GPU; resumes where it was stopped.",
+        "about eight hours of CPU, less on a GPU; resumes where it was stopped.",
     )
     parser.add_argument("--out", type=Path, default=Path("models/networks"), help="folder to write")
     parser.add_argument(

@@ -15,7 +15,6 @@ from typing import Final, Literal
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from models.cards import DECK, Card
 from models.errors import OperatorError
@@ -92,6 +91,17 @@ def reader_deck_ids(drawn: int) -> tuple[str, ...]:
     return every + every[: len(every) - drawn] * (REAL_WEIGHS - 1)
 
 
+def decks_anew(rng: np.random.Generator, drawn: int, fresh: int, weigh: int) -> list[str]:
+    """Choose the real decks once each, and ``fresh`` of ``drawn`` of our own, drawn anew.
+
+    Each of ours is ``weigh`` times as often learnt from as a real one.
+    """
+    every = train_deck_ids(drawn)
+    real, ours = every[: len(every) - drawn], every[len(every) - drawn :]
+    chosen = rng.choice(ours, min(fresh, drawn), replace=False)
+    return [*real, *weigh * [f"{name}+{rng.integers(1 << 30)}" for name in chosen]]
+
+
 def test_deck_ids(drawn: int) -> tuple[str, ...]:
     """Name the decks to test on: whole ones, and decks in typefaces never trained on."""
     whole = (*deck_ids(), *(f"kde:{name}" for name in TEST_KDE))
@@ -112,16 +122,16 @@ def open_deck(name: str) -> Deck:
     return cut_atlas(name, use, _cached(name, kind, rest))
 
 
-def redrawn(name: str, seed: int) -> dict[Card, NDArray[np.uint8]]:
-    """Draw the faces of a drawn deck anew, with other suits' outlines and court cards, BGRA.
+def redrawn(deck: Deck, seed: int) -> dict[Card, NDArray[np.uint8]]:
+    """Draw the faces of a drawn deck anew, with other outlines and court cards, BGRA.
 
-    A network that reads whole faces is not to learn ornaments, and no one outline of a suit.
+    No network is to learn ornaments by heart, nor one outline of a suit or of a rank.
     """
-    kind, _, number = name.partition(":")
-    style = replace(drawn_style(kind, int(number)), court=seed, suits=seed + 1)
-    outline = open_deck(name).back[..., 3]
-    drawn = (draw_face(card, style).resize(FACE_PX, Image.Resampling.LANCZOS) for card in DECK)
-    pictures = (np.dstack([np.asarray(face)[..., ::-1], outline]) for face in drawn)
+    kind, _, number = deck.id.partition(":")
+    style = replace(drawn_style(kind, int(number)), court=seed, suits=seed + 1, ranks=seed + 2)
+    drawn = (np.asarray(draw_face(card, style))[..., ::-1] for card in DECK)
+    faces = (cv2.resize(face, FACE_PX, interpolation=cv2.INTER_AREA) for face in drawn)
+    pictures = (np.dstack([face, deck.back[..., 3]]) for face in faces)
     return dict(zip(DECK, pictures, strict=True))
 
 

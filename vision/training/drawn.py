@@ -19,6 +19,10 @@ from models.cards import DECK, Card
 from vision.scenes.decks import CARD_MM, FACE_PX, PX_PER_MM
 
 FINE: Final = 2
+BENT: Final = 0.02
+LEANING: Final = 0.08
+THICKENED: Final = 0.05
+"""How far a rank drawn anew is bent, and at most thickened, of its height, and its usual slant."""
 PIP_ROWS: Final[dict[int, tuple[tuple[float, float], ...]]] = {
     2: ((1, 0), (1, 1)),
     3: ((1, 0), (1, 0.5), (1, 1)),
@@ -61,6 +65,8 @@ class Style:
     """From 0, plain, to 1, curled: how the suits are drawn."""
     suits: int = 0
     """Seed of the suits' outlines; 0 for the usual ones."""
+    ranks: int = 0
+    """Seed of the ranks' outlines; 0 for the typeface's own."""
     court: int = 0
     """Seed of the court panels' ornament."""
     frame: bool = True
@@ -146,6 +152,9 @@ def rank_mask(text: str, style: Style) -> Image.Image:
     ImageDraw.Draw(canvas).text(
         (2 * stroke + 2, 2 * stroke + 2), text, 255, font, stroke_width=stroke
     )
+    if style.ranks:
+        rng = np.random.default_rng([style.ranks, *text.encode()])
+        canvas = Image.fromarray(_bent(rng, np.asarray(canvas)))
     ink = canvas.crop(canvas.getbbox())
     height = _px(style.rank_height)
     width = min(
@@ -189,6 +198,30 @@ def _reshaped(rng: np.random.Generator, fine: NDArray[np.uint8]) -> NDArray[np.u
     if kind < 0.35:
         bent = cv2.erode(bent, kernel)
     elif kind < 0.7:
+        bent = cv2.dilate(bent, kernel)
+    return np.asarray(bent, np.uint8)
+
+
+def _bent(rng: np.random.Generator, ink: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Bend a rank, lean it a little, make its strokes thicker or thinner.
+
+    Ranks of playing cards are lettered by hand more often than set in a typeface.
+    """
+    height, width = ink.shape
+    side = max(height, width) // 4
+    ink = np.pad(ink, side)
+    y, x = np.mgrid[0 : ink.shape[0], 0 : ink.shape[1]].astype(np.float32)
+    coarse = rng.normal(0, BENT * height, (2, 5, 5)).astype(np.float32)
+    shift = [cv2.resize(each, ink.shape[::-1], interpolation=cv2.INTER_CUBIC) for each in coarse]
+    lean = np.float32(rng.normal(0, LEANING))
+    x_from = x + shift[0] + lean * (y - ink.shape[0] / 2)
+    bent = cv2.remap(ink, x_from, y + shift[1], cv2.INTER_LINEAR)
+    thick = max(1, round(rng.uniform(0, THICKENED) * height))
+    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (thick, thick))
+    kind = rng.random()
+    if kind < 0.2:
+        bent = cv2.erode(bent, kernel)
+    elif kind < 0.6:
         bent = cv2.dilate(bent, kernel)
     return np.asarray(bent, np.uint8)
 

@@ -18,7 +18,7 @@ from models.cards import RANKS, SUITS
 from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM
 from vision.faces import FACE_PX, FACE_PX_PER_MM, face_map
 from vision.patches import Layers
-from vision.training.decks import train_deck_ids
+from vision.training.decks import decks_anew
 from vision.training.places import jitter
 from vision.training.samples import (
     NOT_AN_INDEX,
@@ -36,8 +36,10 @@ from vision.training.shelf import Kept, Pieces, Shelf, seen_otherwise
 ROOM_PX: Final = (100, 128)
 """Width and height of a kept face, at the cut's own scale."""
 SCENE_PX: Final = 320
-FRESH: Final = 32
+FRESH: Final = 16
 """Drawn decks that one file of faces shows, drawn anew."""
+OURS_WEIGH: Final = 2
+"""Each of those is as often learnt from as so many of real card art."""
 EMPTY_SHARE: Final = 0.1
 LEFT_OF_MISPLACEMENT: Final = 0.5
 """Of a detector's misplacement, what is left when an index has been read and put right."""
@@ -57,17 +59,10 @@ def face_shelf(folder: Path, drawn: int, seed: int) -> Shelf:
 
 
 def _faces(drawn: int, rng: np.random.Generator) -> Iterator[list[Kept]]:
-    decks = _decks(rng, drawn)
+    decks = decks_anew(rng, drawn, FRESH, OURS_WEIGH)
     while True:
         severity = 1.0 if rng.random() < 0.25 else 0.4
         yield faces_of(rng, render(rng, decks, SCENE_PX, severity))
-
-
-def _decks(rng: np.random.Generator, drawn: int) -> list[str]:
-    every = train_deck_ids(drawn)
-    real, ours = every[: len(every) - drawn], every[len(every) - drawn :]
-    chosen = rng.choice(ours, min(FRESH, drawn), replace=False)
-    return [*real, *(f"{name}+{rng.integers(1 << 30)}" for name in chosen)]
 
 
 def faces_of(rng: np.random.Generator, scene: Scene) -> list[Kept]:

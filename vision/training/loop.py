@@ -19,12 +19,14 @@ from vision.training.face_shelf import DrawnFaces, face_shelf
 from vision.training.networks import Classifier, Detector, FaceReader
 from vision.training.photographed import Photographed
 from vision.training.samples import NOT_AN_INDEX, Glimpses, Sample, Scenes
-from vision.training.shelf import Drawn, Pieces, corner_shelf
+from vision.training.shelf import Drawn, Pieces, corner_shelf, corner_shelf_anew, opened
 
 Say = Callable[[str], None]
 
 
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+PLAIN, ANEW = "plain", "anew"
+"""Folders of corners of decks as they are, and drawn anew."""
 HEAT_SHARES = torch.tensor([1.0, 1.0, 2.5])
 """Backs are rarer than indices and harder to find: they weigh more."""
 
@@ -35,12 +37,14 @@ class Recipe:
 
     finder_steps: int = 5900
     finder_decks: int = 150
-    reader_steps: int = 26_000
+    reader_steps: int = 45_000
     reader_decks: int = 320
     finder_batch: int = 16
     reader_batch: int = 256
     corners: int = 160_000
     """How many corners are rendered for the classifier to learn from."""
+    corners_anew: int = 160_000
+    """And how many of decks that are drawn anew all the time."""
     tile_px: int = 256
     seed: int = 1
     finder_rate: float = 2.5e-3
@@ -50,7 +54,7 @@ class Recipe:
     """Share of the classifier's steps, the last ones, over which its rate falls to nothing."""
     photos_from: int = 5000
     """The classifier's step from which photographs are mixed in."""
-    face_steps: int = 9_000
+    face_steps: int = 22_200
     face_decks: int = 320
     face_batch: int = 256
     face_rate: float = 2e-3
@@ -91,13 +95,16 @@ def finder_lesson(recipe: Recipe) -> Lesson:
 def reader_lesson(recipe: Recipe, folder: Path, photos: Photographed | None) -> Lesson:
     """Teach the classifier to read index patches, rendered and, where given, photographed.
 
-    The rendered corners are kept in ``folder``.
+    The rendered corners are kept in ``folder``, half of them of decks drawn anew.
     """
 
     def batches(first: int) -> Iterator[Glimpses]:
         decks = reader_deck_ids(recipe.reader_decks)
-        shelf = corner_shelf(folder, decks, recipe.tile_px, recipe.seed)
-        corners = shelf.pieces(recipe.corners, recipe.threads)
+        size, seed = recipe.tile_px, recipe.seed
+        plain = corner_shelf(folder / PLAIN, decks, size, seed)
+        anew = corner_shelf_anew(folder / ANEW, recipe.reader_decks, size, seed)
+        files = plain.files(recipe.corners, recipe.threads)
+        corners = opened(files + anew.files(recipe.corners_anew, recipe.threads))
         drawn = Drawn(corners, photos, recipe.reader_batch, recipe.seed, first)
         return iter(_loader(drawn, recipe, None, None))
 

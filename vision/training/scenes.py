@@ -69,7 +69,7 @@ def art(name: str) -> Art:
     """Load a deck's pictures for rendering; ``drawn:5+7`` is ``drawn:5`` drawn anew."""
     name, _, anew = name.partition("+")
     deck = open_deck(name)
-    pictures = redrawn(name, int(anew)) if anew else deck.faces
+    pictures = redrawn(deck, int(anew)) if anew else deck.faces
     faces = {card: _sizes(face) for card, face in pictures.items()}
     playable = tuple(card for card in DECK if card.rank in ranks_of(name))
     return Art(faces, _sizes(deck.back), playable, four_indices(name))

@@ -28,6 +28,7 @@ from vision.corners import (
     other_hand,
     patch_map,
 )
+from vision.training.decks import decks_anew
 from vision.training.photographed import Photographed
 from vision.training.places import jitter
 from vision.training.samples import (
@@ -57,6 +58,10 @@ MISTAKEN_HAND: Final = 0.12
 STRETCHED: Final = 0.3
 WAYS: Final = 6000
 """How many ways of being misplaced the batches draw from."""
+FRESH: Final = 10
+"""Drawn decks that one file of corners shows, where they are drawn anew."""
+OURS_WEIGH: Final = 5
+"""Each of those is as often learnt from as so many of real card art."""
 
 
 Kept = tuple[NDArray[np.uint8], int, int, int]
@@ -76,6 +81,20 @@ class Pieces:
     hands: NDArray[np.int64]
 
 
+def opened(files: Sequence[Path]) -> Pieces:
+    """Open files of pieces as one, never holding more than one of them twice."""
+    sizes = [len(np.load(file)["ranks"]) for file in files]
+    ends = np.cumsum(sizes)
+    columns = []
+    for field in fields(Pieces):
+        first = np.load(files[0])[field.name]
+        column = np.empty((ends[-1], *first.shape[1:]), first.dtype)
+        for file, end, size in zip(files, ends, sizes, strict=True):
+            column[end - size : end] = np.load(file)[field.name]
+        columns.append(column)
+    return Pieces(*columns)
+
+
 @dataclass(frozen=True)
 class Shelf:
     """Where pieces of rendered scenes are kept, and how more are rendered.
@@ -93,17 +112,20 @@ class Shelf:
 
     def pieces(self, count: int, workers: int) -> Pieces:
         """Open ``count`` pieces, rounded up to whole files; what is missing is rendered first."""
+        return opened(self.files(count, workers))
+
+    def files(self, count: int, workers: int) -> list[Path]:
+        """Name the files of ``count`` pieces, after rendering those that are missing."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        files = range(-(-count // SHARD))
-        missing = [number for number in files if not self._file(number).exists()]
+        numbers = range(-(-count // SHARD))
+        missing = [number for number in numbers if not self._file(number).exists()]
         if workers < 2:
             for number in missing:
                 self._fill(number)
         elif missing:
             with ProcessPoolExecutor(workers) as pool:
                 list(pool.map(self._fill, missing))
-        parts = [np.load(self._file(number)) for number in files]
-        return Pieces(*(np.concatenate([p[f.name] for p in parts]) for f in fields(Pieces)))
+        return [self._file(number) for number in numbers]
 
     def _file(self, number: int) -> Path:
         return self.folder / f"{number:04d}.npz"
@@ -124,6 +146,15 @@ class Shelf:
 def corner_shelf(folder: Path, decks: Sequence[str], size: int, seed: int) -> Shelf:
     """Keep corners of those decks, some of them out of scenes ``size`` pixels square."""
     return Shelf(folder, (seed, 5), ROOM_PX, partial(_corners, decks, size))
+
+
+def corner_shelf_anew(folder: Path, drawn: int, size: int, seed: int) -> Shelf:
+    """Keep corners of real decks and of ``drawn`` of our own, drawn anew file by file."""
+    return Shelf(folder, (seed, 11), ROOM_PX, partial(_corners_anew, drawn, size))
+
+
+def _corners_anew(drawn: int, size: int, rng: np.random.Generator) -> Iterator[list[Kept]]:
+    return _corners(decks_anew(rng, drawn, FRESH, OURS_WEIGH), size, rng)
 
 
 def _corners(decks: Sequence[str], size: int, rng: np.random.Generator) -> Iterator[list[Kept]]:
