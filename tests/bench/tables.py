@@ -2,10 +2,10 @@
 
 Deals tables, each with a deck that no network learnt from and a felt, camera pose, light, noise
 and blur of its own, and reads one picture a round, compressed, at the moment when most cards lie.
-Counted is every card face up of which an index is open to view. ``--session`` reads a picture
-whenever a card has come to rest, as a table is watched, and counts each card once, by what all
-looks at it say together. Needs the ``train`` extra for decks in unseen typefaces; ``--shipped``
-uses the decks that are shipped instead.
+Counted is every card face up of which an index is open to view. ``--session`` reads what
+lies round a card whenever one has come to rest, as a table is watched, and counts each card once,
+by what all looks at it say together. Needs the ``train`` extra for decks in unseen typefaces;
+``--shipped`` uses the decks that are shipped instead.
 """
 
 import argparse
@@ -21,6 +21,7 @@ from models.cards import DECK, Card
 from simulation.session import Settings, prepare
 from tests.bench.noise import most_likely
 from tests.vision.truth_reader import Shown, TruthReader, on_felt
+from vision.change import Rect
 from vision.evidence import Evidence
 from vision.felt import Felt, Pose, locate_felt
 from vision.ground import in_play
@@ -38,8 +39,10 @@ JPEG_QUALITY: Final = 75
 NEAR_MM: Final = 15.0
 MIDDLE_MM: Final = 500
 """How far from the dealer's edge cards are measured."""
-RESTED_NS: Final = 200_000_000
+RESTED_NS: Final = 400_000_000
 """How long after a card came to rest a session's picture is taken."""
+ROUND_IT_MM: Final = 60.0
+"""How much of the felt round that card is read, as where a table is watched."""
 LIMITS: Final = (0.97, 0.985, 0.99, 0.995, 0.998)
 
 
@@ -47,7 +50,7 @@ LIMITS: Final = (0.97, 0.985, 0.99, 0.995, 0.998)
 class Dealt:
     """One picture of a table: the cards in it of which an index shows, and a card's width.
 
-    ``lying``: every card on the felt, covered ones too.
+    ``lying``: every card on the felt, covered ones too; ``part``: what of the picture is read.
     """
 
     picture: NDArray[np.uint8]
@@ -55,6 +58,7 @@ class Dealt:
     lying: tuple[Shown, ...]
     felt: Felt
     card_px: float
+    part: Rect | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,22 +77,39 @@ class Called:
         return self.told is self.card
 
 
-Moments = Callable[[Performance], list[int]]
-"""Chooses when a table is looked at, in nanoseconds since its start."""
+@dataclass(frozen=True, slots=True, order=True)
+class Glance:
+    """When a table is looked at, nanoseconds since its start; and round which place, or whole."""
+
+    at_ns: int
+    x_mm: float | None = None
+    y_mm: float | None = None
+
+    def part(self, felt: Felt, width_px: int, height_px: int) -> Rect | None:
+        """The part of the picture that is read."""
+        if self.x_mm is None or self.y_mm is None:
+            return None
+        outline = felt.to_px(Pose(self.x_mm, self.y_mm, 0.0).outline_mm(ROUND_IT_MM))
+        low = np.clip(outline.min(0), 0, None).astype(int)
+        high = np.clip(outline.max(0), 0, (width_px, height_px)).astype(int)
+        return int(low[0]), int(low[1]), int(high[0] - low[0]), int(high[1] - low[1])
 
 
-def dealt(
-    deck: Deck, seed: int, rounds: int, width_px: int, moments_of: Moments
-) -> Iterator[Dealt]:
+Glances = Callable[[Performance], list[Glance]]
+"""Chooses when, and where, a table is looked at."""
+
+
+def dealt(deck: Deck, seed: int, rounds: int, width_px: int, glances: Glances) -> Iterator[Dealt]:
     """Deal a table and show it at some moments."""
     look = varied_look(seed, decks=deck_ids())
     look = replace(look, width_px=width_px, height_px=width_px * 9 // 16)
     scene = prepare(Settings(seed=seed, rounds=rounds, look=look))
     performance = scene.staged.performance
     felt = locate_felt(reference_points(scene.layout, scene.look), where="overhead")
-    moments = moments_of(performance)
+    chosen = glances(performance)
+    moments = [glance.at_ns for glance in chosen]
     pictures = stills(performance, moments, scene.layout, scene.look, deck)
-    for at_ns, picture in zip(moments, pictures, strict=True):
+    for glance, at_ns, picture in zip(chosen, moments, pictures, strict=True):
         _, packed = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])
         image = np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), np.uint8)
         truth = TruthReader(performance, felt, jitter_mm=0.0, jitter_deg=0.0, now_ns=at_ns)
@@ -96,10 +117,11 @@ def dealt(
         shown = _near(felt, truth.read(image, card_width_px=None), lying)
         cards = [one for one in shown if in_play((one.pose.x_mm, one.pose.y_mm), scene.layout)]
         width = felt.card_width_px(0, MIDDLE_MM)
-        yield Dealt(image, tuple(cards), tuple(lying), felt, width)
+        part = glance.part(felt, look.width_px, look.height_px)
+        yield Dealt(image, tuple(cards), tuple(lying), felt, width, part)
 
 
-def fullest(performance: Performance) -> list[int]:
+def fullest(performance: Performance) -> list[Glance]:
     """The moment of each round at which most cards lie, the last such."""
     moments: list[int] = []
     most = 0
@@ -110,17 +132,16 @@ def fullest(performance: Performance) -> list[int]:
         elif count >= most:
             moments = [*(moments[:-1] if most else moments), at_ns]
             most = count
-    return moments
+    return [Glance(at_ns) for at_ns in moments]
 
 
-def arrivals(performance: Performance) -> list[int]:
-    """Whenever a card has come to rest on the felt, face up."""
-    rests = {
-        move.until_ns + RESTED_NS
+def arrivals(performance: Performance) -> list[Glance]:
+    """Whenever a card has come to rest face up, what lies round it."""
+    return sorted(
+        Glance(move.until_ns + RESTED_NS, move.end.x_mm, move.end.y_mm)
         for move in performance.cards
         if move.end is not None and move.face_after == "up"
-    }
-    return sorted(rests)
+    )
 
 
 def _near(felt: Felt, seen: Sightings, lying: Sequence[Shown]) -> list[Shown]:
@@ -143,7 +164,7 @@ def called(reader: Reader, deck: str, shown: Dealt) -> Iterator[Called]:
 
 def looked(reader: Reader, shown: Dealt) -> Iterator[tuple[Shown, NDArray[np.float32] | None]]:
     """Read a table's picture: each card that shows, and the chances of the 52, if it was found."""
-    seen = reader.read(shown.picture, card_width_px=shown.card_px)
+    seen = reader.read(shown.picture, card_width_px=shown.card_px, region=shown.part)
     faces = np.flatnonzero(seen.face_up)
     rows = seen.card_p[faces]
     poses = [shown.felt.pose(seen.corners_px[at].astype(np.float64))[0] for at in faces]
@@ -228,8 +249,8 @@ def main() -> None:
         shipped = deck_ids()[number % len(deck_ids())]
         name = shipped if asked.shipped else f"unseen:{asked.first + number}"
         group = name if asked.shipped else "unseen typefaces"
-        moments = arrivals if asked.session else fullest
-        looks = dealt(open_deck(name), asked.first + number, asked.rounds, asked.width, moments)
+        glances = arrivals if asked.session else fullest
+        looks = dealt(open_deck(name), asked.first + number, asked.rounds, asked.width, glances)
         if asked.session:
             found += told_at_last(reader, group, looks)
         else:
