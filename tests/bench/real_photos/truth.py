@@ -99,9 +99,10 @@ def _index_fit(quad: NDArray[np.float32], box: Box) -> float:
 
 
 def _index_places(quad: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Where a card has its indices: at its own top left and bottom right, and nowhere else."""
     across, down = ANCHOR_MM[0] / CARD_WIDTH_MM, ANCHOR_MM[1] / CARD_HEIGHT_MM
     right, below = quad[1] - quad[0], quad[3] - quad[0]
-    shares = [(across, down), (1 - across, down), (across, 1 - down), (1 - across, 1 - down)]
+    shares = [(across, down), (1 - across, 1 - down)]
     return np.array([quad[0] + right * x + below * y for x, y in shares], np.float64)
 
 
