@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 CARD_WIDTH_MM: Final = 63.5
 CARD_HEIGHT_MM: Final = 88.9
+MIDDLE_MM: Final = np.array([CARD_WIDTH_MM / 2, CARD_HEIGHT_MM / 2])
 ANCHOR_MM: Final = (6.5, 12.0)
 PATCH_FROM_MM: Final = (-1.5, -2.0)
 """The patch's top left corner on the card."""

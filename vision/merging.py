@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.corners import ANCHOR_MM, CARD_HEIGHT_MM, CARD_WIDTH_MM, anchor_points, other_hand
+from vision.corners import ANCHOR_MM, CARD_WIDTH_MM, MIDDLE_MM, anchor_points, other_hand
 
 SAME_PLACE: Final = 0.35
 """Middles of one card, told from two of its indices, lie this near, in card widths."""
@@ -22,7 +22,6 @@ CLEARLY: Final = 0.3
 """Above this chance of agreeing, two indices at one place are one card's."""
 IN_PLACE_MM: Final = 5.0
 """An index looked for is the card's own when it lies this near its place."""
-MIDDLE_MM: Final = np.array([CARD_WIDTH_MM / 2, CARD_HEIGHT_MM / 2])
 
 
 @dataclass(frozen=True, slots=True)

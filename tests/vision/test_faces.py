@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from models.cards import DECK, Card
 from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM
-from vision.faces import FACE_PX, cut_faces, read_faces, unread
+from vision.faces import FACE_PX, cut_faces, nudged, read_faces, unread
 from vision.networks import Network, load_network
 from vision.scenes.decks import PX_PER_MM, load_deck
 
@@ -92,6 +92,15 @@ def test_a_card_cut_by_its_map_fills_the_cut() -> None:
     assert cut[6:-6, 6:-6].min(axis=(0, 1)).max() < 120  # ink
     assert np.median(cut[6:-6, 6:-6]) > 200  # on paper
     assert np.abs(cut[50, 0].astype(int) - [60, 105, 30]).max() < 12  # and the felt beside it
+
+
+def test_a_nudge_moves_a_card_on_itself_and_grows_it_round_its_middle() -> None:
+    onto = shown(load_deck("anglo_poker").faces[Card("TS")])[1].astype(np.float64)
+    (moved,) = nudged(onto[None].astype(np.float32), 2.0, -3.0, 1.1)
+    middle = np.array([CARD_WIDTH_MM / 2, CARD_HEIGHT_MM / 2])
+    went = onto[:, :2] @ (middle + np.array([2.0, -3.0])) + onto[:, 2]
+    assert moved[:, :2] @ middle + moved[:, 2] == pytest.approx(went, abs=1e-3)
+    assert moved[:, :2] == pytest.approx(1.1 * onto[:, :2], abs=1e-5)
 
 
 def test_no_card_is_no_face() -> None:
