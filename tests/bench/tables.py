@@ -107,9 +107,10 @@ def dealt(deck: Deck, seed: int, rounds: int, width_px: int, glances: Glances) -
     performance = scene.staged.performance
     felt = locate_felt(reference_points(scene.layout, scene.look), where="overhead")
     chosen = glances(performance)
-    moments = [glance.at_ns for glance in chosen]
+    moments = (glance.at_ns for glance in chosen)
     pictures = stills(performance, moments, scene.layout, scene.look, deck)
-    for glance, at_ns, picture in zip(chosen, moments, pictures, strict=True):
+    for glance, picture in zip(chosen, pictures, strict=True):
+        at_ns = glance.at_ns
         _, packed = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])
         image = np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), np.uint8)
         truth = TruthReader(performance, felt, jitter_mm=0.0, jitter_deg=0.0, now_ns=at_ns)

@@ -51,14 +51,6 @@ def test_most_that_is_kept_is_a_card_and_the_rest_says_that_it_is_none(
     assert (faces.suits[~card] == -1).all()
 
 
-def test_what_was_rendered_is_not_rendered_again(kept: tuple[Shelf, Pieces]) -> None:
-    whole, faces = kept
-    before = {file: file.stat().st_mtime_ns for file in whole.folder.iterdir()}
-    again = whole.pieces(100, workers=1)
-    assert {file: file.stat().st_mtime_ns for file in whole.folder.iterdir()} == before
-    assert np.array_equal(again.rooms, faces.rooms)
-
-
 def test_a_seed_and_a_step_give_the_same_batch(kept: tuple[Shelf, Pieces]) -> None:
     _, faces = kept
     first, second = (next(iter(DrawnFaces(faces, None, 16, 1, start=4))) for _ in range(2))

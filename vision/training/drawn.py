@@ -192,14 +192,7 @@ def _reshaped(rng: np.random.Generator, fine: NDArray[np.uint8]) -> NDArray[np.u
     x_from = (y[None] - unit / 2) / wide[:, None] + unit / 2
     y_from = np.broadcast_to((tall / tall[-1] * (unit - 1))[:, None], x_from.shape)
     bent = cv2.remap(fine, x_from.astype(np.float32), y_from.astype(np.float32), cv2.INTER_LINEAR)
-    thick = int(rng.integers(1, 12))
-    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (thick, thick))
-    kind = rng.random()
-    if kind < 0.35:
-        bent = cv2.erode(bent, kernel)
-    elif kind < 0.7:
-        bent = cv2.dilate(bent, kernel)
-    return np.asarray(bent, np.uint8)
+    return _inked(rng, bent, int(rng.integers(1, 12)), thinner=0.35, thicker=0.35)
 
 
 def _bent(rng: np.random.Generator, ink: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -216,14 +209,21 @@ def _bent(rng: np.random.Generator, ink: NDArray[np.uint8]) -> NDArray[np.uint8]
     lean = np.float32(rng.normal(0, LEANING))
     x_from = x + shift[0] + lean * (y - ink.shape[0] / 2)
     bent = cv2.remap(ink, x_from, y + shift[1], cv2.INTER_LINEAR)
-    thick = max(1, round(rng.uniform(0, THICKENED) * height))
-    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (thick, thick))
+    thick_px = max(1, round(rng.uniform(0, THICKENED) * height))
+    return _inked(rng, bent, thick_px, thinner=0.2, thicker=0.4)
+
+
+def _inked(
+    rng: np.random.Generator, ink: cv2.typing.MatLike, px: int, *, thinner: float, thicker: float
+) -> NDArray[np.uint8]:
+    """Thin or thicken strokes by so many pixels, each so often, and else leave them."""
+    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (px, px))
     kind = rng.random()
-    if kind < 0.2:
-        bent = cv2.erode(bent, kernel)
-    elif kind < 0.6:
-        bent = cv2.dilate(bent, kernel)
-    return np.asarray(bent, np.uint8)
+    if kind < thinner:
+        ink = cv2.erode(ink, kernel)
+    elif kind < thinner + thicker:
+        ink = cv2.dilate(ink, kernel)
+    return np.asarray(ink, np.uint8)
 
 
 def _fill(canvas: NDArray[np.uint8], points: NDArray[np.float64]) -> None:

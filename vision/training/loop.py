@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
@@ -109,10 +110,7 @@ def reader_lesson(recipe: Recipe, folder: Path, photos: Photographed | None) -> 
         return iter(_loader(drawn, recipe, None, None))
 
     steps, peak, fall = recipe.reader_steps, recipe.reader_rate, recipe.reader_fall
-
-    def rate_at(step: int) -> float:
-        return falling(step, steps, peak, fall)
-
+    rate_at = partial(falling, steps=steps, peak=peak, fall=fall)
     return Lesson("reader", steps, rate_at, batches, classifier_loss)
 
 
@@ -129,10 +127,7 @@ def face_lesson(recipe: Recipe, folder: Path, photos: Pieces | None) -> Lesson:
         return iter(_loader(drawn, recipe, None, None))
 
     steps, peak, fall = recipe.face_steps, recipe.face_rate, recipe.face_fall
-
-    def rate_at(step: int) -> float:
-        return falling(step, steps, peak, fall)
-
+    rate_at = partial(falling, steps=steps, peak=peak, fall=fall)
     return Lesson("face", steps, rate_at, batches, face_loss)
 
 
