@@ -69,6 +69,33 @@ def test_photographed_faces_are_mixed_in(kept: tuple[Shelf, Pieces]) -> None:
     assert bool(((batch.ranks == 3) == (batch.suits == 1)).all())
 
 
+@pytest.mark.parametrize("right_hand", [False, True])
+def test_a_card_laid_over_a_face_hides_part_of_it_and_seldom_its_index(right_hand: bool) -> None:
+    white = np.full((*face_shelf.ROOM_PX[::-1], 3), 255, np.uint8)
+    grey = np.full_like(white, 90)
+    grey[:4], grey[:, :4] = 0, 0  # felt beside the card is not laid with it
+    rng = np.random.default_rng(5)
+    laid = [face_shelf.overlaid(rng, white, grey, right_hand) for _ in range(200)]
+    assert not any((room < 90).any() for room in laid)
+    hidden = np.array([(room == 90).all(2) for room in laid])
+    left, top = face_shelf.upright_face()[:, 2].astype(int)
+    index = hidden[:, top + 4 : top + 20, left + 3 : left + 11]
+    if right_hand:
+        index = hidden[:, top + 4 : top + 20, -left - 11 : -left - 3]
+    assert (hidden.mean((1, 2)) > 0.03).mean() > 0.9
+    assert (index.mean((1, 2)) > 0.5).mean() < 0.1
+
+
+def test_some_faces_are_turned_by_half() -> None:
+    room = np.zeros((1, *face_shelf.ROOM_PX[::-1], 3), np.uint8)
+    room[0, :64] = 255
+    pieces = Pieces(room, np.array([3]), np.array([1]), np.array([0]))
+    batch = next(iter(DrawnFaces(pieces, None, 300, 1, start=0)))
+    level = batch.patches.float().mean(1)
+    upside_down = level[:, :30].mean((1, 2)) < level[:, -30:].mean((1, 2))
+    assert 0.1 < float(upside_down.float().mean()) < 0.3
+
+
 def test_a_deck_drawn_anew_has_other_ornaments_signs_and_lettering() -> None:
     if not decks.SHEETS.is_dir() or not decks.TYPEFACES.is_dir():
         pytest.skip("gnome-cards-data or the typefaces are not installed")

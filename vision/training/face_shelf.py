@@ -5,7 +5,7 @@ again and again, misplaced otherwise and under another light.
 """
 
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Final
 
@@ -49,6 +49,10 @@ WAYS: Final = 6000
 BLOTTED: Final = 0.16
 INDEX_BLOTTED: Final = 0.6
 """Share of the faces of which a part is hidden, and of those the share that lose an index."""
+TURNED: Final = 0.2
+"""Share of the faces that are turned by half, so that their other index is looked at."""
+OVERLAID: Final = 0.3
+"""Share of the faces on which another kept card is laid."""
 PHOTO_SHARE: Final = 0.12
 """Share of the faces learnt from that are photographed."""
 
@@ -151,12 +155,51 @@ class DrawnFaces(IterableDataset[Glimpses]):
             source = self.photos if real and self.photos is not None else self.faces
             one = int(rng.integers(len(source.ranks)))
             way = self.ways[max(0, int(source.hands[one]))][rng.integers(WAYS)]
-            face = cut(source.rooms[one], way, FACE_PX)
+            room = source.rooms[one]
+            if rng.random() < TURNED:
+                room = np.ascontiguousarray(room[::-1, ::-1])
+            if rng.random() < OVERLAID and source.ranks[one] != NOT_AN_INDEX:
+                over = self.faces.rooms[rng.integers(len(self.faces.rooms))]
+                room = overlaid(rng, room, over, bool(source.hands[one] == 1))
+            face = cut(room, way, FACE_PX)
             if rng.random() < BLOTTED and source.ranks[one] != NOT_AN_INDEX:
                 face = blotted(rng, face)
             cuts.patches[at] = seen_otherwise(rng, face, self.grain)
             cuts.ranks[at], cuts.suits[at] = source.ranks[one], source.suits[one]
         return cuts
+
+
+def overlaid(
+    rng: np.random.Generator, room: NDArray[np.uint8], over: NDArray[np.uint8], right_hand: bool
+) -> NDArray[np.uint8]:
+    """Lay another kept card over a kept face, beside or below its index, as hands are dealt."""
+    x_mm = rng.uniform(11, 50)
+    y_mm = rng.uniform(-60, 60)
+    if rng.random() < 0.2:
+        x_mm, y_mm = -x_mm, rng.uniform(25, 70)
+    askew = rng.normal(0, 0.06) if rng.random() < 0.75 else rng.uniform(0, 2 * np.pi)
+    way = np.array([-x_mm if right_hand else x_mm, y_mm]) * FACE_PX_PER_MM
+    middle = np.array(ROOM_PX) / 2
+    cosine, sine = np.cos(askew), np.sin(askew)
+    turn = np.array([[cosine, -sine], [sine, cosine]])
+    onto = np.column_stack([turn, middle + way - turn @ middle])
+    card = cv2.warpAffine(over, onto, ROOM_PX, flags=cv2.INTER_LINEAR)
+    share = cv2.warpAffine(_stencil(), onto, ROOM_PX, flags=cv2.INTER_LINEAR)[..., None]
+    return np.asarray(np.round(share * card + (1 - share) * room), np.uint8)
+
+
+@cache
+def _stencil() -> NDArray[np.float32]:
+    """Where a kept face shows its card and not what lies round it, 1 and 0, ``(128, 100)``."""
+    mask = np.zeros(ROOM_PX[::-1], np.float32)
+    onto = upright_face()
+    low, high = onto[:, 2], onto[:, 2] + onto[:, :2] @ [CARD_WIDTH_MM, CARD_HEIGHT_MM]
+    left, top = np.ceil(low).astype(int)
+    right, bottom = np.floor(high).astype(int)
+    mask[top:bottom, left:right] = 1
+    for x, y in ((left, top), (right - 2, top), (left, bottom - 2), (right - 2, bottom - 2)):
+        mask[y : y + 2, x : x + 2] = 0
+    return mask
 
 
 def blotted(rng: np.random.Generator, face: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -38,13 +38,13 @@ class Recipe:
 
     finder_steps: int = 5900
     finder_decks: int = 150
-    reader_steps: int = 45_000
+    reader_steps: int = 64_000
     reader_decks: int = 320
     finder_batch: int = 16
     reader_batch: int = 256
     corners: int = 160_000
     """How many corners are rendered for the classifier to learn from."""
-    corners_anew: int = 160_000
+    corners_anew: int = 222_000
     """And how many of decks that are drawn anew all the time."""
     tile_px: int = 256
     seed: int = 1
@@ -55,12 +55,12 @@ class Recipe:
     """Share of the classifier's steps, the last ones, over which its rate falls to nothing."""
     photos_from: int = 5000
     """The classifier's step from which photographs are mixed in."""
-    face_steps: int = 22_200
+    face_steps: int = 36_000
     face_decks: int = 320
     face_batch: int = 256
     face_rate: float = 2e-3
     face_fall: float = 0.5
-    faces: int = 60_000
+    faces: int = 160_000
     """How many whole cards are rendered for the face network to learn from."""
     workers: int = 1
     threads: int = 1
