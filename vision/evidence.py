@@ -1,6 +1,5 @@
 """What several looks at one card say together of its face."""
 
-import math
 from typing import Final
 
 import numpy as np
@@ -10,17 +9,18 @@ from models.cards import DECK, Card
 
 _FACES: Final = len(DECK)
 _FLOOR: Final = 1e-4
+"""What a look leaves, at least, to every face that it speaks against."""
 _KEPT: Final = 12
 
 
 class Evidence:
     """The readings of one card that lies still, and what they amount to.
 
-    Looks at one card share its ink, its lighting and the lens, so they are not multiplied as
-    if they were independent. Of those that agree the surest stands: looking again at a card of
-    which less is in view takes nothing away and adds nothing. Those that contradict each other
-    are averaged as logarithms, each side by how much it says and the root of how often it was
-    said, and so leave doubt.
+    Looks at one card share its ink, its lighting and the lens, and may err alike: of those that
+    agree the surest stands alone. Looking again at a card of which less is in view takes
+    nothing away and adds nothing. Those that contradict each other do not err alike: the surest
+    of each side is multiplied as if they were independent. None of them rules a face out by
+    itself, so that two sure ones leave doubt.
     """
 
     def __init__(self) -> None:
@@ -62,13 +62,6 @@ def _pooled(looks: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     if len(surest) == 1:
         return surest[0]
     full = [np.append(look, max(1.0 - look.sum(), 0.0)) for look in surest]
-    often = np.sqrt([len(side) for side in sides.values()])
-    says = np.array([_information(look) for look in full]) * often + _FLOOR
-    mixed = np.exp((says / says.sum()) @ np.log(np.clip(full, _FLOOR, 1.0)))
-    return np.asarray((mixed / mixed.sum())[:_FACES], np.float64)
-
-
-def _information(full: NDArray[np.float64]) -> float:
-    """1 for a certain reading, 0 for one that says nothing."""
-    p = full[full > 0]
-    return max(0.0, 1.0 + float((p * np.log(p)).sum()) / math.log(len(full)))
+    logs = np.log(np.clip(full, _FLOOR, 1.0)).sum(0)
+    joint = np.exp(logs - logs.max())
+    return np.asarray((joint / joint.sum())[:_FACES], np.float64)

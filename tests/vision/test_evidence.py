@@ -56,10 +56,22 @@ def test_looks_that_contradict_each_other_leave_doubt() -> None:
     assert set(evidence.candidates(4, 0.1)) == {"AS", "AC"}
 
 
-def test_one_contradiction_does_not_outvote_five_looks() -> None:
-    card, p = after(*[reading(AS=0.99)] * 5, reading(AC=0.99)).best()
-    assert card is Card.AS
-    assert p < 0.99
+def test_five_looks_alike_do_not_outvote_a_sure_one_that_contradicts_them() -> None:
+    evidence = after(*[reading(AS=0.99)] * 5, reading(AC=0.99))
+    assert evidence.best()[1] < 0.6
+    assert set(evidence.candidates(4, 0.1)) == {"AS", "AC"}
+
+
+def test_a_look_in_doubt_leaves_a_sure_one_sure() -> None:
+    sure, doubt = reading(AS=0.9995, AC=0.0005), reading(AC=0.6, AS=0.4)
+    for looks in ((sure, doubt), (doubt, sure), (doubt, doubt, sure, doubt)):
+        card, p = after(*looks).best()
+        assert card is Card.AS
+        assert p > 0.999
+
+
+def test_a_look_at_something_else_leaves_doubt() -> None:
+    assert after(reading(AS=0.9999), reading(KH=0.9, QH=0.099)).best()[1] < 0.95
 
 
 @given(st.lists(st.lists(st.floats(0, 1), min_size=52, max_size=52), min_size=1, max_size=6))
