@@ -20,6 +20,11 @@ ECHO_SIZE: Final = 1.08
 """Like cards on one spot differ less in size than this."""
 CLEARLY: Final = 0.3
 """Above this chance of agreeing, two indices at one place are one card's."""
+ONE_PLACE: Final = 0.22
+"""Opposite indices that put the middle this near are one card's, if what they read allows it:
+a card that covers another so far hides its index."""
+BARELY: Final = 0.05
+"""Chance of agreeing that allows it."""
 IN_PLACE_MM: Final = 5.0
 """An index looked for is the card's own when it lies this near its place."""
 
@@ -91,7 +96,8 @@ def group(indices: Indices, same_place: float = SAME_PLACE) -> list[list[int]]:
     pairs = [(far[a, b], a, b) for a in range(len(views)) for b in range(a)]
     card_of = list(range(len(views)))
     for distance, a, b in sorted(pairs):
-        if distance < same_place and _agree(indices, a, b):
+        clearly = BARELY if distance < ONE_PLACE else CLEARLY
+        if distance < same_place and _agreement(indices, a, b) >= clearly:
             _unite(card_of, a, b, far < same_place)
     groups = [[i for i, card in enumerate(card_of) if card == c] for c in sorted(set(card_of))]
     return [sorted(g, key=lambda i: float(indices.none_log[i])) for g in groups]
@@ -129,10 +135,10 @@ def _distance(one: _View, other: _View) -> float:
     return float(np.hypot(*(one.middle - other.middle))) / min(one.width, other.width)
 
 
-def _agree(indices: Indices, a: int, b: int) -> bool:
-    """Whether two indices may well tell of one card, as far as what they read goes."""
+def _agreement(indices: Indices, a: int, b: int) -> float:
+    """How likely two indices read one face, of what would be likeliest, were they sure of it."""
     one, other = np.exp(indices.card_log[a]), np.exp(indices.card_log[b])
-    return float(one @ other) >= CLEARLY * float(one.max() * other.max())
+    return float(one @ other) / max(float(one.max() * other.max()), 1e-12)
 
 
 def told_once(indices: Indices, cards: list[list[int]]) -> list[list[int]]:

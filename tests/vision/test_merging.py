@@ -59,6 +59,19 @@ def test_both_indices_of_a_card_join_and_keep_its_place(
     assert min(np.abs(told - way).max() for way in true) < 0.05 * scale + 1e-3
 
 
+def apart_mm(x_mm: float, second: dict[str, float]) -> list[list[int]]:
+    """Group a sure JD with its opposite so far off, which reads otherwise."""
+    both = indices((card_map(50, 50, 0), "JD", 0.98), (card_map(50 + x_mm, 50, np.pi), "JH", 0.7))
+    both.card_log[1, [DECK.index(Card(card)) for card in second]] = np.log([*second.values()])
+    return group(both)
+
+
+def test_indices_at_one_place_are_one_cards_if_what_they_read_allows_it() -> None:
+    assert len(apart_mm(9, {"JD": 0.1})) == 1
+    assert len(apart_mm(9, {"JD": 0.001})) == 2
+    assert len(apart_mm(18, {"JD": 0.1})) == 2
+
+
 def test_two_indices_are_surer_than_one() -> None:
     both = indices((card_map(50, 50, 0), "8S", 0.8), (card_map(50, 50, np.pi), "8S", 0.7))
     chances, none = joined_vote(both, [0, 1], 0.5, SILENT, 1.0)
