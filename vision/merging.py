@@ -25,6 +25,8 @@ ONE_PLACE: Final = 0.22
 a card that covers another so far hides its index."""
 BARELY: Final = 0.05
 """Chance of agreeing that allows it."""
+PRINT_NONE: Final = 0.1
+"""What looks like no index with at least this chance may be a part of a court's picture."""
 IN_PLACE_MM: Final = 5.0
 """An index looked for is the card's own when it lies this near its place."""
 
@@ -161,6 +163,45 @@ def _echoes(one: _View, other: _View) -> bool:
     low, high = sorted((one.width, other.width))
     apart = float(np.hypot(*(one.middle - other.middle))) / low
     return high > ECHO_SIZE * low and apart < ECHO_PLACE and abs(float(one.up @ other.up)) > 0.9
+
+
+def without_print(indices: Indices, cards: list[list[int]]) -> list[list[int]]:
+    """Leave out what is told by a part of a court's picture, and keep the order.
+
+    Another card's index within the outline of a card, and lying as it does almost where it
+    does, would belong to a card on top of it: that one would hide one of two opposite indices.
+    """
+    views = [_view(joined_map(indices, members), False) for members in cards]
+    anchors = anchor_points(indices.maps, indices.right_hand)
+
+    def is_print(one: int) -> bool:
+        members = cards[one]
+        if len(members) > 1 or indices.none_log[members[0]] < np.log(PRINT_NONE):
+            return False
+        return any(
+            _opposite(indices, cards[whole])
+            and _near_alike(views[one], views[whole])
+            and _within(joined_map(indices, cards[whole]), anchors[members[0]])
+            for whole in range(len(cards))
+            if whole != one
+        )
+
+    return [members for one, members in enumerate(cards) if not is_print(one)]
+
+
+def _opposite(indices: Indices, members: list[int]) -> bool:
+    ups = indices.maps[members][:, :, 1]
+    return bool((ups @ ups[0] < 0).any())
+
+
+def _near_alike(one: _View, other: _View) -> bool:
+    apart = float(np.hypot(*(one.middle - other.middle))) / min(one.width, other.width)
+    return apart < ONE_PLACE and abs(float(one.up @ other.up)) > 0.85
+
+
+def _within(onto: NDArray[np.float32], point: NDArray[np.floating]) -> bool:
+    place = np.linalg.solve(onto[:, :2].astype(np.float64), point - onto[:, 2])
+    return bool((place > 0).all() and (place < 2 * MIDDLE_MM).all())
 
 
 def _unite(card_of: list[int], a: int, b: int, near: NDArray[np.bool_]) -> None:

@@ -28,6 +28,7 @@ from vision.merging import (
     told_once,
     unseen_corners,
     with_hands_settled,
+    without_print,
 )
 from vision.networks import Network, load_network
 from vision.patches import NUDGES_MM, read_indices, read_once
@@ -157,6 +158,7 @@ class Reader:
         indices, cards = self._with_other_corners(picture, indices, same_place)
         if same_place == SAME_PLACE_ASLANT:
             cards = told_once(indices, cards)
+        cards = without_print(indices, cards)
         maps = np.array([joined_map(indices, members) for members in cards], np.float32)
         return Looks(indices, cards, maps.reshape(-1, 2, 3), found)
 

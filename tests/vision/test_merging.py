@@ -17,6 +17,7 @@ from vision.merging import (
     told_once,
     unseen_corners,
     with_hands_settled,
+    without_print,
 )
 
 W, H = 63.5, 88.9
@@ -211,3 +212,15 @@ def test_a_card_told_again_at_another_size_is_told_once(
 def test_two_cards_are_told_both(second: NDArray[np.float32], card: str) -> None:
     told = indices((card_map(300, 300, 0), "8S", 0.9), (second, card, 0.8))
     assert told_once(told, [[0], [1]]) == [[0], [1]]
+
+
+def test_what_reads_badly_within_a_whole_card_is_its_print() -> None:
+    turned, within = card_map(50, 50, np.pi), card_map(55, 55, 0)
+    whole = (card_map(50, 50, 0), "JD", 0.9), (turned, "JD", 0.9)
+    told = indices(*whole, (within, "JH", 0.5))
+    assert without_print(told, [[0, 1], [2]]) == [[0, 1]]
+    assert without_print(told, [[0], [2]]) == [[0], [2]]  # one index only: it may be covered
+    sure = indices(*whole, (within, "JH", 0.95))
+    assert without_print(sure, [[0, 1], [2]]) == [[0, 1], [2]]
+    outside = indices(*whole, (card_map(40, 45, 0), "JH", 0.5))
+    assert without_print(outside, [[0, 1], [2]]) == [[0, 1], [2]]
