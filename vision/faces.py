@@ -11,14 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM, MIDDLE_MM
+from vision.merging import turned
 from vision.networks import Network
 from vision.patches import RANK_OF, SUIT_OF, Layers, log_softmax
 
 FACE_PX: Final = (76, 104)
 """Width and height of the cut the network reads: the card and some 2 mm round it."""
 FACE_PX_PER_MM: Final = 1.12
-FACE_NUDGES_MM: Final = ((0.0, 0.0, 1.0), (1.6, 1.1, 1.05), (-1.6, -1.1, 0.95))
-"""Each face is read this often, a little off each time: to the right, down, scale."""
+FACE_LOOKS: Final = (
+    (0.0, 0.0, 1.0, False),
+    (1.6, 1.1, 1.05, True),
+    (-1.6, -1.1, 0.95, False),
+)
+"""Each face is read this often, a little off each time: to the right and down in millimetres,
+scale, and whether from its other end."""
 
 
 def face_map(onto: NDArray[np.floating]) -> NDArray[np.float64]:
@@ -66,12 +72,15 @@ class Faces:
 
 
 def read_faces(network: Network, picture: NDArray[np.uint8], maps: NDArray[np.float32]) -> Faces:
-    """Read the faces of cards under every nudge, by their maps to the picture ``(N, 2, 3)``."""
+    """Read the faces of cards by every look, by their maps to the picture ``(N, 2, 3)``."""
     if not len(maps):
         return unread(0)
-    places = np.concatenate([nudged(maps, *nudge) for nudge in FACE_NUDGES_MM])
+    other_end = np.array([turned(onto) for onto in maps], np.float32)
+    places = np.concatenate(
+        [nudged(other_end if end else maps, *nudge) for *nudge, end in FACE_LOOKS]
+    )
     every = network.run(cut_faces(picture, places)).astype(np.float64)
-    answer = every.reshape(len(FACE_NUDGES_MM), len(maps), -1).mean(0)
+    answer = every.reshape(len(FACE_LOOKS), len(maps), -1).mean(0)
     return Faces(log_softmax(answer[:, :14]), log_softmax(answer[:, 14:]))
 
 
