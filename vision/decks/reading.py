@@ -21,7 +21,7 @@ FACE_SAYS: Final = 8.0
 """What a reading's logarithms, its best index's evidence and its whole face's weigh together:
 near the likeliest on rendered decks that no network learnt from, and no more than lifts no
 wrong card beyond doubt there."""
-FOREIGN_FIT: Final = 0.65
+FOREIGN_FIT: Final = 0.7
 FOREIGN_BACK_FIT: Final = 0.4
 """A face, and a back, that fits the decks in use worse is not of them."""
 DISAGREED_P: Final = 0.98
