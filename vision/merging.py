@@ -134,6 +134,10 @@ def _distance(one: _View, other: _View) -> float:
         return np.inf
     if not 0.65 < one.width / other.width < 1.54:
         return np.inf
+    return _apart(one, other)
+
+
+def _apart(one: _View, other: _View) -> float:
     return float(np.hypot(*(one.middle - other.middle))) / min(one.width, other.width)
 
 
@@ -161,8 +165,8 @@ def told_once(indices: Indices, cards: list[list[int]]) -> list[list[int]]:
 
 def _echoes(one: _View, other: _View) -> bool:
     low, high = sorted((one.width, other.width))
-    apart = float(np.hypot(*(one.middle - other.middle))) / low
-    return high > ECHO_SIZE * low and apart < ECHO_PLACE and abs(float(one.up @ other.up)) > 0.9
+    near = _apart(one, other) < ECHO_PLACE
+    return high > ECHO_SIZE * low and near and abs(float(one.up @ other.up)) > 0.9
 
 
 def without_print(indices: Indices, cards: list[list[int]]) -> list[list[int]]:
@@ -171,32 +175,34 @@ def without_print(indices: Indices, cards: list[list[int]]) -> list[list[int]]:
     Another card's index within the outline of a card, and lying as it does almost where it
     does, would belong to a card on top of it: that one would hide one of two opposite indices.
     """
-    views = [_view(joined_map(indices, members), False) for members in cards]
+    badly_read = [
+        len(members) == 1 and indices.none_log[members[0]] >= np.log(PRINT_NONE)
+        for members in cards
+    ]
+    if not any(badly_read):
+        return cards
+    wholes = [joined_map(indices, members) for members in cards if _opposite(indices, members)]
     anchors = anchor_points(indices.maps, indices.right_hand)
 
     def is_print(one: int) -> bool:
-        members = cards[one]
-        if len(members) > 1 or indices.none_log[members[0]] < np.log(PRINT_NONE):
-            return False
+        view = _view(indices.maps[one], False)
         return any(
-            _opposite(indices, cards[whole])
-            and _near_alike(views[one], views[whole])
-            and _within(joined_map(indices, cards[whole]), anchors[members[0]])
-            for whole in range(len(cards))
-            if whole != one
+            _apart(view, _view(whole, False)) < ONE_PLACE
+            and abs(float(view.up @ _view(whole, False).up)) > 0.85
+            and _within(whole, anchors[one])
+            for whole in wholes
         )
 
-    return [members for one, members in enumerate(cards) if not is_print(one)]
+    return [
+        members
+        for members, badly in zip(cards, badly_read, strict=True)
+        if not (badly and is_print(members[0]))
+    ]
 
 
 def _opposite(indices: Indices, members: list[int]) -> bool:
     ups = indices.maps[members][:, :, 1]
     return bool((ups @ ups[0] < 0).any())
-
-
-def _near_alike(one: _View, other: _View) -> bool:
-    apart = float(np.hypot(*(one.middle - other.middle))) / min(one.width, other.width)
-    return apart < ONE_PLACE and abs(float(one.up @ other.up)) > 0.85
 
 
 def _within(onto: NDArray[np.float32], point: NDArray[np.floating]) -> bool:

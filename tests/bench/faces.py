@@ -9,7 +9,7 @@ extra.
 
 import argparse
 from collections.abc import Callable
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from unittest.mock import patch
 
@@ -20,10 +20,9 @@ from vision.networks import Network, load_network
 from vision.patches import log_softmax
 from vision.training import face_shelf
 from vision.training.decks import reader_deck_ids
-from vision.training.face_shelf import DrawnFaces, faces_of
+from vision.training.face_shelf import DrawnFaces, faces_from
 from vision.training.manifests import CALIBRATION_DECKS
 from vision.training.samples import NOT_AN_INDEX
-from vision.training.scenes import render
 from vision.training.shelf import Pieces, opened
 
 BATCH = 256
@@ -31,11 +30,8 @@ BATCH = 256
 
 def fresh(decks: tuple[str, ...], count: int, seed: int) -> Pieces:
     """Render faces of some decks."""
-    rng = np.random.default_rng(seed)
-    kept: list[tuple[NDArray[np.uint8], int, int, int]] = []
-    while len(kept) < count:
-        severity = 1.0 if rng.random() < 0.25 else 0.4
-        kept += faces_of(rng, render(rng, decks, face_shelf.SCENE_PX, severity))
+    scenes = faces_from(decks, np.random.default_rng(seed))
+    kept = islice(chain.from_iterable(scenes), count)
     rooms, ranks, suits, hands = zip(*kept, strict=True)
     return Pieces(np.stack(rooms), np.array(ranks), np.array(suits), np.array(hands))
 

@@ -4,7 +4,7 @@ As with corners, each is kept in the frame of its own card with a margin round i
 again and again, misplaced otherwise and under another light.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Final
@@ -63,7 +63,11 @@ def face_shelf(folder: Path, drawn: int, seed: int) -> Shelf:
 
 
 def _faces(drawn: int, rng: np.random.Generator) -> Iterator[list[Kept]]:
-    decks = decks_anew(rng, drawn, FRESH, OURS_WEIGH)
+    return faces_from(decks_anew(rng, drawn, FRESH, OURS_WEIGH), rng)
+
+
+def faces_from(decks: Sequence[str], rng: np.random.Generator) -> Iterator[list[Kept]]:
+    """Render scenes with cards of those decks without end, and cut out the faces of each."""
     while True:
         severity = 1.0 if rng.random() < 0.25 else 0.4
         yield faces_of(rng, render(rng, decks, SCENE_PX, severity))
