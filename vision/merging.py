@@ -150,8 +150,8 @@ def _agreement(indices: Indices, a: int, b: int) -> float:
 def told_once(indices: Indices, cards: list[list[int]]) -> list[list[int]]:
     """Leave out a card told again by an index whose slant was misjudged, and keep the order.
 
-    It has the other's face, middle and direction, but another size; a like card that lies there
-    too has the same size.
+    It has the other's face, middle and direction. A like card that lies there too has the same
+    size, and lies far enough off to leave both their indices in view.
     """
     views = [_view(joined_map(indices, members), False) for members in cards]
     faces = [int(indices.card_log[members].sum(0).argmax()) for members in cards]
@@ -165,8 +165,8 @@ def told_once(indices: Indices, cards: list[list[int]]) -> list[list[int]]:
 
 def _echoes(one: _View, other: _View) -> bool:
     low, high = sorted((one.width, other.width))
-    near = _apart(one, other) < ECHO_PLACE
-    return high > ECHO_SIZE * low and near and abs(float(one.up @ other.up)) > 0.9
+    reach = ECHO_PLACE if high > ECHO_SIZE * low else ONE_PLACE
+    return _apart(one, other) < reach and abs(float(one.up @ other.up)) > 0.9
 
 
 def without_print(indices: Indices, cards: list[list[int]]) -> list[list[int]]:

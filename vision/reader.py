@@ -51,7 +51,7 @@ BACK_NOT_BACK: Final = 0.25
 """A back whose middle lies this near a surer one's, in card widths, is that one found twice."""
 SEARCH_SIDES_PX: Final = (160, 320, 640, 1280)
 """Without a given width, the picture's longer side is brought to each of these in turn."""
-SAME_INDEX: Final = 0.07
+SAME_INDEX: Final = 0.12
 """Two anchors this near, in card widths, are one index."""
 PLAIN_NONE: Final = 0.3
 PLAIN_CARD: Final = 0.8
@@ -276,12 +276,14 @@ def _well_sized(found: Found, scale: float) -> Found:
 
 
 def _best_sized(parts: list[Found]) -> Found:
-    """Join finds of several scales; where two tell of one place, the surer stays."""
+    """Join finds of several scales; of backs that tell of one place, the surest stays.
+
+    Indices all stay: at which scale one was found best shows when it is read.
+    """
     found = join(parts)
-    widths = _widths(found.ups, found.rights)
-    keep = _sparse(found.anchors, widths * 0.12, found.heat)
     back_widths = _widths(found.back_ups, found.back_rights)
-    return _only(found, keep, _sparse(found.back_middles, back_widths * 0.3, found.back_heat))
+    backs = _sparse(found.back_middles, back_widths * 0.3, found.back_heat)
+    return _only(found, np.ones(len(found.heat), bool), backs)
 
 
 def _sparse(

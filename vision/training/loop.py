@@ -55,12 +55,12 @@ class Recipe:
     """Share of the classifier's steps, the last ones, over which its rate falls to nothing."""
     photos_from: int = 5000
     """The classifier's step from which photographs are mixed in."""
-    face_steps: int = 35_000
+    face_steps: int = 52_000
     face_decks: int = 320
     face_batch: int = 256
     face_rate: float = 2e-3
     face_fall: float = 0.5
-    faces: int = 224_000
+    faces: int = 284_000
     """How many whole cards are rendered for the face network to learn from."""
     workers: int = 1
     threads: int = 1
