@@ -51,8 +51,10 @@ BACK_NOT_BACK: Final = 0.25
 """A back whose middle lies this near a surer one's, in card widths, is that one found twice."""
 SEARCH_SIDES_PX: Final = (160, 320, 640, 1280)
 """Without a given width, the picture's longer side is brought to each of these in turn."""
-SAME_INDEX: Final = 0.12
+SAME_INDEX: Final = 0.07
 """Two anchors this near, in card widths, are one index."""
+SAME_INDEX_ASLANT: Final = 0.12
+"""The same where nothing is known of size and slant: finds at several scales scatter."""
 PLAIN_NONE: Final = 0.3
 PLAIN_CARD: Final = 0.8
 """An index not found but looked for counts when "not an index" has at most the one chance, and
@@ -105,8 +107,7 @@ class Reader:
         if min(part.shape[:2]) < 2:
             return nothing()
         found = self.find(part, card_width_px).moved(1.0, np.array([x, y], np.float32))
-        same_place = SAME_PLACE_ASLANT if card_width_px is None else SAME_PLACE
-        looks = self.read_found(image_bgr, found, same_place)
+        looks = self.read_found(image_bgr, found, aslant=card_width_px is None)
         return self.weigh(looks, self.faces(image_bgr, looks))
 
     def faces(self, picture: NDArray[np.uint8], looks: "Looks") -> Faces:
@@ -138,10 +139,10 @@ class Reader:
         sized = cv2.resize(part, size, interpolation=way)
         return find(self.finder, np.asarray(sized, np.uint8)).moved(1 / scale, NONE)
 
-    def read_found(self, picture: NDArray[np.uint8], found: Found, same_place: float) -> "Looks":
+    def read_found(self, picture: NDArray[np.uint8], found: Found, *, aslant: bool) -> "Looks":
         """Read the indices that were found, and sort them into cards.
 
-        ``same_place``: how near two of a card's indices must put its middle, in card widths.
+        ``aslant``: nothing is known of the size and the slant at which cards are seen.
         """
         maps = card_to_picture(found.anchors, found.ups, found.rights, found.right_hand)
         read = read_indices(self.classifier, picture, maps, found.right_hand)
@@ -154,9 +155,11 @@ class Reader:
             read.card_log[real],
             read.none_log[real],
         )
-        indices = with_hands_settled(_each_once(indices))
-        indices, cards = self._with_other_corners(picture, indices, same_place)
-        if same_place == SAME_PLACE_ASLANT:
+        indices = _each_once(indices, SAME_INDEX_ASLANT if aslant else SAME_INDEX)
+        indices, cards = self._with_other_corners(
+            picture, with_hands_settled(indices), SAME_PLACE_ASLANT if aslant else SAME_PLACE
+        )
+        if aslant:
             cards = told_once(indices, cards)
         cards = without_print(indices, cards)
         maps = np.array([joined_map(indices, members) for members in cards], np.float32)
@@ -198,11 +201,11 @@ class Looks:
     found: Found
 
 
-def _each_once(indices: Indices) -> Indices:
+def _each_once(indices: Indices, same_index: float) -> Indices:
     """Of several finds at one index, keep the one that reads most like an index."""
     points = anchor_points(indices.maps, indices.right_hand)
     widths = np.sqrt(np.abs(np.linalg.det(indices.maps[:, :, :2]))) * CARD_WIDTH_MM
-    return indices.only(_sparse(points, widths * SAME_INDEX, -indices.none_log))
+    return indices.only(_sparse(points, widths * same_index, -indices.none_log))
 
 
 def nothing() -> Sightings:

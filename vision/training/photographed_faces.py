@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 
 from vision.corners import anchor_points
-from vision.merging import SAME_PLACE_ASLANT
 from vision.reader import Reader
 from vision.training.face_shelf import room_of
 from vision.training.photographed import CREDITS, entries, opened, told_by_label
@@ -18,7 +17,7 @@ def harvest_faces(folder: Path, reader: Reader) -> Pieces:
     for name in CREDITS:
         for entry in entries(folder / name):
             picture = opened(folder / name, entry)
-            read = reader.read_found(picture, reader.find(picture, None), SAME_PLACE_ASLANT).indices
+            read = reader.read_found(picture, reader.find(picture, None), aslant=True).indices
             points = anchor_points(read.maps, read.right_hand)
             for at, onto in enumerate(read.maps):
                 face = told_by_label(entry["cards"], points[at], read, at)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from models.cards import DECK, RANKS, SUITS, Card
 from vision.faces import Faces
-from vision.merging import SAME_PLACE, Indices
+from vision.merging import Indices
 from vision.patches import RANK_OF, SUIT_OF, log_softmax
 from vision.reader import Reader
 from vision.sightings import Sightings
@@ -21,6 +21,9 @@ SEVERITY = 0.5
 """How badly the scenes are photographed, of what is learnt from."""
 CLOSE_BY = 1.2
 """An index taken for a neighbour's belongs to a card whose middle is within so many widths."""
+MISPAIRED = 1e-4
+"""A few sightings are paired with a card that they do not tell of: no true face counts as less
+likely, lest two of them outweigh thousands."""
 SAME_CARD = 0.3
 """A sighting tells of a card whose middle is within this many card widths of its own."""
 
@@ -229,7 +232,8 @@ class Votes:
         logs /= self.ranks.shape[1] ** values["corner_overlap"]
         face = self.shown.says(values["face_rank_weight"], values["face_suit_weight"])
         chances = log_softmax(logs * values["beside_face"] + face)
-        return float(chances[np.arange(len(self.cards)), self.cards].sum())
+        of_true = chances[np.arange(len(self.cards)), self.cards]
+        return float(np.logaddexp(of_true, np.log(MISPAIRED)).sum())
 
 
 def votes(reader: Reader, decks: Sequence[str], count: int, seed: int) -> list[Votes]:
@@ -240,7 +244,7 @@ def votes(reader: Reader, decks: Sequence[str], count: int, seed: int) -> list[V
     told: dict[int, list[tuple[NDArray[np.float64], ...]]] = defaultdict(list)
     for scene in scenes(decks, count, seed):
         found = reader.find(scene.picture, scene.card_px)
-        looks = reader.read_found(scene.picture, found, SAME_PLACE)
+        looks = reader.read_found(scene.picture, found, aslant=False)
         shown = reader.faces(scene.picture, looks)
         seen, (plain, hidden) = reader.weigh(looks, shown), _cards_in_view(scene)
         known = (plain + hidden, scene.card_px)
