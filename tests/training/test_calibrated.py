@@ -53,6 +53,15 @@ def test_the_temperature_that_made_the_logits_too_bold_is_found(temperature: flo
     assert found["suit_temperature"] == pytest.approx(temperature, rel=0.1)
 
 
+def test_two_sightings_paired_with_the_wrong_card_do_not_outweigh_the_others() -> None:
+    votes = alone(1.0, np.random.default_rng(4))
+    bold = votes.ranks.copy()
+    rows = np.arange(2)
+    bold[rows, 0, (RANK_OF[votes.cards[rows]] + 1) % 13] = 300
+    found = calibrated([Votes(bold, votes.suits, votes.shown, votes.cards)])
+    assert found["rank_temperature"] == pytest.approx(1.0, rel=0.1)
+
+
 def test_an_index_that_says_the_same_again_adds_nothing() -> None:
     votes = alone(1.0, np.random.default_rng(5))
     assert calibrated([votes, doubled(votes)])["corner_overlap"] == pytest.approx(1.0, abs=0.05)

@@ -127,6 +127,17 @@ def test_without_a_known_width_cards_of_any_size_are_read() -> None:
         assert called(seen) == {"5H", "KC"}
 
 
+def test_an_index_found_at_several_sizes_is_told_once() -> None:
+    reader = the_reader()
+    sized = cv2.resize(felt(("5H", 160, 180, 10)), None, fx=1.6, fy=1.6)
+    picture = np.asarray(sized, np.uint8)
+    found = reader.find(picture, None)
+    assert len(found.heat) > 2  # a card has two indices
+    looks = reader.read_found(picture, found, aslant=True)
+    assert called(reader.weigh(looks, reader.faces(picture, looks))) == {"5H"}
+    assert len(looks.cards) == 1
+
+
 @pytest.mark.parametrize("side", [0, 1])
 def test_a_region_without_pixels_shows_nothing(side: int) -> None:
     picture = felt(("5H", 120, 180, 0))
