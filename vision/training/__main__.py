@@ -104,7 +104,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m vision.training",
         description="Train the networks that find and read cards, on rendered scenes. Takes "
-        "about ten hours of CPU, less on a GPU; resumes where it was stopped.",
+        "about twelve hours of CPU, less on a GPU; resumes where it was stopped.",
     )
     parser.add_argument("--out", type=Path, default=Path("models/networks"), help="folder to write")
     parser.add_argument(

@@ -1,5 +1,6 @@
 """``python -m tests.bench.real_photos [FOLDER]``: read the photographs, print the figures.
 
+``--training`` reads those that are learnt from, to choose by; the others are for measuring alone.
 The photographs are not part of the project; without them this says so and ends.
 """
 
@@ -50,6 +51,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("phone_close", None, 0.97, 0.003),
     Pass("phone_any_angle", None, 0.95, 0.005),
 )
+HEADINGS = ("cards", "found", "right", "wrong", "doubtful", "twice", "false", "ms a card")
 RIVAL_SET = "blackjack_overhead"
 """The set whose cards' corners are labelled, which a template matcher needs."""
 
@@ -131,18 +133,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Read real photographs and print the figures.")
     default = os.environ.get("PITWATCH_PHOTOS", "../shared/photos")
     parser.add_argument("folder", nargs="?", type=Path, default=Path(default))
-    photos = parser.parse_args().folder / "test"
+    told = "read the photographs that may be learnt from, and chosen by, instead"
+    parser.add_argument("--training", action="store_true", help=told)
+    asked = parser.parse_args()
+    photos = asked.folder / ("train" if asked.training else "test")
     if not photos.is_dir():
         print(f"{photos}: no photographs here; name their folder, or set PITWATCH_PHOTOS. Skipped.")
         return
     console = Console(width=126)
+    if asked.training:
+        console.print(_training(Reader.load(), photos))
+        return
     console.print(_ours(Reader.load(), photos))
     console.print(_rival(photos / RIVAL_SET))
 
 
 def _ours(reader: Reader, photos: Path) -> Table:
-    headings = ("cards", "found", "right", "wrong", "doubtful", "twice", "false", "ms a card")
-    table = _table(f"Real photographs, called from p {reader.confident_p:.4f}", headings)
+    table = _table(f"Real photographs, called from p {reader.confident_p:.4f}", HEADINGS)
     table.add_column("target: right / wrong")
     total = Tally()
     for each in PASSES:
@@ -153,6 +160,13 @@ def _ours(reader: Reader, photos: Path) -> Table:
             setattr(total, field.name, value)
     table.add_section()
     table.add_row("all", "", *total.row())
+    return table
+
+
+def _training(reader: Reader, photos: Path) -> Table:
+    table = _table(f"Photographs learnt from, called from p {reader.confident_p:.4f}", HEADINGS)
+    for folder in sorted(path for path in photos.iterdir() if path.is_dir()):
+        table.add_row(folder.name, _px(None), *tally_set(reader, folder, None).row())
     return table
 
 
