@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from vision.change import Rect
 from vision.decks.learning import Learnt, Lesson
 from vision.decks.library import Library
 from vision.decks.profile import DeckProfile, manifest_bytes, picture_bytes, read_profile
-from vision.decks.reading import DeckReader
+from vision.decks.reading import FOREIGN_FIT, DeckReader
 from vision.scenes.decks import load_deck
 from vision.sightings import Sightings
 
@@ -253,6 +254,40 @@ def test_a_card_of_another_deck_fits_worse_than_every_card_of_its_own() -> None:
         float(seen.deck_fit[0]) for seen in by_deck(cards, OTHER) if seen.deck_fit is not None
     ]
     assert max(foreign) < min(own)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Tells two cards where it is told that they lie."""
+
+    corners_px: NDArray[np.float32]
+    card_p: NDArray[np.float32]
+    confident_p: float = 0.98
+
+    def read(
+        self,
+        image: NDArray[np.uint8],
+        *,
+        card_width_px: float | None,
+        region: Rect | None = None,
+    ) -> Sightings:
+        return Sightings(self.corners_px, np.ones(2, bool), np.ones(2, np.float32), self.card_p)
+
+
+def test_a_hand_over_the_corner_that_no_card_covers_makes_no_card_foreign() -> None:
+    card, seed = Card.NINE_S, 200 + seed_of(Card.NINE_S)
+    quad = outline(load_deck(ONE), seed)
+    along = quad[2] - quad[0]
+    image = pictured(ONE, card, seed).copy()
+    hand = np.array([quad[1], quad[2], quad[3], quad[0] + 0.45 * along])
+    cv2.fillConvexPoly(image, cv2.convexHull(hand.round().astype(np.int32)), (110, 140, 190))
+    beneath = np.array([quad, quad - 0.7 * along], np.float32)
+    rows = np.zeros((2, 52), np.float32)
+    rows[0, DECK.index(card)], rows[1, 0] = 0.999, 0.4
+    reader = DeckReader(Pair(beneath, rows), [learnt_whole().profile])
+    seen = reader.read(image, card_width_px=None)
+    assert seen.deck_fit is not None
+    assert seen.deck_fit[0] >= FOREIGN_FIT
 
 
 def test_no_deck_and_a_deck_that_lacks_cards_are_not_read_by() -> None:

@@ -11,7 +11,7 @@ from vision.change import Rect
 from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM
 from vision.decks.appearance import appearance
 from vision.decks.cover import open_cards, open_corners
-from vision.decks.matching import COVERED_FIT, CardFits, Fits, Templates, evidence, fit, whole_fits
+from vision.decks.matching import CardFits, Fits, Templates, evidence, fit, whole_fits
 from vision.decks.profile import DeckProfile
 from vision.sightings import CardReader, Sightings
 
@@ -26,6 +26,8 @@ FOREIGN_BACK_FIT: Final = 0.4
 """A face, and a back, that fits the decks in use worse is not of them."""
 DISAGREED_P: Final = 0.98
 """No card is called with more than this where reading and deck prefer different ones."""
+CANDIDATE_P: Final = 0.005
+"""A card that it is with less chance is not what a sighting is held against."""
 SIZE_STEP_PX: Final = 6.0
 """Card widths between which one set of templates serves."""
 _LEAST_P: Final = 1e-9
@@ -75,7 +77,9 @@ class DeckReader:
             all_fits = [deck.fits(image, seen.corners_px[up]) for deck in self._decks]
             fits = [one.where_open(corners[up], whole[up]) for one in all_fits]
             card_p[up] = weighed(seen.card_p[up], fits)
-            deck_fit[up] = _called_fit(card_p[up], fits)
+            carrying = max(one.indices.shape[1] for one in all_fits)
+            may_tell = corners[up][:, :carrying].any(1)
+            deck_fit[up] = np.where(may_tell, _best_fit(card_p[up], all_fits), np.nan)
         down = np.flatnonzero(~seen.face_up & whole)
         if len(down):
             backs = [deck.back_fits(image, seen.corners_px[down]) for deck in self._decks]
@@ -152,8 +156,12 @@ def _at_most(chances: Fits, most: float) -> Fits:
     return np.minimum(chances, most)
 
 
-def _called_fit(card_p: NDArray[np.float32], fits: Sequence[CardFits]) -> NDArray[np.float32]:
-    """How well each card's open index fits the one it is likeliest to be; NaN where none is."""
-    rows, called = np.arange(len(card_p)), card_p.argmax(1)
-    best = np.max([one.indices.max(1)[rows, called] for one in fits], axis=0)
-    return np.asarray(np.where(best == COVERED_FIT, np.nan, best), np.float32)
+def _best_fit(card_p: NDArray[np.float32], fits: Sequence[CardFits]) -> NDArray[np.float32]:
+    """How well each card's best index fits one that the card may be, by its reading.
+
+    Corners that may lie under another card are compared as well: which card lies on top is not
+    known, a hand may hide the open one, and what fits is there.
+    """
+    best = np.max([one.indices.max(1) for one in fits], axis=0)
+    likely = card_p >= np.minimum(CANDIDATE_P, card_p.max(1, keepdims=True))
+    return np.asarray(np.where(likely, best, -1.0).max(1), np.float32)
