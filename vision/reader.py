@@ -55,6 +55,9 @@ SAME_INDEX: Final = 0.07
 """Two anchors this near, in card widths, are one index."""
 SAME_INDEX_ASLANT: Final = 0.12
 """The same where nothing is known of size and slant: finds at several scales scatter."""
+_LEAST_HEAT: Final = 1e-6
+HEAT_SAYS: Final = 0.3
+"""What the chance with which an index was found at a scale weighs beside that of its card."""
 PLAIN_NONE: Final = 0.3
 PLAIN_CARD: Final = 0.8
 """An index not found but looked for counts when "not an index" has at most the one chance, and
@@ -155,7 +158,7 @@ class Reader:
             read.card_log[real],
             read.none_log[real],
         )
-        indices = _each_once(indices, SAME_INDEX_ASLANT if aslant else SAME_INDEX)
+        indices = _sharpest_once(indices) if aslant else _each_once(indices)
         indices, cards = self._with_other_corners(
             picture, with_hands_settled(indices), SAME_PLACE_ASLANT if aslant else SAME_PLACE
         )
@@ -201,11 +204,25 @@ class Looks:
     found: Found
 
 
-def _each_once(indices: Indices, same_index: float) -> Indices:
+def _each_once(indices: Indices) -> Indices:
     """Of several finds at one index, keep the one that reads most like an index."""
+    return _best_of_each(indices, SAME_INDEX, -indices.none_log)
+
+
+def _sharpest_once(indices: Indices) -> Indices:
+    """Of finds at one index, made at several scales, keep one that reads well and was found well.
+
+    By how it reads alone, its size would often be misjudged.
+    """
+    found = HEAT_SAYS * np.log(np.maximum(indices.heat, _LEAST_HEAT))
+    return _best_of_each(indices, SAME_INDEX_ASLANT, found + indices.card_log.max(1, initial=-np.inf))
+
+
+def _best_of_each(indices: Indices, same_index: float, worth: NDArray[np.floating]) -> Indices:
+    """Keep of indices that lie on each other the one of most worth."""
     points = anchor_points(indices.maps, indices.right_hand)
     widths = np.sqrt(np.abs(np.linalg.det(indices.maps[:, :, :2]))) * CARD_WIDTH_MM
-    return indices.only(_sparse(points, widths * same_index, -indices.none_log))
+    return indices.only(_sparse(points, widths * same_index, worth))
 
 
 def nothing() -> Sightings:
