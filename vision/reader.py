@@ -215,7 +215,9 @@ def _sharpest_once(indices: Indices) -> Indices:
     By how it reads alone, its size would often be misjudged.
     """
     found = HEAT_SAYS * np.log(np.maximum(indices.heat, _LEAST_HEAT))
-    return _best_of_each(indices, SAME_INDEX_ASLANT, found + indices.card_log.max(1, initial=-np.inf))
+    return _best_of_each(
+        indices, SAME_INDEX_ASLANT, found + indices.card_log.max(1, initial=-np.inf)
+    )
 
 
 def _best_of_each(indices: Indices, same_index: float, worth: NDArray[np.floating]) -> Indices:
