@@ -55,7 +55,6 @@ SAME_INDEX: Final = 0.07
 """Two anchors this near, in card widths, are one index."""
 SAME_INDEX_ASLANT: Final = 0.12
 """The same where nothing is known of size and slant: finds at several scales scatter."""
-_LEAST_HEAT: Final = 1e-6
 HEAT_SAYS: Final = 0.3
 """What the chance with which an index was found at a scale weighs beside that of its card."""
 PLAIN_NONE: Final = 0.3
@@ -214,7 +213,7 @@ def _sharpest_once(indices: Indices) -> Indices:
 
     By how it reads alone, its size would often be misjudged.
     """
-    found = HEAT_SAYS * np.log(np.maximum(indices.heat, _LEAST_HEAT))
+    found = HEAT_SAYS * np.log(indices.heat)
     return _best_of_each(
         indices, SAME_INDEX_ASLANT, found + indices.card_log.max(1, initial=-np.inf)
     )

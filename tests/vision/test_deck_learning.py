@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from models.cards import DECK, Card
 from models.errors import InputRefused, OperatorError, TechnicianError
+from tests.bench.decks import Told
 from tests.vision.snapshots import outline, snapshot
 from vision.change import Rect
 from vision.decks.learning import Learnt, Lesson
@@ -256,24 +257,6 @@ def test_a_card_of_another_deck_fits_worse_than_every_card_of_its_own() -> None:
     assert max(foreign) < min(own)
 
 
-@dataclass(frozen=True)
-class Pair:
-    """Tells two cards where it is told that they lie."""
-
-    corners_px: NDArray[np.float32]
-    card_p: NDArray[np.float32]
-    confident_p: float = 0.98
-
-    def read(
-        self,
-        image: NDArray[np.uint8],
-        *,
-        card_width_px: float | None,
-        region: Rect | None = None,
-    ) -> Sightings:
-        return Sightings(self.corners_px, np.ones(2, bool), np.ones(2, np.float32), self.card_p)
-
-
 def test_a_hand_over_the_corner_that_no_card_covers_makes_no_card_foreign() -> None:
     card, seed = Card.NINE_S, 200 + seed_of(Card.NINE_S)
     quad = outline(load_deck(ONE), seed)
@@ -284,7 +267,8 @@ def test_a_hand_over_the_corner_that_no_card_covers_makes_no_card_foreign() -> N
     beneath = np.array([quad, quad - 0.7 * along], np.float32)
     rows = np.zeros((2, 52), np.float32)
     rows[0, DECK.index(card)], rows[1, 0] = 0.999, 0.4
-    reader = DeckReader(Pair(beneath, rows), [learnt_whole().profile])
+    pair = Sightings(beneath, np.ones(2, bool), np.ones(2, np.float32), rows)
+    reader = DeckReader(Told(pair, 0.98), [learnt_whole().profile])
     seen = reader.read(image, card_width_px=None)
     assert seen.deck_fit is not None
     assert seen.deck_fit[0] >= FOREIGN_FIT

@@ -191,20 +191,13 @@ def test_of_four_indices_those_not_found_are_looked_for() -> None:
     assert sorted(right_hand.tolist()) == [False, True]
 
 
-@given(turn=turns, size=st.floats(1.0, 1.7), opposite=st.booleans())
-def test_a_card_told_again_at_almost_its_place_is_told_once(
-    turn: float, size: float, opposite: bool
+@pytest.mark.parametrize(("x", "y", "least"), [(312, 305, 1.0), (318, 310, 1.12)])
+@given(turn=turns, share=st.floats(0, 1), opposite=st.booleans())
+def test_a_card_told_again_almost_there_or_at_another_size_is_told_once(
+    x: float, y: float, least: float, turn: float, share: float, opposite: bool
 ) -> None:
-    again = card_map(312, 305, turn + (np.pi if opposite else 0.0), size)
-    told = indices((card_map(300, 300, turn), "8S", 0.9), (again, "8S", 0.8))
-    assert told_once(told, [[0], [1]]) == [[0]]
-
-
-@given(turn=turns, size=st.floats(1.12, 1.7), opposite=st.booleans())
-def test_a_card_told_again_at_another_size_is_told_once(
-    turn: float, size: float, opposite: bool
-) -> None:
-    again = card_map(318, 310, turn + (np.pi if opposite else 0.0), size)
+    size = least + share * (1.7 - least)
+    again = card_map(x, y, turn + (np.pi if opposite else 0.0), size)
     told = indices((card_map(300, 300, turn), "8S", 0.9), (again, "8S", 0.8))
     assert told_once(told, [[0], [1]]) == [[0]]
 
