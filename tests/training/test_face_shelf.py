@@ -17,9 +17,10 @@ from models.cards import RANKS, Card
 from models.errors import OperatorError
 from vision.faces import FACE_PX
 from vision.training import decks, face_shelf, shelf
-from vision.training.drawn import Style, rank_mask, suit_mask
+from vision.training.drawn import Style, draw_face, rank_mask, suit_mask
 from vision.training.face_shelf import DrawnFaces
 from vision.training.samples import NOT_AN_INDEX
+from vision.training.scenes import render
 from vision.training.shelf import Pieces, Shelf
 
 STYLE = Style(font=Path("of no use"))
@@ -105,6 +106,51 @@ def test_a_deck_drawn_anew_has_other_ornaments_signs_and_lettering() -> None:
     assert differ[Card("QH")][80:-80, 80:-80].mean() > 0.2
     assert 0 < differ[Card("9C")].mean() < 0.1
     assert 0 < differ[Card("9C")][:40, :30].mean() < 0.3
+
+
+def test_the_pip_beside_a_court_figure_tells_its_suit() -> None:
+    if not decks.TYPEFACES.is_dir():
+        pytest.skip("the typefaces are not installed")
+    told = []
+    for seed in range(6):
+        style = replace(decks.drawn_style("drawn", seed), court=seed, figures=True)
+        for card in (Card("JS"), Card("QH"), Card("KC")):
+            face = np.asarray(draw_face(card, style).convert("RGB")).astype(int)
+            ink = np.abs(face - style.colours["SHDC".index(card.suit)]).max(-1) < 40
+            panel = ink[: len(ink) // 2, ink.shape[1] // 5 : -ink.shape[1] // 5]
+            likest = {
+                suit: max(_fit(panel, suit, size_px, style) for size_px in range(60, 150, 9))
+                for suit in "SHDC"
+            }
+            told.append(max(likest, key=lambda suit: likest[suit]) == card.suit)
+    assert np.mean(told) >= 0.8
+
+
+def _fit(panel: NDArray[np.bool_], suit: str, height_px: int, style: Style) -> float:
+    """How like a suit's sign the likest place of a court's panel is, from -1 to 1."""
+    sign = np.pad(np.asarray(suit_mask(suit, height_px, style)), 2)
+    seen = panel.astype(np.uint8) * 255
+    if sign.shape[1] > seen.shape[1]:
+        return -1.0
+    return float(cv2.matchTemplate(seen, sign, cv2.TM_CCOEFF_NORMED).max())
+
+
+def test_courts_are_dealt_oftener_where_asked_and_their_lot_is_known() -> None:
+    if not decks.SHEETS.is_dir():
+        pytest.skip("gnome-cards-data is not installed")
+    shares = np.exp(face_shelf.OFTENER) / 13
+    assert shares.sum() == pytest.approx(1)
+    assert shares[RANKS.index("Q")] == pytest.approx(0.6 * (0.7 / 3 + 0.3 / 13) + 0.4 / 13)
+    assert shares[RANKS.index("9")] < 1 / 13
+    ranks = dict.fromkeys((0.0, 0.7, 1.0), "")
+    for seed in range(25):
+        for courts in ranks:
+            scene = render(np.random.default_rng(seed), ["sheet:tango"], 256, courts=courts)
+            ranks[courts] += "".join(card.face.rank for card in scene.cards if card.face)
+    told = {courts: sum(r in "JQK" for r in dealt) / len(dealt) for courts, dealt in ranks.items()}
+    assert told[1.0] == 1
+    assert told[0.0] == pytest.approx(3 / 13, abs=0.12)
+    assert told[0.7] == pytest.approx(0.7 + 0.3 * 3 / 13, abs=0.12)
 
 
 def test_ranks_drawn_anew_are_lettered_otherwise_and_stay_apart() -> None:

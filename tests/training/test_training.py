@@ -22,18 +22,27 @@ def art_is_installed() -> bool:
         return False
 
 
-def test_a_few_steps_end_in_networks_with_measured_manifests(tmp_path: Path) -> None:
+def test_a_few_steps_end_in_measured_networks_that_can_be_gone_on_from(tmp_path: Path) -> None:
     if not art_is_installed():
         pytest.skip("gnome-cards-data or the typefaces are not installed")
     command = [sys.executable, "-W", "ignore", "-m", "vision.training", "--quick", "--steps", "3"]
     places = ["--out", str(tmp_path), "--checkpoints", str(tmp_path / "state")]
     subprocess.run([*command, *places], check=True, timeout=300, env=os.environ)
-    for name in ("finder", "reader"):
+    for name in ("finder", "reader", "face"):
         manifest = tomllib.loads((tmp_path / f"{name}.toml").read_text("utf-8"))
         assert manifest["licence"] == "AGPL-3.0-or-later"
         assert len(manifest["sha256"]) == 64
         assert manifest["recipe"][f"{name}_steps"] == 3
         assert set(manifest["scores"]) >= {"unseen_typefaces", "deck_casino_jumbo"}
+    onward = ["--onward", str(tmp_path), "--out", str(tmp_path / "on"), "--steps", "5"]
+    subprocess.run(
+        [*command, *onward, "--checkpoints", str(tmp_path / "anew")], check=True, timeout=300
+    )
+    face = tomllib.loads((tmp_path / "on" / "face.toml").read_text("utf-8"))
+    assert face["recipe"]["steps_taken"] == 5
+    assert face["recipe"]["history"] == ["at step 3 the exported weights were taken up again"]
+    finder = tomllib.loads((tmp_path / "on" / "finder.toml").read_text("utf-8"))
+    assert finder["recipe"]["steps_taken"] == 3
 
 
 def test_no_sheet_kept_for_testing_is_trained_on() -> None:

@@ -12,6 +12,9 @@ from pathlib import Path
 os.environ.setdefault("YOLO_OFFLINE", "true")
 os.environ.setdefault("YOLO_AUTOINSTALL", "false")
 
+import torch
+
+from vision.reader import Reader
 from vision.training.export import export_face, export_finder, export_reader
 from vision.training.loop import (
     Pupil,
@@ -19,10 +22,12 @@ from vision.training.loop import (
     Say,
     face_lesson,
     finder_lesson,
+    new_pupil,
     reader_lesson,
     train,
 )
 from vision.training.manifests import Course, finish, uncalibrated
+from vision.training.onward import exported
 from vision.training.photographed import CREDITS, Photographed, harvest
 from vision.training.photographed_faces import harvest_faces
 
@@ -60,11 +65,11 @@ def main() -> None:
     def say(line: str) -> None:
         print(f"{time.monotonic() - began:7.1f} s  {line}", file=sys.stderr, flush=True)
 
-    finder = train(finder_lesson(recipe), recipe, options.checkpoints, say)
-    export_finder(finder.kept, options.out)
+    finder = _finder(recipe, options, say)
     photos = None if options.photos is None else _photographed(recipe, options, say)
     corners = options.checkpoints / CORNERS
-    reader = train(reader_lesson(recipe, corners, photos), recipe, options.checkpoints, say)
+    lesson = reader_lesson(recipe, corners, photos)
+    reader = train(lesson, recipe, options.checkpoints, say, onward=options.onward)
     export_reader(reader.kept, options.out)
     face = _taught_faces(recipe, options, say)
     export_face(face.kept, options.out)
@@ -73,19 +78,40 @@ def main() -> None:
     say(f"networks and manifests written to {options.out}")
 
 
+def _finder(recipe: Recipe, options: argparse.Namespace, say: Say) -> Pupil:
+    """Train and export the finder, or, where others are gone on from, keep theirs."""
+    if options.onward is not None:
+        pupil = new_pupil("finder", recipe, torch.device("cpu"))
+        pupil.step, pupil.cpu_s, pupil.history = exported(options.onward, "finder")
+        if options.onward.resolve() != options.out.resolve():
+            options.out.mkdir(parents=True, exist_ok=True)
+            shutil.copy(options.onward / "finder.onnx", options.out)
+        return pupil
+    pupil = train(finder_lesson(recipe), recipe, options.checkpoints, say)
+    export_finder(pupil.kept, options.out)
+    return pupil
+
+
 def _photographed(recipe: Recipe, options: argparse.Namespace, say: Say) -> Photographed:
     """Harvest photographs with the classifier as rendered cards alone have taught it.
 
     What it makes of photographs then is the measure of how it reads decks it never saw.
     """
+    if options.onward is not None:
+        reader = uncalibrated(options.onward, faces=False)
+        return _harvested(options.photos, reader, recipe, say)
     plain = min(recipe.photos_from, recipe.reader_steps // 2)
     lesson = reader_lesson(recipe, options.checkpoints / CORNERS, None)
-    pupil = train(lesson, recipe, options.checkpoints, say, plain)
+    pupil = train(lesson, recipe, options.checkpoints, say, until=plain)
     folder = options.checkpoints / "plain"
     shutil.copytree(options.out, folder, dirs_exist_ok=True)
     if pupil.step == plain or not (folder / "reader.onnx").exists():
         export_reader(pupil.kept, folder)
-    photos = harvest(options.photos, uncalibrated(folder, faces=False), recipe.seed)
+    return _harvested(options.photos, uncalibrated(folder, faces=False), recipe, say)
+
+
+def _harvested(folder: Path, reader: Reader, recipe: Recipe, say: Say) -> Photographed:
+    photos = harvest(folder, reader, recipe.seed)
     say(f"{len(photos.patches)} patches out of photographs")
     return photos
 
@@ -97,7 +123,7 @@ def _taught_faces(recipe: Recipe, options: argparse.Namespace, say: Say) -> Pupi
         photos = harvest_faces(options.photos, uncalibrated(options.out, faces=False))
         say(f"{len(photos.rooms)} faces out of photographs")
     lesson = face_lesson(recipe, options.checkpoints / FACES, photos)
-    return train(lesson, recipe, options.checkpoints, say)
+    return train(lesson, recipe, options.checkpoints, say, onward=options.onward)
 
 
 def _options() -> argparse.Namespace:
@@ -117,6 +143,12 @@ def _options() -> argparse.Namespace:
         "--photos",
         type=Path,
         help="folder of labelled photographs to learn from as well: " + ", ".join(CREDITS),
+    )
+    parser.add_argument(
+        "--onward",
+        type=Path,
+        help="folder of exported networks to go on from where there is no checkpoint, such as "
+        "models/networks; their finder is kept as it is",
     )
     parser.add_argument("--steps", type=int, help="batches for each network to learn from")
     parser.add_argument("--seed", type=int, help="seed of the scenes and the weights")

@@ -56,6 +56,9 @@ TRAIN_KDE: Final = ("ancient-egyptians", "nicu-white", "penguins")
 REAL_WEIGHS: Final = 6
 """A deck of real card art is as often learnt from as so many that are drawn."""
 
+FIGURES: Final = 0.6
+"""Share of the decks to learn from, drawn anew, whose courts show figures, as real ones do."""
+
 FOUR_INDICES: Final = frozenset({"dondorf"})
 
 TEST_SHEETS: Final = ("anglo_poker", "tigullio")
@@ -129,6 +132,8 @@ def redrawn(deck: Deck, seed: int) -> dict[Card, NDArray[np.uint8]]:
     """
     kind, _, number = deck.id.partition(":")
     style = replace(drawn_style(kind, int(number)), court=seed, suits=seed + 1, ranks=seed + 2)
+    figures = np.random.default_rng([seed, 3]).random() < FIGURES
+    style = replace(style, figures=kind == "drawn" and bool(figures))
     drawn = (np.asarray(draw_face(card, style))[..., ::-1] for card in DECK)
     faces = (cv2.resize(face, FACE_PX, interpolation=cv2.INTER_AREA) for face in drawn)
     pictures = (np.dstack([face, deck.back[..., 3]]) for face in faces)
@@ -237,6 +242,8 @@ def typefaces(held_out: bool) -> tuple[Path, ...]:
         "Symbol",
         "D050000L",
         "Tamil",
+        "Biolinum_K.",
+        "Libertine_I.",
     )
     plain = [file for file in files if not any(word in file.name for word in odd)]
     kept = [f for f in plain if f.name.startswith(TEST_TYPEFACES) == held_out and usable(f)]

@@ -23,6 +23,13 @@ BENT: Final = 0.02
 LEANING: Final = 0.08
 THICKENED: Final = 0.05
 """How far a rank drawn anew is bent, and at most thickened, of its height, and its usual slant."""
+COURT_COLOURS: Final = (
+    (190, 25, 35),
+    (235, 190, 40),
+    (25, 45, 120),
+    (20, 20, 20),
+    (40, 110, 70),
+)
 PIP_ROWS: Final[dict[int, tuple[tuple[float, float], ...]]] = {
     2: ((1, 0), (1, 1)),
     3: ((1, 0), (1, 0.5), (1, 1)),
@@ -69,6 +76,8 @@ class Style:
     """Seed of the ranks' outlines; 0 for the typeface's own."""
     court: int = 0
     """Seed of the court panels' ornament."""
+    figures: bool = False
+    """Whether courts show figures beside a large pip on clear ground, and not ornament all over."""
     frame: bool = True
     back: int = 0
     """Seed of the back's design."""
@@ -304,26 +313,23 @@ def _stamp(
 def _court(face: Image.Image, card: Card, style: Style) -> None:
     """Draw a panel of ornament that reads the same upside down, with letter and suit."""
     rng = np.random.default_rng([style.court, DECK.index(card)])
-    left, top = 11.5, 8.5
+    deck = np.random.default_rng([style.court, len(DECK)])
+    left, top = (deck.uniform(8.5, 13.5), deck.uniform(5.0, 9.5)) if style.figures else (11.5, 8.5)
     box = (_px(left), _px(top), face.width - _px(left), face.height - _px(top))
     size = (box[2] - box[0], box[3] - box[1])
-    panel = Image.new("RGB", size, style.paper)
-    pen = ImageDraw.Draw(panel)
-    palette = [
-        (190, 25, 35),
-        (235, 190, 40),
-        (25, 45, 120),
-        (20, 20, 20),
-        (40, 110, 70),
-        style.paper,
-    ]
+    ornament = Image.new("RGB", size, style.paper)
+    pen = ImageDraw.Draw(ornament)
     for _ in range(26):
-        _ornament(pen, rng, size, palette)
-    figure = suit_mask(card.suit, _px(10), style)
-    panel.paste(_colour(card, style), (_px(2), _px(2)), figure)
+        _ornament(pen, rng, size, [*COURT_COLOURS, style.paper])
+    if style.figures:
+        panel = _figure(rng, deck, ornament, card, style)
+    else:
+        panel = ornament
+        pip = suit_mask(card.suit, _px(10), style)
+        panel.paste(_colour(card, style), (_px(2), _px(2)), pip)
     half = panel.crop((0, 0, size[0], size[1] // 2))
     panel.paste(half.rotate(180), (0, size[1] - half.height))
-    if rng.random() < 0.5:
+    if not style.figures and rng.random() < 0.5:
         letter = rank_mask(card.rank, replace(style, rank_height=20.0, rank_width=18.0))
         panel.paste(
             _colour(card, style),
@@ -333,6 +339,58 @@ def _court(face: Image.Image, card: Card, style: Style) -> None:
     face.paste(panel, box[:2])
     if style.frame:
         ImageDraw.Draw(face).rectangle(box, outline=(30, 40, 110), width=_px(0.4))
+
+
+def _figure(
+    rng: np.random.Generator,
+    deck: np.random.Generator,
+    ornament: Image.Image,
+    card: Card,
+    style: Style,
+) -> Image.Image:
+    """Draw the upper half of a court card: a figure clad in ornament, a large pip beside its head.
+
+    ``rng`` is the card's own; ``deck`` is alike for all courts of a deck.
+    """
+    width, half = ornament.width, ornament.height / 2
+    pip_mm, margin_mm, halo_mm = deck.uniform(7, 13.5), deck.uniform(0.3, 3), deck.uniform(0, 1.5)
+    right = deck.random() < 0.25 or rng.random() < 0.3
+    head = rng.uniform(0.085, 0.14) * width
+    lean = (-1 if right else 1) * rng.uniform(0, 0.14) * width
+    x, y = width / 2 + lean, half * rng.uniform(0.3, 0.42)
+    wide = [rng.uniform(0.2, 0.34), rng.uniform(0.34, 0.52), rng.uniform(0.3, 0.55)]
+    falls = [y + 0.9 * head, y + 1.9 * head, half * 1.05]
+    sides = [(part * width, fall) for part, fall in zip(wide, falls, strict=True)]
+    body = [*((x + w, f) for w, f in sides), *((x - w, f) for w, f in reversed(sides))]
+    clad = Image.new("L", ornament.size, 0)
+    pen = ImageDraw.Draw(clad)
+    pen.polygon(body, fill=255)
+    hat = head * rng.uniform(1.0, 1.5)
+    peaks = [(x - hat + k * hat / 2, y - head * rng.uniform(1.2, 2.4)) for k in range(5)]
+    pen.polygon([(x - hat, y - head * 0.6), *peaks, (x + hat, y - head * 0.6)], fill=255)
+    panel = Image.new("RGB", ornament.size, style.paper)
+    panel.paste(ornament, mask=clad)
+    ink = COURT_COLOURS[rng.integers(len(COURT_COLOURS))]
+    pen = ImageDraw.Draw(panel)
+    skin = (255, 232, 205) if deck.random() < 0.4 else style.paper
+    pen.ellipse((x - head, y - 1.2 * head, x + head, y + 1.2 * head), fill=skin, outline=ink)
+    for _ in range(7):
+        dx, dy = rng.uniform(-0.7, 0.7, 2) * head
+        pen.line((x + dx, y + dy, x + dx + head / 3, y + dy + rng.normal(0, 4)), fill=ink, width=3)
+    for lock in (-1, 1):
+        at = x + lock * head
+        pen.arc((at - head / 2, y - head, at + head / 2, y + 1.6 * head), 0, 360, fill=ink, width=5)
+    if rng.random() < 0.6:
+        staff = x + rng.choice([-1, 1]) * rng.uniform(0.3, 0.45) * width
+        pen.line((staff, half * rng.uniform(0, 0.4), staff, half), fill=ink, width=9)
+    pip = suit_mask(card.suit, _px(pip_mm), style)
+    left = width - _px(margin_mm) - pip.width if right else _px(margin_mm)
+    if halo_mm > 0.3:
+        clear = _px(halo_mm)
+        ground = (left - clear, 0, left + pip.width + clear, _px(margin_mm) + pip.height + clear)
+        panel.paste(style.paper, ground)
+    panel.paste(_colour(card, style), (left, _px(margin_mm)), pip)
+    return panel
 
 
 def _ornament(

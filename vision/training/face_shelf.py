@@ -4,6 +4,7 @@ As with corners, each is kept in the frame of its own card with a margin round i
 again and again, misplaced otherwise and under another light.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -41,6 +42,15 @@ FRESH: Final = 16
 OURS_WEIGH: Final = 2
 """Each of those is as often learnt from as so many of real card art."""
 EMPTY_SHARE: Final = 0.1
+COURT_SCENES: Final = 0.6
+COURTS: Final = 0.7
+"""In so many scenes so many of the cards are courts: their suits are the hardest to tell."""
+COURTS_EACH: Final = COURT_SCENES * (COURTS / 3 + (1 - COURTS) / 13) + (1 - COURT_SCENES) / 13
+"""Share of the cards that each court rank therefore has, for one in thirteen."""
+OFTENER: Final = tuple(
+    math.log(13 * (COURTS_EACH if rank in "JQK" else (1 - 3 * COURTS_EACH) / 10)) for rank in RANKS
+)
+"""Logarithms of how much oftener than at a table each rank is learnt from."""
 LEFT_OF_MISPLACEMENT: Final = 0.5
 """Of a detector's misplacement, what is left when an index has been read and put right."""
 STRETCHED: Final = 0.3
@@ -70,7 +80,8 @@ def faces_from(decks: Sequence[str], rng: np.random.Generator) -> Iterator[list[
     """Render scenes with cards of those decks without end, and cut out the faces of each."""
     while True:
         severity = 1.0 if rng.random() < 0.25 else 0.4
-        yield faces_of(rng, render(rng, decks, SCENE_PX, severity))
+        courts = COURTS if rng.random() < COURT_SCENES else 0.0
+        yield faces_of(rng, render(rng, decks, SCENE_PX, severity, courts))
 
 
 def faces_of(rng: np.random.Generator, scene: Scene) -> list[Kept]:

@@ -16,8 +16,9 @@ from torch.nn import functional
 from torch.utils.data import DataLoader, IterableDataset
 
 from vision.training.decks import reader_deck_ids, train_deck_ids
-from vision.training.face_shelf import DrawnFaces, face_shelf
+from vision.training.face_shelf import OFTENER, DrawnFaces, face_shelf
 from vision.training.networks import Classifier, Detector, FaceReader
+from vision.training.onward import exported, take_up
 from vision.training.photographed import Photographed
 from vision.training.samples import NOT_AN_INDEX, Glimpses, Sample, Scenes
 from vision.training.shelf import Drawn, Pieces, corner_shelf, corner_shelf_anew, opened
@@ -186,12 +187,16 @@ def classifier_loss(network: nn.Module, batch: Glimpses) -> Tensor:
 
 
 def face_loss(network: nn.Module, batch: Glimpses) -> Tensor:
-    """Cross entropy of rank and, where there is a card, of suit."""
+    """Cross entropy of rank and, where there is a card, of suit.
+
+    What is learnt is what ranks look like, not how often the rendered faces show them.
+    """
     with torch.autocast(batch.patches.device.type, dtype=torch.bfloat16):
         out = network(_laid_out(batch.patches))
     out = out.float()
     card = batch.ranks != NOT_AN_INDEX
-    rank = functional.cross_entropy(out[:, :14], batch.ranks)
+    oftener = torch.tensor([*OFTENER, 0.0], device=out.device)
+    rank = functional.cross_entropy(out[:, :14] + oftener, batch.ranks)
     return rank + functional.cross_entropy(out[card, 14:18], batch.suits[card])
 
 
@@ -245,14 +250,26 @@ def new_pupil(name: str, recipe: Recipe, device: torch.device) -> Pupil:
 
 
 def train(
-    lesson: Lesson, recipe: Recipe, folder: Path, say: Say, until: int | None = None
+    lesson: Lesson,
+    recipe: Recipe,
+    folder: Path,
+    say: Say,
+    *,
+    until: int | None = None,
+    onward: Path | None = None,
 ) -> Pupil:
-    """Train one network to its last step, or ``until`` one, resuming where it was left."""
+    """Train one network to its last step, or ``until`` one, resuming where it was left.
+
+    Where nothing was left, a classifier goes on from its export in the folder ``onward``.
+    """
     last = lesson.steps if until is None else until
     torch.set_num_threads(recipe.threads)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     pupil, checkpoint = new_pupil(lesson.name, recipe, device), folder / f"{lesson.name}.pt"
     pupil.resume(checkpoint)
+    if onward is not None and not checkpoint.exists():
+        _go_on_from(onward, pupil, lesson, device)
+        say(f"{lesson.name} goes on from step {pupil.step}")
     if pupil.step >= last:
         return pupil
     saved = began = time.monotonic()
@@ -269,6 +286,15 @@ def train(
         if pupil.step >= last:
             break
     return pupil
+
+
+def _go_on_from(folder: Path, pupil: Pupil, lesson: Lesson, device: torch.device) -> None:
+    pupil.step, pupil.cpu_s, history = exported(folder, lesson.name)
+    pupil.history = [*history, f"at step {pupil.step} the exported weights were taken up again"]
+    batches = lesson.batches(pupil.step)
+    seen = (_laid_out(batch.patches.to(device)) for batch in batches)
+    take_up(pupil.live, folder / f"{lesson.name}.onnx", seen)
+    pupil.kept.load_state_dict(pupil.live.state_dict())
 
 
 def _cpu_seconds() -> float:

@@ -89,10 +89,14 @@ class Felt:
     owner: NDArray[np.int16]
     view: NDArray[np.float64]
     laid: list[tuple[NDArray[np.float64], Card | None, bool]]
+    courts: float = 0.0
+    """Share of the cards face up that are courts, beside those that chance deals."""
 
     def lay(self, pack: Art, pose: Pose, face_up: bool) -> None:
         """Lay one card of a deck on top of everything."""
         playable = pack.playable
+        if self.courts and self.rng.random() < self.courts:
+            playable = tuple(card for card in playable if card.rank in "JQK") or playable
         card = playable[self.rng.integers(len(playable))] if face_up else None
         onto = self.view[:, :2] @ np.column_stack([_turn(pose[2]), pose[:2]])
         onto[:, 2] += self.view[:, 2]
@@ -129,16 +133,21 @@ class Felt:
 
 
 def render(
-    rng: np.random.Generator, decks: Sequence[str], size: int, severity: float = 1.0
+    rng: np.random.Generator,
+    decks: Sequence[str],
+    size: int,
+    severity: float = 1.0,
+    courts: float = 0.0,
 ) -> Scene:
     """Render one scene of ``size`` pixels square with cards of ``decks``.
 
-    ``severity`` says how badly it may be photographed: 0 for a fine camera in good light.
+    ``severity`` says how badly it may be photographed: 0 for a fine camera in good light;
+    ``courts``, what share of the cards face up are courts beside those that chance deals.
     """
     card_px = _card_width(rng)
     picture = backdrop(rng, size)
     owner = np.full((size, size), -1, np.int16)
-    felt = Felt(rng, picture, owner, _view(rng, card_px, size), [])
+    felt = Felt(rng, picture, owner, _view(rng, card_px, size), [], courts)
     field = size / card_px * CARD_WIDTH_MM
     if rng.random() < 0.35:
         chips(rng, picture, owner, card_px)

@@ -1,0 +1,118 @@
+"""Go on from exported networks: a training whose checkpoints are gone is not lost.
+
+An export has its normalisations folded into its convolutions. Here they are unfolded again, by
+what the convolutions give on the pictures to be learnt from, so that the network answers as its
+export does and can be trained on.
+"""
+
+import tomllib
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import onnx
+import torch
+from onnx import numpy_helper
+from torch import Tensor, nn
+
+from models.errors import OperatorError
+
+PICTURES: int = 24
+"""Batches by which the spread of what convolutions give is measured."""
+
+
+def exported(folder: Path, name: str) -> tuple[int, float, list[str]]:
+    """Tell an exported network's steps, CPU seconds and history, by its manifest.
+
+    Raises:
+        OperatorError: there is no such network, or its manifest does not tell its steps.
+    """
+    path = folder / f"{name}.toml"
+    if not path.exists() or not path.with_suffix(".onnx").exists():
+        raise OperatorError(
+            "no network to go on from",
+            where=str(path),
+            way_out=f"Name a folder with {name}.toml and {name}.onnx, such as models/networks",
+        )
+    recipe = tomllib.loads(path.read_text("utf-8"))["recipe"]
+    return int(recipe["steps_taken"]), float(recipe.get("cpu_seconds", 0)), recipe["history"]
+
+
+def take_up(network: nn.Module, path: Path, batches: Iterable[Tensor]) -> None:
+    """Give a classifier the weights of its export.
+
+    Args:
+        network: a classifier of corners or of faces, plain convolutions each with its
+            normalisation.
+        path: its export.
+        batches: pictures ``(B, 3, H, W)`` as it is to learn from.
+
+    Raises:
+        OperatorError: the export is of another network.
+    """
+    graph = onnx.load(str(path)).graph
+    weights = {each.name: torch.tensor(numpy_helper.to_array(each)) for each in graph.initializer}
+    folded = [node.input[1:3] for node in graph.node if node.op_type == "Conv"]
+    pairs = list(_convolutions(network))
+    linear = {n: m for n, m in network.named_modules() if isinstance(m, nn.Linear)}
+    shapes = [tuple(weights[weight].shape) for weight, _ in folded]
+    expected = [tuple(conv.weight.shape) for conv, _ in pairs]
+    if shapes != expected or not all(f"classifier.{n}.weight" in weights for n in linear):
+        raise OperatorError(
+            f"another network: convolutions {shapes}, expected {expected}",
+            where=str(path),
+            way_out="Train from the beginning, or name the export of this very network",
+        )
+    with torch.no_grad():
+        for (conv, norm), (weight, bias) in zip(pairs, folded, strict=True):
+            conv.weight.copy_(weights[weight])
+            _unfold(norm, weights[bias], torch.zeros_like(weights[bias]), 1 - norm.eps)
+        for n, module in linear.items():
+            module.weight.copy_(weights[f"classifier.{n}.weight"])
+            module.bias.copy_(weights[f"classifier.{n}.bias"])
+        given = _spreads(network, [conv for conv, _ in pairs], batches)
+        for (_, norm), (_, bias), (mean, variance) in zip(pairs, folded, given, strict=True):
+            _unfold(norm, weights[bias], mean, variance)
+
+
+def _unfold(norm: nn.BatchNorm2d, bias: Tensor, mean: Tensor, variance: Any) -> None:
+    """Let a normalisation add ``bias`` and change nothing else, at that mean and variance."""
+    norm.running_mean.copy_(mean)
+    norm.running_var.copy_(torch.as_tensor(variance))
+    norm.weight.copy_((norm.running_var + norm.eps).sqrt())
+    norm.bias.copy_(bias + mean)
+
+
+def _convolutions(network: nn.Module) -> Iterator[tuple[nn.Conv2d, nn.BatchNorm2d]]:
+    """Each convolution and its normalisation, in the order in which they look."""
+    parts = [m for m in network.modules() if isinstance(m, nn.Conv2d | nn.BatchNorm2d)]
+    for conv, norm in zip(parts[::2], parts[1::2], strict=True):
+        assert isinstance(conv, nn.Conv2d)
+        assert isinstance(norm, nn.BatchNorm2d)
+        yield conv, norm
+
+
+def _spreads(
+    network: nn.Module, convs: list[nn.Conv2d], batches: Iterable[Tensor]
+) -> list[tuple[Tensor, Tensor]]:
+    """Mean and variance of what each convolution gives, by channel."""
+    moments: list[list[tuple[Tensor, Tensor]]] = [[] for _ in convs]
+
+    def keep(at: int, given: Tensor) -> None:
+        moments[at].append((given.mean((0, 2, 3)), given.pow(2).mean((0, 2, 3))))
+
+    hooks = [
+        conv.register_forward_hook(lambda _m, _i, given, at=at: keep(at, given))
+        for at, conv in enumerate(convs)
+    ]
+    learning = network.training
+    network.eval()
+    for batch in islice(batches, PICTURES):
+        network(batch)
+    network.train(learning)
+    for hook in hooks:
+        hook.remove()
+    means = [torch.stack([m for m, _ in each]).mean(0) for each in moments]
+    squares = [torch.stack([s for _, s in each]).mean(0) for each in moments]
+    return [(m, (s - m * m).clamp(min=1e-6)) for m, s in zip(means, squares, strict=True)]
