@@ -251,8 +251,8 @@ def typefaces(held_out: bool) -> tuple[Path, ...]:
         raise OperatorError(
             "no typeface to draw decks in",
             where=str(TYPEFACES),
-            way_out="Install Debian's fonts-liberation, fonts-crosextra-caladea and more, such as "
-            "fonts-crosextra-carlito, fonts-lato, fonts-roboto-slab and fonts-texgyre",
+            way_out="Install Debian's fonts-liberation, fonts-crosextra-caladea and more: "
+            "CONTRIBUTING.md names those that the shipped networks were trained with",
         )
     return tuple(kept)
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -12,7 +13,13 @@ import numpy as np
 from models.cards import RANKS, SUITS
 from vision.networks import Network, open_session
 from vision.reader import Reader
-from vision.training.decks import TRAIN_KDE, TRAIN_SHEETS, test_deck_ids, train_deck_ids
+from vision.training.decks import (
+    TRAIN_KDE,
+    TRAIN_SHEETS,
+    test_deck_ids,
+    train_deck_ids,
+    typefaces,
+)
 from vision.training.loop import Pupil, Recipe
 from vision.training.photographed import CREDITS
 from vision.training.scores import Read, Votes, calibration_table, measure, votes
@@ -174,8 +181,16 @@ def _sources(course: Course) -> dict[str, Any]:
             "Debian package kdegames-card-data-kf5, GPL-2.0-or-later: " + ", ".join(TRAIN_KDE),
         ],
         "drawn": "vision.training.drawn, ranks in Debian's typefaces",
+        "typefaces": families(typefaces(held_out=False)),
+        "typefaces_held_out": families(typefaces(held_out=True)),
         "calibration_decks": list(CALIBRATION_DECKS),
     }
+
+
+def families(fonts: Sequence[Path]) -> list[str]:
+    """The families that typefaces belong to, and how many of each there are."""
+    counts = Counter(re.split("[-_]", font.stem)[0] for font in fonts)
+    return [f"{family} {count}" for family, count in sorted(counts.items())]
 
 
 def toml(values: dict[str, Any], prefix: str = "") -> str:
