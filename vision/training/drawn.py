@@ -1,4 +1,4 @@
-"""Casino-style decks of our own: indices in a typeface, pips laid out, plain court panels.
+"""Casino-style decks of our own: indices in a typeface, pips laid out, courts of ornament.
 
 Lengths are in millimetres on the card unless a name says otherwise; pictures are drawn at
 ``PX_PER_MM`` times ``FINE`` and reduced.
@@ -30,6 +30,9 @@ COURT_COLOURS: Final = (
     (20, 20, 20),
     (40, 110, 70),
 )
+SKIN: Final = (255, 232, 205)
+LEAST_HALO_MM: Final = 0.3
+"""A large pip's clear ground is drawn from this width on."""
 PIP_ROWS: Final[dict[int, tuple[tuple[float, float], ...]]] = {
     2: ((1, 0), (1, 1)),
     3: ((1, 0), (1, 0.5), (1, 1)),
@@ -311,7 +314,7 @@ def _stamp(
 
 
 def _court(face: Image.Image, card: Card, style: Style) -> None:
-    """Draw a panel of ornament that reads the same upside down, with letter and suit."""
+    """Draw a panel that reads the same upside down: ornament or a figure, its suit, a letter."""
     rng = np.random.default_rng([style.court, DECK.index(card)])
     deck = np.random.default_rng([style.court, len(DECK)])
     left, top = (deck.uniform(8.5, 13.5), deck.uniform(5.0, 9.5)) if style.figures else (11.5, 8.5)
@@ -352,27 +355,49 @@ def _figure(
 
     ``rng`` is the card's own; ``deck`` is alike for all courts of a deck.
     """
-    width, half = ornament.width, ornament.height / 2
     pip_mm, margin_mm, halo_mm = deck.uniform(7, 13.5), deck.uniform(0.3, 3), deck.uniform(0, 1.5)
     right = deck.random() < 0.25 or rng.random() < 0.3
+    skin = SKIN if deck.random() < 0.4 else style.paper
+    panel = Image.new("RGB", ornament.size, style.paper)
+    _person(panel, rng, ornament, -1 if right else 1, skin)
+    pip = suit_mask(card.suit, _px(pip_mm), style)
+    margin = _px(margin_mm)
+    left = panel.width - margin - pip.width if right else margin
+    if halo_mm > LEAST_HALO_MM:
+        clear = _px(halo_mm)
+        ground = (left - clear, 0, left + pip.width + clear, margin + pip.height + clear)
+        panel.paste(style.paper, ground)
+    panel.paste(_colour(card, style), (left, margin), pip)
+    return panel
+
+
+def _person(
+    panel: Image.Image,
+    rng: np.random.Generator,
+    ornament: Image.Image,
+    side: int,
+    skin: tuple[int, int, int],
+) -> None:
+    """Draw a head with a hat and locks on shoulders, more or less to the right or left of middle.
+
+    Lengths are in pixels; ``side``: 1 for the right, -1 for the left.
+    """
+    width, half = panel.width, panel.height / 2
     head = rng.uniform(0.085, 0.14) * width
-    lean = (-1 if right else 1) * rng.uniform(0, 0.14) * width
-    x, y = width / 2 + lean, half * rng.uniform(0.3, 0.42)
+    x = width / 2 + side * rng.uniform(0, 0.14) * width
+    y = half * rng.uniform(0.3, 0.42)
     wide = [rng.uniform(0.2, 0.34), rng.uniform(0.34, 0.52), rng.uniform(0.3, 0.55)]
     falls = [y + 0.9 * head, y + 1.9 * head, half * 1.05]
     sides = [(part * width, fall) for part, fall in zip(wide, falls, strict=True)]
     body = [*((x + w, f) for w, f in sides), *((x - w, f) for w, f in reversed(sides))]
-    clad = Image.new("L", ornament.size, 0)
-    pen = ImageDraw.Draw(clad)
-    pen.polygon(body, fill=255)
     hat = head * rng.uniform(1.0, 1.5)
     peaks = [(x - hat + k * hat / 2, y - head * rng.uniform(1.2, 2.4)) for k in range(5)]
-    pen.polygon([(x - hat, y - head * 0.6), *peaks, (x + hat, y - head * 0.6)], fill=255)
-    panel = Image.new("RGB", ornament.size, style.paper)
+    clad = Image.new("L", panel.size, 0)
+    for outline in (body, [(x - hat, y - head * 0.6), *peaks, (x + hat, y - head * 0.6)]):
+        ImageDraw.Draw(clad).polygon(outline, fill=255)
     panel.paste(ornament, mask=clad)
     ink = COURT_COLOURS[rng.integers(len(COURT_COLOURS))]
     pen = ImageDraw.Draw(panel)
-    skin = (255, 232, 205) if deck.random() < 0.4 else style.paper
     pen.ellipse((x - head, y - 1.2 * head, x + head, y + 1.2 * head), fill=skin, outline=ink)
     for _ in range(7):
         dx, dy = rng.uniform(-0.7, 0.7, 2) * head
@@ -383,14 +408,6 @@ def _figure(
     if rng.random() < 0.6:
         staff = x + rng.choice([-1, 1]) * rng.uniform(0.3, 0.45) * width
         pen.line((staff, half * rng.uniform(0, 0.4), staff, half), fill=ink, width=9)
-    pip = suit_mask(card.suit, _px(pip_mm), style)
-    left = width - _px(margin_mm) - pip.width if right else _px(margin_mm)
-    if halo_mm > 0.3:
-        clear = _px(halo_mm)
-        ground = (left - clear, 0, left + pip.width + clear, _px(margin_mm) + pip.height + clear)
-        panel.paste(style.paper, ground)
-    panel.paste(_colour(card, style), (left, _px(margin_mm)), pip)
-    return panel
 
 
 def _ornament(
