@@ -19,6 +19,7 @@ from vision.corners import card_to_picture
 from vision.merging import Indices
 from vision.patches import NUDGES_MM, Readings, cut_patches, read_indices
 from vision.reader import Reader
+from vision.training.held_out import kept_for_decisions
 from vision.training.places import jitter
 
 CREDITS = {
@@ -33,8 +34,6 @@ SHARE = 0.2
 """Share of the patches learnt from that are photographed."""
 DUBIOUS = 0.1
 """What the label says must be this likely at first sight, and "not an index" no likelier."""
-BLOCK, OF_BLOCKS = 20, 5
-"""Of every so many blocks of neighbouring pictures the last is kept for decisions."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +47,6 @@ class Photographed:
     ranks: NDArray[np.int64]
     suits: NDArray[np.int64]
     share: float = SHARE
-
-
-def kept_for_decisions(number: int) -> bool:
-    """Whether the picture on that line of a set's labels is never learnt from, counted from 0."""
-    return number // BLOCK % OF_BLOCKS == OF_BLOCKS - 1
 
 
 def harvest(folder: Path, reader: Reader, seed: int) -> Photographed:

@@ -1,6 +1,7 @@
 """``python -m tests.bench.real_photos [FOLDER]``: read the photographs, print the figures.
 
-``--training`` reads those that are learnt from, to choose by; the others are for measuring alone.
+``--training`` reads the training photographs, and apart from the others those of them that are held
+out for decisions: no network learns from them. The test photographs are for measuring alone.
 The photographs are not part of the project; without them this says so and ends.
 """
 
@@ -8,7 +9,7 @@ import argparse
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 import cv2
@@ -22,6 +23,7 @@ from tests.bench.real_photos.templates import match_set
 from tests.bench.real_photos.truth import Labelled, matches, photographs
 from vision.reader import Reader
 from vision.sightings import Sightings
+from vision.training.held_out import kept_for_decisions
 
 OVERHEAD_CARD_PX = 106.0
 
@@ -69,6 +71,10 @@ class Tally:
     false: int = 0
     seconds: float = 0.0
 
+    def __add__(self, other: "Tally") -> "Tally":
+        """Both passes together."""
+        return Tally(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
     def row(self) -> list[str]:
         """The figures as printed."""
         share = [f"{100 * n / max(1, self.cards):.1f}%" for n in (self.found, self.right)]
@@ -84,10 +90,12 @@ class Tally:
         return f"{100 * target.right:.1f}% / {100 * target.wrong:.1f}%  {missed}"
 
 
-def tally_set(reader: Reader, folder: Path, card_px: float | None) -> Tally:
-    """Read every photograph of a set."""
+def tally_set(
+    reader: Reader, folder: Path, card_px: float | None, held_out: bool | None = None
+) -> Tally:
+    """Read every photograph of a set, or only those held out, or only the others."""
     tally = Tally()
-    for image, cards in _pictures(folder, card_px):
+    for image, cards in _pictures(folder, card_px, held_out):
         began = time.perf_counter()
         seen = reader.read(image, card_width_px=card_px)
         tally.seconds += time.perf_counter() - began
@@ -98,9 +106,11 @@ def tally_set(reader: Reader, folder: Path, card_px: float | None) -> Tally:
 Pictured = tuple[NDArray[np.uint8], tuple[Labelled, ...]]
 
 
-def _pictures(folder: Path, card_px: float | None) -> Iterator[Pictured]:
+def _pictures(folder: Path, card_px: float | None, held_out: bool | None) -> Iterator[Pictured]:
     scale = 1.0 if card_px is None else card_px / OVERHEAD_CARD_PX
-    for photograph in photographs(folder):
+    for number, photograph in enumerate(photographs(folder)):
+        if held_out is not None and kept_for_decisions(number) is not held_out:
+            continue
         image = cv2.imread(str(photograph.path), cv2.IMREAD_COLOR)
         assert image is not None, photograph.path
         if scale != 1.0:
@@ -133,7 +143,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Read real photographs and print the figures.")
     default = os.environ.get("PITWATCH_PHOTOS", "../shared/photos")
     parser.add_argument("folder", nargs="?", type=Path, default=Path(default))
-    told = "read the photographs that may be learnt from, and chosen by, instead"
+    told = "read the training photographs instead, to choose by"
     parser.add_argument("--training", action="store_true", help=told)
     asked = parser.parse_args()
     photos = asked.folder / ("train" if asked.training else "test")
@@ -155,18 +165,22 @@ def _ours(reader: Reader, photos: Path) -> Table:
     for each in PASSES:
         tally = tally_set(reader, photos / each.name, each.card_px)
         table.add_row(each.name, _px(each.card_px), *tally.row(), tally.met(each))
-        for field in fields(Tally):
-            value = getattr(total, field.name) + getattr(tally, field.name)
-            setattr(total, field.name, value)
+        total = total + tally
     table.add_section()
     table.add_row("all", "", *total.row())
     return table
 
 
 def _training(reader: Reader, photos: Path) -> Table:
-    table = _table(f"Photographs learnt from, called from p {reader.confident_p:.4f}", HEADINGS)
-    for folder in sorted(path for path in photos.iterdir() if path.is_dir()):
-        table.add_row(folder.name, _px(None), *tally_set(reader, folder, None).row())
+    table = _table(f"Training photographs, called from p {reader.confident_p:.4f}", HEADINGS)
+    for held_out, kind in ((False, ", learnt from"), (True, ", held out")):
+        total = Tally()
+        for folder in sorted(path for path in photos.iterdir() if path.is_dir()):
+            tally = tally_set(reader, folder, None, held_out)
+            table.add_row(folder.name + kind, _px(None), *tally.row())
+            total = total + tally
+        table.add_row("all" + kind, "", *total.row())
+        table.add_section()
     return table
 
 
