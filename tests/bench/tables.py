@@ -5,7 +5,8 @@ and blur of its own, and reads one picture a round, compressed, at the moment wh
 Counted is every card face up of which an index is open to view. ``--session`` reads what
 lies round a card whenever one has come to rest, as a table is watched, and counts each card once,
 by what all looks at it say together. Needs the ``train`` extra for decks in unseen typefaces;
-``--shipped`` uses the decks that are shipped instead.
+``--anew`` draws their courts, suits and lettering anew, six decks in ten with court figures as real
+decks have them; ``--shipped`` uses the decks that are shipped instead.
 """
 
 import argparse
@@ -31,7 +32,7 @@ from vision.scenes.film import reference_points, stills
 from vision.scenes.look import varied_look
 from vision.scenes.performance import Performance
 from vision.sightings import Sightings
-from vision.training.decks import open_deck
+from vision.training.decks import open_deck, redrawn
 from vision.training.scores import Read, calibration_error
 
 STEP_NS: Final = 250_000_000
@@ -244,14 +245,18 @@ def main() -> None:
     ask.add_argument("--width", type=int, default=1920, help="of the picture, in pixels")
     ask.add_argument("--session", action="store_true", help="look whenever a card has come to rest")
     ask.add_argument("--shipped", action="store_true", help="deal the shipped decks in turn")
+    ask.add_argument("--anew", action="store_true", help="draw the unseen decks anew")
     asked = ask.parse_args()
     reader, found = Reader.load(), list[Called]()
     for number in range(asked.tables):
         shipped = deck_ids()[number % len(deck_ids())]
         name = shipped if asked.shipped else f"unseen:{asked.first + number}"
         group = name if asked.shipped else "unseen typefaces"
+        deck = open_deck(name)
+        if asked.anew and not asked.shipped:
+            group, deck = "drawn anew", replace(deck, faces=redrawn(deck, asked.first + number))
         glances = arrivals if asked.session else fullest
-        looks = dealt(open_deck(name), asked.first + number, asked.rounds, asked.width, glances)
+        looks = dealt(deck, asked.first + number, asked.rounds, asked.width, glances)
         if asked.session:
             found += told_at_last(reader, group, looks)
         else:

@@ -1,5 +1,6 @@
 """Going on from an exported network where the checkpoints are gone."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -8,12 +9,16 @@ import pytest
 pytest.importorskip("torch", reason="the training extra is not installed")
 pytest.importorskip("ultralytics", reason="the training extra is not installed")
 
+import onnx
 import torch
+from numpy.typing import NDArray
+from onnx import numpy_helper
 
 from models.errors import OperatorError
 from vision.networks import load_network
+from vision.training.export import export_face
 from vision.training.networks import Classifier, FaceReader
-from vision.training.onward import exported, take_up
+from vision.training.onward import blend, exported, take_up
 
 SHIPPED = Path("models/networks")
 KINDS = pytest.mark.parametrize(
@@ -45,6 +50,29 @@ def test_what_is_taken_up_answers_as_its_export_does(
 def test_an_export_of_another_network_is_refused() -> None:
     with pytest.raises(OperatorError, match="another network"):
         take_up(Classifier(), SHIPPED / "face.onnx", [])
+
+
+def test_half_the_way_between_two_exports_is_the_mean_of_their_weights(tmp_path: Path) -> None:
+    networks = [FaceReader().eval() for _ in range(2)]
+    for number, network in enumerate(networks):
+        (tmp_path / str(number)).mkdir()
+        export_face(network, tmp_path / str(number))
+    before, after = tmp_path / "0" / "face.onnx", tmp_path / "1" / "face.onnx"
+    whole = weights(after)
+    blend(before, after, 0.5)
+    for name, old in weights(before).items():
+        assert np.allclose(weights(after)[name], (old + whole[name]) / 2, atol=1e-6)
+
+
+def weights(path: Path) -> dict[str, NDArray[np.float32]]:
+    held = onnx.load(str(path)).graph.initializer
+    return {each.name: numpy_helper.to_array(each) for each in held}
+
+
+def test_exports_of_different_networks_are_not_blended(tmp_path: Path) -> None:
+    shutil.copy(SHIPPED / "face.onnx", tmp_path)
+    with pytest.raises(OperatorError, match="not the export that"):
+        blend(SHIPPED / "reader.onnx", tmp_path / "face.onnx", 0.5)
 
 
 def test_a_manifest_tells_how_far_its_network_was_trained() -> None:

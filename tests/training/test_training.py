@@ -40,7 +40,10 @@ def test_a_few_steps_end_in_measured_networks_that_can_be_gone_on_from(tmp_path:
     )
     face = tomllib.loads((tmp_path / "on" / "face.toml").read_text("utf-8"))
     assert face["recipe"]["steps_taken"] == 5
-    assert face["recipe"]["history"] == ["at step 3 the exported weights were taken up again"]
+    assert face["recipe"]["history"] == [
+        "at step 3 the exported weights were taken up again",
+        "0.6 of the way from there to the weights of step 5 is exported",
+    ]
     finder = tomllib.loads((tmp_path / "on" / "finder.toml").read_text("utf-8"))
     assert finder["recipe"]["steps_taken"] == 3
 

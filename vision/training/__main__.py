@@ -27,14 +27,15 @@ from vision.training.loop import (
     train,
 )
 from vision.training.manifests import Course, finish, uncalibrated
-from vision.training.onward import exported
+from vision.training.onward import blend, exported
 from vision.training.photographed import CREDITS, Photographed, harvest
 from vision.training.photographed_faces import harvest_faces
 
 SCENES = 250
 CORNERS = "corners"
 FACES = "faces"
-"""Folders of the rendered corners and faces, beside the checkpoints."""
+ONWARD = "onward"
+"""Folders beside the checkpoints: rendered corners and faces, and the networks gone on from."""
 QUICK = Recipe(
     finder_steps=3,
     reader_steps=3,
@@ -60,6 +61,7 @@ def main() -> None:
     chosen = {"seed": options.seed, "threads": options.threads}
     chosen |= {f"{network}_steps": options.steps for network in ("finder", "reader", "face")}
     recipe = replace(recipe, **{key: value for key, value in chosen.items() if value is not None})
+    options.onward = _set_aside(options)
     began = time.monotonic()
 
     def say(line: str) -> None:
@@ -71,11 +73,31 @@ def main() -> None:
     lesson = reader_lesson(recipe, corners, photos)
     reader = train(lesson, recipe, options.checkpoints, say, onward=options.onward)
     export_reader(reader.kept, options.out)
+    _blended(reader, "reader", recipe.reader_share, options)
     face = _taught_faces(recipe, options, say)
     export_face(face.kept, options.out)
+    _blended(face, "face", recipe.face_share, options)
     course = Course(recipe, photos is not None, finder, reader, face)
     finish(options.out, course, 4 if options.quick else SCENES, say)
     say(f"networks and manifests written to {options.out}")
+
+
+def _set_aside(options: argparse.Namespace) -> Path | None:
+    """Keep the networks gone on from beside the checkpoints: the new ones may overwrite them."""
+    if options.onward is None:
+        return None
+    aside = Path(options.checkpoints) / ONWARD
+    if not aside.exists():
+        shutil.copytree(options.onward, aside)
+    return aside
+
+
+def _blended(pupil: Pupil, name: str, share: float, options: argparse.Namespace) -> None:
+    """Take what was learnt since a network was gone on from part of the way only."""
+    if options.onward is not None:
+        blend(options.onward / f"{name}.onnx", options.out / f"{name}.onnx", share)
+        learnt = f"{share} of the way from there to the weights of step {pupil.step} is exported"
+        pupil.history = [*pupil.history, learnt]
 
 
 def _finder(recipe: Recipe, options: argparse.Namespace, say: Say) -> Pupil:
@@ -83,9 +105,8 @@ def _finder(recipe: Recipe, options: argparse.Namespace, say: Say) -> Pupil:
     if options.onward is not None:
         pupil = new_pupil("finder", recipe, torch.device("cpu"))
         pupil.step, pupil.cpu_s, pupil.history = exported(options.onward, "finder")
-        if options.onward.resolve() != options.out.resolve():
-            options.out.mkdir(parents=True, exist_ok=True)
-            shutil.copy(options.onward / "finder.onnx", options.out)
+        options.out.mkdir(parents=True, exist_ok=True)
+        shutil.copy(options.onward / "finder.onnx", options.out)
         return pupil
     pupil = train(finder_lesson(recipe), recipe, options.checkpoints, say)
     export_finder(pupil.kept, options.out)

@@ -6,6 +6,7 @@ kept for testing never trains.
 """
 
 import hashlib
+import os
 import subprocess
 from dataclasses import replace
 from functools import cache
@@ -57,7 +58,7 @@ REAL_WEIGHS: Final = 6
 """A deck of real card art is as often learnt from as so many that are drawn."""
 
 FIGURES: Final = 0.6
-"""Share of the decks to learn from, drawn anew, whose courts show figures, as real ones do."""
+"""Share of the decks drawn anew whose courts show figures, as real ones do."""
 
 FOUR_INDICES: Final = frozenset({"dondorf"})
 
@@ -132,8 +133,8 @@ def redrawn(deck: Deck, seed: int) -> dict[Card, NDArray[np.uint8]]:
     """
     kind, _, number = deck.id.partition(":")
     style = replace(drawn_style(kind, int(number)), court=seed, suits=seed + 1, ranks=seed + 2)
-    figures = np.random.default_rng([seed, 3]).random() < FIGURES
-    style = replace(style, figures=kind == "drawn" and bool(figures))
+    figures = bool(np.random.default_rng([seed, 3]).random() < FIGURES)
+    style = replace(style, figures=figures)
     drawn = (np.asarray(draw_face(card, style))[..., ::-1] for card in DECK)
     faces = (cv2.resize(face, FACE_PX, interpolation=cv2.INTER_AREA) for face in drawn)
     pictures = (np.dstack([face, deck.back[..., 3]]) for face in faces)
@@ -160,7 +161,9 @@ def _cached(name: str, kind: str, rest: str) -> NDArray[np.uint8]:
         path.parent.mkdir(parents=True, exist_ok=True)
         sheet = {"sheet": sheet_atlas, "kde": kde_atlas}.get(kind)
         atlas = draw_atlas(drawn_style(kind, int(rest))) if sheet is None else sheet(rest)
-        cv2.imwrite(str(path), atlas)
+        part = path.with_suffix(f".{os.getpid()}.png")
+        cv2.imwrite(str(part), atlas)
+        part.replace(path)
     return np.asarray(cv2.imread(str(path), cv2.IMREAD_COLOR), np.uint8)
 
 

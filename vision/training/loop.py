@@ -39,7 +39,7 @@ class Recipe:
 
     finder_steps: int = 5900
     finder_decks: int = 150
-    reader_steps: int = 64_000
+    reader_steps: int = 79_000
     reader_decks: int = 320
     finder_batch: int = 16
     reader_batch: int = 256
@@ -56,13 +56,16 @@ class Recipe:
     """Share of the classifier's steps, the last ones, over which its rate falls to nothing."""
     photos_from: int = 5000
     """The classifier's step from which photographs are mixed in."""
-    face_steps: int = 52_000
+    face_steps: int = 64_000
     face_decks: int = 320
     face_batch: int = 256
     face_rate: float = 2e-3
     face_fall: float = 0.5
     faces: int = 284_000
     """How many whole cards are rendered for the face network to learn from."""
+    reader_share: float = 0.4
+    face_share: float = 0.6
+    """Of the way from exported weights gone on from to those learnt since, what is exported."""
     workers: int = 1
     threads: int = 1
     """More of them lose ninefold to waiting for each other where other programs run beside."""

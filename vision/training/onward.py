@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 import torch
 from onnx import numpy_helper
@@ -74,6 +75,36 @@ def take_up(network: nn.Module, path: Path, batches: Iterable[Tensor]) -> None:
         given = _spreads(network, [conv for conv, _ in pairs], batches)
         for (_, norm), (_, bias), (mean, variance) in zip(pairs, folded, given, strict=True):
             _unfold(norm, weights[bias], mean, variance)
+
+
+def blend(before: Path, after: Path, share: float) -> None:
+    """Bring an export back towards the one it came from: ``share`` of the way is left.
+
+    Weights between the two read better than either: further lessons teach, and make forget.
+
+    Args:
+        before: the export that was gone on from.
+        after: the export of the network since then; written over.
+        share: 0 for the one before, 1 for the one after.
+
+    Raises:
+        OperatorError: they are exports of different networks.
+    """
+    old, new = onnx.load(str(before)), onnx.load(str(after))
+    pairs = list(zip(old.graph.initializer, new.graph.initializer, strict=False))
+    alike = len(old.graph.initializer) == len(new.graph.initializer)
+    if not alike or any(one.dims != other.dims for one, other in pairs):
+        raise OperatorError(
+            f"not the export that {after} came from",
+            where=str(before),
+            way_out="Name the networks that the training went on from",
+        )
+    for one, other in pairs:
+        first, last = numpy_helper.to_array(one), numpy_helper.to_array(other)
+        if first.dtype == np.float32:
+            between = (first + share * (last - first)).astype(np.float32)
+            other.CopyFrom(numpy_helper.from_array(between, other.name))
+    onnx.save(new, str(after))
 
 
 def _unfold(norm: nn.BatchNorm2d, bias: Tensor, mean: Tensor, variance: Any) -> None:
