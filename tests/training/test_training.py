@@ -34,7 +34,7 @@ def test_a_few_steps_end_in_measured_networks_that_can_be_gone_on_from(tmp_path:
         assert len(manifest["sha256"]) == 64
         assert manifest["recipe"][f"{name}_steps"] == 3
         assert set(manifest["scores"]) >= {"unseen_typefaces", "deck_casino_jumbo"}
-    onward = ["--onward", str(tmp_path), "--out", str(tmp_path / "on"), "--steps", "5"]
+    onward = ["--onward", str(tmp_path), "--out", str(tmp_path / "on"), "--steps", "2"]
     subprocess.run(
         [*command, *onward, "--checkpoints", str(tmp_path / "anew")], check=True, timeout=300
     )
@@ -46,6 +46,20 @@ def test_a_few_steps_end_in_measured_networks_that_can_be_gone_on_from(tmp_path:
     ]
     finder = tomllib.loads((tmp_path / "on" / "finder.toml").read_text("utf-8"))
     assert finder["recipe"]["steps_taken"] == 3
+
+
+def test_networks_to_go_on_from_that_are_not_there_are_named_in_one_line(tmp_path: Path) -> None:
+    command = [sys.executable, "-W", "ignore", "-m", "vision.training", "--onward", str(tmp_path)]
+    told = subprocess.run(
+        [*command, "--checkpoints", str(tmp_path / "state")],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert told.returncode == 2
+    assert "no network to go on from" in told.stderr
+    assert "Traceback" not in told.stderr
 
 
 def test_no_sheet_kept_for_testing_is_trained_on() -> None:

@@ -14,6 +14,7 @@ os.environ.setdefault("YOLO_AUTOINSTALL", "false")
 
 import torch
 
+from models.errors import OperatorError
 from vision.reader import Reader
 from vision.training.export import export_face, export_finder, export_reader
 from vision.training.loop import (
@@ -32,6 +33,8 @@ from vision.training.photographed import CREDITS, Photographed, harvest
 from vision.training.photographed_faces import harvest_faces
 
 SCENES = 250
+NETWORKS = ("finder", "reader", "face")
+FURTHER_STEPS = 12_000
 CORNERS = "corners"
 FACES = "faces"
 ONWARD = "onward"
@@ -59,7 +62,7 @@ def main() -> None:
     options = _options()
     recipe = QUICK if options.quick else Recipe()
     chosen = {"seed": options.seed, "threads": options.threads}
-    chosen |= {f"{network}_steps": options.steps for network in ("finder", "reader", "face")}
+    chosen |= {f"{network}_steps": _steps(options, network) for network in NETWORKS}
     recipe = replace(recipe, **{key: value for key, value in chosen.items() if value is not None})
     options.onward = _set_aside(options)
     began = time.monotonic()
@@ -80,6 +83,15 @@ def main() -> None:
     course = Course(recipe, photos is not None, finder, reader, face)
     finish(options.out, course, 4 if options.quick else SCENES, say)
     say(f"networks and manifests written to {options.out}")
+
+
+def _steps(options: argparse.Namespace, network: str) -> int | None:
+    """Count a network's steps in all, where asked for or where it goes on from others."""
+    if options.onward is None:
+        return None if options.steps is None else int(options.steps)
+    aside = Path(options.checkpoints) / ONWARD
+    taken, _, _ = exported(aside if aside.exists() else options.onward, network)
+    return taken + (FURTHER_STEPS if options.steps is None else int(options.steps))
 
 
 def _set_aside(options: argparse.Namespace) -> Path | None:
@@ -151,7 +163,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m vision.training",
         description="Train the networks that find and read cards, on rendered scenes. Takes "
-        "about twelve hours of CPU, less on a GPU; resumes where it was stopped.",
+        "about thirteen hours of CPU, less on a GPU; resumes where it was stopped.",
     )
     parser.add_argument("--out", type=Path, default=Path("models/networks"), help="folder to write")
     parser.add_argument(
@@ -171,7 +183,8 @@ def _options() -> argparse.Namespace:
         help="folder of exported networks to go on from where there is no checkpoint, such as "
         "models/networks; their finder is kept as it is",
     )
-    parser.add_argument("--steps", type=int, help="batches for each network to learn from")
+    told = "batches for each network to learn from; with --onward, so many further ones, else "
+    parser.add_argument("--steps", type=int, help=f"{told}{FURTHER_STEPS}")
     parser.add_argument("--seed", type=int, help="seed of the scenes and the weights")
     parser.add_argument("--threads", type=int, help="threads to compute with")
     parser.add_argument("--quick", action="store_true", help="tiny batches, to try everything out")
@@ -179,4 +192,8 @@ def _options() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except OperatorError as wrong:
+        print(wrong, file=sys.stderr)
+        sys.exit(2)

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 import numpy as np
 import onnx
@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from models.errors import OperatorError
 
-PICTURES: int = 24
+BATCHES: Final = 24
 """Batches by which the spread of what convolutions give is measured."""
 
 
@@ -107,12 +107,12 @@ def blend(before: Path, after: Path, share: float) -> None:
     onnx.save(new, str(after))
 
 
-def _unfold(norm: nn.BatchNorm2d, bias: Tensor, mean: Tensor, variance: Any) -> None:
+def _unfold(norm: nn.BatchNorm2d, bias: Tensor, mean: Tensor, variance: Tensor | float) -> None:
     """Let a normalisation add ``bias`` and change nothing else, at that mean and variance."""
     norm.running_mean.copy_(mean)
     norm.running_var.copy_(torch.as_tensor(variance))
     norm.weight.copy_((norm.running_var + norm.eps).sqrt())
-    norm.bias.copy_(bias + mean)
+    norm.bias.copy_(bias.to(mean.device) + mean)
 
 
 def _convolutions(network: nn.Module) -> Iterator[tuple[nn.Conv2d, nn.BatchNorm2d]]:
@@ -139,7 +139,7 @@ def _spreads(
     ]
     learning = network.training
     network.eval()
-    for batch in islice(batches, PICTURES):
+    for batch in islice(batches, BATCHES):
         network(batch)
     network.train(learning)
     for hook in hooks:
