@@ -244,8 +244,9 @@ def main() -> None:
     ask.add_argument("--first", type=int, default=20_001, help="seed of the first table")
     ask.add_argument("--width", type=int, default=1920, help="of the picture, in pixels")
     ask.add_argument("--session", action="store_true", help="look whenever a card has come to rest")
-    ask.add_argument("--shipped", action="store_true", help="deal the shipped decks in turn")
-    ask.add_argument("--anew", action="store_true", help="draw the unseen decks anew")
+    decks = ask.add_mutually_exclusive_group()
+    decks.add_argument("--shipped", action="store_true", help="deal the shipped decks in turn")
+    decks.add_argument("--anew", action="store_true", help="draw the unseen decks anew")
     asked = ask.parse_args()
     reader, found = Reader.load(), list[Called]()
     for number in range(asked.tables):
@@ -253,7 +254,7 @@ def main() -> None:
         name = shipped if asked.shipped else f"unseen:{asked.first + number}"
         group = name if asked.shipped else "unseen typefaces"
         deck = open_deck(name)
-        if asked.anew and not asked.shipped:
+        if asked.anew:
             group, deck = "drawn anew", replace(deck, faces=redrawn(deck, asked.first + number))
         glances = arrivals if asked.session else fullest
         looks = dealt(deck, asked.first + number, asked.rounds, asked.width, glances)

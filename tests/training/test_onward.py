@@ -82,6 +82,13 @@ def test_a_manifest_tells_how_far_its_network_was_trained() -> None:
     assert all(isinstance(line, str) for line in history)
 
 
+def test_a_manifest_that_tells_no_steps_is_refused(tmp_path: Path) -> None:
+    shutil.copy(SHIPPED / "face.onnx", tmp_path)
+    (tmp_path / "face.toml").write_text('name = "face"\n', "utf-8")
+    with pytest.raises(OperatorError, match=r"recipe\.steps_taken is missing"):
+        exported(tmp_path, "face")
+
+
 def test_a_folder_without_networks_says_which_is_missing(tmp_path: Path) -> None:
     with pytest.raises(OperatorError, match=r"no network to go on from"):
         exported(tmp_path, "face")

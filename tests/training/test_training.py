@@ -45,7 +45,7 @@ def test_a_few_steps_end_in_measured_networks_that_can_be_gone_on_from(tmp_path:
         "0.6 of the way from there to the weights of step 5 is exported",
     ]
     finder = tomllib.loads((tmp_path / "on" / "finder.toml").read_text("utf-8"))
-    assert finder["recipe"]["steps_taken"] == 3
+    assert finder["recipe"]["steps_taken"] == finder["recipe"]["finder_steps"] == 3
 
 
 def test_networks_to_go_on_from_that_are_not_there_are_named_in_one_line(tmp_path: Path) -> None:

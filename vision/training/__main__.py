@@ -91,6 +91,8 @@ def _steps(options: argparse.Namespace, network: str) -> int | None:
         return None if options.steps is None else int(options.steps)
     aside = Path(options.checkpoints) / ONWARD
     taken, _, _ = exported(aside if aside.exists() else options.onward, network)
+    if network == "finder":  # it is kept as it is
+        return taken
     return taken + (FURTHER_STEPS if options.steps is None else int(options.steps))
 
 
@@ -181,7 +183,7 @@ def _options() -> argparse.Namespace:
         "--onward",
         type=Path,
         help="folder of exported networks to go on from where there is no checkpoint, such as "
-        "models/networks; their finder is kept as it is",
+        "models/networks; their finder is kept as it is. Each time with --checkpoints of its own",
     )
     told = "batches for each network to learn from; with --onward, so many further ones, else "
     parser.add_argument("--steps", type=int, help=f"{told}{FURTHER_STEPS}")

@@ -181,13 +181,13 @@ def _sources(course: Course) -> dict[str, Any]:
             "Debian package kdegames-card-data-kf5, GPL-2.0-or-later: " + ", ".join(TRAIN_KDE),
         ],
         "drawn": "vision.training.drawn, ranks in Debian's typefaces",
-        "typefaces": families(typefaces(held_out=False)),
-        "typefaces_held_out": families(typefaces(held_out=True)),
+        "typefaces": _families(typefaces(held_out=False)),
+        "typefaces_held_out": _families(typefaces(held_out=True)),
         "calibration_decks": list(CALIBRATION_DECKS),
     }
 
 
-def families(fonts: Sequence[Path]) -> list[str]:
+def _families(fonts: Sequence[Path]) -> list[str]:
     """The families that typefaces belong to, and how many of each there are."""
     counts = Counter(re.split("[-_]", font.stem)[0] for font in fonts)
     return [f"{family} {count}" for family, count in sorted(counts.items())]

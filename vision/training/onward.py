@@ -36,8 +36,15 @@ def exported(folder: Path, name: str) -> tuple[int, float, list[str]]:
             where=str(path),
             way_out=f"Name a folder with {name}.toml and {name}.onnx, such as models/networks",
         )
-    recipe = tomllib.loads(path.read_text("utf-8"))["recipe"]
-    return int(recipe["steps_taken"]), float(recipe.get("cpu_seconds", 0)), recipe["history"]
+    recipe = tomllib.loads(path.read_text("utf-8")).get("recipe", {})
+    if "steps_taken" not in recipe:
+        raise OperatorError(
+            "recipe.steps_taken is missing",
+            where=str(path),
+            way_out="Name a folder of networks with the manifests that their training wrote",
+        )
+    steps, cpu_s = int(recipe["steps_taken"]), float(recipe.get("cpu_seconds", 0))
+    return steps, cpu_s, recipe.get("history", [])
 
 
 def take_up(network: nn.Module, path: Path, batches: Iterable[Tensor]) -> None:
@@ -91,18 +98,17 @@ def blend(before: Path, after: Path, share: float) -> None:
         OperatorError: they are exports of different networks.
     """
     old, new = onnx.load(str(before)), onnx.load(str(after))
-    pairs = list(zip(old.graph.initializer, new.graph.initializer, strict=False))
-    alike = len(old.graph.initializer) == len(new.graph.initializer)
-    if not alike or any(one.dims != other.dims for one, other in pairs):
+    first, last = old.graph.initializer, new.graph.initializer
+    if [list(each.dims) for each in first] != [list(each.dims) for each in last]:
         raise OperatorError(
             f"not the export that {after} came from",
             where=str(before),
             way_out="Name the networks that the training went on from",
         )
-    for one, other in pairs:
-        first, last = numpy_helper.to_array(one), numpy_helper.to_array(other)
-        if first.dtype == np.float32:
-            between = (first + share * (last - first)).astype(np.float32)
+    for one, other in zip(first, last, strict=True):
+        start, end = numpy_helper.to_array(one), numpy_helper.to_array(other)
+        if start.dtype == np.float32:
+            between = (start + share * (end - start)).astype(np.float32)
             other.CopyFrom(numpy_helper.from_array(between, other.name))
     onnx.save(new, str(after))
 
