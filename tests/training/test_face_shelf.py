@@ -182,8 +182,61 @@ def test_decks_to_draw_anew_are_chosen_by_the_file_and_weigh_as_told() -> None:
 
 
 def test_suits_drawn_anew_stay_apart() -> None:
-    for seed in range(1, 40):
-        signs = [np.asarray(suit_mask(suit, 60, replace(STYLE, suits=seed))) for suit in "SHDC"]
-        sized = [cv2.resize(sign, (60, 60)).astype(int) for sign in signs]
-        pairs = [np.abs(one - other).mean() for one, other in combinations(sized, 2)]
-        assert min(pairs) > 12
+    for seed in range(1, 150):
+        _stay_apart(replace(STYLE, suits=seed))
+
+
+def test_a_typefaces_suits_stay_apart_and_are_its_own() -> None:
+    if not decks.TYPEFACES.is_dir():
+        pytest.skip("the typefaces are not installed")
+    fonts = decks.sign_typefaces(False)
+    if not fonts:
+        pytest.skip("no typeface with the suits' signs is installed")
+    for seed, font in enumerate(fonts):
+        _stay_apart(replace(STYLE, signs=font))
+        _stay_apart(replace(STYLE, signs=font, suits=seed + 1))
+    own, other = (
+        np.asarray(suit_mask("S", 60, replace(STYLE, signs=font)).resize((60, 60)), np.int64)
+        for font in (fonts[0], None)
+    )
+    assert np.abs(own - other).mean() > 2
+
+
+def _stay_apart(style: Style) -> None:
+    signs = [np.asarray(suit_mask(suit, 60, style)) for suit in "SHDC"]
+    sized = [cv2.resize(sign, (60, 60)).astype(int) for sign in signs]
+    pairs = [np.abs(one - other).mean() for one, other in combinations(sized, 2)]
+    assert min(pairs) > 12, style
+
+
+def test_ink_is_even_or_pales_across_a_sign() -> None:
+    if not decks.TYPEFACES.is_dir():
+        pytest.skip("the typefaces are not installed")
+    style = replace(decks.drawn_style("drawn", 0), paper=(255, 255, 255))
+    black = style.colours[0][0]
+    spreads = []
+    for seed in range(30):
+        face = np.asarray(draw_face(Card("AS"), replace(style, shading=seed)).convert("L"))
+        middle = face[
+            len(face) * 2 // 5 : len(face) * 3 // 5, face.shape[1] // 4 : -face.shape[1] // 4
+        ]
+        inked = middle[middle < 200]
+        assert inked.min() >= black
+        spreads.append(np.percentile(inked, 95) - np.percentile(inked, 5))
+    assert spreads[0] < 8
+    assert min(spreads[1:]) > 15
+
+
+def test_some_decks_drawn_anew_are_printed_in_paler_black_and_reds_stay() -> None:
+    if not decks.TYPEFACES.is_dir():
+        pytest.skip("the typefaces are not installed")
+    style = decks.drawn_style("drawn", 0)
+    printed = [decks.printed_anew(style, held_out=False, seed=seed) for seed in range(300)]
+    paler = [one for one in printed if one.colours != style.colours]
+    assert 0.2 < len(paler) / 300 < 0.4
+    assert all(one.colours[1:3] == style.colours[1:3] for one in printed)
+    assert all(one.colours[0] == one.colours[3] for one in paler)
+    assert all(max(one.colours[0]) - min(one.colours[0]) < 60 for one in paler)
+    assert 0.15 < sum(one.shading > 0 for one in printed) / 300 < 0.35
+    set_in_type = {one.signs for one in printed} - {None}
+    assert not set_in_type or set_in_type <= set(decks.sign_typefaces(False))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from models.cards import DECK, Card
 from models.errors import OperatorError
 from vision.scenes.decks import FACE_PX, Deck, cut_atlas, deck_ids, load_deck
-from vision.training.drawn import Style, draw_atlas, draw_face, usable
+from vision.training.drawn import SIGNS, Style, draw_atlas, draw_face, usable
 
 CACHE: Final = Path(".cache/decks")
 SHEETS: Final = Path("/usr/share/aisleriot/cards")
@@ -59,6 +59,12 @@ REAL_WEIGHS: Final = 6
 
 FIGURES: Final = 0.6
 """Share of the decks drawn anew whose courts show figures, as real ones do."""
+
+SET_SIGNS: Final = 0.35
+SHADED: Final = 0.25
+PALE_BLACK: Final = 0.3
+"""Shares of them whose suits are a typeface's signs, whose ink pales across each sign, and whose
+black is grey, bluish or brownish."""
 
 FOUR_INDICES: Final = frozenset({"dondorf"})
 
@@ -134,11 +140,27 @@ def redrawn(deck: Deck, seed: int) -> dict[Card, NDArray[np.uint8]]:
     kind, _, number = deck.id.partition(":")
     style = replace(drawn_style(kind, int(number)), court=seed, suits=seed + 1, ranks=seed + 2)
     figures = bool(np.random.default_rng([seed, 3]).random() < FIGURES)
-    style = replace(style, figures=figures)
+    style = printed_anew(replace(style, figures=figures), held_out=kind == "unseen", seed=seed)
     drawn = (np.asarray(draw_face(card, style))[..., ::-1] for card in DECK)
     faces = (cv2.resize(face, FACE_PX, interpolation=cv2.INTER_AREA) for face in drawn)
     pictures = (np.dstack([face, deck.back[..., 3]]) for face in faces)
     return dict(zip(DECK, pictures, strict=True))
+
+
+def printed_anew(style: Style, *, held_out: bool, seed: int) -> Style:
+    """Choose where a deck's suits are taken from, and how evenly and darkly it is printed."""
+    rng = np.random.default_rng([seed, 4])
+    if rng.random() < SET_SIGNS:
+        fonts = sign_typefaces(held_out)
+        style = replace(style, signs=fonts[rng.integers(len(fonts))] if fonts else None)
+    if rng.random() < SHADED:
+        style = replace(style, shading=seed + 5)
+    if rng.random() < PALE_BLACK:
+        ink = np.clip(rng.uniform(25, 85) + rng.normal(0, 7, 3), 0, 255).astype(int)
+        pale = (int(ink[0]), int(ink[1]), int(ink[2]))
+        spades, hearts, diamonds, clubs = style.colours
+        style = replace(style, colours=(pale, hearts, diamonds, pale if clubs == spades else clubs))
+    return style
 
 
 def ranks_of(name: str) -> str:
@@ -258,6 +280,13 @@ def typefaces(held_out: bool) -> tuple[Path, ...]:
             "CONTRIBUTING.md names those that the shipped networks were trained with",
         )
     return tuple(kept)
+
+
+@cache
+def sign_typefaces(held_out: bool) -> tuple[Path, ...]:
+    """List those of the typefaces that have the signs of the suits."""
+    signs = "".join(SIGNS.values())
+    return tuple(font for font in typefaces(held_out) if usable(font, signs))
 
 
 @cache

@@ -31,6 +31,9 @@ COURT_COLOURS: Final = (
     (40, 110, 70),
 )
 SKIN: Final = (255, 232, 205)
+SIGNS: Final = {"S": "\u2660", "H": "\u2665", "D": "\u2666", "C": "\u2663"}
+RANKS_SHADED: Final = 0.5
+"""In so many decks with shaded ink the ranks are shaded, and not only the suits."""
 LEAST_HALO_MM: Final = 0.3
 """A large pip's clear ground is drawn from this width on."""
 PIP_ROWS: Final[dict[int, tuple[tuple[float, float], ...]]] = {
@@ -75,6 +78,10 @@ class Style:
     """From 0, plain, to 1, curled: how the suits are drawn."""
     suits: int = 0
     """Seed of the suits' outlines; 0 for the usual ones."""
+    signs: Path | None = None
+    """A typeface whose signs the suits are; ``None`` for our own."""
+    shading: int = 0
+    """Seed of how ink pales from one side of a sign to the other; 0 for even ink."""
     ranks: int = 0
     """Seed of the ranks' outlines; 0 for the typeface's own."""
     court: int = 0
@@ -128,14 +135,14 @@ def _indices(face: Image.Image, card: Card, style: Style) -> None:
     for turned in (False, True):
         for right in sides:
             place = (face.width - at[0] - corner.width, at[1]) if right else at
-            face.paste(_colour(card, style), place, corner)
+            face.paste(corner, place, corner)
         if not turned:
             face.paste(face.rotate(180).copy())
     face.paste(face.rotate(180))
 
 
 def _index(card: Card, style: Style) -> Image.Image:
-    """Alpha of rank and suit as they stand in a corner."""
+    """Rank and suit as they stand in a corner, RGBA."""
     rank = rank_mask("10" if card.rank == "T" else card.rank, style)
     suit = suit_mask(card.suit, _px(style.suit_height), style)
     gap = _px(style.gap)
@@ -149,10 +156,29 @@ def _index(card: Card, style: Style) -> Image.Image:
             ((width - rank.width) // 2, 0),
             ((width - suit.width) // 2, rank.height + gap),
         )
-    alpha = Image.new("L", size, 0)
-    alpha.paste(rank, places[0])
-    alpha.paste(suit, places[1])
-    return alpha
+    corner = Image.new("RGBA", size)
+    for mask, place, is_rank in ((rank, places[0], True), (suit, places[1], False)):
+        ink = _ink(mask, card, style, rank=is_rank)
+        ink.putalpha(mask)
+        corner.paste(ink, place)
+    return corner
+
+
+def _ink(mask: Image.Image, card: Card, style: Style, *, rank: bool = False) -> Image.Image:
+    """The ink of a rank or suit over all of its mask's size: even, or paler towards one side."""
+    colour = np.array(_colour(card, style), np.float32)
+    flat = np.broadcast_to(colour, (mask.height, mask.width, 3))
+    rng = np.random.default_rng([style.shading, 11])
+    paler, turn, lit = rng.uniform(0.2, 0.6), rng.uniform(0, 2 * np.pi), rng.random()
+    ranks_too = rng.random() < RANKS_SHADED
+    if style.shading and (ranks_too or not rank):
+        y, x = np.mgrid[0 : mask.height, 0 : mask.width].astype(np.float32)
+        x, y = x / max(1, mask.width - 1) - 0.5, y / max(1, mask.height - 1) - 0.5
+        along = x * np.cos(turn) + y * np.sin(turn) + 0.5
+        round_middle = 1 - 2 * np.hypot(x, y)
+        share = np.clip(along if lit < 0.7 else round_middle, 0, 1)[..., None] * paler
+        flat = colour + share * (255 - colour)
+    return Image.fromarray(np.asarray(flat, np.uint8))
 
 
 def rank_mask(text: str, style: Style) -> Image.Image:
@@ -177,20 +203,61 @@ def rank_mask(text: str, style: Style) -> Image.Image:
 
 def suit_mask(suit: str, height_px: int, style: Style) -> Image.Image:
     """Alpha of a suit's sign, drawn from its own outline."""
-    ink = _sign(suit, style.pip_shape, style.suits)
+    ink = _sign(suit, style.pip_shape, style.suits, style.signs)
     width = max(2, ink.shape[1] * height_px // ink.shape[0])
     return Image.fromarray(cv2.resize(ink, (width, height_px), interpolation=cv2.INTER_AREA))
 
 
 @lru_cache(maxsize=64)
-def _sign(suit: str, curl: float, outline: int) -> NDArray[np.uint8]:
-    """A suit's sign, 256 pixels fine. ``curl`` bends its sides; ``outline`` is a style's seed."""
+def _sign(suit: str, curl: float, outline: int, signs: Path | None) -> NDArray[np.uint8]:
+    """A suit's sign, 256 pixels fine.
+
+    ``curl`` bends its sides; ``outline`` is a style's seed; ``signs`` a typeface to take it from.
+    """
     fine = np.zeros((256, 256), np.uint8)
-    {"S": _spade, "H": _heart, "D": _diamond, "C": _club}[suit](fine, curl)
+    if signs is not None:
+        fine = _set_sign(suit, signs)
+    elif outline and suit in "SC":
+        _black(np.random.default_rng([outline, 5]), fine, suit, curl)
+    else:
+        {"S": _spade, "H": _heart, "D": _diamond, "C": _club}[suit](fine, curl)
     if outline:
         fine = _reshaped(np.random.default_rng([outline, ord(suit)]), fine)
     rows, columns = np.nonzero(fine)
     return fine[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
+
+
+def _set_sign(suit: str, typeface: Path) -> NDArray[np.uint8]:
+    """A suit's sign as a typeface has it, 256 pixels fine."""
+    font = ImageFont.truetype(str(typeface), 256)
+    left, top, right, bottom = (int(edge) for edge in font.getbbox(SIGNS[suit]))
+    canvas = Image.new("L", (right - left + 4, bottom - top + 4), 0)
+    ImageDraw.Draw(canvas).text((2 - left, 2 - top), SIGNS[suit], 255, font)
+    longest = 252 / max(canvas.size)
+    size = round(canvas.width * longest), round(canvas.height * longest)
+    return np.asarray(canvas.resize(size, Image.Resampling.LANCZOS), np.uint8)
+
+
+def _black(rng: np.random.Generator, canvas: NDArray[np.uint8], suit: str, curl: float) -> None:
+    """Draw a spade or a club of the kind that a deck has.
+
+    The leaves of clubs touch, run into each other or stand apart on arms; stems are broad or fine.
+    """
+    fine, flare = rng.uniform(0.012, 0.05), rng.uniform(0.05, 0.2)
+    radius, arms = rng.uniform(0.145, 0.235), rng.uniform(0.04, 0.2)
+    apart, low = rng.uniform(1.02, 1.35), rng.uniform(0.52, 0.62)
+    top = rng.uniform(0.45, 0.55)
+    if suit == "S":
+        heart = np.zeros_like(canvas)
+        _heart(heart, curl)
+        canvas[:-12] = heart[::-1][12:]
+    else:
+        aside = min(radius * apart, 0.49 - radius)
+        for x, y in ((0.5, radius + 0.02), (0.5 - aside, low), (0.5 + aside, low)):
+            leaf = round(x * 256), round(y * 256)
+            cv2.circle(canvas, leaf, round(radius * 256), 255, -1, cv2.LINE_AA)
+            cv2.line(canvas, (128, 122), leaf, 255, round(arms * 256), cv2.LINE_AA)
+    _stem(canvas, top, curl, fine, flare)
 
 
 def _reshaped(rng: np.random.Generator, fine: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -272,45 +339,36 @@ def _club(canvas: NDArray[np.uint8], curl: float) -> None:
     _stem(canvas, 0.5, curl)
 
 
-def _stem(canvas: NDArray[np.uint8], top: float, curl: float) -> None:
+def _stem(
+    canvas: NDArray[np.uint8], top: float, curl: float, fine: float = 0.035, flare: float = 0.12
+) -> None:
+    """Draw the stem of a black sign, so fine above and so much broader below, of its width."""
     y = np.linspace(top, 0.95, 20)
-    half = 0.035 + (0.12 + 0.06 * curl) * ((y - top) / (0.95 - top)) ** (2 + 2 * curl)
+    half = fine + (flare + 0.06 * curl) * ((y - top) / (0.95 - top)) ** (2 + 2 * curl)
     _fill(
         canvas, np.concatenate([np.stack([0.5 - half, y], 1), np.stack([0.5 + half, y], 1)[::-1]])
     )
 
 
 def _pips(face: Image.Image, card: Card, style: Style) -> None:
-    colour = _colour(card, style)
     if card.rank == "A":
         size = style.pip_height * (2.4 if card.suit == "S" else 1.7)
-        _stamp(
-            face,
-            suit_mask(card.suit, _px(size), style),
-            0.5 * CARD_MM[0],
-            0.5 * CARD_MM[1],
-            colour,
-        )
+        sign = suit_mask(card.suit, _px(size), style)
+        _stamp(face, sign, 0.5 * CARD_MM[0], 0.5 * CARD_MM[1], _ink(sign, card, style))
         return
     pip = suit_mask(card.suit, _px(style.pip_height), style)
+    ink = _ink(pip, card, style)
     top, bottom = 15.0, CARD_MM[1] - 15.0
     left = max(17.0, style.index_x + style.rank_width * 0.6 + style.pip_height * 0.5)
     for column, share in PIP_ROWS[card.points]:
         upright = share <= 0.5
-        mask = pip if upright else pip.rotate(180)
-        _stamp(
-            face,
-            mask,
-            left + column * (CARD_MM[0] / 2 - left),
-            top + share * (bottom - top),
-            colour,
-        )
+        x, y = left + column * (CARD_MM[0] / 2 - left), top + share * (bottom - top)
+        signs = (pip, ink) if upright else (pip.rotate(180), ink.rotate(180))
+        _stamp(face, signs[0], x, y, signs[1])
 
 
-def _stamp(
-    face: Image.Image, mask: Image.Image, x: float, y: float, colour: tuple[int, int, int]
-) -> None:
-    face.paste(colour, (_px(x) - mask.width // 2, _px(y) - mask.height // 2), mask)
+def _stamp(face: Image.Image, mask: Image.Image, x: float, y: float, ink: Image.Image) -> None:
+    face.paste(ink, (_px(x) - mask.width // 2, _px(y) - mask.height // 2), mask)
 
 
 def _court(face: Image.Image, card: Card, style: Style) -> None:
@@ -329,13 +387,13 @@ def _court(face: Image.Image, card: Card, style: Style) -> None:
     else:
         panel = ornament
         pip = suit_mask(card.suit, _px(10), style)
-        panel.paste(_colour(card, style), (_px(2), _px(2)), pip)
+        panel.paste(_ink(pip, card, style), (_px(2), _px(2)), pip)
     half = panel.crop((0, 0, size[0], size[1] // 2))
     panel.paste(half.rotate(180), (0, size[1] - half.height))
     if not style.figures and rng.random() < 0.5:
         letter = rank_mask(card.rank, replace(style, rank_height=20.0, rank_width=18.0))
         panel.paste(
-            _colour(card, style),
+            _ink(letter, card, style, rank=True),
             ((size[0] - letter.width) // 2, (size[1] - letter.height) // 2),
             letter,
         )
@@ -367,7 +425,7 @@ def _figure(
         clear = _px(halo_mm)
         ground = (left - clear, 0, left + pip.width + clear, margin + pip.height + clear)
         panel.paste(style.paper, ground)
-    panel.paste(_colour(card, style), (left, margin), pip)
+    panel.paste(_ink(pip, card, style), (left, margin), pip)
     return panel
 
 
@@ -461,11 +519,11 @@ def draw_back(style: Style) -> NDArray[np.uint8]:
     return np.asarray(np.clip(back, 0, 255), np.uint8)
 
 
-def usable(font: Path) -> bool:
-    """Tell whether a typeface has every letter and figure of a rank."""
+def usable(font: Path, letters_wanted: str = "A234567890JQK1") -> bool:
+    """Tell whether a typeface has every letter and figure of a rank, or others."""
     try:
         with TTFont(font, fontNumber=0, lazy=True) as face:
             letters = face.getBestCmap() or {}
     except (TTLibError, OSError):
         return False
-    return all(ord(sign) in letters for sign in "A234567890JQK1")
+    return all(ord(sign) in letters for sign in letters_wanted)
