@@ -39,7 +39,7 @@ class Recipe:
 
     finder_steps: int = 5900
     finder_decks: int = 150
-    reader_steps: int = 79_000
+    reader_steps: int = 92_000
     reader_decks: int = 320
     finder_batch: int = 16
     reader_batch: int = 256
@@ -56,7 +56,7 @@ class Recipe:
     """Share of the classifier's steps, the last ones, over which its rate falls to nothing."""
     photos_from: int = 5000
     """The classifier's step from which photographs are mixed in."""
-    face_steps: int = 64_000
+    face_steps: int = 70_800
     face_decks: int = 320
     face_batch: int = 256
     face_rate: float = 2e-3
