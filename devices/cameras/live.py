@@ -166,7 +166,7 @@ class LiveCamera:
                     if not isinstance(item, _Damage):
                         return item
         except TimeoutError as late:
-            raise CameraLost(self._config.url, f"no picture for {patience_ms} ms") from late
+            raise _silent(self._config, patience_ms) from late
 
     def _show(self, item: _Picture | Frame, stamps: StreamClock, say: Say) -> None:
         frame = item if isinstance(item, Frame) else self._timed(item, stamps)
@@ -287,19 +287,27 @@ class _Session:
 
     def _receive(self) -> None:
         config = self._config
+        patience_ms = config.open_ms
         timeout_s = (config.open_ms / 1000, config.stall_ms / 1000)
-        with av.open(
-            config.url, format=_format(config), options=_options(config), timeout=timeout_s
-        ) as container:
-            if not container.streams.video:
-                raise CameraLost(config.url, "it holds no picture")
-            stream = container.streams.video[0]
-            stream.codec_context.options = {"err_detect": "explode"}
-            own_clock = _has_clock(config, container.format.name)
-            for item in _decoded(container, stream):
-                if self._stopped.is_set():
-                    return
-                self._put(item if isinstance(item, _Damage) else self._arrived(item, own_clock))
+        try:
+            with av.open(
+                config.url, format=_format(config), options=_options(config), timeout=timeout_s
+            ) as container:
+                patience_ms = config.stall_ms
+                self._receive_from(container)
+        except av.error.ExitError as late:  # the decoder's own time-out came before the table's
+            raise _silent(config, patience_ms) from late
+
+    def _receive_from(self, container: av.container.InputContainer) -> None:
+        if not container.streams.video:
+            raise CameraLost(self._config.url, "it holds no picture")
+        stream = container.streams.video[0]
+        stream.codec_context.options = {"err_detect": "explode"}
+        own_clock = _has_clock(self._config, container.format.name)
+        for item in _decoded(container, stream):
+            if self._stopped.is_set():
+                return
+            self._put(item if isinstance(item, _Damage) else self._arrived(item, own_clock))
 
     def _arrived(self, decoded: av.VideoFrame, own_clock: bool) -> _Picture:
         stamp_ns = _stamp_ns(decoded) if own_clock else None
@@ -335,6 +343,10 @@ def _decoded(
                 yield frame
             else:
                 yield _Damage("a picture rests on a damaged one")
+
+
+def _silent(config: CameraConfig, patience_ms: int) -> CameraLost:
+    return CameraLost(config.url, f"no picture for {patience_ms} ms")
 
 
 def _has_clock(config: CameraConfig, form: str) -> bool:

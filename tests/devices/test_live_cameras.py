@@ -35,11 +35,13 @@ Watch = Callable[[LiveTable], Awaitable[None]]
 needs_rtsp = pytest.mark.skipif(rtsp_lacks() is not None, reason=f"no {rtsp_lacks()}")
 
 
-def watched(url: object, watch: Watch, **settings: Any) -> LiveTable:
+def watched(
+    url: object, watch: Watch, table: LiveTable | None = None, **settings: Any
+) -> LiveTable:
     """Watch a camera while ``watch`` runs; return all that was seen and said."""
+    table = table or LiveTable()
 
     async def run() -> LiveTable:
-        table = LiveTable()
         table.keep([table.camera(url, **settings)])
         await watch(table)
         await table.leave()
@@ -173,6 +175,26 @@ def test_a_stream_that_stalls_is_lost_in_its_time() -> None:
     (lost,) = (each for each in table.said if isinstance(each, CameraFault))
     assert lost.kind == "link_lost"
     assert lost.frame == len(table.frames) - 1
+
+
+class SlowTable(LiveTable):
+    """A table that takes long over its third picture: the decoder's time-out comes first."""
+
+    def see(self, frame: Frame) -> None:
+        super().see(frame)
+        if len(self.frames) == 3:
+            time.sleep(1.5)
+
+
+def test_a_stall_is_told_as_one_whoever_notices_it_first() -> None:
+    def stalling() -> Iterator[bytes]:
+        yield from mjpeg(5)
+        time.sleep(3)
+
+    with http_camera(stalling) as camera:
+        table = watched(camera.url, heard("link_lost"), SlowTable(), stall_ms=400)
+    lost = next(each for each in table.said if isinstance(each, CameraFault))
+    assert lost.detail == f"{camera.url}: no picture for 400 ms"
 
 
 STALL_MS = 600
