@@ -5,8 +5,8 @@ and blur of its own, and reads one picture a round, compressed, at the moment wh
 Counted is every card face up of which an index is open to view. ``--session`` reads what
 lies round a card whenever one has come to rest, as a table is watched, and counts each card once,
 by what all looks at it say together. Needs the ``train`` extra for decks in unseen typefaces;
-``--anew`` draws their courts, suits and lettering anew, six decks in ten with court figures as real
-decks have them; ``--shipped`` uses the decks that are shipped instead.
+``--anew`` draws their courts, suits and lettering anew and prints them in other ways, six decks in
+ten with court figures as real decks have them; ``--shipped`` uses the shipped decks instead.
 """
 
 import argparse
