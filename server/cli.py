@@ -335,7 +335,8 @@ def read(
     images: Annotated[list[Path], typer.Argument(metavar="IMAGE", help="JPEG, PNG, WebP…")],
     *,
     annotate: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Draw what was read into this folder.")
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Draw what was read here, NAME.read.jpg by NAME.jpg."),
     ] = None,
     deck: Annotated[
         list[str] | None,

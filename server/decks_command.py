@@ -16,7 +16,7 @@ from models.session import Name
 from server.console import Advance, print_json, progress_bar, screen
 from server.deck_shelf import library
 from server.exits import Exit
-from server.wholefile import write_whole
+from server.wholefile import make_folder, write_whole
 from server.wording import card_text
 from vision.decks.learning import Learnt, Lesson, too_alike
 from vision.decks.library import Library
@@ -151,14 +151,7 @@ def _pictures(files: Sequence[Path]) -> Iterator[Picture]:
 
 def _keep(deck: DeckProfile, shelf: Library) -> None:
     pictures = picture_bytes(deck)
-    try:
-        shelf.folder.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        raise OperatorError(
-            f"the library cannot be made ({fault.strerror})",
-            where=str(shelf.folder),
-            way_out="Name another folder with --library",
-        ) from fault
+    make_folder(shelf.folder, "Name another folder with --library")
     write_whole(shelf.manifest(deck.name).with_suffix(".npz"), pictures)
     write_whole(shelf.manifest(deck.name), manifest_bytes(deck, pictures))
 

@@ -1,16 +1,16 @@
 """``pitwatch read``: the cards in photographs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain, count
 from pathlib import Path
 
 from rich.table import Table
 from rich.text import Text
 
 from models.cards import Card
-from models.errors import OperatorError
 from server.console import print_json, progress_bar, screen
 from server.deck_shelf import library, taught
-from server.wholefile import write_whole
+from server.wholefile import make_folder, write_whole
 from server.wording import card_text, is_red
 from vision.crops import jpeg
 from vision.photos import PhotoReading, annotate, open_picture, read_photo
@@ -29,45 +29,50 @@ def run_read(
 
     Args:
         images: the pictures.
-        annotated: a folder to draw what was read into.
+        annotated: a folder to draw what was read into; made where it is not.
         as_json: whether to print JSON.
         decks: the learnt decks that the cards are of, where that is known.
         shelf: the library that keeps them.
 
     Raises:
         OperatorError: an image is no picture, a deck is not known or lacks cards, or the
-            drawings cannot be written.
+            folder or a drawing cannot be written.
         TechnicianError: a network or a deck's profile is missing or damaged.
     """
-    _check_folder(annotated)
     for image in images:
         open_picture(image)
     reader = taught(Reader.load(), decks, [library(shelf)])
+    if annotated:
+        make_folder(annotated, "Name another folder with --annotate")
+    drawings = drawing_names(images)
     readings = []
     with progress_bar("reading") as progress:
         for done, image in enumerate(images, start=1):
             readings.append(read_photo(image, reader))
             progress(done / len(images))
-    for reading in readings:
+    for image, reading in zip(images, readings, strict=True):
         if annotated:
-            _draw(reading, annotated)
+            _draw(reading, annotated / drawings[image])
         if as_json:
             print_json(reading.as_json())
     if not as_json:
         screen().print(_table(readings))
 
 
-def _check_folder(folder: Path | None) -> None:
-    if folder is not None and not folder.is_dir():
-        raise OperatorError(
-            "there is no such folder", where=str(folder), way_out="Make it, or name another"
-        )
+def drawing_names(images: Sequence[Path]) -> Mapping[Path, str]:
+    """Name the drawing of each image; images of like names in several folders keep apart."""
+    names: dict[Path, str] = {}
+    taken: set[str] = set()
+    for image in dict.fromkeys(images):
+        stems = chain([image.stem], (f"{image.stem}-{number}" for number in count(2)))
+        names[image] = next(name for stem in stems if (name := f"{stem}.read.jpg") not in taken)
+        taken.add(names[image])
+    return names
 
 
-def _draw(reading: PhotoReading, folder: Path) -> None:
+def _draw(reading: PhotoReading, path: Path) -> None:
     drawn = annotate(open_picture(Path(reading.image)), reading)
     height, width = drawn.shape[:2]
-    path = folder / f"{Path(reading.image).stem}.read.jpg"
     write_whole(path, jpeg(drawn, (0, 0, width, height), width))
 
 

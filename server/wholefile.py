@@ -39,6 +39,20 @@ def check_place(path: Path | None) -> None:
         )
 
 
+def make_folder(path: Path, way_out: str) -> None:
+    """Make sure that there is a folder to write into.
+
+    Raises:
+        OperatorError: it cannot be made; ``way_out`` says what to do about it.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise OperatorError(
+            f"the folder cannot be made ({fault.strerror})", where=str(path), way_out=way_out
+        ) from fault
+
+
 def _write(path: Path, content: bytes) -> None:
     with path.open("wb") as file:
         file.write(content)
