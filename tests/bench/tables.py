@@ -6,7 +6,8 @@ Counted is every card face up of which an index is open to view. ``--session`` r
 lies round a card whenever one has come to rest, as a table is watched, and counts each card once,
 by what all looks at it say together. Needs the ``train`` extra for decks in unseen typefaces;
 ``--anew`` draws their courts, suits and lettering anew and prints them in other ways, six decks in
-ten with court figures as real decks have them; ``--shipped`` uses the shipped decks instead.
+ten with court figures as real decks have them; ``--shipped`` uses the shipped decks instead, and
+``--learnt`` those, each shown to the reader beforehand as ``pitwatch decks learn`` does.
 """
 
 import argparse
@@ -20,9 +21,11 @@ from numpy.typing import NDArray
 
 from models.cards import DECK, Card
 from simulation.session import Settings, prepare
+from tests.bench.decks import learn
 from tests.bench.noise import most_likely
 from tests.vision.truth_reader import Shown, TruthReader, on_felt
 from vision.change import Rect
+from vision.decks.reading import DeckReader
 from vision.evidence import Evidence
 from vision.felt import Felt, Pose, locate_felt
 from vision.ground import in_play
@@ -31,7 +34,7 @@ from vision.scenes.decks import Deck, deck_ids
 from vision.scenes.film import reference_points, stills
 from vision.scenes.look import varied_look
 from vision.scenes.performance import Performance
-from vision.sightings import Sightings
+from vision.sightings import CardReader, Sightings
 from vision.training.decks import open_deck, redrawn
 from vision.training.scores import Read, calibration_error
 
@@ -156,7 +159,7 @@ def _near(felt: Felt, seen: Sightings, lying: Sequence[Shown]) -> list[Shown]:
     ]
 
 
-def called(reader: Reader, deck: str, shown: Dealt) -> Iterator[Called]:
+def called(reader: CardReader, deck: str, shown: Dealt) -> Iterator[Called]:
     """Read a table's picture and say what was made of each card that shows."""
     for one, row in looked(reader, shown):
         told = None if row is None else DECK[int(row.argmax())]
@@ -164,7 +167,7 @@ def called(reader: Reader, deck: str, shown: Dealt) -> Iterator[Called]:
         yield Called(deck, one.card, told, p, shown.card_px)
 
 
-def looked(reader: Reader, shown: Dealt) -> Iterator[tuple[Shown, NDArray[np.float32] | None]]:
+def looked(reader: CardReader, shown: Dealt) -> Iterator[tuple[Shown, NDArray[np.float32] | None]]:
     """Read a table's picture: each card that shows, and the chances of the 52, if it was found."""
     seen = reader.read(shown.picture, card_width_px=shown.card_px, region=shown.part)
     faces = np.flatnonzero(seen.face_up)
@@ -175,7 +178,7 @@ def looked(reader: Reader, shown: Dealt) -> Iterator[tuple[Shown, NDArray[np.flo
         yield one, rows[pairs[number]] if number in pairs else None
 
 
-def told_at_last(reader: Reader, deck: str, session: Iterator[Dealt]) -> Iterator[Called]:
+def told_at_last(reader: CardReader, deck: str, session: Iterator[Dealt]) -> Iterator[Called]:
     """Read every picture of a session: what all looks at each card say together."""
     looks: dict[Shown, Evidence] = {}
     card_px = 0.0
@@ -246,13 +249,19 @@ def main() -> None:
     ask.add_argument("--session", action="store_true", help="look whenever a card has come to rest")
     decks = ask.add_mutually_exclusive_group()
     decks.add_argument("--shipped", action="store_true", help="deal the shipped decks in turn")
+    decks.add_argument("--learnt", action="store_true", help="deal them, and know them")
     decks.add_argument("--anew", action="store_true", help="draw the unseen decks anew")
     asked = ask.parse_args()
-    reader, found = Reader.load(), list[Called]()
+    by_itself, found = Reader.load(), list[Called]()
+    readers = dict[str, CardReader]()
     for number in range(asked.tables):
         shipped = deck_ids()[number % len(deck_ids())]
-        name = shipped if asked.shipped else f"unseen:{asked.first + number}"
-        group = name if asked.shipped else "unseen typefaces"
+        ours = asked.shipped or asked.learnt
+        name = shipped if ours else f"unseen:{asked.first + number}"
+        group = name if ours else "unseen typefaces"
+        if asked.learnt and name not in readers:
+            readers[name] = DeckReader(by_itself, [learn(by_itself, name)])
+        reader = readers.get(name, by_itself)
         deck = open_deck(name)
         if asked.anew:
             group, deck = "drawn anew", replace(deck, faces=redrawn(deck, asked.first + number))
@@ -262,7 +271,7 @@ def main() -> None:
             found += told_at_last(reader, group, looks)
         else:
             found += [each for shown in looks for each in called(reader, group, shown)]
-    report(found, reader.confident_p)
+    report(found, by_itself.confident_p)
 
 
 if __name__ == "__main__":

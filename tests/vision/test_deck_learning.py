@@ -274,6 +274,21 @@ def test_a_hand_over_the_corner_that_no_card_covers_makes_no_card_foreign() -> N
     assert seen.deck_fit[0] >= FOREIGN_FIT
 
 
+def test_a_card_that_lies_on_another_is_told_by_its_whole_face_and_the_other_is_not() -> None:
+    card, seed = Card.KC, 200 + seed_of(Card.KC)
+    quad = outline(load_deck(ONE), seed)
+    below = quad + 0.2 * (quad[2] - quad[0])
+    rows = np.zeros((2, 52), np.float32)
+    rows[0, [DECK.index(card), DECK.index(Card.KS)]] = 0.7, 0.3
+    rows[1, [DECK.index(Card.SEVEN_D), DECK.index(card)]] = 0.7, 0.3
+    pair = Sightings(np.array([quad, below]), np.ones(2, bool), np.ones(2, np.float32), rows)
+    reader = DeckReader(Told(pair, 0.98), [learnt_whole().profile])
+    seen = reader.read(pictured(ONE, card, seed), card_width_px=None)
+    assert DECK[int(seen.card_p[0].argmax())] is card
+    assert seen.card_p[0].max() >= 0.98
+    assert seen.card_p[1].max() < 0.98
+
+
 def test_no_deck_and_a_deck_that_lacks_cards_are_not_read_by() -> None:
     lesson = Class()
     with pytest.raises(ValueError, match="whole ones"):

@@ -72,13 +72,14 @@ class CardFits:
     indices: Fits
     faces: Fits
 
-    def where_open(self, corners: NDArray[np.bool_], whole: NDArray[np.bool_]) -> "CardFits":
-        """Leave out the corners ``(N, 4)`` and the cards ``(N,)`` that may be covered."""
+    def where_open(self, corners: NDArray[np.bool_]) -> "CardFits":
+        """Leave out the corners ``(N, 4)`` that may be covered.
+
+        Whole faces all count: the card that lies on top fits its own, whatever is below, and
+        one that is covered fits none, which says next to nothing.
+        """
         opened = corners[:, : self.indices.shape[1], None]
-        return CardFits(
-            np.where(opened, self.indices, COVERED_FIT),
-            np.where(whole[:, None], self.faces, COVERED_FIT),
-        )
+        return CardFits(np.where(opened, self.indices, COVERED_FIT), self.faces)
 
 
 def fit(cards: Appearance, templates: Templates) -> CardFits:
