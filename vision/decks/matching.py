@@ -72,14 +72,20 @@ class CardFits:
     indices: Fits
     faces: Fits
 
-    def where_open(self, corners: NDArray[np.bool_]) -> "CardFits":
-        """Leave out the corners ``(N, 4)`` that may be covered.
+    def where_open(
+        self, corners: NDArray[np.bool_], whole: NDArray[np.bool_], on_top_fit: float
+    ) -> "CardFits":
+        """Leave out the corners ``(N, 4)`` and the cards ``(N,)`` that may be covered.
 
-        Whole faces all count: the card that lies on top fits its own, whatever is below, and
-        one that is covered fits none, which says next to nothing.
+        Which of two cards lies on top is not known, but the one that does fits its own picture:
+        a whole face that fits one by ``on_top_fit`` counts, whatever else lies there.
         """
         opened = corners[:, : self.indices.shape[1], None]
-        return CardFits(np.where(opened, self.indices, COVERED_FIT), self.faces)
+        shown = whole | (self.faces.max(1) >= on_top_fit)
+        return CardFits(
+            np.where(opened, self.indices, COVERED_FIT),
+            np.where(shown[:, None], self.faces, COVERED_FIT),
+        )
 
 
 def fit(cards: Appearance, templates: Templates) -> CardFits:

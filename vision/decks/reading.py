@@ -70,17 +70,17 @@ class DeckReader:
         if not len(seen):
             return replace(seen, deck_fit=np.zeros(0, np.float32))
         deck_fit = np.full(len(seen), np.nan, np.float32)
-        corners = open_corners(seen.corners_px)
+        whole, corners = open_cards(seen.corners_px), open_corners(seen.corners_px)
         up = np.flatnonzero(seen.face_up)
         card_p = seen.card_p.copy()
         if len(up):
             all_fits = [deck.fits(image, seen.corners_px[up]) for deck in self._decks]
-            fits = [one.where_open(corners[up]) for one in all_fits]
+            fits = [one.where_open(corners[up], whole[up], FOREIGN_FIT) for one in all_fits]
             card_p[up] = weighed(seen.card_p[up], fits)
             carrying = max(one.indices.shape[1] for one in all_fits)
             may_tell = corners[up][:, :carrying].any(1)
             deck_fit[up] = np.where(may_tell, _best_fit(card_p[up], all_fits), np.nan)
-        down = np.flatnonzero(~seen.face_up & open_cards(seen.corners_px))
+        down = np.flatnonzero(~seen.face_up & whole)
         if len(down):
             backs = [deck.back_fits(image, seen.corners_px[down]) for deck in self._decks]
             deck_fit[down] = np.max(backs, axis=0)
