@@ -25,6 +25,13 @@ ONE_PLACE: Final = 0.22
 a card that covers another so far hides its index."""
 BARELY: Final = 0.05
 """Chance of agreeing that allows it."""
+ENDS_ASKEW_RAD: Final = 0.15
+"""Where two opposite indices lie as a card's two ends do, but for so much of a turn, and tell
+one face, they are one card's though both misjudge its size."""
+ENDS_SIZE: Final = 2.0
+"""By no more than this factor, though."""
+OWN_CORNER: Final = 0.15
+"""An index this near the place of a like card's own, in that card's widths, is that one."""
 PRINT_NONE: Final = 0.1
 """What looks like no index with at least this chance may be a part of a court's picture."""
 IN_PLACE_MM: Final = 5.0
@@ -86,15 +93,15 @@ def _nearest(one: "_View", others: list["_View"]) -> float:
     return min((_distance(one, other) for other in others), default=np.inf)
 
 
-def group(indices: Indices, same_place: float = SAME_PLACE) -> list[list[int]]:
+def group(indices: Indices, *, aslant: bool = False) -> list[list[int]]:
     """Sort indices into cards: lists of their numbers, the surest first in each.
 
-    ``same_place``: how near, in card widths, two of a card's indices must put its middle.
+    ``aslant``: nothing is known of the size and the slant at which cards are seen.
     """
     views = [_view(*told) for told in zip(indices.maps, indices.right_hand, strict=True)]
-    far = np.array([[_distance(a, b) for b in views] for a in views]).reshape(
-        len(views), len(views)
-    )
+    same_place = SAME_PLACE_ASLANT if aslant else SAME_PLACE
+    apart = _apart_at_any_size if aslant else _distance
+    far = np.array([[apart(a, b) for b in views] for a in views]).reshape(len(views), len(views))
     pairs = [(far[a, b], a, b) for a in range(len(views)) for b in range(a)]
     card_of = list(range(len(views)))
     for distance, a, b in sorted(pairs):
@@ -107,12 +114,16 @@ def group(indices: Indices, same_place: float = SAME_PLACE) -> list[list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """A card as one of its indices tells it: its middle, unit way up, and width, in pixels."""
+    """A card as one of its indices tells it: its middle, unit way up, and width, in pixels.
+
+    ``inward``: from that index's anchor to the middle, in pixels.
+    """
 
     middle: NDArray[np.float64]
     up: NDArray[np.float64]
     width: float
     right_hand: bool
+    inward: NDArray[np.float64]
 
 
 def _view(told: NDArray[np.floating], right_hand: bool) -> _View:
@@ -120,7 +131,8 @@ def _view(told: NDArray[np.floating], right_hand: bool) -> _View:
     up = -onto[:, 1] / max(float(np.hypot(*onto[:, 1])), 1e-6)
     width = float(np.sqrt(abs(np.linalg.det(onto[:, :2])))) * CARD_WIDTH_MM
     middle = onto[:, :2] @ MIDDLE_MM + onto[:, 2]
-    return _View(middle, up, max(width, 1e-6), bool(right_hand))
+    inward = onto[:, :2] @ (MIDDLE_MM - _own_anchor(right_hand))
+    return _View(middle, up, max(width, 1e-6), bool(right_hand), inward)
 
 
 def _distance(one: _View, other: _View) -> float:
@@ -137,6 +149,19 @@ def _distance(one: _View, other: _View) -> float:
     return _apart(one, other)
 
 
+def _apart_at_any_size(one: _View, other: _View) -> float:
+    """The same, where both may misjudge the card's size: as far as they must agree on a face."""
+    distance = _distance(one, other)
+    if distance < SAME_PLACE_ASLANT or one.right_hand != other.right_hand:
+        return distance
+    way = one.inward - other.inward
+    between = other.middle - other.inward - (one.middle - one.inward)
+    grown = float(np.hypot(*between)) / max(float(np.hypot(*way)), 1e-6)
+    askew = abs(float(np.arctan2(way[0] * between[1] - way[1] * between[0], way @ between)))
+    sized = 1 / ENDS_SIZE < grown < ENDS_SIZE
+    return ONE_PLACE if distance < np.inf and sized and askew < ENDS_ASKEW_RAD else distance
+
+
 def _apart(one: _View, other: _View) -> float:
     return float(np.hypot(*(one.middle - other.middle))) / min(one.width, other.width)
 
@@ -147,26 +172,44 @@ def _agreement(indices: Indices, a: int, b: int) -> float:
     return float(one @ other) / max(float(one.max() * other.max()), 1e-12)
 
 
-def told_once(indices: Indices, cards: list[list[int]]) -> list[list[int]]:
-    """Leave out a card told again by an index whose slant was misjudged, and keep the order.
+def told_once(indices: Indices, cards: list[list[int]], faces: list[int]) -> list[int]:
+    """Number the cards, without those told again by an index whose slant was misjudged.
 
-    It has the other's face, middle and direction. A like card that lies there too has the same
-    size, and lies far enough off to leave both their indices in view.
+    It has the other's face, middle and direction, or is an index of the other by its place. A
+    like card that lies there too has the same size, and lies far enough off to leave both their
+    indices in view.
     """
-    views = [_view(joined_map(indices, members), False) for members in cards]
-    faces = [int(indices.card_log[members].sum(0).argmax()) for members in cards]
+    maps = [joined_map(indices, members) for members in cards]
+    views = [_view(onto, False) for onto in maps]
     surest = [-float(indices.none_log[members].min()) for members in cards]
     kept: list[int] = []
     for one in sorted(range(len(cards)), key=lambda i: (-len(cards[i]), -surest[i])):
-        if not any(faces[one] == faces[k] and _echoes(views[one], views[k]) for k in kept):
+        alike = [k for k in kept if faces[one] == faces[k]]
+        if not any(
+            _echoes(views[one], views[k]) or _is_own(indices, cards[one], maps[k]) for k in alike
+        ):
             kept.append(one)
-    return [cards[i] for i in sorted(kept)]
+    return sorted(kept)
 
 
 def _echoes(one: _View, other: _View) -> bool:
     low, high = sorted((one.width, other.width))
     reach = ECHO_PLACE if high > ECHO_SIZE * low else ONE_PLACE
     return _apart(one, other) < reach and abs(float(one.up @ other.up)) > 0.9
+
+
+def _is_own(indices: Indices, members: list[int], whole: NDArray[np.float32]) -> bool:
+    """Whether a lone index lies as and where a card has one of its own."""
+    if len(members) > 1:
+        return False
+    onto, right_hand = indices.maps[members[0]], indices.right_hand[members]
+    corners = np.array([whole, turned(whole.astype(np.float64))], np.float32)
+    here = _view(onto, bool(right_hand[0])).up
+    place = anchor_points(onto[None], right_hand)[0]
+    card = _view(whole, False)
+    far = np.hypot(*(anchor_points(corners, np.repeat(right_hand, 2)) - place).T) / card.width
+    upright = [float(_view(corner, False).up @ here) > 0.9 for corner in corners]
+    return bool((upright & (far < OWN_CORNER)).any())
 
 
 def without_print(indices: Indices, cards: list[list[int]]) -> list[list[int]]:
@@ -251,11 +294,15 @@ def _anchors(
     card, picture = [], []
     for i in members:
         onto = indices.maps[i].astype(np.float64)
-        x = CARD_WIDTH_MM - ANCHOR_MM[0] if indices.right_hand[i] else ANCHOR_MM[0]
-        own = np.array([x, ANCHOR_MM[1]])
+        own = _own_anchor(bool(indices.right_hand[i]))
         picture.append(onto[:, :2] @ own + onto[:, 2])
         card.append(own if onto[:, 1] @ first[:, 1] >= 0 else 2 * MIDDLE_MM - own)
     return np.array(card), np.array(picture)
+
+
+def _own_anchor(right_hand: bool) -> NDArray[np.float64]:
+    x = CARD_WIDTH_MM - ANCHOR_MM[0] if right_hand else ANCHOR_MM[0]
+    return np.array([x, ANCHOR_MM[1]])
 
 
 def _similarity(told: NDArray[np.float64], seen: NDArray[np.float64]) -> NDArray[np.float64]:

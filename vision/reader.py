@@ -18,8 +18,6 @@ from vision.corners import (
 from vision.faces import Faces, read_faces, unread
 from vision.finder import NOMINAL_PX, Found, find, join
 from vision.merging import (
-    SAME_PLACE,
-    SAME_PLACE_ASLANT,
     Indices,
     group,
     in_place,
@@ -159,19 +157,17 @@ class Reader:
         )
         indices = _sharpest_once(indices) if aslant else _each_once(indices)
         indices, cards = self._with_other_corners(
-            picture, with_hands_settled(indices), SAME_PLACE_ASLANT if aslant else SAME_PLACE
+            picture, with_hands_settled(indices), aslant=aslant
         )
-        if aslant:
-            cards = told_once(indices, cards)
         cards = without_print(indices, cards)
         maps = np.array([joined_map(indices, members) for members in cards], np.float32)
-        return Looks(indices, cards, maps.reshape(-1, 2, 3), found)
+        return Looks(indices, cards, maps.reshape(-1, 2, 3), found, aslant)
 
     def _with_other_corners(
-        self, picture: NDArray[np.uint8], indices: Indices, same_place: float
+        self, picture: NDArray[np.uint8], indices: Indices, *, aslant: bool
     ) -> tuple[Indices, list[list[int]]]:
         """Look where each card's other indices must lie, and add to it those that are there."""
-        cards = group(indices, same_place)
+        cards = group(indices, aslant=aslant)
         maps, right_hand, cards_of = unseen_corners(indices, cards)
         read = read_once(self.classifier, picture, maps, right_hand, NUDGES_MM[:1])
         there = (read.none_log < np.log(PLAIN_NONE)) & in_place(maps, read.maps, right_hand)
@@ -195,12 +191,14 @@ class Looks:
     Attributes:
         cards: the numbers of each card's indices, the surest first.
         maps: from each card's frame to the picture, ``(cards, 2, 3)``.
+        aslant: nothing is known of the size and the slant at which cards are seen.
     """
 
     indices: Indices
     cards: list[list[int]]
     maps: NDArray[np.float32]
     found: Found
+    aslant: bool
 
 
 def _each_once(indices: Indices) -> Indices:
@@ -245,8 +243,11 @@ def _sightings(
         joined_vote(indices, members, overlap, face, beside)
         for members, face in zip(cards, says, strict=True)
     ]
-    heats = [float(1 - np.prod(1 - indices.heat[members])) for members in cards]
-    faces = card_corners(looks.maps)
+    once = list(range(len(cards)))
+    if looks.aslant:
+        once = told_once(indices, cards, [int(chances.argmax()) for chances, _ in votes])
+    heats = [float(1 - np.prod(1 - indices.heat[cards[one]])) for one in once]
+    faces = card_corners(looks.maps[once])
     backs, back_heat = _backs(found, faces.mean(1))
     return Sightings(
         np.concatenate([faces, backs]),
@@ -254,7 +255,7 @@ def _sightings(
         np.concatenate([np.array(heats, np.float32), back_heat]),
         np.concatenate(
             [
-                np.array([chances for chances, _ in votes], np.float32).reshape(-1, 52),
+                np.array([votes[one][0] for one in once], np.float32).reshape(-1, 52),
                 np.zeros((len(backs), 52), np.float32),
             ]
         ),
