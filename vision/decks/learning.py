@@ -16,6 +16,7 @@ from models.cards import DECK, Card
 from vision.decks.appearance import Appearance, appearance
 from vision.decks.cover import open_cards
 from vision.decks.matching import Templates, fit, right_hand_fits, whole_fits
+from vision.decks.outline import outlined
 from vision.decks.profile import DeckProfile, unlearnt
 from vision.decks.reading import READING_SAYS, deck_says
 from vision.sightings import CardReader, Sightings
@@ -97,7 +98,8 @@ class Lesson:
         """Take in one picture ``(H, W, 3)`` BGR; returns how many cards could be learnt from."""
         seen = self._reader.read(image, card_width_px=None)
         whole = np.flatnonzero(uncovered(seen, (image.shape[1], image.shape[0])))
-        shown = appearance(image, seen.corners_px[whole])
+        quads = [outlined(image, quad) for quad in seen.corners_px[whole]]
+        shown = appearance(image, np.array(quads, np.float32).reshape(-1, 4, 2))
         for at, which in enumerate(whole):
             if seen.face_up[which]:
                 row = seen.card_p[which].astype(np.float64)

@@ -1,0 +1,64 @@
+"""The outline of a card shown alone is where its edges are, however an index told its size."""
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from models.cards import DECK
+from tests.vision.snapshots import outline, snapshot
+from vision.decks.outline import outlined
+from vision.scenes.decks import load_deck
+
+NAME = "casino-standard"
+
+
+def misjudged(
+    quad: NDArray[np.float32], size: float, turn_rad: float, off: float
+) -> NDArray[np.float32]:
+    middle = quad.mean(0)
+    c, s = np.cos(turn_rad) * size, np.sin(turn_rad) * size
+    width = np.linalg.norm(quad[1] - quad[0])
+    moved = (quad - middle) @ np.array([[c, s], [-s, c]]) + middle + off * width
+    return np.asarray(moved, np.float32)
+
+
+@settings(max_examples=40)
+@given(
+    number=st.integers(0, 51),
+    size=st.floats(0.92, 1.1),
+    turn_rad=st.floats(-0.03, 0.03),
+    off=st.floats(-0.02, 0.02),
+)
+def test_a_misjudged_outline_moves_onto_the_card_s_edges(
+    number: int, size: float, turn_rad: float, off: float
+) -> None:
+    deck = load_deck(NAME)
+    true = outline(deck, number)
+    told = misjudged(true, size, turn_rad, off)
+    found = outlined(snapshot(deck, DECK[number], number), told)
+    assert np.abs(found - true).max() < 3.0
+
+
+@pytest.mark.parametrize("cloth", [0, 128, 250])
+def test_where_no_edge_shows_the_outline_stays(cloth: int) -> None:
+    bare = np.full((480, 640, 3), cloth, np.uint8)
+    told = outline(load_deck(NAME), 3)
+    assert (outlined(bare, told) == told).all()
+
+
+def test_edges_of_what_has_not_a_card_s_proportions_are_not_followed() -> None:
+    told = outline(load_deck(NAME), 3)
+    picture = np.full((480, 640, 3), 40, np.uint8)
+    squat = told.copy()
+    squat[2:] -= 0.2 * (told[2:] - told[[1, 0]])
+    cv2.fillConvexPoly(picture, squat.round().astype(np.int32), (230, 230, 230))
+    wider = squat + 0.1 * (squat - squat.mean(0))
+    assert (outlined(picture, wider) == wider).all()
+
+
+def test_a_card_that_runs_out_of_the_picture_keeps_its_outline() -> None:
+    told = outline(load_deck(NAME), 3) + np.float32(600)
+    assert (outlined(snapshot(load_deck(NAME), DECK[3], 3), told) == told).all()

@@ -1,0 +1,98 @@
+"""Lay the outline of a card that lies alone on the edges that the picture shows.
+
+From an index a card's size is told by what indices are like in most decks; where a deck's own is
+larger, smaller or elsewhere, its outline is told wrongly. A card shown by itself has four edges.
+"""
+
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM
+
+REACH: Final = 0.14
+"""So far from the told outline an edge is looked for, in card widths."""
+ALONG: Final = np.linspace(0.15, 0.85, 24)
+"""Where on a side, between its corners, which are round."""
+STEP: Final = 0.005
+"""How finely it is looked for, in card widths."""
+ACROSS: Final = 3
+"""Steps on either side of an edge between which colours are compared."""
+CLEAR: Final = 20.0
+"""An edge changes the colour by this much."""
+OUTERMOST: Final = 0.6
+"""Of several changes of colour the outermost is the edge that is so much of the greatest: what
+lies further in is print."""
+BEND: Final = 0.06
+"""So far from a side's mean an edge may run, in card widths: sides are told in wrong directions."""
+PROPORTIONS: Final = 0.1
+"""What has other proportions than a card's by more than this share is none."""
+
+Quad = NDArray[np.float32]
+Line = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""A point, and a direction of length 1."""
+
+
+def outlined(image: NDArray[np.uint8], quad: Quad) -> Quad:
+    """Move an outline ``(4, 2)`` onto the edges round it; where they are not clear it stays.
+
+    Args:
+        image: ``(H, W, 3)`` BGR, the card alone on a cloth.
+        quad: the card's corners as told, clockwise from its own upper left.
+    """
+    told = quad.astype(np.float64)
+    width = float(np.linalg.norm(told[1] - told[0]))
+    smooth = np.asarray(cv2.GaussianBlur(image, (0, 0), max(0.8, width / 120)), np.float32)
+    sides = [_edge(smooth, told, side, width) for side in range(4)]
+    lines = [line for line in sides if line is not None]
+    if len(lines) < 4:
+        return quad
+    found = np.array([_crossing(lines[side - 1], lines[side]) for side in range(4)])
+    return np.asarray(found, np.float32) if _is_card(found) else quad
+
+
+def _edge(
+    image: NDArray[np.float32], quad: NDArray[np.float64], side: int, width: float
+) -> Line | None:
+    """Where the card ends on one side; ``None`` where that is not clear."""
+    start, end = quad[side], quad[(side + 1) % 4]
+    length = float(np.linalg.norm(end - start))
+    along = (end - start) / max(length, 1e-6)
+    out = np.array([along[1], -along[0]])
+    off = np.arange(-REACH, REACH, STEP) * width
+    points = start + np.multiply.outer(ALONG * length, along) + np.multiply.outer(off, out)[:, None]
+    x, y = np.moveaxis(points.astype(np.float32), 2, 0)
+    seen = cv2.remap(image, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    change = np.linalg.norm(seen[2 * ACROSS :] - seen[: -2 * ACROSS], axis=2)
+    off = off[ACROSS:-ACROSS]
+    everywhere = np.quantile(change, 0.25, axis=1)
+    if everywhere.max() < CLEAR:
+        return None
+    outer = int(np.flatnonzero(everywhere >= OUTERMOST * everywhere.max()).max())
+    first = max(0, outer - 2 * ACROSS)
+    peak = first + int(everywhere[first : outer + 1].argmax())
+    near = np.where(np.abs(off - off[peak])[:, None] < BEND * width, change, 0)
+    clear = near.max(0) > CLEAR
+    if clear.sum() < len(ALONG) / 2:
+        return None
+    runs = np.column_stack([ALONG * length, off[near.argmax(0)]])[clear].astype(np.float32)
+    right, away, at, by = cv2.fitLine(runs, cv2.DIST_HUBER, 0, 0.01, 0.01).ravel()
+    return start + at * along + by * out, right * along + away * out
+
+
+def _crossing(one: Line, other: Line) -> NDArray[np.float64]:
+    (p, u), (q, v) = one, other
+    way = np.column_stack([u, -v])
+    if abs(float(np.linalg.det(way))) < 0.5:
+        return np.full(2, np.nan)
+    return np.asarray(p + np.linalg.solve(way, q - p)[0] * u, np.float64)
+
+
+def _is_card(quad: NDArray[np.float64]) -> bool:
+    across, down = (np.linalg.norm(quad[k + 1] - quad[k]) for k in (0, 1))
+    across += np.linalg.norm(quad[2] - quad[3])
+    down += np.linalg.norm(quad[3] - quad[0])
+    share = float(down / across) * CARD_WIDTH_MM / CARD_HEIGHT_MM
+    return bool(np.isfinite(quad).all()) and abs(share - 1) < PROPORTIONS
