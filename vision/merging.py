@@ -150,7 +150,10 @@ def _distance(one: _View, other: _View) -> float:
 
 
 def _apart_at_any_size(one: _View, other: _View) -> float:
-    """The same, where both may misjudge the card's size: as far as they must agree on a face."""
+    """How far apart they put it, where both may misjudge the card's size.
+
+    Two that lie as a card's ends do count as near, but no nearer than asks for like faces.
+    """
     distance = _distance(one, other)
     if distance < SAME_PLACE_ASLANT or one.right_hand != other.right_hand:
         return distance
