@@ -68,7 +68,7 @@ def bend_between(
     where it should.
     """
     into = np.linalg.inv(told[:, :2])
-    anchor = _anchor(right_hand)
+    anchor = anchor_of(right_hand)
     linear = into @ true[:, :2]
     place = into @ (true[:, :2] @ anchor + true[:, 2] - told[:, 2])
     return np.asarray([*(linear - np.eye(2)).ravel(), *(place - anchor) / 10], np.float32)
@@ -100,9 +100,10 @@ def other_hand(onto: NDArray[np.floating], right_hand: bool) -> NDArray[np.float
 
 
 def _anchors(right_hand: NDArray[np.bool_]) -> NDArray[np.float64]:
-    return np.array([_anchor(bool(right)) for right in right_hand]).reshape(-1, 2)
+    return np.array([anchor_of(bool(right)) for right in right_hand]).reshape(-1, 2)
 
 
-def _anchor(right_hand: bool) -> NDArray[np.float64]:
+def anchor_of(right_hand: bool) -> NDArray[np.float64]:
+    """Where an index's anchor lies on its own card, ``(2,)`` millimetres."""
     x = CARD_WIDTH_MM - ANCHOR_MM[0] if right_hand else ANCHOR_MM[0]
     return np.array([x, ANCHOR_MM[1]])

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.corners import ANCHOR_MM, CARD_WIDTH_MM, MIDDLE_MM, anchor_points, other_hand
+from vision.corners import CARD_WIDTH_MM, MIDDLE_MM, anchor_of, anchor_points, other_hand
 
 SAME_PLACE: Final = 0.35
 """Middles of one card, told from two of its indices, lie this near, in card widths."""
@@ -131,7 +131,7 @@ def _view(told: NDArray[np.floating], right_hand: bool) -> _View:
     up = -onto[:, 1] / max(float(np.hypot(*onto[:, 1])), 1e-6)
     width = float(np.sqrt(abs(np.linalg.det(onto[:, :2])))) * CARD_WIDTH_MM
     middle = onto[:, :2] @ MIDDLE_MM + onto[:, 2]
-    inward = onto[:, :2] @ (MIDDLE_MM - _own_anchor(right_hand))
+    inward = onto[:, :2] @ (MIDDLE_MM - anchor_of(right_hand))
     return _View(middle, up, max(width, 1e-6), bool(right_hand), inward)
 
 
@@ -155,14 +155,14 @@ def _apart_at_any_size(one: _View, other: _View) -> float:
     Two that lie as a card's ends do count as near, but no nearer than asks for like faces.
     """
     distance = _distance(one, other)
-    if distance < SAME_PLACE_ASLANT or one.right_hand != other.right_hand:
+    if not SAME_PLACE_ASLANT <= distance < np.inf or one.right_hand != other.right_hand:
         return distance
     way = one.inward - other.inward
     between = other.middle - other.inward - (one.middle - one.inward)
     grown = float(np.hypot(*between)) / max(float(np.hypot(*way)), 1e-6)
     askew = abs(float(np.arctan2(way[0] * between[1] - way[1] * between[0], way @ between)))
-    sized = 1 / ENDS_SIZE < grown < ENDS_SIZE
-    return ONE_PLACE if distance < np.inf and sized and askew < ENDS_ASKEW_RAD else distance
+    ends = 1 / ENDS_SIZE < grown < ENDS_SIZE and askew < ENDS_ASKEW_RAD
+    return ONE_PLACE if ends else distance
 
 
 def _apart(one: _View, other: _View) -> float:
@@ -175,14 +175,21 @@ def _agreement(indices: Indices, a: int, b: int) -> float:
     return float(one @ other) / max(float(one.max() * other.max()), 1e-12)
 
 
-def told_once(indices: Indices, cards: list[list[int]], faces: list[int]) -> list[int]:
+def told_once(
+    indices: Indices, cards: list[list[int]], maps: NDArray[np.float32], faces: list[int]
+) -> list[int]:
     """Number the cards, without those told again by an index whose slant was misjudged.
 
     It has the other's face, middle and direction, or is an index of the other by its place. A
     like card that lies there too has the same size, and lies far enough off to leave both their
     indices in view.
+
+    Args:
+        indices: all that were read.
+        cards: the numbers of each card's.
+        maps: of the cards, ``(cards, 2, 3)``.
+        faces: what each card was read as, a number of the 52.
     """
-    maps = [joined_map(indices, members) for members in cards]
     views = [_view(onto, False) for onto in maps]
     surest = [-float(indices.none_log[members].min()) for members in cards]
     kept: list[int] = []
@@ -297,15 +304,10 @@ def _anchors(
     card, picture = [], []
     for i in members:
         onto = indices.maps[i].astype(np.float64)
-        own = _own_anchor(bool(indices.right_hand[i]))
+        own = anchor_of(bool(indices.right_hand[i]))
         picture.append(onto[:, :2] @ own + onto[:, 2])
         card.append(own if onto[:, 1] @ first[:, 1] >= 0 else 2 * MIDDLE_MM - own)
     return np.array(card), np.array(picture)
-
-
-def _own_anchor(right_hand: bool) -> NDArray[np.float64]:
-    x = CARD_WIDTH_MM - ANCHOR_MM[0] if right_hand else ANCHOR_MM[0]
-    return np.array([x, ANCHOR_MM[1]])
 
 
 def _similarity(told: NDArray[np.float64], seen: NDArray[np.float64]) -> NDArray[np.float64]:

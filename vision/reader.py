@@ -245,7 +245,8 @@ def _sightings(
     ]
     once = list(range(len(cards)))
     if looks.aslant:
-        once = told_once(indices, cards, [int(chances.argmax()) for chances, _ in votes])
+        read_as = [int(chances.argmax()) for chances, _ in votes]
+        once = told_once(indices, cards, looks.maps, read_as)
     heats = [float(1 - np.prod(1 - indices.heat[cards[one]])) for one in once]
     faces = card_corners(looks.maps[once])
     backs, back_heat = _backs(found, faces.mean(1))
