@@ -47,6 +47,9 @@ FACE_NOT_BACK: Final = 0.25
 """A back whose middle lies this near that of a face, in card widths, is that face."""
 BACK_NOT_BACK: Final = 0.25
 """A back whose middle lies this near a surer one's, in card widths, is that one found twice."""
+PIP_SIZE: Final = 0.6
+"""A back no wider than so much of the face on which it lies is a pip: cards in one picture are
+about one size."""
 SEARCH_SIDES_PX: Final = (160, 320, 640, 1280)
 """Without a given width, the picture's longer side is brought to each of these in turn."""
 SAME_INDEX: Final = 0.07
@@ -249,7 +252,7 @@ def _sightings(
         once = told_once(indices, cards, looks.maps, read_as)
     heats = [float(1 - np.prod(1 - indices.heat[cards[one]])) for one in once]
     faces = card_corners(looks.maps[once])
-    backs, back_heat = _backs(found, faces.mean(1))
+    backs, back_heat = _backs(found, faces)
     return Sightings(
         np.concatenate([faces, backs]),
         np.repeat([True, False], [len(faces), len(backs)]),
@@ -266,20 +269,31 @@ def _sightings(
 def _backs(
     found: Found, faces: NDArray[np.float32]
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Corners and heats of backs, each once, and none where a face's middle is."""
+    """Corners and heats of backs, each once; none where a face's middle is, no pip of a face."""
     x_axis, y_axis = found.back_rights / CARD_WIDTH_MM, -found.back_ups / CARD_WIDTH_MM
     origin = found.back_middles - x_axis * CARD_WIDTH_MM / 2 - y_axis * CARD_HEIGHT_MM / 2
     maps = np.stack([x_axis, y_axis, origin], axis=2).astype(np.float32)
     widths = np.hypot(*found.back_ups.T)
+    middles = faces.mean(1)
     kept: list[int] = []
     for at in np.argsort(-found.back_heat, kind="stable"):
         if found.back_heat[at] < BACK_HEAT:
             break
         middle = found.back_middles[at]
         told = _near(found.back_middles[kept], middle, BACK_NOT_BACK * widths[at])
-        if not told and not _near(faces, middle, FACE_NOT_BACK * widths[at]):
+        face = _near(middles, middle, FACE_NOT_BACK * widths[at])
+        if not told and not face and not _is_pip(faces, middle, widths[at]):
             kept.append(int(at))
     return card_corners(maps[kept]), found.back_heat[kept]
+
+
+def _is_pip(faces: NDArray[np.float32], middle: NDArray[np.float32], width: float) -> bool:
+    place = (float(middle[0]), float(middle[1]))
+    return any(
+        width <= PIP_SIZE * np.hypot(*(face[1] - face[0]))
+        and cv2.pointPolygonTest(face, place, measureDist=False) >= 0
+        for face in faces
+    )
 
 
 def _near(points: NDArray[np.float32], place: NDArray[np.float32], reach: float) -> bool:

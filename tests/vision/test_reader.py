@@ -148,3 +148,17 @@ def test_chances_of_a_card_sum_to_at_most_one() -> None:
     seen = read(felt(("5H", 200, 200, 0), ("8C", 217, 192, 0), ("2D", 234, 184, 90)))
     assert len(seen) >= 3
     assert (seen.card_p.sum(1) <= 1 + 1e-5).all()
+
+
+@pytest.mark.parametrize("deck", ["casino-jumbo", "casino-standard"])
+@pytest.mark.parametrize("card", ["4H", "6C"])
+def test_the_pips_of_a_card_seen_close_up_are_no_backs(card: str, deck: str) -> None:
+    art = load_deck(deck).faces[Card(card)]
+    close = cv2.resize(art, None, fx=420 / art.shape[1], fy=420 / art.shape[1])
+    picture = np.full((close.shape[0] + 200, 620, 3), (120, 150, 170), np.float32)
+    share = close[..., 3:] / np.float32(255)
+    place = picture[100:-100, 100:-100]
+    place += share * (close[..., :3] - place)
+    blurred = np.asarray(cv2.GaussianBlur(picture, (0, 0), 3), np.uint8)
+    seen = the_reader().read(blurred, card_width_px=None)
+    assert [str(DECK[int(row.argmax())]) for row in seen.card_p] == [card]
