@@ -75,17 +75,19 @@ def replay(
     *,
     progress: Callable[[float], None] = lambda _: None,
     clock: Clock | None = None,
+    opened: Callable[[Path], Recording] = open_recording,
 ) -> Replayed:
     """Play a session from its first frame to its last and settle every round of it.
 
     The reader is loaded only once the recording has been found sound. Without a ``clock`` the
-    replay runs by one of its own, at the speed of ``options``.
+    replay runs by one of its own, at the speed of ``options``. ``opened`` reads the session
+    folder; a bench that disturbs a film passes its own.
 
     Raises:
         PitwatchError: the session is missing, damaged or impossible; whatever was journalled
             before that is no result.
     """
-    recording = open_recording(options.folder)
+    recording = opened(options.folder)
     book = _rulebook(options, recording)
     rules = _site_rules(book.rules, recording, options.knobs)
     pipeline = Pipeline(

@@ -25,6 +25,7 @@ from vision.felt import Pose, locate
 from vision.ground import card_blocks, in_play, watched_blocks
 from vision.health import CameraHealth, Fault
 from vision.observer import FOREIGN_LOOKS, Observer, foreign
+from vision.repeats import Repeats
 from vision.sightings import CardReader, Sightings
 from vision.tracker import Change, Seen, Track, Tracker
 from vision.view import FeltView
@@ -126,9 +127,10 @@ class Watcher:
         eye = self._eye = self._eye or self._open(frame.gray)
         self._frame, self.spent.frames = frame.index, self.spent.frames + 1
         started = self._stopwatch_ns()
+        repeated = eye.repeats.repeated(frame.gray, frame.at_ns)
         faults = eye.health.see(frame.gray, frame.at_ns)
         self.spent.health_ns += self._stopwatch_ns() - started
-        if not eye.health.trusted:
+        if not eye.health.trusted or repeated:
             return self._told(faults, frame)
         self._follow(eye, frame)
         changes = self._look(eye, frame) if eye.detector.due.any() else ()
@@ -150,6 +152,7 @@ class Watcher:
         grid = Grid.of(*size, self.felt.card_width_px(x_mm, y_mm))
         return _Eye(
             pad_px=round(_PAD_MM * self.felt.px_per_mm(x_mm, y_mm)),
+            repeats=Repeats(),
             health=CameraHealth(size, self.felt, self._layout, self._pose),
             detector=ChangeDetector(grid, watched_blocks(grid, self.felt, self._layout)),
             backdrop=Backdrop(grid, self.felt),
@@ -266,6 +269,7 @@ class _Eye:
     """What hangs on the size of the picture, known with the first frame."""
 
     pad_px: int
+    repeats: Repeats
     health: CameraHealth
     detector: ChangeDetector
     backdrop: Backdrop
