@@ -22,10 +22,11 @@ _COLLAPSED: Final = 0.15
 """Share of the change before: below it, what moved has stopped. Repeats measured 0.001 to 0.08,
 the last picture of a hand that withdraws 0.1 to 1 (filmed sessions 9101 and 9102)."""
 _QUIET: Final = 0.6
-"""Share of the usual noise: repeats that were encoded again measured 0.1 to 0.5 at the median."""
+"""Share of the usual noise: repeats that were encoded again measured 0.2 to 0.5 at the median."""
 _USUAL: Final = 20
-"""The percentile of recent changes that stands for a still picture's noise."""
+"""The percentile of recent noise that counts as usual."""
 _USUAL_NS: Final = 5_000_000_000
+_TILES: Final = (16, 9)
 
 
 class Repeats:
@@ -35,7 +36,7 @@ class Repeats:
         self._before: NDArray[np.uint8] | None = None
         self._new_ns = 0
         self._change = 0.0
-        self._recent: deque[tuple[int, float]] = deque()
+        self._noise: deque[tuple[int, float]] = deque()
 
     def repeated(self, gray: NDArray[np.uint8], at_ns: int) -> bool:
         """Take in the next picture and tell whether it shows the one before again.
@@ -49,25 +50,29 @@ class Repeats:
         if before is None or before.shape != sample.shape:
             self._new_ns = at_ns
             return False
-        change = float(cv2.absdiff(sample, before).mean())
-        if self._is_repeat(change, at_ns - self._new_ns):
+        change, noise = _measured(sample, before)
+        if self._is_repeat(change, noise, at_ns - self._new_ns):
             return True
-        self._learn(change, at_ns)
+        self._new_ns, self._change = at_ns, change
+        self._learn(noise, at_ns)
         return False
 
-    def _is_repeat(self, change: float, waited_ns: int) -> bool:
-        usual = self._usual()
+    def _is_repeat(self, change: float, noise: float, waited_ns: int) -> bool:
+        usual = float(np.percentile([n for _, n in self._noise], _USUAL)) if self._noise else 0.0
         if not change and usual:
             return waited_ns < FROZEN_NS
         collapsed = change < _COLLAPSED * self._change
-        quiet = not usual or change < _QUIET * usual
+        quiet = not usual or noise < _QUIET * usual
         return collapsed and quiet and waited_ns < STOPPED_NS
 
-    def _usual(self) -> float:
-        return float(np.percentile([c for _, c in self._recent], _USUAL)) if self._recent else 0.0
+    def _learn(self, noise: float, at_ns: int) -> None:
+        self._noise.append((at_ns, noise))
+        while at_ns - self._noise[0][0] > _USUAL_NS:
+            self._noise.popleft()
 
-    def _learn(self, change: float, at_ns: int) -> None:
-        self._new_ns, self._change = at_ns, change
-        self._recent.append((at_ns, change))
-        while at_ns - self._recent[0][0] > _USUAL_NS:
-            self._recent.popleft()
+
+def _measured(sample: NDArray[np.uint8], before: NDArray[np.uint8]) -> tuple[float, float]:
+    """Return by how many grey levels the picture changed, as a whole and in its quieter half."""
+    apart = cv2.absdiff(sample, before).astype(np.float32)
+    tiles = np.sort(np.asarray(cv2.resize(apart, _TILES, interpolation=cv2.INTER_AREA)), axis=None)
+    return float(tiles.mean()), float(tiles[: tiles.size // 2].mean())
