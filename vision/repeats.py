@@ -12,9 +12,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-FROZEN_NS: Final = 2_000_000_000
-"""A picture without any new noise is taken for a repeat for so long. The camera's health reports
-a frozen camera well before that."""
+FROZEN_NS: Final = 500_000_000
+"""A picture that equals the one before bit for bit is taken for a repeat for so long: eight in a
+row of a camera of 15 a second. A camera that froze is reported by its health."""
 STOPPED_NS: Final = 100_000_000
 """Everything stopping at once is taken for a repeat for so long: two pictures of a camera of 15 a
 second. Longer would make every last card of a deal late."""
@@ -26,6 +26,10 @@ _QUIET: Final = 0.6
 _USUAL: Final = 20
 """The percentile of recent noise that counts as usual."""
 _USUAL_NS: Final = 5_000_000_000
+_EVER_NS: Final = 60_000_000_000
+"""So long is remembered whether new pictures ever equal the one before."""
+_EVER: Final = 1
+"""The percentile of changes that tells it: a camera that froze for a moment does not."""
 _TILES: Final = (16, 9)
 
 
@@ -36,7 +40,8 @@ class Repeats:
         self._before: NDArray[np.uint8] | None = None
         self._new_ns = 0
         self._change = 0.0
-        self._noise: deque[tuple[int, float]] = deque()
+        self._changes = _Recent(_EVER_NS)
+        self._noise = _Recent(_USUAL_NS)
 
     def repeated(self, gray: NDArray[np.uint8], at_ns: int) -> bool:
         """Take in the next picture and tell whether it shows the one before again.
@@ -54,21 +59,36 @@ class Repeats:
         if self._is_repeat(change, noise, at_ns - self._new_ns):
             return True
         self._new_ns, self._change = at_ns, change
-        self._learn(noise, at_ns)
+        self._changes.add(change, at_ns)
+        self._noise.add(noise, at_ns)
         return False
 
     def _is_repeat(self, change: float, noise: float, waited_ns: int) -> bool:
-        usual = float(np.percentile([n for _, n in self._noise], _USUAL)) if self._noise else 0.0
-        if not change and usual:
+        if change >= _COLLAPSED * self._change and change:
+            return False
+        if not change and self._changes.percentile(_EVER):
             return waited_ns < FROZEN_NS
-        collapsed = change < _COLLAPSED * self._change
+        usual = self._noise.percentile(_USUAL)
         quiet = not usual or noise < _QUIET * usual
-        return collapsed and quiet and waited_ns < STOPPED_NS
+        return change < _COLLAPSED * self._change and quiet and waited_ns < STOPPED_NS
 
-    def _learn(self, noise: float, at_ns: int) -> None:
-        self._noise.append((at_ns, noise))
-        while at_ns - self._noise[0][0] > _USUAL_NS:
-            self._noise.popleft()
+
+class _Recent:
+    """Measures of the last new pictures."""
+
+    def __init__(self, kept_ns: int) -> None:
+        self._kept_ns = kept_ns
+        self._measures: deque[tuple[int, float]] = deque()
+
+    def add(self, measure: float, at_ns: int) -> None:
+        self._measures.append((at_ns, measure))
+        while at_ns - self._measures[0][0] > self._kept_ns:
+            self._measures.popleft()
+
+    def percentile(self, share: float) -> float:
+        """Return it; 0 before the first."""
+        measures = [measure for _, measure in self._measures]
+        return float(np.percentile(measures, share)) if measures else 0.0
 
 
 def _measured(sample: NDArray[np.uint8], before: NDArray[np.uint8]) -> tuple[float, float]:

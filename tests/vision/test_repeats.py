@@ -60,8 +60,9 @@ def test_a_moving_picture_encoded_again_is_a_repeat_though_not_bit_for_bit() -> 
 
 def test_without_noise_a_picture_in_which_all_stopped_waits_for_the_next() -> None:
     repeats = Repeats()
-    judged(repeats, [moving(n, 0.0) for n in range(30)])
-    rested = judged(repeats, [moving(29, 0.0)] * 6, 30 * FRAME_NS)
+    judged(repeats, [still(0, 0.0)] * 30)
+    judged(repeats, [moving(n, 0.0) for n in range(30)], 30 * FRAME_NS)
+    rested = judged(repeats, [moving(29, 0.0)] * 6, 60 * FRAME_NS)
     assert rested == [(i + 1) * FRAME_NS < STOPPED_NS for i in range(6)]
 
 
@@ -74,7 +75,7 @@ def test_a_hand_that_withdraws_under_noise_keeps_nothing_waiting() -> None:
 def test_a_frozen_picture_is_not_waited_for_for_ever() -> None:
     repeats = Repeats()
     judged(repeats, [moving(n) for n in range(30)])
-    frozen = judged(repeats, [moving(29)] * 40, 30 * FRAME_NS)
+    frozen = judged(repeats, [moving(29)] * 20, 30 * FRAME_NS)
     assert frozen.index(False) * FRAME_NS == pytest.approx(FROZEN_NS, abs=FRAME_NS)
 
 
