@@ -6,7 +6,7 @@ from settlement.dealing import begins, cut_short, expects, initial_card, stray_c
 from settlement.facts import DEALER, FOREIGN, HOLE, Noted, card_named
 from settlement.hands import named
 from settlement.houserules import HouseRules
-from settlement.play import closed_to_cards, finished, spot_unfinished, unfinished
+from settlement.play import closed_to_cards, double_stands, finished, spot_unfinished, unfinished
 from settlement.splits import split, split_source
 from settlement.state import Hand, Round, Spot, State
 from settlement.tables import deal_begins
@@ -51,7 +51,7 @@ def _to_hand(state: State, spot: Spot, hand: Hand, noted: Noted) -> None:
         in_turn(state, spot, hand, noted)
         _taken(hand, noted)
         state.round.acted = True
-    elif hand.void_double and not hand.double_card:
+    elif hand.doubled_seq and not hand.double_card and not double_stands(hand, state.rules):
         _burned_with_double(hand, noted)
     else:
         _not_due(state, spot, hand, noted, code)

@@ -16,6 +16,7 @@ from models.money import Cents, dollars
 from settlement.dealer import Played, draw_faults, hands_live, play, stood_short
 from settlement.dealing import deal_unfinished
 from settlement.doubt import OUT_OF_REACH, Doubts, Outcome, Way, dealers, gathered
+from settlement.hands import UNKNOWN, Counted, named
 from settlement.houserules import HouseRules
 from settlement.payments import compare, out_of_order
 from settlement.play import owed_card, turn_over
@@ -27,10 +28,10 @@ from settlement.state import Hand, Round, Spot, State
 class _Table:
     """A round that is over: every hand the dealer may have, and what may be found out."""
 
-    def __init__(self, state: State, ways: list[Way]) -> None:
+    def __init__(self, state: State, ways: list[Way], doubts: Doubts) -> None:
         self.state = state
         self.ways = ways
-        self.doubts = Doubts(state)
+        self.doubts = doubts
 
 
 def close(state: State) -> RoundResult:
@@ -40,7 +41,9 @@ def close(state: State) -> RoundResult:
     alive = hands_live(round_, state.rules)
     played = play(dealt, alive, state.rules, round_)
     known = played.counted.known()
-    lying = _Table(state, [Way(played, "")] if known else dealers(state, dealt, alive))
+    doubts = Doubts(state)
+    ways = [Way(played, [], "")] if known else dealers(state, dealt, alive, doubts.stock())
+    lying = _Table(state, ways, doubts)
     spots = tuple([_spot(lying, spot) for spot in round_.spots if _counts(spot)])
     played.outcome = _outcome(played, lying.ways, spots)
     _judge_the_end(state, played)
@@ -96,11 +99,11 @@ def _hand(lying: _Table, spot: Spot, hand: Hand, *, insured: bool) -> HandResult
     else:
         gained = _in_doubt(lying, spot, hand, insured=insured, done=done)
         if not isinstance(gained, Due):
-            unknown = _hand_result(hand, Due("unknown", None, ()))
+            unknown = _hand_result(hand, Due("unknown", None, ()), lying.state.rules)
             return msgspec.structs.replace(unknown, possible=gained)
         settled = gained
     hand.net = settled.net
-    return _hand_result(hand, settled)
+    return _hand_result(hand, settled, lying.state.rules)
 
 
 def _in_doubt(
@@ -110,6 +113,8 @@ def _in_doubt(
     rules, outcomes = lying.state.rules, []
     for filled in lying.doubts.hands(spot, hand):
         for way in lying.ways:
+            if not lying.doubts.stock().holds(filled.values + way.values):
+                continue
             gained = Due("pending", None, ())
             if filled.comes_about:
                 gained = due(filled.hand, way.played, rules, insured=insured, done=done)
@@ -121,12 +126,12 @@ def _both(own: str, theirs: str) -> str:
     return f"{own} and {theirs}" if own and theirs else own or theirs
 
 
-def _hand_result(hand: Hand, settled: Due) -> HandResult:
+def _hand_result(hand: Hand, settled: Due, rules: HouseRules) -> HandResult:
     return HandResult(
         hand=hand.number,
         cards=tuple(hand.cards),
         burned=tuple(hand.burned),
-        stake=staked(hand),
+        stake=staked(hand, rules),
         outcome=settled.outcome,
         net=settled.net,
         clauses=settled.clauses,
@@ -138,6 +143,7 @@ def _judge_the_end(state: State, played: Played) -> None:
     round_ = state.round
     over = round_.players_done()
     draw_faults(state, played)
+    _look_misread(state)
     if over:
         stood_short(state, played, _first_settling(round_))
     for spot in round_.spots:
@@ -176,13 +182,35 @@ def _insurance_faults(state: State, spot: Spot) -> None:
 
 
 def _late_surrender(state: State, spot: Spot) -> None:
+    """Find each surrender that was accepted before the hole card was known to make no blackjack.
+
+    One accepted after a look that missed the blackjack came in its time: the look was misread.
+    """
+    round_ = state.round
     if state.rules.surrender != "late":
         return
     for hand in spot.hands:
         seq = hand.surrendered_seq
-        if seq and not hand.surrender_faulted:
-            detail = "surrender taken though the dealer had blackjack; it is refused then"
+        cleared = round_.looked and not round_.saw_blackjack and round_.look_seq < seq
+        if seq and not hand.surrender_faulted and not cleared:
+            detail = "surrender accepted though the dealer had blackjack; it does not stand "
+            detail += "and the whole wager is lost"
             state.find("surrender_vs_dealer_blackjack", seq, detail, spot.number, hand.number)
+
+
+def _look_misread(state: State) -> None:
+    """Find that the dealer's look at his hole card said something else than the cards."""
+    round_ = state.round
+    dealt = Counted()
+    for card in round_.dealer[:2]:
+        dealt.add(card.card if card.read == UNKNOWN else card.read)
+    if not (round_.looked and len(dealt.cards) == 2 and dealt.known()):
+        return
+    if dealt.natural() != round_.saw_blackjack:
+        said, made = ("a", "none") if round_.saw_blackjack else ("no", "one")
+        detail = f"the look at the hole card was entered as {said} blackjack; "
+        detail += f"{named(dealt.cards)} make {made}, and the cards decide"
+        state.find("hole_card_misread", round_.look_seq, detail)
 
 
 def _cards_missing(state: State, played: Played) -> None:

@@ -255,7 +255,10 @@ class Round:
         """The last spot, by number, that has played."""
         self.looked = False
         """Whether the dealer looked at his hole card."""
+        self.look_seq = 0
+        """The fact of his last look; 0 where there was none."""
         self.saw_blackjack = False
+        """What his last look said."""
         self.last_play = -1
         """Place of the last card dealt, decision made, or turning of the hole card."""
         self.hole_shown_seq = 0

@@ -21,6 +21,7 @@ PITCH_GAMES = ("pitch-double-deck", "casino-double-deck", "casino-single-deck", 
 ONLY_A_PERSON_CAN_TELL = {
     "foreign_card": "a card that is not what the shoe said: misread, or not of this shoe",
     "stake_increased_after_deal": "chips beside a wager, no card: raised, or a double forgotten",
+    "wager_on_no_hand": "chips in the box of a hand that the spot does not have",
 }
 
 BORNE = (
