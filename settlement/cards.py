@@ -159,6 +159,9 @@ def _to_dealer(state: State, noted: Noted) -> None:
     if not round_.early_draw_seq and _any_unfinished(round_, noted.index, state.rules):
         round_.early_draw_seq = noted.seq
     round_.dealer.append(noted)
+    second = not state.rules.deals_hole_card and len(round_.dealer) == 2
+    if second and not noted.down:
+        round_.hole_shown_seq = noted.seq
 
 
 def _any_unfinished(round_: Round, index: int, rules: HouseRules) -> bool:

@@ -42,7 +42,7 @@ _ALL: Final = (
     Clause(
         "deal.order",
         "One card at a time, clockwise from the dealer's left, the dealer last, twice.",
-        ("dealer_first_card",),
+        ("dealer_first_card", "dealer_second_card"),
     ),
     Clause("deal.every_wager", "Every spot with a wager, and no other, is dealt in."),
     Clause(
@@ -50,11 +50,15 @@ _ALL: Final = (
         "Players' cards and the dealer's two lie face up or down as the house deals them.",
         ("player_cards", "dealer_first_card"),
     ),
-    Clause("deal.hole_card", "The hole card stays down until the players have finished."),
+    Clause(
+        "deal.hole_card",
+        "The hole card stays down until the players have finished.",
+        ("dealer_second_card",),
+    ),
     Clause(
         "deal.look",
         "What the dealer reports of his look at the hole card is what the cards make.",
-        ("dealer_blackjack_collects",),
+        ("dealer_second_card", "dealer_blackjack_collects"),
     ),
     Clause("deal.boxed_card", "A card found face up in the shoe goes to the discard rack."),
     Clause("play.turn", "Players act clockwise from the dealer's left, one after another."),

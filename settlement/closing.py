@@ -185,9 +185,10 @@ def _late_surrender(state: State, spot: Spot) -> None:
     """Find each surrender that was accepted before the hole card was known to make no blackjack.
 
     One accepted after a look that missed the blackjack came in its time: the look was misread.
+    Where there is no hole card to look at, nobody could have known.
     """
     round_ = state.round
-    if state.rules.surrender != "late":
+    if state.rules.surrender != "late" or not state.rules.deals_hole_card:
         return
     for hand in spot.hands:
         seq = hand.surrendered_seq

@@ -73,6 +73,8 @@ def due(hand: Hand, dealer: Played, rules: HouseRules, *, insured: bool, done: b
     over = _over_before(hand, dealer, rules)
     if over is not None:
         return over
+    if hand.surrendered_seq and _second_card_decides(dealer, rules):
+        return _DRAW_DUE
     if not hand.split and len(hand.cards) < 2:
         return _CARD_DUE
     if not (done or finished(hand, rules)):
@@ -99,13 +101,22 @@ def _gives_up(hand: Hand, dealer: Played, rules: HouseRules) -> bool:
 
     The home sheet: "You cannot surrender if the dealer has Blackjack." No policy revives it.
     """
-    return hand.surrendered_seq > 0 and not (rules.surrender == "late" and dealer.blackjack())
+    if not hand.surrendered_seq or rules.surrender != "late":
+        return hand.surrendered_seq > 0
+    return not dealer.blackjack() and not _second_card_decides(dealer, rules)
+
+
+def _second_card_decides(dealer: Played, rules: HouseRules) -> bool:
+    """Tell whether a card that the dealer did not take might have made his blackjack."""
+    return dealer.may_make_blackjack() and rules.waits_for_underdraw
 
 
 def _against_no_blackjack(hand: Hand, dealer: Played, rules: HouseRules) -> Due:
     if owed_card(hand):
         return _CARD_DUE
     if blackjack(hand, rules):
+        if _second_card_decides(dealer, rules):
+            return _DRAW_DUE
         return _paid(staked(hand, rules), rules.blackjack, 0, "blackjack", _BLACKJACK_PAYS)
     if rules.waits_for_underdraw and dealer.outcome in ("short", "no_draw"):
         return _DRAW_DUE

@@ -355,7 +355,12 @@ class Game:
 
     def dealing_order(self, turn: int) -> Iterable[ev.Dealt]:
         """Return who gets a card in the first or second pass of the deal."""
-        return *self.hands, "dealer"
+        return tuple(self.hands) if turn and self.no_hole_card else (*self.hands, "dealer")
+
+    @property
+    def no_hole_card(self) -> bool:
+        """Whether the dealer takes his second card only when the players are done."""
+        return self.rules.dealer_second_card == "after_players"
 
     def deal_in(self, spot: int) -> None:
         """Deal a spot its first or second card."""
@@ -378,7 +383,7 @@ class Game:
             self.offer_insurance()
         if self.style.payments == "prompt" and 2 <= self.up.points <= 9:
             self.pay_blackjacks()
-        if self.style.peek and self.up.points in (1, 10):
+        if self.style.peek and self.up.points in (1, 10) and not self.no_hole_card:
             self.give_up_early()
             self.look()
 
@@ -630,7 +635,10 @@ class Game:
         """Turn the hole card where a wager waits for it, and draw where a hand is live."""
         waiting = self.insured or any(not hand.settled for hand in self.all_hands())
         if waiting or self.chance(0.5):
-            self.turn_hole()
+            if self.no_hole_card:
+                self.to_dealer()
+            else:
+                self.turn_hole()
         if any(live(hand) for hand in self.all_hands()):
             while dealer_draws(self.dealer, self.rules):
                 self.to_dealer()
