@@ -16,9 +16,10 @@ from models.money import Cents, dollars
 from settlement.dealer import Played, draw_faults, hands_live, play, stood_short
 from settlement.dealing import deal_unfinished
 from settlement.doubt import OUT_OF_REACH, Doubts, Outcome, Way, dealers, gathered
+from settlement.facts import Noted
 from settlement.hands import UNKNOWN, Counted, named
 from settlement.houserules import HouseRules
-from settlement.payments import compare, out_of_order
+from settlement.payments import compare, out_of_order, paid_late
 from settlement.play import owed_card, turn_over
 from settlement.settling import Due, due, insurance_net, insurance_stake, odd_cents, staked
 from settlement.splits import amount_faults
@@ -34,7 +35,16 @@ class _Table:
         self.doubts = doubts
 
 
-def close(state: State) -> RoundResult:
+class Closed:
+    """A round that is over: its scratch, its result, and the mistakes that are none of payment."""
+
+    def __init__(self, round_: Round, result: RoundResult, found: list[Violation]) -> None:
+        self.round = round_
+        self.result = result
+        self.found = found
+
+
+def close(state: State) -> Closed:
     """Settle the round in play and leave the table as the next round finds it."""
     round_ = state.round
     dealt = [card.card for card in round_.dealer]
@@ -47,9 +57,27 @@ def close(state: State) -> RoundResult:
     spots = tuple([_spot(lying, spot) for spot in round_.spots if _counts(spot)])
     played.outcome = _outcome(played, lying.ways, spots)
     _judge_the_end(state, played)
+    found = state.found.copy()
+    _judge_payments(state, over=round_.players_done())
     result = _result(state, played, spots)
     _table_after(state, spots)
-    return result
+    return Closed(round_, result, found)
+
+
+def amend(state: State, last: Closed, noted: Noted) -> None:
+    """Judge the payments of a closed round again, with one that came after it closed."""
+    now, found = state.round, state.found
+    state.round, state.found = last.round, last.found.copy()
+    paid_late(state, noted)
+    _judge_payments(state, over=True)
+    last.result = msgspec.structs.replace(last.result, violations=_in_order(state.found))
+    state.round, state.found = now, found
+
+
+def _judge_payments(state: State, *, over: bool) -> None:
+    out_of_order(state)
+    if state.round.wagered and state.round.payments:
+        compare(state, over=over)
 
 
 def _outcome(played: Played, ways: list[Way], spots: tuple[SpotResult, ...]) -> DealerOutcome:
@@ -154,9 +182,6 @@ def _judge_the_end(state: State, played: Played) -> None:
             _late_surrender(state, spot)
     if round_.closed or round_.payments:
         _cards_missing(state, played)
-    out_of_order(state)
-    if round_.wagered and round_.payments:
-        compare(state, over=over)
 
 
 def _first_settling(round_: Round) -> int:
@@ -266,6 +291,7 @@ def _seq(found: Violation) -> int:
 def _table_after(state: State, spots: tuple[SpotResult, ...]) -> None:
     """Carry over what the next round starts from."""
     table, round_ = state.table, state.round
+    round_.tray_was_sure = table.tray_sure
     if not table.shoe.started:
         table.shoe.forget()
     if table.cut_now:

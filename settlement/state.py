@@ -274,6 +274,8 @@ class Round:
         self.closed = False
         self.counted = False
         """Whether the tray was counted after it closed."""
+        self.tray_was_sure = True
+        """Whether every round before it since the last count had its payments observed."""
 
     def players_done(self) -> bool:
         """Tell whether the record shows that the players' turns are over."""

@@ -70,6 +70,11 @@ def any_house(seed: int | str) -> Rulebook:
     return _consistent(house)
 
 
+def with_hole_card(house: Rulebook) -> Rulebook:
+    """Return the house with a hole card: mistakes are made in the deal and draw that it has."""
+    return msgspec.structs.replace(house, dealer_second_card="with_deal")
+
+
 def _consistent(house: Rulebook) -> Rulebook:
     """Take back what another knob rules out."""
     doubles = house.double_after_split and house.double_on != "none"
