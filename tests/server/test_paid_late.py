@@ -109,7 +109,7 @@ def test_a_table_cut_off_anywhere_goes_on_as_if_left_alone() -> None:
 
 
 def _recalled(known_: tuple[AnyEvent, ...], rules: Rulebook) -> Verdicts:
-    verdicts = Verdicts(lambda appended: list(appended), lambda _: iter(known_))
+    verdicts = Verdicts(list, lambda _: iter(known_))
     verdicts.recall(known_, rules)
     return verdicts
 

@@ -114,5 +114,5 @@ def test_a_patient_engine_returns_each_round_once() -> None:
 def test_a_round_that_waits_for_its_tray_is_returned_once_with_the_payment() -> None:
     text = "tray 100000; " + PLAYED + "pay 2 -1000; close; pay 1 1000; " + NEXT
     returned = _returned(text, patient=False)
-    first = [results for results in returned if results][0]
+    first = next(results for results in returned if results)
     assert [result.violations for result in first] == [()]

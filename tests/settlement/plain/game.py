@@ -51,6 +51,8 @@ class Style:
     """How often a decision that shows by itself is said too."""
     payments: Literal["none", "end", "prompt"]
     tray: bool
+    late: bool
+    """Whether payments may be told after the cards were taken up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,7 @@ def style_of(random: Random) -> Style:
         said=random.choice((0.0, 0.5, 1.0)),
         payments=paid,
         tray=paid != "none" and random.random() < 0.4,
+        late=marked and paid != "none" and random.random() < 0.3,
     )
 
 
@@ -135,8 +138,11 @@ class Game:
         if not self.checked:
             self.play_players()
         self.play_dealer()
-        self.settle()
-        self.close_round()
+        if self.style.late and self.chance(0.3):
+            self.settle_late()
+        else:
+            self.settle()
+            self.close_round()
         return self.summed_up()
 
     def summed_up(self) -> Played:
@@ -693,6 +699,13 @@ class Game:
             if spot in self.insured:
                 self.pay(spot, 0, "insurance", self.insurance_due(spot))
         self.settle_hands(self.settling_order())
+
+    def settle_late(self) -> None:
+        """Take the cards up, and settle then."""
+        for hand in self.all_hands():
+            self.turn_up(hand)
+        self.close_round()
+        self.settle()
 
     def settling_order(self) -> list[int]:
         """Return the spots in the order in which they are settled."""
