@@ -2,10 +2,11 @@
 
 from functools import cache
 from random import Random
+from typing import get_args
 
 from msgspec.structs import replace
 
-from models.events import AnyObservation, CardDealt, ConsoleEntry, PaymentMade, RoundClosed
+from models.events import AnyFact, AnyObservation, CardDealt, ConsoleEntry, PaymentMade, RoundClosed
 from models.judgements import AnyEvent, LedgerPosted, RoundSettled
 from models.rulebook import Rulebook
 from server.live.resume import past_of, recall
@@ -18,6 +19,7 @@ from tests.settlement.felt_scene import START_NS
 from tests.settlement.sessions import Session, session
 
 ROUNDS = 33
+FACTS = get_args(AnyFact)
 SECOND = 1_000_000_000
 
 
@@ -129,8 +131,8 @@ def test_a_journal_torn_before_the_second_settlement_is_taken_up() -> None:
 
 def test_settling_the_facts_of_the_journal_gives_what_the_table_gave() -> None:
     engine = Engine(played().rules, patient=True)
-    facts = [event for event in events() if type(event).__module__ == "models.events"]
-    results = [r for fact in facts if hasattr(fact, "evidence") for r in engine.feed(fact)]
+    facts = [event for event in events() if isinstance(event, FACTS)]
+    results = [result for fact in facts for result in engine.feed(fact)]
     results += engine.finish()
     last = {e.result.round: e.result for e in events() if isinstance(e, RoundSettled)}
     assert {result.round: result.violations for result in results} == {

@@ -171,7 +171,7 @@ def test_a_shoe_and_a_table_nobody_has_seen() -> None:
 def test_nothing_else_has_begun() -> None:
     course = dict.fromkeys(("closed", "tray_counted", "tray_after_payments"), False)
     course |= dict.fromkeys(("_opened", "_dealt", "_dealer_played", "_settling"), False)
-    assert _is(_Course(), course)
+    assert _is(_Course(2), course | {"_dealer_dealt": 2, "_dealer_cards": 0})
     assert _is(_Pass(), {"number": 0, "told": False, "last": 0})
     assert _is(Account(), ACCOUNT)
     assert _is(Spot(3, 1), SPOT | {"number": 3, "serial": 1})

@@ -65,6 +65,13 @@ def test_perfect_sensors_of_a_shoe_game_leave_nothing_open(rules: str, keeps_tra
         assert (found.exact, found.asked, found.wrong) == (3, (), ())
 
 
+def test_a_dealer_without_a_hole_card_is_followed() -> None:
+    for seed in range(4):
+        played = session("kansas-shoe", seed, knobs=("dealer_second_card=after_players",))
+        found = compare(played, reconciled(played, played.heard))
+        assert (found.exact, found.asked, found.wrong) == (2, (), ())
+
+
 @pytest.mark.parametrize("felt", ["four-spots", "six-spots", "seven-spots"])
 def test_every_felt_tells_its_spots_apart(felt: str) -> None:
     spots = tuple(range(1, {"four-spots": 5, "six-spots": 7, "seven-spots": 8}[felt]))
