@@ -42,6 +42,7 @@ class Rulebook(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     id: str
     decks: Annotated[int, Meta(ge=1, le=8)]
     dealer_first_card: Literal["up", "down"]
+    dealer_second_card: Literal["with_deal", "after_players"]
     player_cards: Literal["up", "down"]
     dealer_soft17: Literal["hit", "stand"]
     win_payout: Odds
@@ -74,7 +75,7 @@ class Rulebook(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     table_min: Cents
     table_max: Cents | None
     burn_after_shuffle: Annotated[int, Meta(ge=0, le=52)]
-    payout_unit: Annotated[Cents, Meta(ge=1)]
+    payout_unit: Annotated[Cents, Meta(ge=1, le=1_000_000)]
     payout_rounding: Literal["down", "up"]
     policy: Policy
 

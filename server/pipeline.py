@@ -16,6 +16,7 @@ from models.events import (
     AnyFact,
     AnyObservation,
     Event,
+    PaymentMade,
     ReviewResolved,
     RoundClosed,
     TrayCounted,
@@ -133,18 +134,22 @@ class Pipeline:
         with self._stopwatch.stage("settling"):
             results = self._engine.feed(fact)
             self._verdicts.heard(fact, self._engine)
-        if isinstance(fact, RoundClosed | TrayCounted):
+        if isinstance(fact, RoundClosed | TrayCounted | PaymentMade):
             self._facts.append(fact)
-            self._judge(results, fact.at)
+            self._judge(results, fact.at, paid_late=isinstance(fact, PaymentMade))
         else:
             self._judge(results, fact.at)
             self._facts.append(fact)
 
-    def _judge(self, results: Sequence[RoundResult], at: int | None) -> None:
+    def _judge(
+        self, results: Sequence[RoundResult], at: int | None, *, paid_late: bool = False
+    ) -> None:
         for result in results:
             because = tuple(fact.seq for fact in self._facts if fact.seq is not None)
             self._facts.clear()
-            self._engine = self._verdicts.settled(result, at, because, self._engine)
+            self._engine = self._verdicts.settled(
+                result, at, because, self._engine, paid_late=paid_late
+            )
 
     def _append(self, events: Sequence[E]) -> list[E]:
         if not events:

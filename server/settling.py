@@ -51,11 +51,11 @@ class TableEngine:
     """One table's engine, which keeps the payments of the round in play beside it."""
 
     def __init__(self, table: str | None, rules: Rulebook) -> None:
-        self._table, self._engine = table, Engine(rules)
+        self._table, self._engine = table, Engine(rules, patient=True)
         self._payments: list[PaymentMade] = []
 
     def feed(self, fact: AnyFact, line: int) -> Sequence[Settled]:
-        """Take the next fact and return the rounds that it closes."""
+        """Take the next fact and return the rounds to which no payment can be added any more."""
         results = self._engine.feed(fact, line)
         settled = [self._settled(result) for result in results] if results else ()
         if type(fact) is PaymentMade:

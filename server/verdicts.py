@@ -65,6 +65,8 @@ class Verdicts:
         """Of the rounds up to this one, some are to be looked up."""
         self._heard_seq = 0
         """The last fact that the engine has heard; the journal may hold further ones."""
+        self._last: RoundSettled | None = None
+        """The settlement appended last, or read last."""
         self._changed: set[int] = set()
         """Those whose last word stands far from their own facts; they are not forgotten."""
 
@@ -78,20 +80,42 @@ class Verdicts:
         self._openings.note(fact, engine)
 
     def settled(
-        self, result: RoundResult, at: int | None, because: tuple[int, ...], engine: Engine
+        self,
+        result: RoundResult,
+        at: int | None,
+        because: tuple[int, ...],
+        engine: Engine,
+        *,
+        paid_late: bool = False,
     ) -> Engine:
-        """Take the engine's word on a round; returns the engine to go on with."""
+        """Take the engine's word on a round; returns the engine to go on with.
+
+        Args:
+            result: the round as it settles.
+            at: when it did.
+            because: the facts heard since the last round settled.
+            engine: the one that settled it.
+            paid_late: whether the last of those facts is a payment for a round that may have
+                settled before; its settlement then rests on the facts of both.
+        """
+        before, last = None, self._last
+        if paid_late and last is not None and last.result.round == result.round:
+            before, because = last, (*last.because, *because)
+            self._changed.add(result.round)
         self._settled[result.round] = result
         if any(decision.round == result.round for decision in self._decisions):
             # Decided while it was played: what came since is to be heard with that in mind.
             again = self._played_again(result.round, engine)
             engine = again.engine
-            result = next((one for one in again.results if one.round == result.round), result)
+            result = again.results.get(result.round, result)
             self._settled[result.round] = result
             self._openings.put_right(again.openings)
         whole = self._whole(result)
-        self._append([RoundSettled(at=at, because=because, result=whole)])
-        self._post(whole, at, because)
+        (self._last,) = self._append([RoundSettled(at=at, because=because, result=whole)])
+        if before is None:
+            self._post(whole, at, because)
+        else:
+            self._post_anew(whole, at, because)
         self._forget()
         return engine
 
@@ -121,7 +145,7 @@ class Verdicts:
         """
         self._decisions.append(decision)
         again = self._played_again(decision.round, engine)
-        for result in again.results:
+        for result in again.results.values():
             self._look_up(result.round)
             was = self._settled.get(result.round)
             if was is not None and (self._differ(result, was) or result.round == decision.round):
@@ -142,15 +166,16 @@ class Verdicts:
         facts = [fact for number, own in _by_round(known) for fact in self._decide(number, own)]
         for number in {one.round for one in self._decisions} - set(self._decided):
             self._decide(number, ())
-        engine, results = Engine(rules), set[int]()
+        engine, results = Engine(rules), dict[int, list[RoundResult]]()
         for fact in facts:
             for result in engine.feed(fact):
-                self._check_same(result)
-                results.add(result.round)
+                results.setdefault(result.round, []).append(result)
             self.heard(fact, engine)
-        if set(self._settled) - results:
+        if set(self._settled) - set(results):
             for result in self._ended(rules, facts):
-                self._check_same(result)
+                results[result.round] = [result]
+        for versions in results.values():
+            self._check_same(versions)
         self._forget()
         return engine
 
@@ -172,16 +197,16 @@ class Verdicts:
         if number not in again.facts:
             self._decide(number, ())
         last = max(again.facts, default=0)
-        if last in self._settled and all(result.round != last for result in again.results):
+        if last in self._settled and last not in again.results:
             facts = [fact for own in again.facts.values() for fact in own]
-            again.results += self._ended(engine.rules, facts, opening)
+            again.take(self._ended(engine.rules, facts, opening))
         return again
 
     def _ended(
         self, rules: Rulebook, facts: Iterable[AnyFact], opening: Opening | None = None
     ) -> tuple[RoundResult, ...]:
         """Settle the last round of a session that has ended, whatever it lacks."""
-        engine = Engine(rules, None if opening is None else opening.outset)
+        engine = Engine(rules, None if opening is None else opening.outset, patient=True)
         for fact in facts:
             engine.feed(fact)
         return engine.finish()
@@ -243,9 +268,14 @@ class Verdicts:
                     return
                 self._remember(event)
 
-    def _check_same(self, result: RoundResult) -> None:
+    def _check_same(self, versions: Sequence[RoundResult]) -> None:
+        """Check a round that was settled once, and again with each payment that came late.
+
+        A run that broke off may have written the payment and not the settlement after it.
+        """
+        result = versions[-1]
         was = self._settled.get(result.round)
-        if was is not None and _bare(self._whole(result)) != _bare(was):
+        if was is not None and all(_bare(self._whole(one)) != _bare(was) for one in versions):
             raise OperatorError(
                 f"under these rules round {result.round} does not come to what was settled then",
                 where=f"rulebook {result.rulebook}",
@@ -260,6 +290,7 @@ class Verdicts:
             case ReviewResolved():
                 self._decisions.append(event)
             case RoundSettled(result=result):
+                self._last = event
                 self._changed |= {result.round} & set(self._settled)
                 self._settled[result.round] = result
             case LedgerPosted() if event.memo.startswith((HELD, ANEW)):
@@ -283,10 +314,16 @@ class Verdicts:
         whole = self._whole(result)
         seqs = {fact.seq for fact in own if fact.seq is not None} | {decision.seq or 0}
         because = tuple(sorted(seqs))
-        self._append([RoundSettled(at=decision.at, because=because, result=whole)])
-        if _lines(self._posted.get(result.round, [])) != _lines(_due(whole)):
-            self._take_back(result.round, decision.at, because, ANEW)
-            self._post(whole, decision.at, because)
+        (settled,) = self._append([RoundSettled(at=decision.at, because=because, result=whole)])
+        if self._last is not None and self._last.result.round == result.round:
+            self._last = settled
+        self._post_anew(whole, decision.at, because)
+
+    def _post_anew(self, result: RoundResult, at: int | None, because: tuple[int, ...]) -> None:
+        """Post a round that settled before, where it comes to something else now."""
+        if _lines(self._posted.get(result.round, [])) != _lines(_due(result)):
+            self._take_back(result.round, at, because, ANEW)
+            self._post(result, at, because)
 
     def _post(self, result: RoundResult, at: int | None, because: tuple[int, ...]) -> None:
         """Post what is final; what a person has still to decide moves no money."""
@@ -314,7 +351,8 @@ class _Again:
     engine: Engine
     facts: dict[int, Sequence[AnyFact]] = field(default_factory=dict)
     """What it heard, by round."""
-    results: list[RoundResult] = field(default_factory=list)
+    results: dict[int, RoundResult] = field(default_factory=dict)
+    """By round, each as it settled last."""
     openings: list[Opening] = field(default_factory=list)
 
     def opens(self, number: int, fact: AnyFact) -> Outset | None:
@@ -328,7 +366,11 @@ class _Again:
     def hear(self, facts: Iterable[AnyFact]) -> None:
         """Hear what comes next."""
         for fact in facts:
-            self.results += self.engine.feed(fact)
+            self.take(self.engine.feed(fact))
+
+    def take(self, results: Iterable[RoundResult]) -> None:
+        """Note how rounds settled."""
+        self.results.update((result.round, result) for result in results)
 
 
 def _by_round(

@@ -99,6 +99,7 @@ def touched(state: State, noted: Noted) -> None:
 
 def checked(state: State, noted: Noted) -> None:
     """Apply the dealer's look at his hole card."""
-    state.round.looked = True
     look: HoleCardChecked = noted.fact
+    state.round.looked = True
+    state.round.look_seq = noted.seq
     state.round.saw_blackjack = look.blackjack

@@ -6,7 +6,7 @@ from settlement.dealing import begins, cut_short, expects, initial_card, stray_c
 from settlement.facts import DEALER, FOREIGN, HOLE, Noted, card_named
 from settlement.hands import named
 from settlement.houserules import HouseRules
-from settlement.play import closed_to_cards, finished, spot_unfinished, unfinished
+from settlement.play import closed_to_cards, double_stands, finished, spot_unfinished, unfinished
 from settlement.splits import split, split_source
 from settlement.state import Hand, Round, Spot, State
 from settlement.tables import deal_begins
@@ -51,7 +51,7 @@ def _to_hand(state: State, spot: Spot, hand: Hand, noted: Noted) -> None:
         in_turn(state, spot, hand, noted)
         _taken(hand, noted)
         state.round.acted = True
-    elif hand.void_double and not hand.double_card:
+    elif hand.doubled_seq and not hand.double_card and not double_stands(hand, state.rules):
         _burned_with_double(hand, noted)
     else:
         _not_due(state, spot, hand, noted, code)
@@ -159,6 +159,9 @@ def _to_dealer(state: State, noted: Noted) -> None:
     if not round_.early_draw_seq and _any_unfinished(round_, noted.index, state.rules):
         round_.early_draw_seq = noted.seq
     round_.dealer.append(noted)
+    second = not state.rules.deals_hole_card and len(round_.dealer) == 2
+    if second and not noted.down:
+        round_.hole_shown_seq = noted.seq
 
 
 def _any_unfinished(round_: Round, index: int, rules: HouseRules) -> bool:

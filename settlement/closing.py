@@ -16,8 +16,10 @@ from models.money import Cents, dollars
 from settlement.dealer import Played, draw_faults, hands_live, play, stood_short
 from settlement.dealing import deal_unfinished
 from settlement.doubt import OUT_OF_REACH, Doubts, Outcome, Way, dealers, gathered
+from settlement.facts import Noted
+from settlement.hands import UNKNOWN, Counted, named
 from settlement.houserules import HouseRules
-from settlement.payments import compare, out_of_order
+from settlement.payments import compare, out_of_order, paid_late
 from settlement.play import owed_card, turn_over
 from settlement.settling import Due, due, insurance_net, insurance_stake, odd_cents, staked
 from settlement.splits import amount_faults
@@ -27,26 +29,55 @@ from settlement.state import Hand, Round, Spot, State
 class _Table:
     """A round that is over: every hand the dealer may have, and what may be found out."""
 
-    def __init__(self, state: State, ways: list[Way]) -> None:
+    def __init__(self, state: State, ways: list[Way], doubts: Doubts) -> None:
         self.state = state
         self.ways = ways
-        self.doubts = Doubts(state)
+        self.doubts = doubts
 
 
-def close(state: State) -> RoundResult:
+class Closed:
+    """A round that is over: its scratch, its result, and the mistakes that are none of payment."""
+
+    def __init__(self, round_: Round, result: RoundResult, found: list[Violation]) -> None:
+        self.round = round_
+        self.result = result
+        self.found = found
+
+
+def close(state: State) -> Closed:
     """Settle the round in play and leave the table as the next round finds it."""
     round_ = state.round
     dealt = [card.card for card in round_.dealer]
     alive = hands_live(round_, state.rules)
     played = play(dealt, alive, state.rules, round_)
     known = played.counted.known()
-    lying = _Table(state, [Way(played, "")] if known else dealers(state, dealt, alive))
+    doubts = Doubts(state)
+    ways = [Way(played, [], "")] if known else dealers(state, dealt, alive, doubts.stock())
+    lying = _Table(state, ways, doubts)
     spots = tuple([_spot(lying, spot) for spot in round_.spots if _counts(spot)])
     played.outcome = _outcome(played, lying.ways, spots)
     _judge_the_end(state, played)
+    found = state.found.copy()
+    _judge_payments(state, over=round_.players_done())
     result = _result(state, played, spots)
     _table_after(state, spots)
-    return result
+    return Closed(round_, result, found)
+
+
+def amend(state: State, last: Closed, noted: Noted) -> None:
+    """Judge the payments of a closed round again, with one that came after it closed."""
+    now, found = state.round, state.found
+    state.round, state.found = last.round, last.found.copy()
+    paid_late(state, noted)
+    _judge_payments(state, over=True)
+    last.result = msgspec.structs.replace(last.result, violations=_in_order(state.found))
+    state.round, state.found = now, found
+
+
+def _judge_payments(state: State, *, over: bool) -> None:
+    out_of_order(state)
+    if state.round.wagered and state.round.payments:
+        compare(state, over=over)
 
 
 def _outcome(played: Played, ways: list[Way], spots: tuple[SpotResult, ...]) -> DealerOutcome:
@@ -96,11 +127,11 @@ def _hand(lying: _Table, spot: Spot, hand: Hand, *, insured: bool) -> HandResult
     else:
         gained = _in_doubt(lying, spot, hand, insured=insured, done=done)
         if not isinstance(gained, Due):
-            unknown = _hand_result(hand, Due("unknown", None, ()))
+            unknown = _hand_result(hand, Due("unknown", None, ()), lying.state.rules)
             return msgspec.structs.replace(unknown, possible=gained)
         settled = gained
     hand.net = settled.net
-    return _hand_result(hand, settled)
+    return _hand_result(hand, settled, lying.state.rules)
 
 
 def _in_doubt(
@@ -110,6 +141,8 @@ def _in_doubt(
     rules, outcomes = lying.state.rules, []
     for filled in lying.doubts.hands(spot, hand):
         for way in lying.ways:
+            if not lying.doubts.stock().holds(filled.values + way.values):
+                continue
             gained = Due("pending", None, ())
             if filled.comes_about:
                 gained = due(filled.hand, way.played, rules, insured=insured, done=done)
@@ -121,12 +154,12 @@ def _both(own: str, theirs: str) -> str:
     return f"{own} and {theirs}" if own and theirs else own or theirs
 
 
-def _hand_result(hand: Hand, settled: Due) -> HandResult:
+def _hand_result(hand: Hand, settled: Due, rules: HouseRules) -> HandResult:
     return HandResult(
         hand=hand.number,
         cards=tuple(hand.cards),
         burned=tuple(hand.burned),
-        stake=staked(hand),
+        stake=staked(hand, rules),
         outcome=settled.outcome,
         net=settled.net,
         clauses=settled.clauses,
@@ -138,6 +171,7 @@ def _judge_the_end(state: State, played: Played) -> None:
     round_ = state.round
     over = round_.players_done()
     draw_faults(state, played)
+    _look_misread(state)
     if over:
         stood_short(state, played, _first_settling(round_))
     for spot in round_.spots:
@@ -148,9 +182,6 @@ def _judge_the_end(state: State, played: Played) -> None:
             _late_surrender(state, spot)
     if round_.closed or round_.payments:
         _cards_missing(state, played)
-    out_of_order(state)
-    if round_.wagered and round_.payments:
-        compare(state, over=over)
 
 
 def _first_settling(round_: Round) -> int:
@@ -176,13 +207,36 @@ def _insurance_faults(state: State, spot: Spot) -> None:
 
 
 def _late_surrender(state: State, spot: Spot) -> None:
-    if state.rules.surrender != "late":
+    """Find each surrender that was accepted before the hole card was known to make no blackjack.
+
+    One accepted after a look that missed the blackjack came in its time: the look was misread.
+    Where there is no hole card to look at, nobody could have known.
+    """
+    round_ = state.round
+    if state.rules.surrender != "late" or not state.rules.deals_hole_card:
         return
     for hand in spot.hands:
         seq = hand.surrendered_seq
-        if seq and not hand.surrender_faulted:
-            detail = "surrender taken though the dealer had blackjack; it is refused then"
+        cleared = round_.looked and not round_.saw_blackjack and round_.look_seq < seq
+        if seq and not hand.surrender_faulted and not cleared:
+            detail = "surrender accepted though the dealer had blackjack; it does not stand "
+            detail += "and the whole wager is lost"
             state.find("surrender_vs_dealer_blackjack", seq, detail, spot.number, hand.number)
+
+
+def _look_misread(state: State) -> None:
+    """Find that the dealer's look at his hole card said something else than the cards."""
+    round_ = state.round
+    dealt = Counted()
+    for card in round_.dealer[:2]:
+        dealt.add(card.card if card.read == UNKNOWN else card.read)
+    if not (round_.looked and len(dealt.cards) == 2 and dealt.known()):
+        return
+    if dealt.natural() != round_.saw_blackjack:
+        said, made = ("a", "none") if round_.saw_blackjack else ("no", "one")
+        detail = f"the look at the hole card was entered as {said} blackjack; "
+        detail += f"{named(dealt.cards)} make {made}, and the cards decide"
+        state.find("hole_card_misread", round_.look_seq, detail)
 
 
 def _cards_missing(state: State, played: Played) -> None:
@@ -237,6 +291,7 @@ def _seq(found: Violation) -> int:
 def _table_after(state: State, spots: tuple[SpotResult, ...]) -> None:
     """Carry over what the next round starts from."""
     table, round_ = state.table, state.round
+    round_.tray_was_sure = table.tray_sure
     if not table.shoe.started:
         table.shoe.forget()
     if table.cut_now:

@@ -49,6 +49,11 @@ class Played:
         """Tell whether it is a blackjack."""
         return self.outcome == "blackjack"
 
+    def may_make_blackjack(self) -> bool:
+        """Tell whether an ace or a ten lies alone."""
+        cards = self.counted.cards
+        return len(cards) == 1 and cards[0] is not None and cards[0].points in (1, 10)
+
 
 def must_draw(cards: Counted, rules: HouseRules) -> bool:
     """Tell whether ``dealer.draw`` has the dealer take another card."""
@@ -174,7 +179,8 @@ def draw_faults(state: State, played: Played) -> None:
 def stood_short(state: State, played: Played, seq: int) -> None:
     """Find that the dealer stopped with a card still due."""
     counted = played.counted
-    if played.outcome != "short" or len(counted.cards) < 2:
+    least = 2 if state.rules.deals_hole_card else 1
+    if played.outcome != "short" or len(counted.cards) < least:
         return
     soft17 = counted.soft() and counted.total() == 17
     code = "dealer_stood_soft_17" if soft17 else "dealer_stood_below_17"

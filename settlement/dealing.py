@@ -1,8 +1,12 @@
 """The initial deal: who gets a card next, which side up, and what passing over someone is."""
 
+from typing import Final
+
 from settlement.facts import DEALER, Noted
 from settlement.houserules import HouseRules
 from settlement.state import Round, Spot, State
+
+_WITH_HOLE_CARD: Final = 2
 
 
 def begins(round_: Round) -> None:
@@ -17,7 +21,8 @@ def begins(round_: Round) -> None:
     round_.dealing = True
     order = [spot.number for spot in round_.spots]
     order.append(DEALER)
-    round_.passes = [order, order.copy()]
+    second = order.copy() if round_.dealer_dealt == _WITH_HOLE_CARD else order[:-1]
+    round_.passes = [order, second]
 
 
 def expects(round_: Round, noted: Noted) -> bool:
@@ -56,10 +61,18 @@ def _face(card: Noted) -> str:
 def _to_dealer(state: State, noted: Noted) -> None:
     dealer = state.round.dealer
     dealer.append(noted)
-    if len(dealer) == 2:
+    if not state.rules.deals_hole_card:
+        _only_card(state, noted)
+    elif len(dealer) == 2:
         _dealer_faces(state, dealer[0], noted)
         if not dealer[0].down and not noted.down:
             state.round.hole_shown_seq = noted.seq
+
+
+def _only_card(state: State, noted: Noted) -> None:
+    if noted.down:
+        detail = "the dealer's card lies face down; where he takes no hole card it is dealt face up"
+        state.find("deal_face", noted.seq, detail)
 
 
 def _dealer_faces(state: State, first: Noted, second: Noted) -> None:
@@ -126,13 +139,23 @@ def _wrong_order(state: State, noted: Noted, due: int) -> None:
     """Find the order wrong: once in each pass, and only once if the second is as the first."""
     round_ = state.round
     left = len([due for due in round_.passes if due])
-    half = len(round_.order) // 2
-    repeated = round_.order[:half] == round_.order[half:]
+    repeated = _passes_alike(round_)
     if round_.order_faulted == left or (round_.order_faulted >= 0 and repeated):
         return
     round_.order_faulted = left
     detail = f"card to {_who(noted.spot)}; {_who(due)} was to get the next card"
     state.find("deal_order", noted.seq, detail, noted.spot or None)
+
+
+def _passes_alike(round_: Round) -> bool:
+    """Tell whether both passes went round in the same order."""
+    order = round_.order
+    if round_.dealer_dealt != _WITH_HOLE_CARD:
+        players = [to for to in order if to != DEALER]
+        first = len(round_.spots)
+        return order[:first] == players[:first] == players[first : 2 * first]
+    half = len(order) // 2
+    return order[:half] == order[half:]
 
 
 def _who(to: int) -> str:

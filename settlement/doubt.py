@@ -28,6 +28,46 @@ _MOST_CARDS: Final = 24
 OUT_OF_REACH: Final = Possible("unknown", None, "more cards are unread than can be gone through")
 
 
+class Stock:
+    """How many cards of each value the shoe may still hold beside those seen.
+
+    Where more cards are unread than are left, what was seen cannot be right, and nothing is
+    ruled out.
+    """
+
+    def __init__(self, state: State) -> None:
+        shoe, rules = state.table.shoe, state.rules
+        self._left = [0] * 11
+        """By points, an ace 1."""
+        for rank, seen in enumerate(shoe.out_ranks):
+            self._left[points_of(5 * rank)] += max(0, 4 * shoe.decks - seen)
+        self._own = [card.card for card in state.round.dealer].count(UNKNOWN)
+        several = rules.voids_illegal_option
+        self._theirs = 0
+        """Unread cards that one player's hand hangs on, at most."""
+        for spot in state.round.spots:
+            unread = [len(hand.unread) for hand in spot.hands]
+            self._theirs = max(self._theirs, sum(unread) if several else max(unread))
+        self._many = self._own + self._theirs
+        if sum(self._left) < self._many:
+            self._left = [self._many] * 11
+
+    def holds(self, values: list[int]) -> bool:
+        """Tell whether the shoe may hold all these cards together."""
+        return all(values.count(value) <= self._left[points_of(value)] for value in values)
+
+    def after(self, values: list[int]) -> tuple[int, ...]:
+        """Return all that these cards change in what the other unread ones may be."""
+        rest, left = self._many - len(values), self._left
+        return tuple(
+            [
+                min(left[points_of(value)] - values.count(value), rest)
+                for value in _VALUES
+                if left[points_of(value)] < self._many
+            ]
+        )
+
+
 class Filled:
     """A hand as it may be, with the values put in the places of the unread cards."""
 
@@ -48,6 +88,13 @@ class Doubts:
     def __init__(self, state: State) -> None:
         self._state = state
         self._left = _MOST_FACTS
+        self._stock: Stock | None = None
+
+    def stock(self) -> Stock:
+        """Return what the shoe may still hold."""
+        if self._stock is None:
+            self._stock = Stock(self._state)
+        return self._stock
 
     def hang_over(self, spot: Spot, hand: Hand) -> bool:
         """Tell whether what a hand comes to may hang on a player's unread card."""
@@ -85,8 +132,11 @@ class Doubts:
             for value in _VALUES:
                 if self._left < 0:
                     return []
-                filled = self._judged_with(spot, hand, [*one.values, value])
-                key = (value,) if alone else _stands(filled.hand)
+                values = [*one.values, value]
+                if not self.stock().holds(values):
+                    continue
+                filled = self._judged_with(spot, hand, values)
+                key = (value,) if alone else _stands(filled.hand) + self.stock().after(values)
                 more.setdefault(key, filled)
         return list(more.values())
 
@@ -111,10 +161,11 @@ class Doubts:
 
 
 class Way:
-    """A hand the dealer may have, and the words for what makes it so."""
+    """A hand the dealer may have, the values of his unread cards, and the words for it."""
 
-    def __init__(self, played: Played, said: str) -> None:
+    def __init__(self, played: Played, values: list[int], said: str) -> None:
         self.played = played
+        self.values = values
         self.said = said
 
 
@@ -145,7 +196,7 @@ def _stands(hand: Hand) -> tuple[int, ...]:
     )
 
 
-def dealers(state: State, dealt: list[int], alive: Alive) -> list[Way]:
+def dealers(state: State, dealt: list[int], alive: Alive, stock: Stock) -> list[Way]:
     """Return every hand the dealer may have, without those that his look ruled out."""
     round_, rules = state.round, state.rules
     alone = dealt.count(UNKNOWN) == 1
@@ -156,8 +207,11 @@ def dealers(state: State, dealt: list[int], alive: Alive) -> list[Way]:
             for values in each.values():
                 for value in _VALUES:
                     longer = [*values, value]
+                    if not stock.holds(longer):
+                        continue
                     played = play(_put(dealt[: place + 1], longer), alive, rules, round_)
-                    more.setdefault((value,) if alone else _lies(played), longer)
+                    key = (value,) if alone else _lies(played) + stock.after(longer)
+                    more.setdefault(key, longer)
             each = more
     ways = [_way(dealt, values, alive, state) for values in each.values()]
     if not round_.looked or UNKNOWN not in dealt[:2]:
@@ -168,7 +222,7 @@ def dealers(state: State, dealt: list[int], alive: Alive) -> list[Way]:
 
 def _way(dealt: list[int], values: list[int], alive: Alive, state: State) -> Way:
     played = play(_put(dealt, values), alive, state.rules, state.round)
-    return Way(played, _said("the dealer's", values, played.counted))
+    return Way(played, values, _said("the dealer's", values, played.counted))
 
 
 def _lies(played: Played) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ from typing import Any, Final
 from models.events import AnyFact, WagerPlaced
 from models.judgements import AnyEvent, RoundResult
 from models.rulebook import Rulebook
-from settlement.closing import close
+from settlement.closing import Closed, amend, close
 from settlement.facts import (
     CARD_DEALT,
     CARD_EXPOSED,
@@ -23,7 +23,7 @@ from settlement.houserules import HouseRules
 from settlement.judge import judge
 from settlement.outset import Outset, outset_of, start_from
 from settlement.reading import take
-from settlement.state import State
+from settlement.state import Round, State
 
 _OPENS: Final = (ROUND_OPENED, WAGER_PLACED, CARD_DEALT, PAYMENT_MADE)
 """What a round may begin with."""
@@ -38,12 +38,22 @@ class Engine:
         rules: the rulebook in force.
         outset: what :meth:`outset` returned as a round was opened: the engine goes on from
             there, with that opening as its next fact. Every fact then needs its ``seq``.
+        patient: whether a round is returned once, when no payment can be added to it any more.
+            Otherwise it is returned as soon as it closes, and again, with all that was judged,
+            with each payment that comes late: the last result of a round counts.
     """
 
-    def __init__(self, rules: Rulebook, outset: Outset | None = None) -> None:
+    def __init__(
+        self, rules: Rulebook, outset: Outset | None = None, *, patient: bool = False
+    ) -> None:
         self.rules = rules
+        self._patient = patient
         self._state = State(HouseRules(rules))
-        self._course = _Course()
+        self._other = Round(self._state.round.dealer_dealt)
+        """Scratch of the round closed last while the next is played, and the other way round."""
+        self._last: Closed | None = None
+        """The round closed last, as long as a payment may still belong to it."""
+        self._course = _Course(self._state.round.dealer_dealt)
         self._seen = 0
         if outset is not None:
             start_from(self._state, outset)
@@ -54,6 +64,8 @@ class Engine:
         A round closes at ``round_closed``, at the next ``round_opened``, or with the first
         wager after its payments where a file has neither; one that was closed is held for
         one more fact where the tray has been counted, as that fact may be the closing count.
+        A payment after ``round_closed`` belongs to the round just closed until the next wager,
+        card or opening.
 
         Args:
             fact: what happened.
@@ -66,13 +78,20 @@ class Engine:
         self._seen += 1
         seq = fact.seq
         place = (line or self._seen) if seq is None else seq
-        if not self._course.ends_before(fact, kind):
-            return self._add(fact, kind, place)
-        return (self._close(), *self._add(fact, kind, place))
+        over = self._course.ends_before(fact, kind)
+        closed = self._close() if over else ()
+        if self._last is not None and kind in _OPENS:
+            if kind == PAYMENT_MADE:
+                return self._amend(self._last, fact, place)
+            closed = (*closed, *self._release())
+        return (*closed, *self._add(fact, kind, place)) if closed else self._add(fact, kind, place)
 
     def finish(self) -> tuple[RoundResult, ...]:
-        """Return what is still open when no more facts come."""
-        return (self._close(),) if self._state.round.record or self._state.found else ()
+        """Return what is still open, or held, when no more facts come."""
+        held = self._release()
+        if not (self._state.round.record or self._state.found):
+            return held
+        return (*held, *self._close(), *self._release())
 
     def outset(self) -> Outset | None:
         """Return what the round in play started from.
@@ -94,7 +113,7 @@ class Engine:
         take(round_, noted)
         self._course.follow(noted)
         if self._course.closed and not self._awaits_count():
-            return (self._close(),)
+            return self._close()
         return ()
 
     def _awaits_count(self) -> bool:
@@ -109,21 +128,35 @@ class Engine:
         judge(state, noted)
         state.round.begin(number)
 
-    def _close(self) -> RoundResult:
+    def _close(self) -> tuple[RoundResult, ...]:
         state = self._state
         for noted in state.round.record:
             judge(state, noted)
-        result = close(state)
-        state.round.begin(result.round + 1)
+        last = self._last = close(state)
+        state.round, self._other = self._other, state.round
+        state.round.begin(last.result.round + 1)
         state.found.clear()
         self._course.begin()
-        return result
+        return () if self._patient else (last.result,)
+
+    def _release(self) -> tuple[RoundResult, ...]:
+        """Let go of the round closed last: whatever is paid from now on is not for it."""
+        last, self._last = self._last, None
+        return (last.result,) if self._patient and last is not None else ()
+
+    def _amend(self, last: Closed, fact: AnyFact, seq: int) -> tuple[RoundResult, ...]:
+        """Judge the payments of the round closed last again, with one more."""
+        noted = last.round.blank()
+        noted.write(fact, PAYMENT_MADE, seq)
+        amend(self._state, last, noted)
+        return () if self._patient else (last.result,)
 
 
 class _Course:
     """How far the round in play has come, which tells when it is over."""
 
-    def __init__(self) -> None:
+    def __init__(self, dealer_dealt: int) -> None:
+        self._dealer_dealt = dealer_dealt
         self.begin()
 
     def begin(self) -> None:
@@ -133,6 +166,7 @@ class _Course:
         self.tray_after_payments = False
         self._opened = False
         self._dealt = False
+        self._dealer_cards = 0
         self._dealer_played = False
         self._settling = False
 
@@ -141,6 +175,10 @@ class _Course:
         kind = noted.kind
         if kind == CARD_DEALT:
             self._dealt = True
+            if noted.spot == DEALER:
+                self._dealer_cards += 1
+                without_hole = self._dealer_dealt == 1 and self._dealer_cards > 1
+                self._dealer_played = self._dealer_played or without_hole
         elif kind == PAYMENT_MADE:
             self._settling = self._dealer_played
             self.tray_after_payments = False
@@ -165,7 +203,7 @@ class _Course:
 
 
 def settle(facts: Iterable[tuple[int, AnyEvent]], rules: Rulebook) -> Iterator[RoundResult]:
-    """Settle a stream of numbered events, yielding each round as it closes.
+    """Settle a stream of numbered events, yielding each round once no payment can be added to it.
 
     Observations and judgements are passed over: only facts settle. Where the facts of several
     tables come in one stream, each table is settled for itself.
@@ -177,7 +215,7 @@ def settle(facts: Iterable[tuple[int, AnyEvent]], rules: Rulebook) -> Iterator[R
             fact: Any = event
             engine = engines.get(fact.table)
             if engine is None:
-                engine = engines[fact.table] = Engine(rules)
+                engine = engines[fact.table] = Engine(rules, patient=True)
             closed = engine.take(fact, kind, line)
             if closed:
                 yield from closed

@@ -23,6 +23,8 @@ class HouseRules:
         self.decks = book.decks
         self.burn_after_shuffle = book.burn_after_shuffle
         self.dealer_first_card: str = book.dealer_first_card
+        self.deals_hole_card = book.dealer_second_card == "with_deal"
+        """Whether the dealer's second card comes with the deal; else after the players."""
         self.player_cards: str = book.player_cards
         self.hits_soft_17 = book.dealer_soft17 == "hit"
         self.player_touch: str = book.player_touch

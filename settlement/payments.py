@@ -22,6 +22,27 @@ def paid(state: State, noted: Noted) -> None:
     state.table.tray_change -= noted.amount
 
 
+def paid_late(state: State, noted: Noted) -> None:
+    """Add chips that changed hands after the round closed: those make a pass of their own.
+
+    The round's payments are then to be compared with what was due once more.
+    """
+    round_, table = state.round, state.table
+    if not round_.payments:
+        table.tray_sure = table.tray_sure or round_.tray_was_sure
+    for payment in round_.payments:
+        payment.at.account(payment.hand, payment.what).begin()
+        payment.at.main_pass = payment.at.insurance_pass = 0
+    if not round_.settling:
+        round_.sweep += 1
+    round_.settling = True
+    noted.sweep = round_.sweep
+    noted.index, noted.at = len(round_.record), round_.spot(noted.spot)
+    round_.record.append(noted)
+    round_.payments.append(noted)
+    table.tray_change -= noted.amount
+
+
 def _settled_in_turn(round_: Round, noted: Noted) -> bool:
     """Tell whether a hand that broke or was given up is settled by itself, in no pass.
 

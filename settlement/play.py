@@ -21,11 +21,31 @@ def blackjack(hand: Hand, rules: HouseRules) -> bool:
     return rules.split_ace_21_is_blackjack if hand.aces else rules.split_ten_21_is_blackjack
 
 
+def double_stands(hand: Hand, rules: HouseRules) -> bool:
+    """Tell whether a double counts as one where an option granted in error is void.
+
+    Chips for less than the house asks make no double: they go back, and the card is a hit.
+    """
+    if hand.void_double:
+        return False
+    less = 0 < hand.added < hand.stake and not rules.double_for_less
+    return not (less and rules.voids_illegal_option)
+
+
+def doubled_with(hand: Hand, rules: HouseRules) -> int:
+    """Return the chips of a double that count; void ones, and a void excess, go back."""
+    if not double_stands(hand, rules):
+        return 0
+    if hand.stake and rules.voids_illegal_option:
+        return min(hand.added, hand.stake)
+    return hand.added
+
+
 def closed_to_cards(hand: Hand, rules: HouseRules) -> str:
     """Return the violation that a further card would be; empty if the hand may take one."""
     if hand.double_card:
         return "extra_card_after_double"
-    if hand.doubled_seq and not hand.void_double and len(hand.cards) >= 2:
+    if hand.doubled_seq and len(hand.cards) >= 2 and double_stands(hand, rules):
         return ""
     return _complete(hand, rules)
 

@@ -13,7 +13,7 @@ from settlement.facts import (
 from settlement.state import MOST_HANDS, Round, Spot
 
 _DEALT_IN: Final = 2
-"""Cards the dealer gets in the initial deal."""
+"""The dealer's cards up to which a spot is dealt in: his second comes after every spot's."""
 
 
 def take(round_: Round, noted: Noted) -> None:
@@ -42,7 +42,7 @@ def _dealt(round_: Round, spot: Spot, noted: Noted) -> None:
         _turn(spot, noted)
         return
     round_.to_dealer += 1
-    if round_.to_dealer == _DEALT_IN + 1:
+    if round_.to_dealer == round_.dealer_dealt + 1:
         round_.first_draw = noted.index
 
 

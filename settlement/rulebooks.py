@@ -253,7 +253,7 @@ def _typed(knob: str, plain: Any, source: str) -> Any:
 
 def _wanted(kind: Any) -> str:
     if kind is Odds:
-        return 'odds such as "3:2"'
+        return 'odds such as "3:2", from 1:10 to 10:1 in numbers up to 100'
     schema = msgspec.json.schema(kind)
     options = schema.get("enum") or schema.get("items", {}).get("enum")
     if options:
@@ -351,6 +351,8 @@ def _impossible(rules: Rulebook) -> Iterable[tuple[str, str, str]]:
 
 def _at_odds(rules: Rulebook) -> Iterable[tuple[str, str, str]]:
     """Yield ``(knob, expected, found)`` where one clause grants what another rules out."""
+    if rules.dealer_second_card == "after_players" and rules.dealer_first_card == "down":
+        yield "dealer_first_card", "up, as dealer_second_card is after_players", "down"
     if rules.resplit_aces and rules.max_hands < 3:
         yield "resplit_aces", f"false, as max_hands is {rules.max_hands}", "true"
     if rules.double_after_split and rules.double_on == "none":

@@ -8,7 +8,7 @@ from models.judgements import HandOutcome, OddCents
 from models.money import Cents
 from settlement.dealer import Played, two_known
 from settlement.houserules import HouseRules, Price
-from settlement.play import blackjack, finished, owed_card
+from settlement.play import blackjack, doubled_with, finished, owed_card
 from settlement.state import Hand
 
 _EXACT: Final = UNSET
@@ -50,12 +50,14 @@ _DEALER_BREAKS: Final = ("dealer.breaks", "win.pays")
 _WINS: Final = ("win.pays",)
 _LOSES: Final = ("lose.takes",)
 _BLACKJACK_PAYS: Final = ("blackjack.pays",)
+_BLACKJACK_TAKES: Final = ("dealer.blackjack",)
+_SURRENDER_FALLS: Final = ("surrender.dealer_blackjack", "dealer.blackjack")
 
 
-def staked(hand: Hand) -> Cents:
+def staked(hand: Hand, rules: HouseRules) -> Cents:
     """Return all the chips that ride on a hand."""
     stake = 0 if hand.void_split else hand.stake
-    return stake if hand.void_double else stake + hand.added
+    return stake + doubled_with(hand, rules) if hand.added else stake
 
 
 def due(hand: Hand, dealer: Played, rules: HouseRules, *, insured: bool, done: bool) -> Due:
@@ -71,6 +73,8 @@ def due(hand: Hand, dealer: Played, rules: HouseRules, *, insured: bool, done: b
     over = _over_before(hand, dealer, rules)
     if over is not None:
         return over
+    if hand.surrendered_seq and _second_card_decides(dealer, rules):
+        return _DRAW_DUE
     if not hand.split and len(hand.cards) < 2:
         return _CARD_DUE
     if not (done or finished(hand, rules)):
@@ -83,35 +87,46 @@ def due(hand: Hand, dealer: Played, rules: HouseRules, *, insured: bool, done: b
 def _over_before(hand: Hand, dealer: Played, rules: HouseRules) -> Due | None:
     """Settle a hand that ended before the dealer's total matters."""
     if _gives_up(hand, dealer, rules):
-        return _paid(hand, rules.half, staked(hand), "surrender", ("surrender.offered",))
+        stake = staked(hand, rules)
+        return _paid(stake, rules.half, stake, "surrender", ("surrender.offered",))
     if hand.even_money:
-        return _paid(hand, rules.even, 0, "win", ("even_money.offered",))
+        return _paid(staked(hand, rules), rules.even, 0, "win", ("even_money.offered",))
     if hand.busted():
-        return Due("bust", -staked(hand), _BREAKS)
+        return Due("bust", -staked(hand, rules), _BREAKS)
     return None
 
 
 def _gives_up(hand: Hand, dealer: Played, rules: HouseRules) -> bool:
-    """Tell whether its surrender stands; a late one may be void against a blackjack."""
-    void = rules.voids_illegal_option and rules.surrender == "late" and dealer.blackjack()
-    return hand.surrendered_seq > 0 and not void
+    """Tell whether its surrender stands: a late one does not against a dealer's blackjack.
+
+    The home sheet: "You cannot surrender if the dealer has Blackjack." No policy revives it.
+    """
+    if not hand.surrendered_seq or rules.surrender != "late":
+        return hand.surrendered_seq > 0
+    return not dealer.blackjack() and not _second_card_decides(dealer, rules)
+
+
+def _second_card_decides(dealer: Played, rules: HouseRules) -> bool:
+    """Tell whether a card that the dealer did not take might have made his blackjack."""
+    return dealer.may_make_blackjack() and rules.waits_for_underdraw
 
 
 def _against_no_blackjack(hand: Hand, dealer: Played, rules: HouseRules) -> Due:
     if owed_card(hand):
         return _CARD_DUE
     if blackjack(hand, rules):
-        return _paid(hand, rules.blackjack, 0, "blackjack", _BLACKJACK_PAYS)
+        if _second_card_decides(dealer, rules):
+            return _DRAW_DUE
+        return _paid(staked(hand, rules), rules.blackjack, 0, "blackjack", _BLACKJACK_PAYS)
     if rules.waits_for_underdraw and dealer.outcome in ("short", "no_draw"):
         return _DRAW_DUE
     return _against_total(hand, dealer, rules)
 
 
 def _paid(
-    hand: Hand, price: Price, taken: Cents, outcome: HandOutcome, clauses: tuple[str, ...]
+    stake: Cents, price: Price, taken: Cents, outcome: HandOutcome, clauses: tuple[str, ...]
 ) -> Due:
-    """Pay a hand at a price, less what is taken first."""
-    stake = staked(hand)
+    """Pay a stake at a price, less what is taken first."""
     won = price.won(stake)
     if price.is_exact(stake, won):
         return Due(outcome, won - taken, clauses)
@@ -125,26 +140,27 @@ def odd_cents(price: Price, stake: Cents, won: Cents) -> OddCents:
 
 
 def _against_blackjack(hand: Hand, rules: HouseRules, *, insured: bool) -> Due:
+    lost = _SURRENDER_FALLS if hand.surrendered_seq else _BLACKJACK_TAKES
     if blackjack(hand, rules):
         if insured and rules.insured_blackjack_loses:
-            return Due("lose", -staked(hand), ("insurance.both_blackjacks",))
+            return Due("lose", -staked(hand, rules), ("insurance.both_blackjacks",))
         return _PUSH
     if rules.dealer_blackjack_collects_all:
-        return Due("lose", -staked(hand), ("dealer.blackjack",))
+        return Due("lose", -staked(hand, rules), lost)
     if hand.number:
         return _COLLECTED
-    return Due("lose", -hand.stake, ("dealer.blackjack",))
+    return Due("lose", -hand.stake, lost)
 
 
 def _against_total(hand: Hand, dealer: Played, rules: HouseRules) -> Due:
     if dealer.outcome == "bust":
-        return _paid(hand, rules.win, 0, "win", _DEALER_BREAKS)
+        return _paid(staked(hand, rules), rules.win, 0, "win", _DEALER_BREAKS)
     player, house = hand.total(), dealer.counted.total()
     if player > house:
-        return _paid(hand, rules.win, 0, "win", _WINS)
+        return _paid(staked(hand, rules), rules.win, 0, "win", _WINS)
     if player == house:
         return _PUSH
-    return Due("lose", -staked(hand), _LOSES)
+    return Due("lose", -staked(hand, rules), _LOSES)
 
 
 def insurance_stake(placed: Cents, main: Cents, rules: HouseRules) -> Cents:

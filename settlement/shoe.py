@@ -10,10 +10,18 @@ def started(state: State, noted: Noted) -> None:
     """Begin a fresh shoe; whoever plays its first round has entered."""
     table = state.table
     fact: ShoeStarted = noted.fact
+    if fact.decks != state.rules.decks:
+        detail = f"a shoe of {_decks(fact.decks)} was started; "
+        detail += f"this game is dealt from {_decks(state.rules.decks)}"
+        state.find("wrong_deck_count", noted.seq, detail)
     table.shoe = Shoe(fact.decks, started=True)
     table.entered.clear()
     table.newcomers.clear()
     table.cut_now = False
+
+
+def _decks(count: int) -> str:
+    return "1 deck" if count == 1 else f"{count} decks"
 
 
 def burned(state: State, noted: Noted) -> None:

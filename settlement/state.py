@@ -200,7 +200,9 @@ class Spot:
 class Round:
     """A round: its record as it grows, and the play as it is judged."""
 
-    def __init__(self) -> None:
+    def __init__(self, dealer_dealt: int) -> None:
+        self.dealer_dealt = dealer_dealt
+        """Cards that the dealer gets in the initial deal: two, or one where he has no hole card."""
         self.record: list[Noted] = []
         self._spare: list[Noted] = []
         self._known: dict[int, Spot] = {}
@@ -231,7 +233,7 @@ class Round:
         self.to_dealer = 0
         """Cards that the record shows the dealer got."""
         self.first_draw = 0
-        """Place of the dealer's first card after his two; 0 where none is."""
+        """Place of the dealer's first card after the initial deal; 0 where none is."""
         self._begin_deal()
         self._begin_play()
 
@@ -255,7 +257,10 @@ class Round:
         """The last spot, by number, that has played."""
         self.looked = False
         """Whether the dealer looked at his hole card."""
+        self.look_seq = 0
+        """The fact of his last look; 0 where there was none."""
         self.saw_blackjack = False
+        """What his last look said."""
         self.last_play = -1
         """Place of the last card dealt, decision made, or turning of the hole card."""
         self.hole_shown_seq = 0
@@ -269,6 +274,8 @@ class Round:
         self.closed = False
         self.counted = False
         """Whether the tray was counted after it closed."""
+        self.tray_was_sure = True
+        """Whether every round before it since the last count had its payments observed."""
 
     def players_done(self) -> bool:
         """Tell whether the record shows that the players' turns are over."""
@@ -362,7 +369,7 @@ class State:
     def __init__(self, rules: HouseRules) -> None:
         self.rules = rules
         self.table = Table(rules.decks)
-        self.round = Round()
+        self.round = Round(2 if rules.deals_hole_card else 1)
         self.found: list[Violation] = []
 
     def find(

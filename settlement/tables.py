@@ -8,22 +8,21 @@ from settlement.state import Spot, State, Table
 
 
 def seated(table: Table, noted: Noted) -> None:
-    """Give spots to a player."""
+    """Give spots to a player; who played the last round only changes seats."""
     fact: PlayerSeated = noted.fact
-    if table.dealt and fact.player not in table.seats.values():
+    stayed = fact.player in table.entered or fact.player in table.seats.values()
+    if table.dealt and not stayed:
         table.newcomers.add(fact.player)
     for spot in fact.spots:
         table.seats[spot] = fact.player
 
 
 def left(table: Table, noted: Noted) -> None:
-    """Free the spots a player gives up."""
+    """Free the spots a player gives up; who sits down again before the deal misses nothing."""
     fact: PlayerLeft = noted.fact
     for spot in fact.spots:
         if table.seats.get(spot) == fact.player:
             del table.seats[spot]
-    if fact.player not in table.seats.values():
-        table.entered.discard(fact.player)
 
 
 def cut_card(state: State) -> None:

@@ -23,6 +23,12 @@ def placed(state: State, noted: Noted) -> None:
 
 def _main(state: State, spot: Spot, noted: Noted) -> None:
     state.round.wagered = True
+    if noted.hand and noted.hand >= len(spot.hands):
+        detail = f"wager of {dollars(noted.amount)} on hand {noted.hand}, which does not exist; "
+        detail += "it does not count"
+        state.find("wager_on_no_hand", noted.seq, detail, spot.number, noted.hand)
+        spot.stray = True
+        return
     if state.round.dealing:
         _main_after_deal(state, spot, noted)
         return

@@ -141,7 +141,9 @@ class Acts:
             hand.finished = True
 
     def deal_own(self, turn: int) -> None:
-        """The dealer's own first (``turn`` 0) or second card."""
+        """The dealer's own first (``turn`` 0) or second card, where that comes with the deal."""
+        if turn and self.rules.dealer_second_card == "after_players":
+            return
         up = (turn == 0) == (self.rules.dealer_first_card == "up")
         card = self.deal("dealer", face="up" if up else "down")
         if up:
@@ -195,7 +197,8 @@ class Acts:
         """Late surrender waits until the dealer has looked for a blackjack."""
         if self.rules.surrender != "late":
             return self.rules.surrender == "early"
-        return self.peek or (self.up is not None and 2 <= self.up.points <= 9)
+        looks = self.peek and self.hole is not None
+        return looks or (self.up is not None and 2 <= self.up.points <= 9)
 
     def _hand(self, spot: int, number: int) -> Hand:
         own = self.hands.setdefault(spot, [])

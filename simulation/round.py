@@ -97,7 +97,7 @@ class Round(Acts):
         """Peek under an ace or a ten; a blackjack ends the players' part."""
         if self.rules.surrender == "early":
             self._surrender_first()
-        if not (self.peek and self.shown.points in (1, 10)):
+        if self.hole is None or not (self.peek and self.shown.points in (1, 10)):
             return
         blackjack = natural(self.dealer)
         self.table.write(HoleCardChecked(blackjack=blackjack), console=True)
@@ -213,6 +213,8 @@ class Round(Acts):
     def play_dealer(self) -> None:
         """Turn the hole card, and draw while a live hand asks for it."""
         self.turn_hole()
+        if self.hole is None and (self.unsettled() or self.insurance):
+            self.deal("dealer")
         while self.live() and self.must_draw():
             self.deal("dealer")
 

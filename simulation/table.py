@@ -78,11 +78,13 @@ class Table:
         for player, spots in self.seats.items():
             self.write(PlayerSeated(player=player, spots=spots), console=True)
 
-    def start_shoe(self, *, fresh: bool = True, burns: int | None = None) -> None:
-        """Shuffle, and burn what the rulebook asks for (or ``burns`` cards)."""
+    def start_shoe(
+        self, *, fresh: bool = True, burns: int | None = None, decks: int | None = None
+    ) -> None:
+        """Shuffle what the rulebook asks for (or ``decks``), and burn (or ``burns`` cards)."""
         if fresh:
-            self.shoe = self._fresh_shoe()
-        self.write(ShoeStarted(decks=self.rules.decks), console=True)
+            self.shoe = self._fresh_shoe(decks)
+        self.write(ShoeStarted(decks=self.shoe.decks), console=True)
         for _ in range(self.rules.burn_after_shuffle if burns is None else burns):
             self.burn()
 
@@ -134,9 +136,9 @@ class Table:
             self.habits[spot] = self._habit(spot)
         return self.habits[spot]
 
-    def _fresh_shoe(self) -> Shoe:
+    def _fresh_shoe(self, decks: int | None = None) -> Shoe:
         penetration = 0.75 if self.rules.decks > 2 else 0.55
-        return Shoe(self.rules.decks, self._cards, penetration=penetration)
+        return Shoe(decks or self.rules.decks, self._cards, penetration=penetration)
 
 
 def _seats(spots: tuple[int, ...], rules: Rulebook, chance: Random) -> dict[str, tuple[int, ...]]:

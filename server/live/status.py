@@ -51,7 +51,8 @@ class Standing:
             case RoundClosed():
                 self.in_play = None
             case RoundSettled():
-                self.last, self.settled = event.result, self.settled + 1
+                again = self.last is not None and self.last.round == event.result.round
+                self.last, self.settled = event.result, self.settled + (not again)
             case ReviewRaised():
                 self.reviews += 1
             case ShoeCutCard() | ShoeLoaded():

@@ -24,12 +24,15 @@ Severity: TypeAlias = Literal["high", "medium", "low"]
 _HIGH: Final = frozenset(
     {
         "foreign_card",
+        "hole_card_misread",
         "impossible_card",
         "payment_missing",
         "stake_increased_after_deal",
         "stake_reduced_after_deal",
         "tray_mismatch",
         "wager_after_deal",
+        "wager_on_no_hand",
+        "wrong_deck_count",
         "wrong_payout",
     }
 )

@@ -314,7 +314,8 @@ def _out_of_time(record: Sequence[AnyFact], found: Sequence[RoundResult]) -> Ite
         for spot in result.spots:
             for hand in spot.hands:
                 whose = (spot.spot, hand.hand)
-                if whose in taken and hand.outcome in _PLAYED_OUT:
+                given_up = "surrender.dealer_blackjack" in hand.clauses
+                if whose in taken and hand.outcome in _PLAYED_OUT and not given_up:
                     yield ("taken_early", *whose)
                     yield ("stood", *whose)
                 elif whose in later and hand.outcome == "bust":

@@ -1,9 +1,13 @@
 """Mistakes with cards to players, and with the deck itself."""
 
+from typing import Final
+
 from models.cards import DECK, Card
 from models.events import CardExposed
 from simulation.mistakes.catalogue import first, mistake, scene
 from simulation.table import Table
+
+_MOST_DECKS: Final = 8
 
 
 @mistake("extra_card_after_double")
@@ -129,6 +133,13 @@ def _another(card: Card | None) -> Card:
 )
 def _forgets_to_burn(table: Table) -> None:
     table.start_shoe(burns=0)
+    scene(table).play()
+
+
+@mistake("wrong_deck_count")
+def _shuffles_a_deck_more(table: Table) -> None:
+    decks = table.rules.decks
+    table.start_shoe(decks=decks + 1 if decks < _MOST_DECKS else decks - 1)
     scene(table).play()
 
 

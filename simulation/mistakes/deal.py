@@ -1,6 +1,6 @@
 """Mistakes in the deal and in the order of play."""
 
-from models.events import CardBoxed, CardDealt
+from models.events import CardBoxed, CardDealt, HoleCardChecked
 from simulation.mistakes.catalogue import first, last, mistake, scene
 from simulation.table import Table
 
@@ -68,6 +68,16 @@ def _shows_the_hole_card(table: Table) -> None:
     round_ = scene(table, cards={(last(table), 0): "X 2 7"})
     round_.until_players()
     round_.turn_hole()
+    round_.end()
+
+
+@mistake("hole_card_misread")
+def _misses_a_blackjack(table: Table) -> None:
+    """The dealer looks under his ten, reports no blackjack, and turns up an ace later."""
+    round_ = scene(table, "X A")
+    round_.open()
+    round_.deal_initial()
+    table.write(HoleCardChecked(blackjack=False), console=True)
     round_.end()
 
 

@@ -213,12 +213,14 @@ def _surrenders_a_split_hand(table: Table) -> None:
 
 @mistake("surrender_vs_dealer_blackjack", when=lambda rules: rules.surrender == "late")
 def _surrenders_to_a_blackjack(table: Table) -> None:
-    """The dealer takes half before he looks under his ten."""
+    """The dealer accepts it before he looks under his ten; then he takes the whole wager."""
     spot = first(table)
     round_ = scene(table, "X A", cards={(spot, 0): "X 6"})
     round_.open()
     round_.deal_initial()
-    round_.surrender(round_.hands[spot][0])
+    hand = round_.hands[spot][0]
+    round_.act(hand, "surrender")
+    hand.surrendered = hand.finished = True
     round_.check_hole()
     round_.end()
 

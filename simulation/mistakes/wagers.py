@@ -78,6 +78,16 @@ def _takes_a_side_wager(table: Table) -> None:
     round_.end()
 
 
+@mistake("wager_on_no_hand")
+def _bets_in_the_box_of_a_second_hand(table: Table) -> None:
+    """Chips lie in the box of a split hand while the spot has one hand."""
+    round_ = scene(table)
+    round_.open()
+    round_.bet(first(table), table.rules.table_min, hand=1)
+    round_.deal_initial()
+    round_.play_on()
+
+
 # --- after the first card -----------------------------------------------------------------
 
 

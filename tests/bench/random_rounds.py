@@ -15,7 +15,7 @@ from functools import partial
 from models.rulebook import Rulebook
 from tests.settlement.plain.checking import disagreements
 from tests.settlement.plain.game import Game
-from tests.settlement.plain.houses import any_house
+from tests.settlement.plain.houses import any_house, with_hole_card
 from tests.settlement.plain.slips import WAYS
 from tests.settlement.table import IDS, rules
 
@@ -81,7 +81,7 @@ def _legal(book: Rulebook, seed: str) -> list[str]:
 
 def _erring(book: Rulebook, what: tuple[str, str]) -> tuple[int, list[str]]:
     code, seed = what
-    way = WAYS[code]
+    book, way = with_hole_card(book), WAYS[code]
     if not way.possible(book, code):
         return 0, []
     game = way(book, seed, code)

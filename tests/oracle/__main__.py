@@ -31,7 +31,7 @@ A line of FILE is one rule set, as JSON:
   das           double after split
   max_hands     the most hands one may be split into
   rsa           re-split aces (a split ace always gets one card)
-  late_surrender
+  late_surrender  only where the dealer looks: it does not stand against a blackjack
   bj_pay        1.5 for 3:2, 1.2 for 6:5
   peek          optional, true: the dealer looks for a blackjack before the players act; false:
                 doubles and splits are lost to one as well

@@ -134,6 +134,8 @@ def _contradictions(rule_set: RuleSet) -> list[tuple[str, str, str]]:
     told = []
     if rule_set.double == "any2" and not rule_set.double_soft:
         told.append(("double_soft", "true where any two cards double", "false"))
+    if rule_set.late_surrender and not rule_set.peek:
+        told.append(("late_surrender", "false, as the dealer does not look first", "true"))
     if rule_set.rsa and rule_set.max_hands < 3:
         told.append(("rsa", f"false, as max_hands is {rule_set.max_hands}", "true"))
     for row in ROWS:

@@ -13,6 +13,7 @@ from models.layout import TableLayout
 from models.rulebook import Rulebook
 from settlement.engine import Engine
 from settlement.reconcile import Reconciler
+from settlement.rulebooks import overridden
 from simulation.dealing import deal_session, is_shoe_game
 from simulation.ideal import ideal_observations
 from simulation.staging import stage
@@ -50,9 +51,10 @@ def session(
     felt: str = "five-spots",
     mistake: str = "",
     keeps_tracks: bool = True,
+    knobs: tuple[str, ...] = (),
 ) -> Session:
     """Deal a session and listen to it."""
-    book = rulebook(rules)
+    book = overridden(rulebook(rules), knobs)
     layout = msgspec.toml.decode(layout_text(felt), type=TableLayout)
     table = Table(book, spots, seed)
     steps = deal_session(table, rounds, seed, mistakes=[mistake] if mistake else [])

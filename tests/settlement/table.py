@@ -30,7 +30,7 @@ def facts(text: str) -> list[AnyFact]:
 
 
 def rounds(text: str, name: str = "kansas-shoe", *settings: str) -> list[RoundResult]:
-    engine = Engine(rules(name, *settings))
+    engine = Engine(rules(name, *settings), patient=True)
     results: list[RoundResult] = []
     for fact in facts(text):
         results.extend(engine.feed(fact))

@@ -74,21 +74,22 @@ def test_a_card_due_is_dealt() -> None:
     assert found(_text("5S", "6D", "hit 1; 1 3C; stand 1") + END) == []
 
 
+ONE_DECK = ("kansas-shoe", "decks=1")
 ROUND = "bet 1 1000; 1 TS; D TC; 1 TD; D 8S down; show D 8S; close; "
 
 
 def test_no_more_of_a_card_than_the_decks_hold() -> None:
-    assert codes("shoe 2; " + ROUND + ROUND) == []
-    assert found("shoe 1; " + ROUND + ROUND) == [
+    assert codes("shoe 2; " + ROUND + ROUND, "kansas-double-deck") == []
+    assert found("shoe 1; " + ROUND + ROUND, *ONE_DECK) == [
         ("impossible_card", seq) for seq in (10, 11, 12, 13)
     ]
-    assert codes("shoe 1; " + ROUND + "shoe 1; " + ROUND) == []
+    assert codes("shoe 1; " + ROUND + "shoe 1; " + ROUND, *ONE_DECK) == []
 
 
 def test_a_rank_read_without_suit_is_counted_too() -> None:
     fives = "bet 1 1000; 1 5?; D TC; 1 5?; D TD down; 1 5?; 1 5?; 1 A?; show D TD; close"
-    assert codes("shoe 1; " + fives) == []
-    assert found("shoe 1; " + fives.replace("A?", "5?")) == [("impossible_card", 9)]
+    assert codes("shoe 1; " + fives, *ONE_DECK) == []
+    assert found("shoe 1; " + fives.replace("A?", "5?"), *ONE_DECK) == [("impossible_card", 9)]
 
 
 def test_without_a_shoes_start_only_one_round_is_counted() -> None:
@@ -130,20 +131,20 @@ def test_a_boxed_card_is_put_aside() -> None:
 
 def test_a_boxed_card_brought_back_later_is_used_too() -> None:
     text = "shoe 1; bet 1 1000; boxed 2C; 1 TS; D TC; 1 {}; D 8S down; show D 8S; close"
-    assert codes(text.format("3C")) == []
-    assert found(text.format("2C")) == [("face_up_card_used", 6)]
-    assert codes(text.format("3C") + "; burn 2C; burn 4C") == []
+    assert codes(text.format("3C"), *ONE_DECK) == []
+    assert found(text.format("2C"), *ONE_DECK) == [("face_up_card_used", 6)]
+    assert codes(text.format("3C") + "; burn 2C; burn 4C", *ONE_DECK) == []
 
 
 def test_a_foreign_card_is_not_counted_as_dealt() -> None:
     text = "shoe 1; " + ROUND.replace("show D 8S", "show D TS")
-    assert codes(text) == ["foreign_card"]
+    assert codes(text, *ONE_DECK) == ["foreign_card"]
 
 
 def test_a_boxed_card_is_counted_once() -> None:
     text = "shoe 1; boxed 2C; burn 2C; " + ROUND
-    assert codes(text) == []
-    assert found(text.replace("1 TD", "1 2C"), "kansas-shoe") == [("impossible_card", 7)]
+    assert codes(text, *ONE_DECK) == []
+    assert found(text.replace("1 TD", "1 2C"), *ONE_DECK) == [("impossible_card", 7)]
 
 
 def test_a_boxed_card_that_is_used_is_one_mistake() -> None:

@@ -10,7 +10,7 @@ from tests.settlement.table import facts
 
 
 def _read(text: str) -> Round:
-    round_ = Round()
+    round_ = Round(2)
     for seq, fact in enumerate(facts(text), start=1):
         noted = round_.blank()
         noted.write(fact, KINDS[type(fact)], seq)

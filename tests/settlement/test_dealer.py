@@ -148,3 +148,52 @@ def test_the_hole_card_stays_down() -> None:
 def test_a_dealer_blackjack_found_by_looking_is_turned_at_once() -> None:
     text = "bet 1 1000; 1 TS; D TH; 1 3C; D AD down; peek yes; show D AD; stand 1; close"
     assert found(text) == []
+
+
+# --- the look at the hole card ------------------------------------------------------------
+
+LOOKED = "bet 1 1000; 1 TS; D AC; 1 9D; D {0} down; peek {1}; show D {0}; {2}close"
+
+
+def test_a_look_that_says_what_the_cards_make_is_no_mistake() -> None:
+    assert found(LOOKED.format("KC", "yes", "")) == []
+    assert found(LOOKED.format("7C", "no", "")) == []
+
+
+def test_a_look_entered_as_a_blackjack_that_the_cards_do_not_make() -> None:
+    text = LOOKED.format("7C", "yes", "pay 1 1000; ")
+    assert found(text) == [("hole_card_misread", 6)]
+    assert nets(text) == [1000]
+    assert one_round(text).dealer.outcome == "stand"
+    (misread,) = one_round(text).violations
+    assert misread.clause == "deal.look"
+    assert misread.detail == (
+        "the look at the hole card was entered as a blackjack; AC 7C make none, "
+        "and the cards decide"
+    )
+
+
+def test_a_blackjack_that_the_look_missed() -> None:
+    text = LOOKED.format("KC", "no", "pay 1 -1000; ")
+    assert found(text) == [("hole_card_misread", 6)]
+    assert nets(text) == [-1000]
+    assert one_round(text).dealer.outcome == "blackjack"
+
+
+def test_the_last_of_two_looks_counts() -> None:
+    assert found(LOOKED.format("7C", "yes; peek no", "")) == []
+    assert found(LOOKED.format("7C", "no; peek yes", "")) == [("hole_card_misread", 7)]
+
+
+def test_a_look_is_compared_with_the_card_that_was_dealt() -> None:
+    swapped = LOOKED.format("7C", "no", "").replace("show D 7C", "show D KC")
+    assert found(swapped) == [("foreign_card", 7)]
+    assert found(LOOKED.replace("D {0} down", "D ?? down").format("KC", "no", "")) == [
+        ("hole_card_misread", 6)
+    ]
+
+
+def test_a_look_at_a_card_that_nobody_else_saw_is_not_judged() -> None:
+    text = "bet 1 1000; 1 TS; D AC; 1 9D; D ?? down; peek yes; close"
+    assert found(text) == []
+    assert nets(text) == [-1000]

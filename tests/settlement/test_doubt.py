@@ -8,10 +8,14 @@ from tests.settlement.table import codes, found, nets, one_round, only_hand
 HOLE_UNKNOWN = "bet 1 1000; 1 {}; D {}; 1 {}; D ?? down; close"
 
 
-def _possible(text: str) -> dict[str, int | None]:
-    possible = only_hand(text).possible
+def _ways(text: str, name: str = "kansas-shoe", *settings: str) -> tuple[Possible, ...]:
+    possible = only_hand(text, name, *settings).possible
     assert isinstance(possible, tuple)
-    return {way.outcome: way.net for way in possible}
+    return possible
+
+
+def _possible(text: str, name: str = "kansas-shoe", *settings: str) -> dict[str, int | None]:
+    return {way.outcome: way.net for way in _ways(text, name, *settings)}
 
 
 def test_an_unknown_hole_card_leaves_the_possible_outcomes() -> None:
@@ -136,3 +140,57 @@ def test_an_insurance_waits_for_the_hole_card() -> None:
     broken = text.replace("1 9D", "1 6D").replace("ins 1 500", "ins 1 500; 1 KC")
     result = one_round(broken)
     assert (result.spots[0].hands[0].net, result.status, result.net) == (-1000, "pending", None)
+
+
+# --- what the deck can no longer hold -----------------------------------------------------
+
+ONE_DECK = ("kansas-shoe", "decks=1")
+ACES_OUT = "shoe 1; burn AS; burn AH; burn AD; {}"
+HOLE = "bet 1 1000; 1 TS; D TC; 1 9S; D ?? down; stand 1; close"
+
+
+def test_a_hole_card_is_none_that_the_deck_cannot_hold_any_more() -> None:
+    three, four = ACES_OUT.format("") + HOLE, ACES_OUT.format("burn AC; ") + HOLE
+    assert _possible(three, *ONE_DECK) == {"win": 1000, "lose": -1000, "push": 0, "pending": None}
+    assert _possible(four, *ONE_DECK) == {**_possible(three, *ONE_DECK), "lose": -1000}
+    conditions = {one.outcome: one.condition for one in _ways(four, *ONE_DECK)}
+    assert conditions["lose"] == "the dealer's unknown card is a ten"
+    assert "an ace" not in " ".join(conditions.values())
+    assert "an ace" in " ".join(one.condition for one in _ways(three, *ONE_DECK))
+
+
+def test_what_every_card_left_comes_to_is_settled() -> None:
+    """Only an ace under the ten could have beaten the blackjack, and all four are out."""
+    text = "burn AH; burn AD; burn AC; bet 1 1000; 1 AS; D TC; 1 KD; D ?? down; close"
+    assert nets("shoe 1; " + text, *ONE_DECK) == [1500]
+    assert nets("shoe 1; " + text.replace("burn AC; ", ""), *ONE_DECK) == [None]
+    assert nets("shoe 2; " + text, "kansas-shoe", "decks=2") == [None]
+
+
+def test_two_unknown_cards_are_not_both_the_last_of_their_value() -> None:
+    """With one ace left a pair of aces is out of the question, in one hand or in two."""
+    hand = "bet 1 1000; 1 ??; D 9C; 1 ??; D 8C down; stand 1; show D 8C; close"
+    twelve = {one.outcome for one in _ways(ACES_OUT.format("") + hand, *ONE_DECK)}
+    assert "blackjack" in twelve
+    assert "blackjack" not in {
+        one.outcome for one in _ways(ACES_OUT.format("burn AC; ") + hand, *ONE_DECK)
+    }
+    both = "bet 1 1000; 1 KS; D KC; 1 ??; D ?? down; stand 1; close"
+    assert "push" in {one.outcome for one in _ways("shoe 1; " + both, *ONE_DECK)}
+    pushes = [
+        one.condition
+        for one in _ways(ACES_OUT.format("") + both, *ONE_DECK)
+        if one.outcome == "push"
+    ]
+    assert all("ace" not in condition for condition in pushes)
+
+
+def test_a_record_that_shows_more_cards_than_there_are_rules_nothing_out() -> None:
+    burned = "".join(f"burn {rank}{suit}; " for rank in "A23456789TJQK" for suit in "SHDC")
+    assert _possible("shoe 1; " + burned + HOLE, *ONE_DECK) == _possible(HOLE, *ONE_DECK)
+
+
+def test_a_shoe_whose_start_nobody_saw_counts_the_round_alone() -> None:
+    text = "burn AS; burn AH; burn AD; burn AC; " + HOLE
+    conditions = " ".join(one.condition for one in _ways(text, *ONE_DECK))
+    assert "an ace" in conditions

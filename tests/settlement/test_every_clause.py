@@ -107,6 +107,9 @@ CODES: dict[str, Kept] = {
         "bet 1 1000; 1 AS; D TC; 1 KD; D 8C down; pay 1 1500; show D 8C; close",
         6,
     ),
+    "hole_card_misread": Kept(
+        TEN_UP + "peek no; stand 1; " + EIGHT, TEN_UP + "peek yes; stand 1; " + EIGHT, 6
+    ),
     # cards to players
     "extra_card_after_double": Kept(
         ELEVEN + "double 1 1000; 1 2S; " + END, ELEVEN + "double 1 1000; 1 2S; 1 3S; " + END, 8
@@ -124,11 +127,15 @@ CODES: dict[str, Kept] = {
     "missing_card": Kept(ELEVEN + "hit 1; 1 8C; " + END, ELEVEN + "hit 1; " + END, 6),
     # the deck
     "impossible_card": Kept(
-        "shoe 1; bet 1 1000; " + TABLE, "shoe 1; bet 1 1000; " + TABLE.replace("TD", "TS"), 5
+        "shoe 1; bet 1 1000; " + TABLE,
+        "shoe 1; bet 1 1000; " + TABLE.replace("TD", "TS"),
+        5,
+        ("kansas-shoe", "decks=1"),
     ),
     "foreign_card": Kept(
         "bet 1 1000; " + TABLE, "bet 1 1000; " + TABLE.replace("show D 8S", "show D 9S"), 6
     ),
+    "wrong_deck_count": Kept("shoe 6; bet 1 1000; " + TABLE, "shoe 8; bet 1 1000; " + TABLE, 1),
     "burn_missing": Kept(
         "shoe 6; burn 2C; bet 1 1000; " + TABLE,
         "shoe 6; bet 1 1000; " + TABLE,
@@ -289,6 +296,7 @@ CODES: dict[str, Kept] = {
         "bet 1 1000; " + TABLE.replace("show", "bet 2 1000; show"),
         6,
     ),
+    "wager_on_no_hand": Kept("bet 1 1000; " + TABLE, "bet 1 1000; bet 1.1 500; " + TABLE, 2),
     # conduct
     "signal_not_accepted": Kept(
         TWELVE + "stand 1 hand; " + END, TWELVE + "stand 1 verbal; " + END, 6

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.settlement.table import codes, found, nets, one_round
+from models.judgements import Possible
+from tests.settlement.table import codes, found, nets, one_round, only_hand
 
 ACE_UP = "bet 1 1000; 1 TS; D AC; 1 9D; D {} down; "
 BLACKJACK, NONE = "KC", "7C"
@@ -132,10 +133,100 @@ def test_surrender_is_for_unsplit_hands() -> None:
     assert codes(text, "casino-shoe", "surrender_after_split=true") == []
 
 
-def test_late_surrender_is_refused_against_a_blackjack() -> None:
-    text = "bet 1 1000; 1 TS; D AC; 1 6D; D TC down; surrender 1; show D TC; close"
+LATE_HOUSES = ("home", "casino-shoe", "casino-single-deck")
+ACE_FIRST = "bet 1 1000; 1 TS; D AC; 1 6D; D TC down; {}surrender 1; {}show D TC; {}close"
+HOLE_FIRST = (
+    "bet 1 1000; 1 TS down; D TC down; 1 6D down; D AC; {}surrender 1; {}show D TC; {}close"
+)
+GIVEN_UP = {
+    "home": HOLE_FIRST,
+    "casino-shoe": ACE_FIRST,
+    "casino-single-deck": ACE_FIRST.replace("1 TS", "1 TS down").replace("1 6D", "1 6D down"),
+}
+"""A surrender against an ace with a ten under it, dealt as each of these houses deals."""
+
+
+@pytest.mark.parametrize("name", LATE_HOUSES)
+@pytest.mark.parametrize("policy", ["as_played", "void"])
+def test_a_late_surrender_against_a_blackjack_loses_the_whole_wager(name: str, policy: str) -> None:
+    text, knob = GIVEN_UP[name].format("", "", ""), f"policy.illegal_option={policy}"
+    assert nets(text, name, knob) == [-1000]
+    assert found(text, name, knob) == [("surrender_vs_dealer_blackjack", 6)]
+    hand = only_hand(text, name, knob)
+    assert (hand.outcome, hand.clauses) == (
+        "lose",
+        ("surrender.dealer_blackjack", "dealer.blackjack"),
+    )
+
+
+@pytest.mark.parametrize("name", LATE_HOUSES)
+def test_an_early_surrender_stands_against_a_blackjack(name: str) -> None:
+    text = GIVEN_UP[name].format("", "", "")
+    assert nets(text, name, "surrender=early") == [-500]
+    assert found(text, name, "surrender=early") == []
+    assert only_hand(text, name, "surrender=early").outcome == "surrender"
+
+
+@pytest.mark.parametrize("name", LATE_HOUSES)
+def test_the_dealer_who_returns_half_against_a_blackjack_pays_wrongly(name: str) -> None:
+    refused = ("surrender_vs_dealer_blackjack", 6)
+    whole = GIVEN_UP[name].format("", "", "pay 1 -1000; ")
+    half = GIVEN_UP[name].format("", "", "pay 1 -500; ")
+    assert found(whole, name) == [refused]
+    assert found(half, name) == [refused, ("wrong_payout", 8)]
+    assert found(half, name, "surrender=early") == []
+    assert found(whole, name, "surrender=early") == [("wrong_payout", 8)]
+
+
+def test_half_taken_at_once_and_half_when_the_blackjack_shows_is_the_whole() -> None:
+    text = GIVEN_UP["casino-shoe"].format("", "pay 1 -500; ", "pay 1 -500; ")
     assert found(text, "casino-shoe") == [("surrender_vs_dealer_blackjack", 6)]
-    assert found(text, "casino-shoe", "surrender=early") == []
+
+
+def test_a_surrender_after_the_dealer_found_his_blackjack_does_not_stand_either() -> None:
+    text = GIVEN_UP["casino-shoe"].format("peek yes; ", "", "")
+    assert nets(text, "casino-shoe") == [-1000]
+    assert found(text, "casino-shoe") == [("surrender_vs_dealer_blackjack", 7)]
+
+
+def test_a_surrender_after_a_look_that_missed_the_blackjack_came_in_its_time() -> None:
+    text = GIVEN_UP["casino-shoe"].format("peek no; ", "", "")
+    assert nets(text, "casino-shoe") == [-1000]
+    assert found(text, "casino-shoe") == [("hole_card_misread", 6)]
+
+
+def test_insurance_is_paid_beside_a_surrender_that_does_not_stand() -> None:
+    text = GIVEN_UP["casino-shoe"].format("ins 1 500; ", "", "payins 1 1000; pay 1 -1000; ")
+    assert nets(text, "casino-shoe") == [0]
+    assert found(text, "casino-shoe") == [("surrender_vs_dealer_blackjack", 7)]
+    assert nets(text, "casino-shoe", "surrender=early") == [500]
+
+
+def test_a_surrendered_split_hand_loses_what_a_blackjack_collects() -> None:
+    text = SPLIT.replace("1.1 TD", "surrender 1; 1.1 TD")
+    late = ("casino-shoe", "surrender_after_split=true")
+    assert nets(text, *late) == [-1000]
+    assert nets(text, *late, "dealer_blackjack_collects=all_wagers") == [-2000]
+    assert codes(text, *late) == ["surrender_vs_dealer_blackjack"]
+
+
+def test_a_late_surrender_hangs_on_a_hole_card_that_nobody_saw() -> None:
+    text = "bet 1 1000; 1 TS; D TC; 1 6D; D ?? down; {}surrender 1; close"
+    possible = only_hand(text.format(""), "casino-shoe").possible
+    assert possible == (
+        Possible("lose", -1000, "the dealer's unknown card is an ace"),
+        Possible("surrender", -500, "the dealer's unknown card is 2, 3, 4, 5, 6, 7, 8, 9 or a ten"),
+    )
+    assert nets(text.format("peek no; "), "casino-shoe") == [-500]
+    assert nets(text.replace("D TC", "D 9C").format(""), "casino-shoe") == [-500]
+    assert nets(text.format(""), "casino-shoe", "surrender=early") == [-500]
+
+
+def test_a_surrender_that_no_rule_offers_stands_as_it_was_played() -> None:
+    """Only a house with late surrender says that a blackjack undoes it."""
+    text = GIVEN_UP["casino-shoe"].format("", "", "")
+    assert nets(text) == [-500]
+    assert found(text) == [("surrender_not_offered", 6)]
 
 
 def test_half_of_an_odd_wager_follows_the_rounding() -> None:

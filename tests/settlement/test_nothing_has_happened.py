@@ -80,7 +80,7 @@ def test_a_hand_without_cards() -> None:
 
 
 def test_a_spot_and_a_round_without_facts() -> None:
-    round_ = Round()
+    round_ = Round(2)
     spot = round_.spot(1)
     assert _is(round_, ROUND | {"number": 1})
     assert _is(spot, SPOT | {"number": 1})
@@ -90,7 +90,7 @@ def test_a_spot_and_a_round_without_facts() -> None:
 
 @pytest.mark.parametrize("rounds_before", [1, 2])
 def test_a_round_begun_anew_is_as_a_new_one(rounds_before: int) -> None:
-    round_ = Round()
+    round_ = Round(2)
     for _ in range(rounds_before):
         _play(round_)
         round_.begin(7)
@@ -126,7 +126,7 @@ def _play(round_: Round) -> None:
 
 
 def test_a_rounds_notes_are_used_again_and_say_only_what_the_next_fact_says() -> None:
-    round_ = Round()
+    round_ = Round(2)
     _play(round_)
     used = round_.record[0]
     round_.begin(2)
@@ -142,7 +142,7 @@ def test_a_rounds_notes_are_used_again_and_say_only_what_the_next_fact_says() ->
 
 
 def test_few_notes_are_kept() -> None:
-    round_ = Round()
+    round_ = Round(2)
     round_.record.extend(Noted() for _ in range(300))
     kept = set(round_.record)
     round_.begin(2)
@@ -171,7 +171,7 @@ def test_a_shoe_and_a_table_nobody_has_seen() -> None:
 def test_nothing_else_has_begun() -> None:
     course = dict.fromkeys(("closed", "tray_counted", "tray_after_payments"), False)
     course |= dict.fromkeys(("_opened", "_dealt", "_dealer_played", "_settling"), False)
-    assert _is(_Course(), course)
+    assert _is(_Course(2), course | {"_dealer_dealt": 2, "_dealer_cards": 0})
     assert _is(_Pass(), {"number": 0, "told": False, "last": 0})
     assert _is(Account(), ACCOUNT)
     assert _is(Spot(3, 1), SPOT | {"number": 3, "serial": 1})

@@ -39,7 +39,7 @@ def test_one_surplus_card_is_impossible_once() -> None:
     text = (
         "shoe 1; bet 1 1000; 1 2S; D TC; 1 2S; D TD down; 1 2H; 1 2D; 1 2C; 1 9C; show D TD; close"
     )
-    assert found(text) == [("impossible_card", 5)]
+    assert found(text, "kansas-shoe", "decks=1") == [("impossible_card", 5)]
 
 
 UNLIKE = "bet 1 1000; 1 {}; D 6C; 1 {}; D TC down; say-split 1; split 1.1 1000; "
@@ -131,6 +131,6 @@ def test_standing_short_is_told_where_the_cards_are_taken_up() -> None:
 
 
 def test_only_the_card_boxed_last_is_just_boxed() -> None:
-    dealt = "shoe 4; bet 1 1000; boxed 4H; 1 TS; D 6C; 1 9C; D TC down; show D TC; "
+    dealt = "shoe 6; bet 1 1000; boxed 4H; 1 TS; D 6C; 1 9C; D TC down; show D TC; "
     text = dealt + "boxed QD; D 4H; close"
     assert found(text) == []

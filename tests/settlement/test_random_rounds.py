@@ -13,14 +13,14 @@ import pytest
 from settlement.clauses import BREAKS
 from tests.settlement.plain.checking import disagreements
 from tests.settlement.plain.game import Game
-from tests.settlement.plain.houses import any_house
+from tests.settlement.plain.houses import any_house, with_hole_card
 from tests.settlement.plain.slips import WAYS
 from tests.settlement.table import IDS, rules
 
 ROUNDS = int(os.environ.get("PITWATCH_RANDOM_ROUNDS", "20000"))
 TABLE = 50
 """Rounds at one table, before another is told of in another style."""
-HOUSES = tuple(any_house(number) for number in range(40))
+HOUSES = tuple(with_hole_card(any_house(number)) for number in range(40))
 BOOKS = tuple(rules(name) for name in IDS)
 
 

@@ -21,6 +21,7 @@ PITCH_GAMES = ("pitch-double-deck", "casino-double-deck", "casino-single-deck", 
 ONLY_A_PERSON_CAN_TELL = {
     "foreign_card": "a card that is not what the shoe said: misread, or not of this shoe",
     "stake_increased_after_deal": "chips beside a wager, no card: raised, or a double forgotten",
+    "wager_on_no_hand": "chips in the box of a hand that the spot does not have",
 }
 
 BORNE = (
@@ -62,6 +63,13 @@ def test_perfect_sensors_of_a_shoe_game_leave_nothing_open(rules: str, keeps_tra
         played = session(rules, seed, rounds=3, keeps_tracks=keeps_tracks)
         found = compare(played, reconciled(played, played.heard))
         assert (found.exact, found.asked, found.wrong) == (3, (), ())
+
+
+def test_a_dealer_without_a_hole_card_is_followed() -> None:
+    for seed in range(4):
+        played = session("kansas-shoe", seed, knobs=("dealer_second_card=after_players",))
+        found = compare(played, reconciled(played, played.heard))
+        assert (found.exact, found.asked, found.wrong) == (2, (), ())
 
 
 @pytest.mark.parametrize("felt", ["four-spots", "six-spots", "seven-spots"])

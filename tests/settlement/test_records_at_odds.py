@@ -464,10 +464,31 @@ SEEN = "shoe 6; seat ANN 1; burn 2C; bet 1 1000; 1 TS; " + WON + "pay 1 1000; cl
 CLOSED = ("casino-shoe", "mid_shoe_entry=false")
 
 
-def test_a_player_who_left_comes_back_as_a_newcomer() -> None:
-    again = "seat ANN 1; bet 1 1000; 1 TS; " + WON + "pay 1 1000; close"
-    assert found(SEEN + "leave ANN 1; " + again, *CLOSED) == [("mid_shoe_entry", 15)]
-    assert found(SEEN + again, *CLOSED) == []
+BOTH_PLAY = (
+    "bet 1 1000; bet 2 1000; 1 TS; 2 TH; D 6H; 1 9C; 2 9S; D TC down; show D TC; D 9D; "
+    "pay 2 1000; pay 1 1000; close; "
+)
+
+
+def _more(spot: int) -> str:
+    return (
+        f"bet {spot} 1000; {spot} TS; {WON.replace('1 9C', f'{spot} 9C')}pay {spot} 1000; close; "
+    )
+
+
+@pytest.mark.parametrize("shoe", ["shoe 6; ", ""], ids=["shoe seen", "shoe not seen"])
+def test_a_player_who_changes_seat_without_missing_a_round_has_not_entered(shoe: str) -> None:
+    start = shoe + "seat ANN 1; " + _more(1)
+    assert found(start + "leave ANN 1; seat ANN 2; " + _more(2), *CLOSED) == []
+    assert found(start + "seat ANN 2; leave ANN 1; " + _more(2), *CLOSED) == []
+    assert found(start + "leave ANN 1; seat ANN 1; " + _more(1), *CLOSED) == []
+
+
+def test_a_player_who_left_and_missed_a_round_comes_back_as_a_newcomer() -> None:
+    start = "seat ANN 1; seat BOB 2; " + BOTH_PLAY
+    missed = start + "leave ANN 1; " + _more(2)
+    assert codes("shoe 6; " + missed + "seat ANN 1; " + _more(1), *CLOSED) == ["mid_shoe_entry"]
+    assert codes(missed + "seat ANN 1; " + _more(1), *CLOSED) == ["mid_shoe_entry"]
 
 
 def test_a_player_who_keeps_one_spot_has_not_left() -> None:
@@ -515,19 +536,19 @@ def test_a_tray_counted_after_a_round_without_payments_starts_the_next_proof() -
 
 # --- the shoe -----------------------------------------------------------------------------
 
-ONE_DECK = "shoe 1; burn 2C; "
+ONE_DECK = ("kansas-shoe", "decks=1")
 NEXT = "D 6H; 1 9C; D 7C down; show D 7C; D 5D; close"
 
 
 def test_no_shoe_holds_a_fifty_third_card() -> None:
-    assert found("shoe 1; " + "burn ??; " * 52) == []
-    assert found("shoe 1; " + "burn ??; " * 53) == [("impossible_card", 54)]
+    assert found("shoe 1; " + "burn ??; " * 52, *ONE_DECK) == []
+    assert found("shoe 1; " + "burn ??; " * 53, *ONE_DECK) == [("impossible_card", 54)]
 
 
 def test_a_card_turned_up_later_is_counted_as_what_it_was() -> None:
-    text = ONE_DECK + "bet 1 1000; 1 TS; D 8H; 1 9D; D ?? down; show D TC; close; "
-    assert found(text + "bet 1 1000; 1 TC; " + NEXT) == [("impossible_card", 11)]
-    assert found(text + "bet 1 1000; 1 TD; " + NEXT) == []
+    text = "shoe 1; burn 2C; bet 1 1000; 1 TS; D 8H; 1 9D; D ?? down; show D TC; close; "
+    assert found(text + "bet 1 1000; 1 TC; " + NEXT, *ONE_DECK) == [("impossible_card", 11)]
+    assert found(text + "bet 1 1000; 1 TD; " + NEXT, *ONE_DECK) == []
 
 
 def test_a_boxed_card_burned_is_the_same_card() -> None:
@@ -550,8 +571,9 @@ def test_a_boxed_card_used_leaves_the_faces_told_before() -> None:
 
 def test_two_boxed_cards_alike_are_two_cards() -> None:
     text = "shoe 2; boxed 4H; boxed 4H; burn 4H; bet 1 1000; 1 4H; " + NEXT
-    assert "face_up_card_used" in codes(text)
-    assert "face_up_card_used" not in codes(text.replace("boxed 4H; boxed 4H; ", "boxed 4H; "))
+    two = ("kansas-shoe", "decks=2")
+    assert "face_up_card_used" in codes(text, *two)
+    assert "face_up_card_used" not in codes(text.replace("boxed 4H; boxed", "boxed"), *two)
 
 
 # --- several tables -----------------------------------------------------------------------

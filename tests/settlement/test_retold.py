@@ -143,7 +143,7 @@ def test_rounds_before_the_record_breaks_off_stay_as_they_are(house: Rulebook) -
     facts = played(house, 2)
     whole = settled(house, facts)
     for cut in range(0, len(facts), 7):
-        engine = Engine(house)
+        engine = Engine(house, patient=True)
         closed = [result for fact in facts[:cut] for result in engine.feed(fact)]
         assert closed == whole[: len(closed)]
         assert len(closed) + len(engine.finish()) <= len(whole)
@@ -174,6 +174,7 @@ TOLD = Style(
     said=0.5,
     payments="end",
     tray=True,
+    late=False,
 )
 
 

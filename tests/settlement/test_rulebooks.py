@@ -23,6 +23,7 @@ HOUSES = (
 KNOBS_OF_THE_SEVEN = """
 decks 6 2 2 6 2 1 1
 dealer_first_card up up up up up up down
+dealer_second_card with_deal
 player_cards up down up up down down down
 dealer_soft17 hit hit hit hit hit hit stand
 win_payout 1:1
@@ -315,3 +316,39 @@ def test_every_clause_that_a_mistake_breaks_is_in_words_and_names_real_knobs() -
     for clause in CLAUSES.values():
         assert clause.says
         assert set(clause.knobs) <= set(KNOBS)
+
+
+# --- odds and units that no house has -----------------------------------------------------
+
+ABSURD = (
+    ("blackjack_payout", "0:1", 'odds such as "3:2", from 1:10 to 10:1 in numbers up to 100'),
+    ("blackjack_payout", "1000000:1", 'odds such as "3:2", from 1:10 to 10:1 in numbers up to 100'),
+    ("insurance_payout", "11:1", 'odds such as "3:2", from 1:10 to 10:1 in numbers up to 100'),
+    ("win_payout", "1:11", 'odds such as "3:2", from 1:10 to 10:1 in numbers up to 100'),
+    ("win_payout", "101:100", 'odds such as "3:2", from 1:10 to 10:1 in numbers up to 100'),
+    ("payout_unit", "0", "a whole number from 1 to 1000000"),
+    ("payout_unit", "1000001", "a whole number from 1 to 1000000"),
+    ("payout_unit", "1" + "0" * 30, "a whole number from 1 to 1000000"),
+)
+
+
+@pytest.mark.parametrize(("knob", "absurd", "expected"), ABSURD)
+def test_absurd_odds_and_units_are_refused(knob: str, absurd: str, expected: str) -> None:
+    value_text = absurd if knob == "payout_unit" else f'"{absurd}"'
+    changed = re.sub(rf"(\[knobs\.{knob}\]\nvalue = ).+", rf"\g<1>{value_text}", text("home"))
+    with pytest.raises(InputRefused) as refused:
+        parse(changed, "site.toml")
+    shown_value = absurd if knob == "payout_unit" else repr(absurd)
+    assert (refused.value.source, refused.value.field) == ("site.toml", f"knobs.{knob}")
+    assert (refused.value.expected, refused.value.found) == (expected, shown_value)
+    with pytest.raises(InputRefused) as set_by_hand:
+        overridden(rules("home"), (f"{knob}={absurd}",))
+    assert (set_by_hand.value.source, set_by_hand.value.expected) == ("--set", expected)
+
+
+@pytest.mark.parametrize("odds", ["3:2", "6:5", "7:5", "1:1", "10:1", "1:10", "100:99"])
+def test_the_odds_of_any_house_are_read(odds: str) -> None:
+    assert (
+        shown(value(overridden(rules("home"), (f"blackjack_payout={odds}",)), "blackjack_payout"))
+        == odds
+    )

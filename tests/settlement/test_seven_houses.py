@@ -208,6 +208,7 @@ SCENES: dict[str, Scene] = {
             (KANSAS, KANSAS_DD, PITCH, DOUBLE): ("surrender_not_offered",),
             (SHOE, SINGLE, HOME): ("surrender_vs_dealer_blackjack",),
         },
+        dict.fromkeys((SHOE, SINGLE, HOME), -1000),
     ),
     "25 surrender of a split hand": Scene(
         ("8S", "8D"),

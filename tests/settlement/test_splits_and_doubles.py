@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.settlement.table import codes, found, nets, one_round
+from tests.settlement.table import codes, found, nets, one_round, only_hand
 
 END = "show D TC; D 9S; close"
 """The dealer's 6 and ten break."""
@@ -201,3 +201,53 @@ def test_split_aces_may_not_double() -> None:
     text = ACES + "1 9S; double 1 1000; 1 TS; 1.1 TD; " + END
     assert found(text) == [("double_split_aces", 9)]
     assert codes(text, "kansas-shoe", "double_split_aces=true") == []
+
+
+# --- what goes back where an option granted in error is void -------------------------------
+
+VOID = "policy.illegal_option=void"
+OVER = "bet 1 1000; 1 5S; D 7C; 1 6D; D TC down; double 1 {}; 1 9C; show D TC; pay 1 {}; close"
+
+
+def test_the_excess_of_a_double_goes_back() -> None:
+    text = OVER.format(1500, 2000)
+    assert found(text, "kansas-shoe", VOID) == [("double_over_original", 6)]
+    hand = only_hand(text, "kansas-shoe", VOID)
+    assert (hand.stake, hand.net, hand.outcome) == (2000, 2000, "win")
+    played = only_hand(OVER.format(1500, 2500))
+    assert (played.stake, played.net) == (2500, 2500)
+
+
+def test_the_excess_of_a_double_goes_back_whatever_it_was_laid_in() -> None:
+    text = OVER.format(800, 2000).replace("double 1 800", "double 1 800; double 1 700")
+    assert found(text, "kansas-shoe", VOID) == [("double_over_original", 7)]
+    assert nets(text, "kansas-shoe", VOID) == [2000]
+
+
+def test_a_broken_double_loses_no_excess() -> None:
+    text = OVER.format(1500, -2000).replace("1 6D", "1 9D").replace("1 9C", "1 KC")
+    assert found(text, "kansas-shoe", VOID) == [("double_over_original", 6)]
+    assert nets(text, "kansas-shoe", VOID) == [-2000]
+
+
+def test_a_double_for_less_that_is_not_allowed_is_a_hit() -> None:
+    """The chips go back, the card stays, and no other may follow it."""
+    house = ("kansas-shoe", "double_for_less=false", VOID)
+    text = OVER.format(400, 1000)
+    assert found(text, *house) == [("double_for_less_not_allowed", 6)]
+    hand = only_hand(text, *house)
+    assert (hand.stake, hand.net, len(hand.cards)) == (1000, 1000, 3)
+    more = text.replace("1 9C;", "1 2C; 1 3C;")
+    assert codes(more, *house) == [
+        "double_for_less_not_allowed",
+        "extra_card_after_double",
+        "wrong_payout",
+    ]
+
+
+def test_a_double_that_is_not_allowed_gives_back_all_its_chips() -> None:
+    text = OVER.format(1000, 1000)
+    house = ("kansas-shoe", "double_on=none", "double_after_split=false", VOID)
+    assert found(text, *house) == [("double_total_not_allowed", 6)]
+    hand = only_hand(text, *house)
+    assert (hand.stake, hand.net, len(hand.cards)) == (1000, 1000, 3)

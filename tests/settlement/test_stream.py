@@ -169,20 +169,22 @@ def test_a_round_appears_when_it_closes() -> None:
 
 @pytest.mark.parametrize("rounds_before", [1, 2, 3])
 def test_a_prefix_settles_alike_whatever_follows(rounds_before: int) -> None:
-    text = "shoe 2; tray 100000; " + (UNMARKED + "close; ") * 4
+    text = "shoe 6; tray 100000; " + (UNMARKED + "close; ") * 4
     whole = rounds(text)
-    part = "shoe 2; tray 100000; " + (UNMARKED + "close; ") * rounds_before
+    part = "shoe 6; tray 100000; " + (UNMARKED + "close; ") * rounds_before
     assert rounds(part) == whole[:rounds_before]
 
 
 def test_a_mistake_between_rounds_is_told_with_the_next() -> None:
-    (first, second) = rounds("shoe 1; " + SAMPLE + "; burn AS; " + SAMPLE.replace("AS", "AD"))
+    (first, second) = rounds(
+        "shoe 1; " + SAMPLE + "; burn AS; " + SAMPLE.replace("AS", "AD"), "kansas-shoe", "decks=1"
+    )
     assert first.violations == ()
     assert second.violations[0].code == "impossible_card"
 
 
 def test_a_mistake_after_the_last_round_is_not_lost() -> None:
-    results = rounds("shoe 1; " + SAMPLE + "; burn AS")
+    results = rounds("shoe 1; " + SAMPLE + "; burn AS", "kansas-shoe", "decks=1")
     assert [violation.code for violation in results[-1].violations] == ["impossible_card"]
 
 
@@ -199,7 +201,8 @@ double_total_not_allowed double_not_first_two double_over_original
 double_for_less_not_allowed double_after_split_not_allowed double_split_aces
 double_on_blackjack insurance_not_offered insurance_over_half insurance_not_half
 insurance_late surrender_not_offered surrender_after_action surrender_after_split
-surrender_vs_dealer_blackjack even_money_not_offered below_table_min above_table_max
+surrender_vs_dealer_blackjack hole_card_misread wrong_deck_count wager_on_no_hand
+even_money_not_offered below_table_min above_table_max
 multi_spot_minimum too_many_spots mid_shoe_entry side_wager_prohibited
 stake_increased_after_deal stake_reduced_after_deal wager_after_deal signal_not_accepted
 player_touched_cards wrong_payout payment_missing tray_mismatch

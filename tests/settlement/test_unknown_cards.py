@@ -57,7 +57,7 @@ def unread_rounds(house: Rulebook, count: int, unread: int) -> Iterator[Unread]:
     random = Random(f"{house.id}:{unread}")
     for number in range(count):
         peek = bool(number % 2)
-        style = Style(True, False, False, peek, True, 1.0, "none", False)
+        style = Style(True, False, False, peek, True, 1.0, "none", False, False)
         game = Game(house, f"{house.id}:unknown:{number}", spots=3, style=style)
         facts = tuple(_unshown(game.play().facts))
         dealt = [at for at, fact in enumerate(facts) if isinstance(fact, ev.CardDealt)]

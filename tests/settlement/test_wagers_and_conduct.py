@@ -66,7 +66,7 @@ PLAY_BOTH = "1 TS; 2 9S; D TC; 1 TD; 2 9D; D 8S down; show D 8S; close; "
 def test_nobody_enters_in_the_middle_of_a_shoe() -> None:
     text = "shoe 2; " + ONE + PLAY_ONE + BOTH + PLAY_BOTH
     assert found(text, "kansas-double-deck") == [("mid_shoe_entry", 10)]
-    assert codes(text) == []
+    assert codes(text.replace("shoe 2", "shoe 6")) == []
 
 
 def test_who_sat_out_waits_for_the_shuffle() -> None:
@@ -83,7 +83,7 @@ def test_a_late_entry_is_told_once() -> None:
 
 
 def test_a_second_spot_of_a_player_in_the_game_is_no_entry() -> None:
-    text = "shoe 6; seat ANN 1,2; " + ONE + PLAY_ONE + BOTH + PLAY_BOTH
+    text = "shoe 2; seat ANN 1,2; " + ONE + PLAY_ONE + BOTH + PLAY_BOTH
     assert codes(text, "kansas-double-deck") == []
 
 
@@ -192,3 +192,39 @@ def test_players_touch_cards_as_the_house_allows(name: str, manner: str) -> None
     assert (violation is None) == (manner in allowed)
     if violation is not None:
         assert (violation.code, violation.spot) == ("player_touched_cards", 1)
+
+
+# --- a wager and a shoe that the game does not have ---------------------------------------
+
+
+def test_a_main_wager_on_a_hand_that_does_not_exist_counts_for_none() -> None:
+    text = "bet 1 1000; bet 1.1 500; " + PLAY
+    assert found(text) == [("wager_on_no_hand", 2)]
+    assert one_round(text).spots[0].hands[0].stake == 1000
+    (told,) = one_round(text).violations
+    assert (told.spot, told.hand, told.clause) == (1, 1, "wager.own_hand")
+    assert told.detail == "wager of 5.00 on hand 1, which does not exist; it does not count"
+
+
+def test_a_spot_whose_only_wager_lies_on_no_hand_is_told_once() -> None:
+    result = one_round(
+        "bet 2 1000; bet 1.1 500; 1 TS; 2 9S; D TC; 2 9D; D 8S down; show D 8S; close"
+    )
+    assert [one.code for one in result.violations] == ["wager_on_no_hand"]
+    assert [spot.spot for spot in result.spots] == [2]
+
+
+def test_chips_added_to_a_split_hand_are_on_a_hand() -> None:
+    text = (
+        "bet 1 1000; 1 8S; D 6C; 1 8D; D TC down; say-split 1; split 1.1 1000; 1 TS; 1.1 TD; "
+        "bet 1.1 500; bet 1.2 500; show D TC; D 9S; close"
+    )
+    assert found(text) == [("stake_increased_after_deal", 10), ("wager_on_no_hand", 11)]
+
+
+def test_a_shoe_of_other_decks_than_the_house_says() -> None:
+    text = "shoe 8; bet 1 1000; " + PLAY
+    assert found(text) == [("wrong_deck_count", 1)]
+    assert found(text, "kansas-shoe", "decks=8") == []
+    (told,) = one_round(text).violations
+    assert told.detail == "a shoe of 8 decks was started; this game is dealt from 6 decks"

@@ -60,7 +60,7 @@ def test_a_break_settled_in_its_turn_is_in_no_pass_wherever_the_hole_card_lies()
 
 
 def test_only_the_card_boxed_last_is_the_one_just_boxed() -> None:
-    text = "shoe 4; bet 1 1000; boxed 4H; 1 TS; D 6C; 1 9C; D TC down; show D TC; boxed {}; D 4H; "
+    text = "shoe 6; bet 1 1000; boxed 4H; 1 TS; D 6C; 1 9C; D TC down; show D TC; boxed {}; D 4H; "
     assert codes(text.format("QD") + "close") == []
     assert found(text.format("4H") + "close") == [("face_up_card_used", 10)]
 

@@ -81,3 +81,12 @@ def test_a_shoe_past_its_cut_card_is_shuffled_before_the_next_round() -> None:
 def test_more_scenes_than_rounds_are_refused() -> None:
     with pytest.raises(OperatorError, match="do not fit into 1 rounds"):
         deal_session(Table(rules_of("home"), (1,), 1), 1, 1, include=("split", "double"))
+
+
+@pytest.mark.parametrize("peek", [True, False])
+@pytest.mark.parametrize("rulebook", ["kansas-shoe", "casino-shoe"])
+def test_a_table_without_a_hole_card_breaks_no_rule(rulebook: str, peek: bool) -> None:
+    knobs = ("dealer_second_card=after_players",)
+    found = results(Settings(rulebook=rulebook, seed=3, peek=peek, rounds=25, knobs=knobs))
+    assert [result.status for result in found] == ["final"] * 25
+    assert [violation for result in found for violation in result.violations] == []

@@ -12,7 +12,7 @@ from tests.settlement.plain.game import Found, Played
 
 def disagreements(rules: Rulebook, rounds: Iterable[Played]) -> Iterator[str]:
     """Settle one table's rounds as they are played, and say where the engine differs."""
-    engine, waiting = Engine(rules), deque[Played]()
+    engine, waiting = Engine(rules, patient=True), deque[Played]()
     for played in rounds:
         waiting.append(played)
         for seq, fact in enumerate(played.facts, played.first):

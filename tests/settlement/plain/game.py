@@ -51,6 +51,8 @@ class Style:
     """How often a decision that shows by itself is said too."""
     payments: Literal["none", "end", "prompt"]
     tray: bool
+    late: bool
+    """Whether payments may be told after the cards were taken up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,7 @@ def style_of(random: Random) -> Style:
         said=random.choice((0.0, 0.5, 1.0)),
         payments=paid,
         tray=paid != "none" and random.random() < 0.4,
+        late=marked and paid != "none" and random.random() < 0.3,
     )
 
 
@@ -135,8 +138,11 @@ class Game:
         if not self.checked:
             self.play_players()
         self.play_dealer()
-        self.settle()
-        self.close_round()
+        if self.style.late and self.chance(0.3):
+            self.settle_late()
+        else:
+            self.settle()
+            self.close_round()
         return self.summed_up()
 
     def summed_up(self) -> Played:
@@ -355,7 +361,12 @@ class Game:
 
     def dealing_order(self, turn: int) -> Iterable[ev.Dealt]:
         """Return who gets a card in the first or second pass of the deal."""
-        return *self.hands, "dealer"
+        return tuple(self.hands) if turn and self.no_hole_card else (*self.hands, "dealer")
+
+    @property
+    def no_hole_card(self) -> bool:
+        """Whether the dealer takes his second card only when the players are done."""
+        return self.rules.dealer_second_card == "after_players"
 
     def deal_in(self, spot: int) -> None:
         """Deal a spot its first or second card."""
@@ -378,7 +389,7 @@ class Game:
             self.offer_insurance()
         if self.style.payments == "prompt" and 2 <= self.up.points <= 9:
             self.pay_blackjacks()
-        if self.style.peek and self.up.points in (1, 10):
+        if self.style.peek and self.up.points in (1, 10) and not self.no_hole_card:
             self.give_up_early()
             self.look()
 
@@ -630,7 +641,10 @@ class Game:
         """Turn the hole card where a wager waits for it, and draw where a hand is live."""
         waiting = self.insured or any(not hand.settled for hand in self.all_hands())
         if waiting or self.chance(0.5):
-            self.turn_hole()
+            if self.no_hole_card:
+                self.to_dealer()
+            else:
+                self.turn_hole()
         if any(live(hand) for hand in self.all_hands()):
             while dealer_draws(self.dealer, self.rules):
                 self.to_dealer()
@@ -685,6 +699,13 @@ class Game:
             if spot in self.insured:
                 self.pay(spot, 0, "insurance", self.insurance_due(spot))
         self.settle_hands(self.settling_order())
+
+    def settle_late(self) -> None:
+        """Take the cards up, and settle then."""
+        for hand in self.all_hands():
+            self.turn_up(hand)
+        self.close_round()
+        self.settle()
 
     def settling_order(self) -> list[int]:
         """Return the spots in the order in which they are settled."""

@@ -43,6 +43,7 @@ _CHOICES: Final[dict[str, tuple[Any, ...]]] = {
     "burn_after_shuffle": (0, 1, 3),
     "payout_unit": (1, 25, 100, 500),
     "payout_rounding": ("down", "up"),
+    "dealer_second_card": ("with_deal", "with_deal", "after_players"),
 }
 _POLICIES: Final[dict[str, tuple[str, ...]]] = {
     "dealer_overdraw": ("burn", "keep"),
@@ -69,11 +70,19 @@ def any_house(seed: int | str) -> Rulebook:
     return _consistent(house)
 
 
+def with_hole_card(house: Rulebook) -> Rulebook:
+    """Return the house with a hole card: mistakes are made in the deal and draw that it has."""
+    return msgspec.structs.replace(house, dealer_second_card="with_deal")
+
+
 def _consistent(house: Rulebook) -> Rulebook:
     """Take back what another knob rules out."""
     doubles = house.double_after_split and house.double_on != "none"
     return msgspec.structs.replace(
         house,
+        dealer_first_card="up"
+        if house.dealer_second_card == "after_players"
+        else house.dealer_first_card,
         resplit_aces=house.resplit_aces and house.max_hands >= 3,
         double_after_split=doubles,
         double_split_aces=house.double_split_aces and doubles and house.split_aces_cards == "any",

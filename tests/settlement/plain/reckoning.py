@@ -97,7 +97,7 @@ def live(hand: Hand) -> bool:
 
 def owed(hand: Hand, dealer: Sequence[Card], rules: Rulebook, *, insured: bool) -> Settled:
     """Settle one hand against the dealer's cards, all of them known."""
-    if hand.surrendered:
+    if hand.surrendered and not _refused(dealer, rules):
         return "surrender", pays(hand.riding, Odds(1, 2), rules) - hand.riding
     if hand.even_money:
         return "win", pays(hand.riding, Odds(1, 1), rules)
@@ -112,6 +112,16 @@ def owed(hand: Hand, dealer: Sequence[Card], rules: Rulebook, *, insured: bool) 
     if blackjack(hand):
         return "blackjack", pays(hand.riding, rules.blackjack_payout, rules)
     return _against_total(hand, dealer, rules)
+
+
+def _refused(dealer: Sequence[Card], rules: Rulebook) -> bool:
+    """Tell whether the house takes no surrender after all.
+
+    The home sheet: "You cannot surrender if the dealer has Blackjack." The casino sheet lets a
+    player give up half "when it is your turn to act on your hand", which is after the dealer has
+    looked. Only a house that lets him do so earlier returns half against a blackjack.
+    """
+    return rules.surrender == "late" and natural(dealer)
 
 
 def _against_blackjack(hand: Hand, rules: Rulebook, *, insured: bool) -> Settled:

@@ -34,7 +34,7 @@ class Clumsy(Game):
 
     def styled(self, style: Style) -> Style:
         """Choose what is told of the table: enough to see the mistake."""
-        return replace(style, marked=True, shoe_seen=True)
+        return replace(style, marked=True, shoe_seen=True, late=False)
 
     def rounds_until_made(self, most: int = 60) -> Iterator[Played]:
         """Play until the mistake is made, and two rounds on."""

@@ -3,8 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
+from msgspec.structs import replace as replace_fact
+
 from models import events as ev
 from models.cards import DECK, Card
+from models.events import AnyFact
 from models.rulebook import Rulebook
 from tests.settlement.plain.game import Style
 from tests.settlement.plain.reckoning import Hand, best, natural
@@ -260,6 +263,38 @@ class TurnsUpAnother(Clumsy):
             self.dealer[lying] = self.hole = other
             super().turn_hole()
             self.commit(self.now)
+
+
+@commits("hole_card_misread")
+class MisreadsTheHoleCard(Clumsy):
+    """The dealer reports a blackjack that he does not have, or misses the one he has."""
+
+    def styled(self, style: Style) -> Style:
+        return replace(super().styled(style), peek=True)
+
+    def deal_own(self, turn: int) -> None:
+        if self.pending and self.chance(0.7):
+            self.wish(lambda card: card.points == (1 if turn else 10))
+        super().deal_own(turn)
+
+    def look(self) -> None:
+        if not self.pending:
+            super().look()
+            return
+        self.checked = not natural(self.dealer)
+        self.commit(self.tell(ev.HoleCardChecked(blackjack=self.checked)))
+
+
+@commits("wrong_deck_count")
+class ShufflesAnotherDeck(Clumsy):
+    """A shoe of more or fewer decks than the house says is told of; the cards are as ever."""
+
+    def tell(self, fact: AnyFact) -> int:
+        if self.pending and isinstance(fact, ev.ShoeStarted):
+            seq = super().tell(replace_fact(fact, decks=8 if fact.decks < 8 else 7))
+            self.commit(seq)
+            return seq
+        return super().tell(fact)
 
 
 @commits("burn_missing")

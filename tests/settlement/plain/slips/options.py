@@ -223,6 +223,8 @@ class DoublesForAnotherAmount(Clumsy):
         more, mark = 1 + self.below(hand.stake - 1), self.now
         over = self.code == "double_over_original"
         super().lay_double(hand, hand.stake + more if over else hand.stake - more)
+        if self.voids:
+            hand.void += more if over else hand.added
         last = self.since(mark, ev.WagerPlaced)[-1]
         self.commit(last, hand.spot, hand.number)
 

@@ -127,6 +127,18 @@ class EntersInTheMiddle(Clumsy):
             self.commit(laid[-1], self.late)
 
 
+@commits("wager_on_no_hand")
+class LaysAWagerOnNoHand(Clumsy):
+    """Chips for a hand that the spot does not have; they are nobody's wager."""
+
+    def lay_wager(self, spot: int, amount: int) -> None:
+        super().lay_wager(spot, amount)
+        if self.pending and self.chance(0.3):
+            number = 1 + self.below(3)
+            laid = ev.WagerPlaced(spot=spot, hand=number, kind="main", amount=amount)
+            self.commit(self.tell(laid), spot, number)
+
+
 @commits("side_wager_prohibited")
 class LaysASideWager(Clumsy):
     @classmethod
