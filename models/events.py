@@ -248,6 +248,10 @@ class RulesStated(Observation, frozen=True, kw_only=True, tag="rules_stated"):
     rulebook: str
     rules: dict[str, str]
     """Every knob's value, written as ``--set`` takes it."""
+    overrides: dict[str, str] = {}
+    """Those of them that differ from the sheet ``rulebook``."""
+    rules_hash: str = ""
+    """Hash of every knob in force; empty where an older version wrote the entry."""
 
 
 class ClockAnchored(Observation, frozen=True, kw_only=True, tag="clock_anchored"):

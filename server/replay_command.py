@@ -19,6 +19,7 @@ from server.exits import Exit
 from server.replay import Replayed, ReplayOptions, replay
 from server.report.page import write_report
 from server.report.story import SessionStory, tell_rounds
+from server.rules_in_force import name_of
 from server.stopwatch import Stopwatch
 from server.tables import print_rounds, truth_line
 from server.wholefile import check_place, write_whole
@@ -152,6 +153,7 @@ def print_tables(
 ) -> None:
     """Print the rounds for people, how they compare with the truth, and what it took."""
     print_rounds(console, replayed.rounds)
+    console.print(Text(f"rules: {name_of(replayed.cited.rules).text}", style="dim"))
     for one in replayed.comparisons or ():
         console.print(truth_line(one))
     if replayed.comparisons is not None:

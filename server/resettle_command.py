@@ -16,7 +16,8 @@ from server.console import print_json
 from server.crew import AddRows, FileReport, work_through
 from server.exits import Exit
 from server.progress import files_bar
-from server.resettling import Changes, Resettled, resettled_rounds
+from server.resettling import Changes, Fate, Resettled, resettled_rounds
+from server.rules_in_force import name_of
 from server.settle_command import tell_refusals
 from server.settling import checked
 from server.tables import Page
@@ -91,10 +92,28 @@ def _print_line(one: Resettled, name: str | None, text: TextIO) -> None:
             {"spot": spot, "hand": hand, "kind": kind, "amount": amount}
             for (spot, hand, kind), amount in (one.now.paid() if one.now else {}).items()
         ],
+        "changes": _changes(one),
         "appeared": one.appeared(),
         "gone": one.gone(),
     }
     text.write(msgspec.json.encode(line).decode() + "\n")
+
+
+def _changes(one: Resettled) -> list[dict[str, Any]]:
+    clauses = one.clauses_of_change()
+    return [
+        {
+            **dict(zip(("spot", "hand", "kind"), account, strict=True)),
+            "then": _fate(then),
+            "now": _fate(now),
+            "clauses": clauses[account],
+        }
+        for account, (then, now) in one.fates_changed().items()
+    ]
+
+
+def _fate(fate: Fate | None) -> dict[str, Any] | None:
+    return None if fate is None else {"outcome": fate[0], "net": fate[1]}
 
 
 def _rows_adder(name: str, rows: AddRows) -> Callable[[Resettled], None] | None:
@@ -134,7 +153,7 @@ def run_resettle(
             reports.append(report)
     refused = [report for report in reports if report.refusal is not None]
     if as_json:
-        print_json({"summary": _as_json(totals)})
+        print_json({"summary": _as_json(totals, rules)})
     elif len(refused) < len(reports):
         changes_page.print_totals(totals, rules, was)
     tell_refusals(reports)
@@ -143,9 +162,11 @@ def run_resettle(
     return Exit.FINDINGS if totals.changed else Exit.CLEAN
 
 
-def _as_json(totals: Changes) -> dict[str, Any]:
+def _as_json(totals: Changes, rules: Rulebook) -> dict[str, Any]:
     """Return the totals; money in cents, a spot's ``then`` and ``now`` the player's gain."""
     plain = {one.name: getattr(totals, one.name) for one in fields(totals)}
+    then = list(plain.pop("rules_then").values())
+    plain["rules"] = {"then": then, "now": name_of(rules)}
     plain["house_difference"] = totals.house_now - totals.house_then
     plain["spots"] = [
         {"table": table, "spot": spot, **asdict(change)}

@@ -48,6 +48,7 @@ def show_one(name: str, knobs: Sequence[str], *, as_json: bool) -> None:
     console = screen()
     console.print(Text(f"{rules.id}: {book.title}", style="bold"))
     console.print(Text(f"from {book.document}", style="dim"))
+    console.print(Text(f"rules {rulebooks.rules_hash(rules)}", style="dim"))
     console.print(table)
 
 
@@ -84,6 +85,8 @@ def _as_json(book: Cited, rules: Rulebook, changed: set[str]) -> dict[str, objec
         "id": rules.id,
         "title": book.title,
         "document": book.document,
+        "overrides": rules.overrides,
+        "rules_hash": rulebooks.rules_hash(rules),
         "knobs": {
             knob: {"value": _plain(rulebooks.value(rules, knob))} | _cite(book, knob, changed)
             for knob in rulebooks.KNOBS

@@ -15,6 +15,7 @@ from server.console import print_json
 from server.crew import AddRows, FileReport, work_through
 from server.exits import Exit
 from server.progress import files_bar
+from server.rules_in_force import RulesName, name_of
 from server.settling import Settled, checked, settled_rounds
 from server.tally import Tally, as_json
 from server.wording import is_clean
@@ -127,19 +128,22 @@ def run_settle(
             reports.append(report)
     refused = [report for report in reports if report.refusal is not None]
     if as_json and show == "totals":
-        print_json(_summary(totals, reports))
+        print_json(_summary(totals, reports, name_of(rules)))
     elif not as_json and len(refused) < len(reports):
-        tables.print_totals(totals, len(reports) - len(refused))
+        tables.print_totals(totals, len(reports) - len(refused), name_of(rules))
     tell_refusals(reports)
     if refused:
         return Exit.REFUSED
     return Exit.FINDINGS if totals.unclean else Exit.CLEAN
 
 
-def _summary(totals: Tally, reports: Sequence[FileReport[Tally]]) -> dict[str, Any]:
+def _summary(
+    totals: Tally, reports: Sequence[FileReport[Tally]], rules: RulesName
+) -> dict[str, Any]:
     refused = {report.name: report.refusal for report in reports if report.refusal is not None}
     files = len(reports) - len(refused)
-    return {"summary": {"files": files, **as_json(totals)}, "refused": refused}
+    named = msgspec.to_builtins(rules)
+    return {"summary": {**named, "files": files, **as_json(totals)}, "refused": refused}
 
 
 def tell_refusals(reports: Sequence[FileReport[Any]]) -> None:

@@ -98,7 +98,8 @@ def test_a_person_reads_which_rounds_what_was_paid_and_what_it_comes_to(
         "a person decides",
         "settled again",
         "390 rounds",
-        "as settled then → kansas-shoe",
+        "kansas-shoe with dealer_soft17=stand (rules ",
+        ") → kansas-shoe",
         "staked, settled then for house",
         "violations appear",
     ):
