@@ -16,12 +16,10 @@ from msgspec import UNSET, to_builtins
 from pyarrow import ipc
 from pyarrow import parquet as pq
 
-from models.errors import OperatorError
 from models.judgements import HandResult, OddCents, RoundResult, SpotResult
 from server.resettling import Resettled, fates
 from server.rules_in_force import name_in, overrides_text
 from server.settling import Settled
-from server.wholefile import check_place
 from server.wording import cards_code
 
 CODE: Final = pa.dictionary(pa.int32(), pa.string())
@@ -302,18 +300,10 @@ def parquet_files(place: Path, schemas: Schemas) -> Iterator[Write]:
     """Write tables as they come, in row groups; they stand there only once all are complete.
 
     Args:
-        place: ``F.parquet`` for the first table; any other name is a new folder for all.
+        place: ``F.parquet`` for the first table; any other name is a folder for all.
         schemas: the tables, the first the main one.
-
-    Raises:
-        OperatorError: nothing can be put there.
     """
     single = place.suffix == ".parquet"
-    if not single and place.exists():
-        raise OperatorError(
-            "there is something already", where=str(place), way_out="Name a new folder"
-        )
-    check_place(place)
     with tempfile.TemporaryDirectory(prefix=f".{place.name}.", dir=place.parent) as part:
         tables = list(schemas)[:1] if single else list(schemas)
         paths = {table: Path(part) / f"{table}.parquet" for table in tables}
@@ -326,7 +316,7 @@ def parquet_files(place: Path, schemas: Schemas) -> Iterator[Write]:
         if single:
             paths[tables[0]].replace(place)
             return
-        place.mkdir()
+        place.mkdir(exist_ok=True)
         for path in paths.values():
             path.replace(place / path.name)
 

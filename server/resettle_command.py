@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, TextIO
@@ -18,9 +19,10 @@ from server.exits import Exit
 from server.progress import files_bar
 from server.resettling import Changes, Fate, Resettled, resettled_rounds
 from server.rules_in_force import name_of
-from server.settle_command import tell_refusals
+from server.settle_command import tell_unsettled
 from server.settling import checked
 from server.tables import Page
+from server.wholefile import check_tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +134,7 @@ def run_resettle(
     summary: bool,
     jobs: int,
     out: Path | None,
+    force: bool = False,
     as_json: bool,
 ) -> Exit:
     """Settle all that ``names`` name again, print what changes, and return the exit status.
@@ -141,25 +144,25 @@ def run_resettle(
     Raises:
         OperatorError: a file is missing, or ``out`` cannot be written.
     """
+    check_tables(out, force=force)
     found = sources(names)
     several = len(names) > 1 or is_archive(names[0])
     work = ResettleWork(rules, was, as_json, summary, several, Page.of_stdout())
     size, hidden = sum(source.size for source in found), not summary and sys.stdout.isatty()
     reports: list[FileReport[Changes]] = []
     totals = Changes()
-    with files_bar("settling again", size, hidden=hidden) as progress:
-        for report in work_through(work, found, jobs, out, progress):
+    with (
+        files_bar("settling again", size, hidden=hidden) as progress,
+        closing(work_through(work, found, jobs, out, progress)) as settled_files,
+    ):
+        for report in settled_files:
             totals.merge(report.totals)
             reports.append(report)
-    refused = [report for report in reports if report.refusal is not None]
     if as_json:
         print_json({"summary": _as_json(totals, rules)})
-    elif len(refused) < len(reports):
+    elif any(report.settled for report in reports):
         changes_page.print_totals(totals, rules, was)
-    tell_refusals(reports)
-    if refused:
-        return Exit.REFUSED
-    return Exit.FINDINGS if totals.changed else Exit.CLEAN
+    return tell_unsettled(reports) or (Exit.FINDINGS if totals.changed else Exit.CLEAN)
 
 
 def _as_json(totals: Changes, rules: Rulebook) -> dict[str, Any]:

@@ -12,6 +12,10 @@ from server.console import print_json, screen
 from server.rulebook_shelf import cited, shipped
 from settlement import rulebooks
 
+SETTING = (
+    "--set KNOB=VALUE changes a knob. A value is written as above: a list as hand,verbal; "
+    f"multi_spot_min_multiple as {rulebooks.MAP_ON_COMMAND_LINE}."
+)
 SOURCE_STYLE = {"stated": "green", "inferred": "yellow", "default": "dim"}
 
 
@@ -50,6 +54,7 @@ def show_one(name: str, knobs: Sequence[str], *, as_json: bool) -> None:
     console.print(Text(f"from {book.document}", style="dim"))
     console.print(Text(f"rules {rulebooks.rules_hash(rules)}", style="dim"))
     console.print(table)
+    console.print(Text(f"\n{SETTING}", style="dim"))
 
 
 def show_differences(one: str, other: str, *, as_json: bool) -> None:

@@ -135,7 +135,7 @@ def _canonical(value: Any) -> Any:
 def _set(rules: Rulebook, knob: str, value: str) -> Rulebook:
     _known_knob(knob, "--set")
     plain = _flat(rules)
-    plain[knob] = _typed(knob, _from_text(knob, value), "--set")
+    plain[knob] = _typed(knob, _from_text(knob, value), "--set", typed=value)
     return replace(_assemble(rules.id, plain), overrides=rules.overrides)
 
 
@@ -291,7 +291,8 @@ def _citation(field: str, cites: Mapping[str, Any], source: str) -> Citation:
     return citation
 
 
-def _typed(knob: str, plain: Any, source: str) -> Any:
+def _typed(knob: str, plain: Any, source: str, *, typed: str | None = None) -> Any:
+    """Return a knob's value; ``typed`` is the text that it was read from on the command line."""
     kind = KNOBS[knob]
     try:
         if kind is Odds:
@@ -301,23 +302,31 @@ def _typed(knob: str, plain: Any, source: str) -> Any:
         return msgspec.convert(plain, kind, str_keys=True)
     except (msgspec.ValidationError, ValueError) as error:
         raise InputRefused(
-            source=source, field=f"knobs.{knob}", expected=_wanted(kind), found=_found(plain)
+            source=source,
+            field=f"knobs.{knob}",
+            expected=_wanted(kind, typed=typed is not None),
+            found=_found(plain if typed is None else typed),
         ) from error
 
 
-def _wanted(kind: Any) -> str:
+def _wanted(kind: Any, *, typed: bool) -> str:
+    """Say what a knob may be; ``typed``: on the command line, not in a TOML file."""
     if kind is Odds:
         return 'odds such as "3:2"'
     schema = msgspec.json.schema(kind)
     options = schema.get("enum") or schema.get("items", {}).get("enum")
     if options:
         return "one of " + ", ".join(shown(option) for option in options)
+    if schema.get("type") == "object":
+        return MAP_ON_COMMAND_LINE if typed else _MAP_IN_TOML
     limits = [f"{word} {schema[key]}" for key, word in _LIMITS if key in schema]
     return " ".join([_KINDS.get(str(schema.get("type")), "a value or none"), *limits])
 
 
 _LIMITS: Final = (("minimum", "from"), ("maximum", "to"))
-_KINDS: Final = {"boolean": "true or false", "integer": "a whole number", "object": "a table"}
+_KINDS: Final = {"boolean": "true or false", "integer": "a whole number"}
+MAP_ON_COMMAND_LINE: Final = "pairs SPOTS:MULTIPLE such as 2:2,3:5, or none"
+_MAP_IN_TOML: Final = "a table of spots and multiples such as { 2 = 2, 3 = 5 }"
 
 
 def _from_text(knob: str, text: str) -> Any:
@@ -398,7 +407,7 @@ def _impossible(rules: Rulebook) -> Iterable[tuple[str, str, str]]:
             limit = "2 or more" if most is None else f"2 to {most}"
             yield (
                 "multi_spot_min_multiple",
-                f"{limit} spots, multiples of 1 up",
+                f"{limit} spots, multiples of 1 up, written such as 2:2",
                 f"{spots}:{multiple}",
             )
 
