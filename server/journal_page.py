@@ -46,6 +46,8 @@ def export_keys(file: Path, public: Path | None, *, as_json: bool, force: bool) 
     """
     target = public or file.with_name(file.name + ".pub.pem")
     made = not file.exists()
+    if made:
+        check_place(target, force=force)
     signer = Signer.create(file) if made else Signer.read(file)
     _write_public(target, signer, force=force)
     if as_json:
