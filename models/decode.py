@@ -7,14 +7,14 @@ import json
 import re
 import tomllib
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, islice
-from typing import Any, Final, TypeVar, get_args
+from typing import Any, Final, TypeVar
 
 import msgspec
 
+from models.choices import choices
 from models.errors import InputRefused
-from models.events import Action
 from models.judgements import AnyEvent
 
 T = TypeVar("T")
@@ -35,13 +35,8 @@ _LONGEST_SHOWN: Final = 60
 _WORDS: Final = {
     "card": "a card such as AS, a rank alone such as A?, or null",
     "to": 'a spot number or "dealer"',
-    "type": "an event type of the format",
-    "face": "up or down",
-    "action": "one of " + ", ".join(get_args(Action)),
-    "manner": "a manner of the format",
-    "kind": "one of the format's kinds for this event",
 }
-"""What a field of an event may be, where the decoder only knows that it is none of a list."""
+"""What a field of an event may be, where its type does not say it in words."""
 
 _KINDS: Final = {
     "int": "a whole number",
@@ -107,7 +102,7 @@ def decode_event(line: bytes, source: str, number: int) -> AnyEvent:
     except UnicodeDecodeError as fault:
         raise _refusal(source, number, "line", "UTF-8 text", _bytes_found(fault)) from fault
     except msgspec.ValidationError as fault:
-        raise _invalid(fault, _parsed(line), source, number, _WORDS) from fault
+        raise _invalid(fault, _parsed(line), source, number, AnyEvent) from fault
     except msgspec.DecodeError as fault:
         raise _refusal(
             source, number, "line", "one JSON object", _shown(_text_found(line))
@@ -188,7 +183,7 @@ def from_tree(tree: object, kind: type[T], source: str, text: str) -> T:
     try:
         return msgspec.convert(tree, kind)
     except msgspec.ValidationError as fault:
-        refused = _invalid(fault, tree, source, None, {})
+        refused = _invalid(fault, tree, source, None, kind)
         name = refused.field.rpartition(".")[2].partition("[")[0]
         raise InputRefused(
             source=source,
@@ -221,25 +216,33 @@ def _invalid(
     tree: object,
     source: str,
     line: int | None,
-    words: Mapping[str, str],
+    kind: Any,
 ) -> InputRefused:
     parts = _PLACE.match(str(fault))
     what = parts.group("what") if parts else str(fault)
     path = (parts.group("path") or "$") if parts else "$"
     field = path.removeprefix("$").removeprefix(".")
     if missing := _MISSING.match(what):
-        name = missing.group("name")
-        return _refusal(source, line, _joined(field, name), words.get(name, "a value"), "nothing")
+        name = _joined(field, missing.group("name"))
+        return _refusal(source, line, name, _choice(kind, tree, name) or "a value", "nothing")
     if unknown := _UNKNOWN.match(what):
         name = _joined(field, unknown.group("name"))
         return _refusal(source, line, name, "no such field", "it")
-    return _refusal(
-        source, line, field or "line", _wanted(what, field, words), _shown(_value_at(tree, path))
-    )
+    wanted = _wanted(what, _choice(kind, tree, field))
+    return _refusal(source, line, field or "line", wanted, _shown(_value_at(tree, path)))
 
 
-def _wanted(what: str, field: str, words: Mapping[str, str]) -> str:
-    """Say what was expected: in the format's words for the field, else by kind and bounds."""
+def _choice(kind: Any, tree: object, field: str) -> str | None:
+    """Say what a field of ``kind`` may be, where that is a list or has words of its own."""
+    name = re.sub(r"\[.*?\]$", "", field).rpartition(".")[2]
+    if kind is AnyEvent and name in _WORDS:
+        return _WORDS[name]
+    options = choices(kind, tree, field)
+    return "one of " + ", ".join(map(str, options)) if options else None
+
+
+def _wanted(what: str, choice: str | None) -> str:
+    """Say what was expected: what may be chosen, else by kind and bounds."""
     expected = _EXPECTED.match(what)
     bound = expected and _BOUND.match(expected.group("expected"))
     if bound:
@@ -247,9 +250,8 @@ def _wanted(what: str, field: str, words: Mapping[str, str]) -> str:
         return f"{_KINDS.get(kind, kind)}, {'at most' if sign == '<=' else 'at least'} {limit}"
     if what.endswith("out of range"):
         return "a number of at most 19 digits"
-    name = re.sub(r"\[.*?\]$", "", field).rpartition(".")[2]
-    if name in words:
-        return words[name]
+    if choice is not None:
+        return choice
     if expected is None:
         return "a word the format knows"
     kinds = expected.group("expected").replace("`", "").split(" | ")

@@ -37,16 +37,43 @@ class TechnicianError(PitwatchError):
 
 
 class InputRefused(PitwatchError):
-    """A field of an input is not what its format says; nothing after it was applied."""
+    """A field of an input is not what its format says; nothing after it was applied.
+
+    Args:
+        source: the file.
+        field: the field in it.
+        expected: what the format says.
+        found: what stands there.
+        line: the line, where the file has lines.
+        applied: what had been done by then.
+    """
 
     def __init__(
-        self, *, source: str, field: str, expected: str, found: str, line: int | None = None
+        self,
+        *,
+        source: str,
+        field: str,
+        expected: str,
+        found: str,
+        line: int | None = None,
+        applied: str = "nothing was applied",
     ) -> None:
         place = source if line is None else f"{source}:{line}"
         super().__init__(
             f"field {field!r}: expected {expected}, found {found}",
             where=place,
-            way_out="Correct that field and run again; nothing was applied",
+            way_out=f"Correct that field and run again; {applied}",
         )
         self.source, self.line, self.field = source, line, field
         self.expected, self.found = expected, found
+
+    def after(self, applied: str) -> "InputRefused":
+        """Return the same refusal where something had been done before it: say ``applied``."""
+        return InputRefused(
+            source=self.source,
+            field=self.field,
+            expected=self.expected,
+            found=self.found,
+            line=self.line,
+            applied=applied,
+        )

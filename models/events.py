@@ -25,6 +25,9 @@ Chips: TypeAlias = Annotated[Cents, Meta(ge=0, le=10**12)]
 Number: TypeAlias = Annotated[int, Meta(ge=1, le=2**63 - 1)]
 """A count from 1, as 64 bits hold it."""
 
+RoundNumber: TypeAlias = Annotated[int, Meta(ge=1, le=2**62)]
+"""A round's number. Rounds without one are counted on from it, and stay within 64 bits."""
+
 Dealt: TypeAlias = Spot | Literal["dealer"]
 Face: TypeAlias = Literal["up", "down"]
 WagerKind: TypeAlias = Literal["main", "double", "split", "insurance", "side"]
@@ -248,6 +251,10 @@ class RulesStated(Observation, frozen=True, kw_only=True, tag="rules_stated"):
     rulebook: str
     rules: dict[str, str]
     """Every knob's value, written as ``--set`` takes it."""
+    overrides: dict[str, str] = {}
+    """Those of them that differ from the sheet ``rulebook``."""
+    rules_hash: str = ""
+    """Hash of every knob in force; empty where an older version wrote the entry."""
 
 
 class ClockAnchored(Observation, frozen=True, kw_only=True, tag="clock_anchored"):
@@ -312,7 +319,7 @@ class PlayerLeft(Fact, frozen=True, kw_only=True, tag="player_left"):
 class RoundOpened(Fact, frozen=True, kw_only=True, tag="round_opened"):
     """Wagers are open."""
 
-    round: Number
+    round: RoundNumber
 
 
 class WagerPlaced(Fact, frozen=True, kw_only=True, tag="wager_placed"):

@@ -100,6 +100,10 @@ class RoundResult(msgspec.Struct, frozen=True, kw_only=True):
 
     round: int
     rulebook: str
+    overrides: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
+    """Knobs in force otherwise than in that sheet, as ``--set`` takes them; absent where none."""
+    rules_hash: str | msgspec.UnsetType = msgspec.UNSET
+    """Hash of every knob in force, beside ``overrides``; see ``settlement.rulebooks``."""
     status: Status
     dealer: DealerResult
     spots: tuple[SpotResult, ...]

@@ -40,6 +40,10 @@ class Rulebook(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The knobs of one game, as the engine plays it. Citations stand in :class:`Cited`."""
 
     id: str
+    overrides: dict[str, str] = {}
+    """Knobs set otherwise than in the sheet ``id``, each value as ``--set`` takes it. No knob."""
+    rules_hash: str = ""
+    """Hash of every knob, where there are overrides. No knob."""
     decks: Annotated[int, Meta(ge=1, le=8)]
     dealer_first_card: Literal["up", "down"]
     dealer_second_card: Literal["with_deal", "after_players"]

@@ -15,6 +15,7 @@ Where a folder is a session's (it holds a ``session.toml``), its journals are ta
 
 import gzip
 import shutil
+import stat
 import sys
 import tarfile
 import zipfile
@@ -42,11 +43,14 @@ Events: TypeAlias = Iterator[tuple[int, AnyEvent]]
 Open: TypeAlias = Callable[[], AbstractContextManager[Any]]
 Told: TypeAlias = Callable[[int], None]
 """Told how many bytes of a file on disk have been read."""
+Passed: TypeAlias = Callable[[str, str], None]
+"""Told of a member of an archive that is passed over, and why."""
 
 _EVENTS: Final = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 _JOURNAL: Final = ".journal"
 _TAR: Final = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 _ARCHIVES: Final = (*_TAR, ".zip")
+_LINK: Final = "it is a link"
 _BLOCK: Final = 1 << 17
 _KEPT: Final = 8 << 20
 """Bytes of an archive's member that are kept in memory; a longer one goes through the disk."""
@@ -101,7 +105,13 @@ def _unwatched(read: int) -> None:
     """Take no notice of how much of a file has been read."""
 
 
-def feeds(source: Source, told: Told = _unwatched) -> Iterator[Feed]:
+def _unheeded(member: str, why: str) -> None:
+    """Take no notice of what is passed over."""
+
+
+def feeds(
+    source: Source, told: Told = _unwatched, passed_over: Passed = _unheeded
+) -> Iterator[Feed]:
     """Yield the events of each file in ``source``; of an archive's, read each before the next.
 
     Raises:
@@ -109,12 +119,10 @@ def feeds(source: Source, told: Told = _unwatched) -> Iterator[Feed]:
         OperatorError: it cannot be read.
     """
     if source.is_stdin:
-        yield Feed(
-            "stdin", partial(_lines, "stdin", lambda: nullcontext(sys.stdin.buffer)), once=True
-        )
+        yield Feed("stdin", partial(_lines, "stdin", _stdin), once=True)
     elif source.name.endswith(_ARCHIVES):
         with _readable(source.name):
-            yield from _members(source.name, told)
+            yield from _members(source.name, told, passed_over)
     elif source.name.endswith(_JOURNAL):
         yield Feed(source.name, partial(_entries, Path(source.name)))
     else:
@@ -220,6 +228,14 @@ def _readable(name: str) -> Iterator[None]:
         raise _unreadable(name, fault) from fault
 
 
+def _stdin() -> AbstractContextManager[Any]:
+    if sys.stdin is None:
+        raise OperatorError(
+            "it is closed", where="stdin", way_out="Send facts to it, or name a file instead of -"
+        )
+    return nullcontext(sys.stdin.buffer)
+
+
 def _lines(name: str, opened: Open, told: Callable[[Any], None] | None = None) -> Events:
     with _readable(name), opened() as file:
         lines = gzip.GzipFile(fileobj=file, mode="rb") if name.endswith(".gz") else file
@@ -250,10 +266,12 @@ def _entries(path: Path) -> Events:
         yield from known
 
 
-def _members(name: str, told: Told) -> Iterator[Feed]:
+def _members(name: str, told: Told, passed_over: Passed) -> Iterator[Feed]:
     inside = _zipped if name.endswith(".zip") else _tarred
     found = False
-    for member, opened in inside(Path(name), told):
+    for member, opened in inside(
+        Path(name), told, lambda one, why: passed_over(f"{name}/{one}", why)
+    ):
         found, within = True, f"{name}/{member}"
         if member.endswith(_JOURNAL):
             yield Feed(within, partial(_copied_entries, within, opened))
@@ -275,34 +293,81 @@ def _copied_entries(name: str, opened: Open) -> Events:
             raise TechnicianError(fault.what, where=name, way_out=fault.way_out) from fault
 
 
-def _zipped(path: Path, told: Told) -> Iterator[tuple[str, Open]]:
+def _taken(members: Iterable[tuple[str, str | None]], passed_over: Passed) -> dict[str, int]:
+    """Return which of an archive's members hold facts, each with its place; name what may not.
+
+    Args:
+        members: the name of each, and why it cannot be read itself where it cannot.
+        passed_over: told of links, of archives, of paths that lead out of the archive, and of
+            members that another one of the same name replaces.
+    """
+    places: dict[str, int] = {}
+    replaced: list[str] = []
+    for place, (name, odd) in enumerate(members):
+        path = PurePosixPath(name)
+        why = odd or _why_not(path)
+        if why is not None:
+            passed_over(str(path), why)
+            continue
+        if str(path) in places:
+            replaced.append(str(path))
+        places[str(path)] = place
+    taken = {name: places[name] for name in chosen(places)}
+    for name in replaced:
+        if name in taken:
+            passed_over(name, "another member of the same name follows it")
+    return taken
+
+
+def _why_not(path: PurePosixPath) -> str | None:
+    if ".." in path.parts and path.name.endswith((*_EVENTS, _JOURNAL, *_ARCHIVES)):
+        return "its path leads out of the archive"
+    if path.name.endswith(_ARCHIVES) and not _hidden(path):
+        return "it is an archive in an archive"
+    return None
+
+
+def _zipped(path: Path, told: Told, passed_over: Passed) -> Iterator[tuple[str, Open]]:
     with path.open("rb") as file, zipfile.ZipFile(file) as archive:
-        for name in chosen(info.filename for info in archive.infolist() if not info.is_dir()):
-            told(archive.getinfo(name).header_offset)
-            yield name, partial(_unzipped, archive, name, str(path))
+        members = [info for info in archive.infolist() if not info.is_dir()]
+        odd = ((info.filename, _LINK if _is_link(info) else None) for info in members)
+        for name, place in _taken(odd, passed_over).items():
+            told(members[place].header_offset)
+            yield name, partial(_unzipped, archive, members[place], str(path))
 
 
-def _unzipped(archive: zipfile.ZipFile, name: str, where: str) -> Any:
+def _is_link(info: zipfile.ZipInfo) -> bool:
+    return stat.S_ISLNK(info.external_attr >> 16)
+
+
+def _unzipped(archive: zipfile.ZipFile, member: zipfile.ZipInfo, where: str) -> Any:
     try:
-        return archive.open(name)
+        return archive.open(member)
     except RuntimeError as fault:
         raise OperatorError(
             str(fault), where=where, way_out="Unpack it, and name the folder"
         ) from fault
 
 
-def _tarred(path: Path, told: Told) -> Iterator[tuple[str, Open]]:
+def _tarred(path: Path, told: Told, passed_over: Passed) -> Iterator[tuple[str, Open]]:
     with tarfile.open(path) as listing:
-        wanted = set(chosen(member.name for member in listing if member.isfile()))
+        members = ((member.name, _odd(member)) for member in listing if not member.isdir())
+        wanted = _taken(members, passed_over)
     with path.open("rb") as file, tarfile.open(fileobj=file, mode="r|*") as archive:
-        for member in archive:
+        for place, member in enumerate(one for one in archive if not one.isdir()):
             told(file.tell())
             name = str(PurePosixPath(member.name))
-            content = archive.extractfile(member) if name in wanted else None
+            content = archive.extractfile(member) if wanted.get(name) == place else None
             if content is not None:
                 with SpooledTemporaryFile(max_size=_KEPT) as copy:
                     shutil.copyfileobj(content, copy)
                     yield name, partial(_rewound, copy)
+
+
+def _odd(member: tarfile.TarInfo) -> str | None:
+    if member.issym() or member.islnk():
+        return _LINK
+    return None if member.isfile() else "it is no file but a device"
 
 
 @contextmanager

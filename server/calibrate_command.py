@@ -42,6 +42,8 @@ class Asked:
     drawn: Path | None = None
     session: Path | None = None
     camera: str | None = None
+    force: bool = False
+    """Whether files that exist already may be overwritten."""
 
 
 def run_calibrate(asked: Asked, *, as_json: bool) -> None:
@@ -52,7 +54,7 @@ def run_calibrate(asked: Asked, *, as_json: bool) -> None:
         InstallerError: the picture does not fix the pose; why, and what to do about it.
     """
     for place in (asked.out, asked.drawn):
-        check_place(place)
+        check_place(place, force=asked.force)
     layout = table_layout(asked.layout)
     clicks = _clicks(asked, layout)
     session = None if asked.session is None else read_session(asked.session)
@@ -72,14 +74,14 @@ def run_calibrate(asked: Asked, *, as_json: bool) -> None:
         _print(found, layout, asked)
 
 
-def print_markers(layout: str, out: Path) -> None:
+def print_markers(layout: str, out: Path, *, force: bool) -> None:
     """Write a layout's markers as a PDF to print.
 
     Raises:
         OperatorError: the place is none for a PDF.
         InstallerError: the layout has no markers.
     """
-    check_place(out)
+    check_place(out, force=force)
     if out.suffix.lower() != ".pdf":
         raise OperatorError(
             "markers are written as PDF, which keeps their size",

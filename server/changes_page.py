@@ -13,6 +13,7 @@ from models.money import Cents, dollars
 from models.rulebook import Rulebook
 from server.console import screen
 from server.resettling import Changes, Fate, Resettled, SpotChange
+from server.rules_in_force import name_of
 from server.settling import Account
 from server.tables import OUTCOME_STYLE, Page, counted_violation, plain_table
 from server.wording import cards_text, counted, signed
@@ -64,9 +65,9 @@ def _arrow(then: str, now: str) -> str:
 
 
 def _fates(one: Resettled) -> Table:
-    table = plain_table("spot", "hand", "then", "now", "paid", "should be")
+    table = plain_table("spot", "hand", "then", "now", "paid", "should be", "decided by")
     paid = {} if one.now is None else one.now.paid()
-    misplaced = one.misplaced()
+    misplaced, clauses = one.misplaced(), one.clauses_of_change()
     for account, (then, now) in one.fates_changed().items():
         spot, hand, kind = account
         table.add_row(
@@ -76,6 +77,7 @@ def _fates(one: Resettled) -> Table:
             _fate(now),
             Text(signed(paid[account]) if account in paid else ""),
             _misplaced(account, misplaced, now),
+            Text(", ".join(clauses[account]), style="dim"),
         )
     return table
 
@@ -129,7 +131,8 @@ def totals_view(totals: Changes, rules: Rulebook, was: Rulebook | None) -> Rende
 
 def _lines(totals: Changes, rules: Rulebook, was: Rulebook | None) -> Iterator[tuple[str, Text]]:
     share = f" ({totals.changed / totals.rounds:.1%})" if totals.rounds else ""
-    yield "rules", Text(f"{'as settled then' if was is None else was.id} → {rules.id}")
+    then = ", ".join(totals.rules_then) or "not settled then"
+    yield "rules", Text(f"{then} → {name_of(rules).text}")
     for knob, before, after in () if was is None else differences(was, rules):
         yield "", Text(f"{knob}: {before} → {after}")
     changed = f"{counted(totals.rounds, 'round')}, {totals.changed:,} change{share}"

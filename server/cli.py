@@ -14,12 +14,15 @@ import typer
 from models.errors import PitwatchError
 from server.decks_cli import Library, decks
 from server.exits import Exit
+from server.process import Ended, as_process
 from server.relay_cli import relay
 
 app = typer.Typer(
     name="pitwatch",
     help="Watch a blackjack table and prove every payout.",
-    epilog="Exit status: 0 clean · 3 something for a person to look at · 2 input refused.",
+    epilog="Exit status: 0 clean · 3 something for a person to look at · 4 part of an archive "
+    "passed over unread · 2 input refused · 129 SIGHUP · 141 stdout closed by its reader · "
+    "143 SIGTERM.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -44,7 +47,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout and not
 Knobs = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="KNOB=VALUE", help="Change one knob of the rulebook; repeatable."
+        "--set",
+        metavar="KNOB=VALUE",
+        help="Change one knob, repeatable: decks=8, signals.hit=hand,verbal, "
+        "multi_spot_min_multiple=2:2,3:5. `rulebooks show ID` lists them.",
     ),
 ]
 Facts = Annotated[
@@ -58,7 +64,10 @@ Facts = Annotated[
 Jobs = Annotated[
     int | None, typer.Option("--jobs", min=1, help="Processes for many files; default: all cores.")
 ]
-OUT_HELP = "Write Parquet: F.parquet has a row a hand; a new folder, violations and rounds too."
+Force = Annotated[
+    bool, typer.Option("--force", help="Overwrite what is written already, instead of refusing.")
+]
+OUT_HELP = "Write Parquet: F.parquet has a row a hand; a folder, violations and rounds too."
 PICTURE = "How it is filmed"
 RULEBOOK_HELP = "A shipped rulebook's id (see `pitwatch rulebooks list`) or a TOML file."
 
@@ -79,6 +88,7 @@ def settle(
     ] = False,
     out: Annotated[Path | None, typer.Option("--out", metavar="PLACE", help=OUT_HELP)] = None,
     jobs: Jobs = None,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Settle rounds from facts: who wins what, by which clause, and what went wrong.
@@ -101,6 +111,7 @@ def settle(
         show="totals" if summary else "findings" if findings else "rounds",
         jobs=jobs or cores(),
         out=out,
+        force=force,
         as_json=as_json,
     )
     raise typer.Exit(settled)
@@ -122,9 +133,10 @@ def resettle(
     summary: Annotated[bool, typer.Option("--summary", help="Print the totals alone.")] = False,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="PLACE", help="Write Parquet: F.parquet, or a new folder."),
+        typer.Option("--out", metavar="PLACE", help="Write Parquet: F.parquet, or a folder."),
     ] = None,
     jobs: Jobs = None,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Settle an archive again under other rules, and say what changes against what was settled.
@@ -145,6 +157,7 @@ def resettle(
         summary=summary,
         jobs=jobs or cores(),
         out=out,
+        force=force,
         as_json=as_json,
     )
     raise typer.Exit(resettled)
@@ -229,6 +242,7 @@ def simulate(
     brightness: Annotated[
         float | None, typer.Option(min=0.1, max=3, rich_help_panel=PICTURE)
     ] = None,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Deal, err, pay and film a table by a seed, and write it as a session with its truth."""
@@ -275,7 +289,7 @@ def simulate(
         peek=peek,
         table=table,
     )
-    simulating.run_simulate(settings, session, as_json=as_json)
+    simulating.run_simulate(settings, session, as_json=as_json, force=force)
     if live:
         from server.live_session_command import play_live
 
@@ -307,6 +321,7 @@ def replay(
         float | None,
         typer.Option(min=0.01, help="Times real time; default as fast as possible."),
     ] = None,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Turn a recorded session's pixels and serial bytes into payouts, and compare with truth.
@@ -324,7 +339,8 @@ def replay(
         speed=speed,
         pictures=report is not None,
     )
-    raise typer.Exit(run_replay(options, Outputs(report, journal, facts), as_json=as_json))
+    outputs = Outputs(report, journal, facts, force)
+    raise typer.Exit(run_replay(options, outputs, as_json=as_json))
 
 
 @app.command(
@@ -343,12 +359,13 @@ def read(
         typer.Option(metavar="NAME", help="A learnt deck that the cards are of; repeatable."),
     ] = None,
     library: Library = None,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Find and read the cards in photographs. What cannot be read for sure is said to be so."""
     from server.read_command import run_read
 
-    run_read(images, annotate, as_json=as_json, decks=deck or (), shelf=library)
+    run_read(images, annotate, as_json=as_json, decks=deck or (), shelf=library, force=force)
 
 
 @app.command(
@@ -392,13 +409,14 @@ def calibrate(
         bool,
         typer.Option("--print-markers", help="Give LAYOUT OUT.pdf: write its markers to print."),
     ] = False,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Find the camera's pose and lens from the felt's markers, or from points clicked."""
     from server import calibrate_command as calibrating
 
     if print_markers:
-        calibrating.print_markers(picture, Path(layout))
+        calibrating.print_markers(picture, Path(layout), force=force)
         return
     calibrating.run_calibrate(
         calibrating.Asked(
@@ -411,6 +429,7 @@ def calibrate(
             drawn,
             session,
             camera,
+            force,
         ),
         as_json=as_json,
     )
@@ -499,11 +518,12 @@ def export(
         str, typer.Option(help="rounds, hands, violations, reviews, payments, ledger.")
     ],
     out: Annotated[Path, typer.Option(help="A new .csv or .parquet file.")],
+    force: Force = False,
 ) -> None:
     """Write a list out of journals as a table, the newest first. Nothing in it is veiled."""
     from server.export_command import run_export
 
-    run_export(files, what, out)
+    run_export(files, what, out, force=force)
 
 
 @rulebooks.command("list")
@@ -551,7 +571,7 @@ def run_live(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Run a live table: watch, settle, record, until SIGINT or SIGTERM.
+    """Run a live table: watch, settle, record, until SIGINT, SIGTERM or SIGHUP.
 
     Started again with the same journal it goes on where it stopped, in the middle of a round too.
     """
@@ -679,12 +699,13 @@ def verify_journal(
 def back_up_journal(
     file: Annotated[Path, typer.Argument(help="The journal of a table, at work or at rest.")],
     copy: Annotated[Path, typer.Argument(help="A new file.")],
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Copy a journal while it is being written, and verify the copy."""
     from server import journal_page
 
-    journal_page.back_up(file, copy, as_json=as_json)
+    journal_page.back_up(file, copy, as_json=as_json, force=force)
 
 
 @journals.command("keys", epilog="[dim]pitwatch journal keys table-07.key[/dim]")
@@ -694,12 +715,13 @@ def make_journal_key(
         Path | None,
         typer.Option("--public", help="Where the public key goes; default FILE.pub.pem."),
     ] = None,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Make the key that signs a table's journal, and export its public half for auditors."""
     from server import journal_page
 
-    journal_page.export_keys(file, public, as_json=as_json)
+    journal_page.export_keys(file, public, as_json=as_json, force=force)
 
 
 @incident_files.command(
@@ -732,6 +754,7 @@ def export_incident(
     no_hold: Annotated[
         bool, typer.Option("--no-hold", help="Do not keep the recording from being removed.")
     ] = False,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Write clip, events, serial bytes and their proof into one file, and hold the recording."""
@@ -739,7 +762,14 @@ def export_incident(
 
     span = (round_number, entry, from_text, to_text)
     asked = incident_command.Export(
-        session, out, *span, journal=journal, margin_s=margin_s, key=key, held=not no_hold
+        session,
+        out,
+        *span,
+        journal=journal,
+        margin_s=margin_s,
+        key=key,
+        held=not no_hold,
+        force=force,
     )
     incident_command.export_incident(asked, as_json=as_json)
 
@@ -765,18 +795,20 @@ def verify_incident(
 
 def main() -> None:
     """Run ``pitwatch`` and leave with its exit status."""
-    sys.exit(run(sys.argv[1:]))
+    sys.exit(as_process(lambda: run(sys.argv[1:])))
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command; a refusal is one line on stderr, never a traceback."""
     try:
         app(args=list(arguments), prog_name="pitwatch")
+    except Ended:
+        raise
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else Exit.REFUSED
     except PitwatchError as refusal:
         print(f"pitwatch: {refusal}", file=sys.stderr)
     except OSError as fault:
         place = fault.filename or "this machine"
-        print(f"pitwatch: {place}: {fault.strerror or fault}. Nothing was kept", file=sys.stderr)
+        print(f"pitwatch: {place}: {fault.strerror or fault}", file=sys.stderr)
     return Exit.REFUSED

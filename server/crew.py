@@ -8,20 +8,21 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from shutil import copyfileobj
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TextIO, TypeAlias, TypeVar
 
-from models.errors import OperatorError, PitwatchError, TechnicianError
+from models.errors import InputRefused, OperatorError, PitwatchError, TechnicianError
 from server.archives import Feed, Source, feeds
 from server.collecting import collected_seldom
 from server.progress import Progress
+from server.wording import counted
 
 if TYPE_CHECKING:
     from server.parquet import Rows, Write
@@ -35,11 +36,21 @@ _WORTH_A_CREW: Final = 4 << 20
 
 @dataclass(slots=True)
 class FileReport(Generic[T]):
-    """What became of one file: its totals, and why it was refused, if it was."""
+    """What became of one file: its totals, and why it was refused or passed over, if it was."""
 
     name: str
     totals: T
     refusal: str | None = None
+    passed_over: str | None = None
+
+    @property
+    def settled(self) -> bool:
+        """Whether its rounds were settled."""
+        return self.refusal is None and self.passed_over is None
+
+
+class _NothingSettled(Exception):
+    """No file was settled: there is nothing to write."""
 
 
 class Work(Protocol[T]):
@@ -66,7 +77,7 @@ class Work(Protocol[T]):
 
 def work_through(
     work: Work[T], sources: Sequence[Source], jobs: int, out: Path | None, progress: Progress
-) -> Iterator[FileReport[T]]:
+) -> Generator[FileReport[T], None, None]:
     """Yield the report of each file, in order, having printed and written what belongs to it.
 
     Args:
@@ -80,16 +91,23 @@ def work_through(
         OperatorError: ``out`` cannot be written.
         TechnicianError: a process died.
     """
-    with ExitStack() as stack:
+    with suppress(_NothingSettled), ExitStack() as stack:
         write = None
         if out is not None:
             parquet = _parquet()
             write = stack.enter_context(parquet.parquet_files(out, work.schemas()))
         alone = jobs == 1 or len(sources) == 1 or any(source.is_stdin for source in sources)
         if alone or sum(source.size for source in sources) < _WORTH_A_CREW:
-            yield from _alone(work, sources, write, progress)
+            reports = _alone(work, sources, write, progress)
         else:
-            yield from _together(work, sources, jobs, write, progress)
+            reports = _together(work, sources, jobs, write, progress)
+        settled = False
+        with closing(reports):
+            for report in reports:
+                settled = settled or report.settled or work.rounds(report.totals) > 0
+                yield report
+        if write is not None and not settled:
+            raise _NothingSettled
 
 
 def _parquet() -> Any:
@@ -106,7 +124,7 @@ def _parquet() -> Any:
 
 def _alone(
     work: Work[T], sources: Sequence[Source], write: "Write | None", progress: Progress
-) -> Iterator[FileReport[T]]:
+) -> Generator[FileReport[T], None, None]:
     batches = None if write is None else _parquet().Batches(work.schemas(), write)
     for source in sources:
         rows = None if batches is None else batches.add
@@ -119,17 +137,30 @@ def _alone(
 def _files(
     work: Work[T], source: Source, text: TextIO, rows: AddRows, progress: Progress
 ) -> Iterator[FileReport[T]]:
+    passed_over: list[tuple[str, str]] = []
+    files = 0
     try:
-        for feed in feeds(source, progress.at_byte):
+        for feed in feeds(source, progress.at_byte, lambda *member: passed_over.append(member)):
             report = FileReport(feed.name, work.totals())
             try:
                 with collected_seldom():
                     work.settle(feed, report.totals, text, rows, progress.count)
             except PitwatchError as refusal:
-                report.refusal = str(refusal)
+                report.refusal = _told(refusal, work.rounds(report.totals), "round")
+            files += report.settled
             yield report
     except PitwatchError as refusal:
-        yield FileReport(source.name, work.totals(), str(refusal))
+        yield FileReport(source.name, work.totals(), _told(refusal, files, "file"))
+    for name, why in passed_over:
+        yield FileReport(name, work.totals(), passed_over=why)
+
+
+def _told(refusal: PitwatchError, settled: int, of: str) -> str:
+    """Word a refusal, with what had been settled by then."""
+    if settled and isinstance(refusal, InputRefused):
+        was = "was" if settled == 1 else "were"
+        refusal = refusal.after(f"{counted(settled, of)} before it {was} settled")
+    return str(refusal)
 
 
 # --- several processes --------------------------------------------------------------------
@@ -141,8 +172,8 @@ def _together(
     jobs: int,
     write: "Write | None",
     progress: Progress,
-) -> Iterator[FileReport[T]]:
-    with tempfile.TemporaryDirectory(prefix="pitwatch-") as place, _pool(jobs) as pool:
+) -> Generator[FileReport[T], None, None]:
+    with tempfile.TemporaryDirectory(prefix="pitwatch-") as place, _pool(jobs, place) as pool:
         places = [Path(place) / str(number) for number in range(len(sources))]
         job = partial(_spooled, work, write is not None)
         try:
@@ -158,18 +189,29 @@ def _together(
                 where="this machine",
                 way_out="Check its memory, or settle with --jobs 1",
             ) from fault
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+        except BaseException:
+            _end_children()
+            raise
 
 
-def _pool(jobs: int) -> ProcessPoolExecutor:
+def _pool(jobs: int, place: str) -> ProcessPoolExecutor:
     spawned = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(jobs, mp_context=spawned, initializer=_begin)
+    return ProcessPoolExecutor(jobs, mp_context=spawned, initializer=_begin, initargs=(place,))
 
 
-def _begin() -> None:
-    """Start a process; ctrl-C is for the one that the terminal belongs to."""
+def _begin(place: str) -> None:
+    """Start a process; ctrl-C is for the one that the terminal belongs to.
+
+    Its temporary files lie in ``place``, which the first process removes however this one ends.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    tempfile.tempdir = place
+
+
+def _end_children() -> None:
+    """End the processes of the pool in the middle of their work."""
+    for child in multiprocessing.active_children():
+        child.kill()
 
 
 def _spooled(work: Work[T], tables: bool, source: Source, spool: Path) -> list[FileReport[T]]:

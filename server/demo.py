@@ -40,7 +40,7 @@ def main() -> None:
 
 def run() -> Exit:
     """Replay the demo session, say what it proves, and return the exit status."""
-    outputs = Outputs(report=REPORT)
+    outputs = Outputs(report=REPORT, force=True)
     replayed, stopwatch = play_and_write(ReplayOptions(SESSION, pictures=True), outputs)
     console = screen()
     print_tables(console, replayed, stopwatch, outputs)

@@ -14,13 +14,14 @@ from server.service.exports import ROWS, Form, Kind, Pieces, pieces, written
 from server.service.index import Index, Sought
 from server.service.session import Session
 from server.service.views import Row
+from server.wholefile import check_place, whole_file
 from server.wording import counted
 from stream.journal import read_journal
 
 _AT_ONCE: Final = 5000
 
 
-def run_export(journals: Sequence[Path], kind: str, out: Path) -> None:
+def run_export(journals: Sequence[Path], kind: str, out: Path, *, force: bool) -> None:
     """Write what ``kind`` says of every journal, the newest first; nothing of it is veiled.
 
     Raises:
@@ -30,11 +31,12 @@ def run_export(journals: Sequence[Path], kind: str, out: Path) -> None:
     """
     wanted = _kind(kind)
     table = _table(wanted, out)
+    check_place(out, force=force)
     with closing(Index()) as index:
         index.open("export")
         for journal in journals:
             _read(journal, index)
-        with out.open("xb") as file:
+        with whole_file(out) as file:
             file.writelines(written(table, _groups(index, wanted)))
         rows = sum(len(group) for group in _groups(index, wanted))
     screen().print(f"{out}: {counted(rows, 'row')} of {kind}")
@@ -53,9 +55,12 @@ def _kind(text: str) -> Kind:
 
 
 def _table(kind: Kind, out: Path) -> Pieces:
-    if out.exists() or out.suffix not in (".csv", ".parquet"):
-        what = "there is a file already" if out.exists() else "it is neither .csv nor .parquet"
-        raise OperatorError(what, where=str(out), way_out="Name a new .csv or .parquet file")
+    if out.suffix not in (".csv", ".parquet"):
+        raise OperatorError(
+            "it is neither .csv nor .parquet",
+            where=str(out),
+            way_out="Name a .csv or .parquet file",
+        )
     form: Form = "csv" if out.suffix == ".csv" else "parquet"
     try:
         return pieces(kind, form)

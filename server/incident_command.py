@@ -39,6 +39,8 @@ class Export:
     margin_s: float = 5.0
     key: Path | None = None
     held: bool = True
+    force: bool = False
+    """Whether a file that exists already may be overwritten."""
 
 
 def export_incident(export: Export, *, as_json: bool) -> None:
@@ -47,7 +49,7 @@ def export_incident(export: Export, *, as_json: bool) -> None:
     Raises:
         PitwatchError: there is no such round or time, or something cannot be read or written.
     """
-    check_place(export.out)
+    check_place(export.out, force=export.force)
     journal = export.journal or journal_of(export.session)
     signer = None if export.key is None else Signer.read(export.key)
     margin_ns = round(export.margin_s * 1e9)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from rich.text import Text
 
-from models.errors import OperatorError
 from server.console import print_json, screen
+from server.wholefile import check_place, write_whole
 from server.wording import counted
 from stream.journal import Verified, backup_journal, verify_journal
 from stream.signing import Signer, fingerprint, read_public_key
@@ -27,16 +27,17 @@ def show_verified(file: Path, keys: Iterable[Path], *, as_json: bool) -> None:
         screen().print(_story(file, found, trusted=bool(public)))
 
 
-def back_up(file: Path, copy: Path, *, as_json: bool) -> None:
+def back_up(file: Path, copy: Path, *, as_json: bool, force: bool) -> None:
     """Copy a journal, verify the copy and say so; raises as :func:`backup_journal`."""
-    found = backup_journal(file, copy)
+    check_place(copy, force=force)
+    found = backup_journal(file, copy, force=force)
     if as_json:
         print_json(_facts(copy, found))
     else:
         screen().print(_story(copy, found, trusted=False))
 
 
-def export_keys(file: Path, public: Path | None, *, as_json: bool) -> None:
+def export_keys(file: Path, public: Path | None, *, as_json: bool, force: bool) -> None:
     """Make the private key where there is none, and write its public half.
 
     Raises:
@@ -45,8 +46,10 @@ def export_keys(file: Path, public: Path | None, *, as_json: bool) -> None:
     """
     target = public or file.with_name(file.name + ".pub.pem")
     made = not file.exists()
+    if made:
+        check_place(target, force=force)
     signer = Signer.create(file) if made else Signer.read(file)
-    _write_public(target, signer)
+    _write_public(target, signer, force=force)
     if as_json:
         said = {"private": str(file), "public": str(target), "made": made}
         print_json(said | {"key": signer.public.hex(), "fingerprint": fingerprint(signer.public)})
@@ -59,13 +62,11 @@ def export_keys(file: Path, public: Path | None, *, as_json: bool) -> None:
     screen().print(line)
 
 
-def _write_public(target: Path, signer: Signer) -> None:
+def _write_public(target: Path, signer: Signer, *, force: bool) -> None:
     text = signer.public_pem()
-    if target.exists() and target.read_bytes() != text:
-        raise OperatorError(
-            "another public key stands there", where=str(target), way_out="Name a new file"
-        )
-    target.write_bytes(text)
+    is_there = target.is_file() and target.read_bytes() == text
+    check_place(target, force=force or is_there)
+    write_whole(target, text)
 
 
 def _facts(file: Path, found: Verified) -> dict[str, object]:

@@ -1,7 +1,8 @@
 """Settled rounds as Parquet tables for analysts: columns, record batches, files.
 
 Money is int64 cents. Cards are written as in the format, with a blank between: ``AS KD ??``.
-What is not known, or was not observed, is null.
+A time stands twice: as a timestamp in UTC, and beside it, named ``_ns``, as the nanoseconds since
+the Unix epoch that the events carry. What is not known, or was not observed, is null.
 """
 
 import tempfile
@@ -11,14 +12,14 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
+from msgspec import UNSET, to_builtins
 from pyarrow import ipc
 from pyarrow import parquet as pq
 
-from models.errors import OperatorError
-from models.judgements import HandResult, OddCents, SpotResult
+from models.judgements import HandResult, OddCents, RoundResult, SpotResult
 from server.resettling import Resettled, fates
+from server.rules_in_force import name_in, overrides_text
 from server.settling import Settled
-from server.wholefile import check_place
 from server.wording import cards_code
 
 CODE: Final = pa.dictionary(pa.int32(), pa.string())
@@ -30,13 +31,26 @@ Write: TypeAlias = Callable[[str, pa.RecordBatch], None]
 
 _BATCH_ROWS: Final = 8192
 _GROUP_ROWS: Final = 128 * 1024
+_TIME: Final = pa.timestamp("ns", "UTC")
 _ROUND: Final = (("file", CODE), ("table", CODE), ("round", pa.int64()))
+_WHEN: Final = (
+    ("opened_at", _TIME),
+    ("opened_at_ns", pa.int64()),
+    ("closed_at", _TIME),
+    ("closed_at_ns", pa.int64()),
+)
+_AT: Final = (("at", _TIME), ("at_ns", pa.int64()))
+_RULES: Final = (("rulebook", CODE), ("overrides", CODE), ("rules_hash", CODE))
+_POSSIBLE: Final = pa.list_(
+    pa.struct([("outcome", pa.string()), ("net", pa.int64()), ("if", pa.string())])
+)
 
 SETTLED: Final[Schemas] = {
     "hands": pa.schema(
         [
             *_ROUND,
-            ("rulebook", CODE),
+            *_WHEN,
+            *_RULES,
             ("status", CODE),
             ("spot", pa.int16()),
             ("hand", pa.int16()),
@@ -55,11 +69,13 @@ SETTLED: Final[Schemas] = {
             ("dealer_outcome", CODE),
             ("clauses", pa.list_(pa.string())),
             ("violations", pa.list_(pa.string())),
+            ("possible", _POSSIBLE),
         ]
     ),
     "violations": pa.schema(
         [
             *_ROUND,
+            *_AT,
             ("seq", pa.int64()),
             ("code", CODE),
             ("clause", CODE),
@@ -71,7 +87,8 @@ SETTLED: Final[Schemas] = {
     "rounds": pa.schema(
         [
             *_ROUND,
-            ("rulebook", CODE),
+            *_WHEN,
+            *_RULES,
             ("status", CODE),
             ("dealer", pa.string()),
             ("dealer_burned", pa.string()),
@@ -94,6 +111,9 @@ CHANGES: Final[Schemas] = {
     "changes": pa.schema(
         [
             *_ROUND,
+            *_WHEN,
+            *((f"then_{name}", kind) for name, kind in _RULES),
+            *((f"now_{name}", kind) for name, kind in _RULES),
             ("changed", pa.bool_()),
             ("spot", pa.int16()),
             ("hand", pa.int16()),
@@ -102,12 +122,14 @@ CHANGES: Final[Schemas] = {
             ("then_net", pa.int64()),
             ("now_outcome", CODE),
             ("now_net", pa.int64()),
+            ("clauses", pa.list_(pa.string())),
             ("paid", pa.int64()),
         ]
     ),
     "violations": pa.schema(
         [
             *_ROUND,
+            *_AT,
             ("change", CODE),
             ("seq", pa.int64()),
             ("code", CODE),
@@ -125,24 +147,37 @@ beside it, the violations that ``appeared`` or are ``gone``. Nets are the player
 def rows_of_change(name: str, one: Resettled) -> Rows:
     """Return the rows of one round settled again for each table of ``CHANGES``."""
     place = (name, one.table, one.round)
+    rules = (*_rules(one.then), *_rules(None if one.now is None else one.now.result))
     then, now = fates(one.then), fates(None if one.now is None else one.now.result)
     paid = {} if one.now is None else one.now.paid()
-    changed = one.fates_changed()
-    nothing = (None, None)
+    changed, nothing = one.clauses_of_change(), (None, None)
     return {
         "changes": [
             (
                 *place,
+                *_when(one.now),
+                *rules,
                 account in changed,
                 *account,
                 *then.get(account, nothing),
                 *now.get(account, nothing),
+                changed.get(account, ()),
                 paid.get(account),
             )
             for account in sorted(then | now)
         ],
         "violations": [
-            (*place, change, v.seq, v.code, v.clause, v.spot, v.hand, v.detail)
+            (
+                *place,
+                *_at(one.now, v.seq),
+                change,
+                v.seq,
+                v.code,
+                v.clause,
+                v.spot,
+                v.hand,
+                v.detail,
+            )
             for change, found in (("appeared", one.appeared()), ("gone", one.gone()))
             for v in found
         ],
@@ -156,12 +191,14 @@ def rows_of(name: str, settled: Settled) -> Rows:
     return {
         "hands": list(_hand_rows(place, settled)),
         "violations": [
-            (*place, v.seq, v.code, v.clause, v.spot, v.hand, v.detail) for v in result.violations
+            (*place, *_at(settled, v.seq), v.seq, v.code, v.clause, v.spot, v.hand, v.detail)
+            for v in result.violations
         ],
         "rounds": [
             (
                 *place,
-                result.rulebook,
+                *_when(settled),
+                *_rules(result),
                 result.status,
                 cards_code(result.dealer.cards),
                 cards_code(result.dealer.burned),
@@ -179,6 +216,7 @@ def rows_of(name: str, settled: Settled) -> Rows:
 def _hand_rows(place: Row, settled: Settled) -> Iterator[Row]:
     result, paid = settled.result, settled.paid()
     dealer = cards_code(result.dealer.cards), result.dealer.outcome
+    place = (*place, *_when(settled), *_rules(result))
     for spot in result.spots:
         for hand in spot.hands:
             codes = [
@@ -186,7 +224,6 @@ def _hand_rows(place: Row, settled: Settled) -> Iterator[Row]:
             ]
             yield (
                 *place,
-                result.rulebook,
                 result.status,
                 spot.spot,
                 *_hand_cells(hand),
@@ -196,7 +233,26 @@ def _hand_rows(place: Row, settled: Settled) -> Iterator[Row]:
                 *dealer,
                 hand.clauses,
                 codes,
+                None if hand.possible is UNSET else to_builtins(hand.possible),
             )
+
+
+def _when(settled: Settled | None) -> Row:
+    """Return when a round was opened and closed, each as a time and as its nanoseconds."""
+    opened, closed = (None, None) if settled is None else (settled.opened_at, settled.closed_at)
+    return opened, opened, closed, closed
+
+
+def _at(settled: Settled | None, seq: int) -> Row:
+    at = None if settled is None else settled.at_of(seq)
+    return at, at
+
+
+def _rules(result: RoundResult | None) -> Row:
+    if result is None:
+        return None, None, None
+    name = name_in(result)
+    return name.rulebook, overrides_text(name.overrides) or None, name.rules_hash or None
 
 
 def _hand_cells(hand: HandResult) -> Row:
@@ -244,18 +300,10 @@ def parquet_files(place: Path, schemas: Schemas) -> Iterator[Write]:
     """Write tables as they come, in row groups; they stand there only once all are complete.
 
     Args:
-        place: ``F.parquet`` for the first table; any other name is a new folder for all.
+        place: ``F.parquet`` for the first table; any other name is a folder for all.
         schemas: the tables, the first the main one.
-
-    Raises:
-        OperatorError: nothing can be put there.
     """
     single = place.suffix == ".parquet"
-    if not single and place.exists():
-        raise OperatorError(
-            "there is something already", where=str(place), way_out="Name a new folder"
-        )
-    check_place(place)
     with tempfile.TemporaryDirectory(prefix=f".{place.name}.", dir=place.parent) as part:
         tables = list(schemas)[:1] if single else list(schemas)
         paths = {table: Path(part) / f"{table}.parquet" for table in tables}
@@ -268,7 +316,7 @@ def parquet_files(place: Path, schemas: Schemas) -> Iterator[Write]:
         if single:
             paths[tables[0]].replace(place)
             return
-        place.mkdir()
+        place.mkdir(exist_ok=True)
         for path in paths.values():
             path.replace(place / path.name)
 

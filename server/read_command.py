@@ -10,7 +10,7 @@ from rich.text import Text
 from models.cards import Card
 from server.console import print_json, progress_bar, screen
 from server.deck_shelf import library, taught
-from server.wholefile import make_folder, write_whole
+from server.wholefile import check_place, make_folder, write_whole
 from server.wording import card_text, is_red
 from vision.crops import jpeg
 from vision.photos import PhotoReading, annotate, open_picture, read_photo
@@ -24,6 +24,7 @@ def run_read(
     as_json: bool,
     decks: Sequence[str] = (),
     shelf: Path | None = None,
+    force: bool = False,
 ) -> None:
     """Read each image and print what it shows; every one is read before the first is printed.
 
@@ -33,6 +34,7 @@ def run_read(
         as_json: whether to print JSON.
         decks: the learnt decks that the cards are of, where that is known.
         shelf: the library that keeps them.
+        force: whether drawings that exist already may be overwritten.
 
     Raises:
         OperatorError: an image is no picture, a deck is not known or lacks cards, or the
@@ -45,6 +47,9 @@ def run_read(
     if annotated:
         make_folder(annotated, "Name another folder with --annotate")
     drawings = drawing_names(images)
+    if annotated:
+        for name in drawings.values():
+            check_place(annotated / name, force=force)
     readings = []
     with progress_bar("reading") as progress:
         for done, image in enumerate(images, start=1):

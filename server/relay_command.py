@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import signal
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
@@ -20,13 +19,14 @@ from server.integration.registry import make_deliverer
 from server.integration.relay import Relay, opened
 from server.integration.store import Letter, RelayStore
 from server.json_log import log_as_json
+from server.process import stop_signals
 from server.service.floor import Floor
 from server.wording import counted
 from stream.clock import HostClock
 
 
 def run_relay(folder: Path, config: Path, state: Path) -> None:
-    """Relay until SIGINT or SIGTERM.
+    """Relay until SIGINT, SIGTERM or SIGHUP.
 
     Raises:
         OperatorError: there is no such folder, or another relay is at work with this state.
@@ -101,7 +101,7 @@ def ask_again(state: Path, destination: str | None, numbers: Collection[int]) ->
 
 async def _until_stopped(relay: Relay, floor: Floor) -> None:
     loop, this = asyncio.get_running_loop(), asyncio.current_task()
-    for stop in (signal.SIGINT, signal.SIGTERM):
+    for stop in stop_signals():
         loop.add_signal_handler(stop, this.cancel if this is not None else loop.stop)
     logging.getLogger("pitwatch.relay").info("started")
     with suppress(asyncio.CancelledError):

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from msgspec.structs import replace as changed
 from numpy.typing import NDArray
 
 from devices.cameras.frame import Frame
@@ -16,12 +15,12 @@ from models.session import CameraRecord
 from server.comparison import Comparison, compare_sessions
 from server.deck_shelf import BESIDE, library, taught
 from server.pipeline import Pipeline
-from server.rulebook_shelf import cited, stated
+from server.rulebook_shelf import at_table, cited, stated
 from server.sources import Given, Link, Recording, open_recording, play
 from server.stopwatch import Stopwatch
-from settlement import rulebooks
 from settlement.engine import Engine
 from settlement.reconcile import Reconciler
+from settlement.rulebooks import in_force
 from stream.clock import Clock, ReplayClock
 from stream.journal import Journal, UnknownEvent
 from stream.recording import SESSION_FILE
@@ -56,6 +55,7 @@ class Replayed:
 
     recording: Recording
     cited: Cited
+    """The sheet, with the rules in force: the table's own limits and what was set otherwise."""
     rounds: tuple[RoundResult, ...]
     comparisons: tuple[Comparison, ...] | None
     """Against the truth; ``None`` where the session has none."""
@@ -104,7 +104,7 @@ def replay(
     truth = recording.truth
     return Replayed(
         recording=recording,
-        cited=book,
+        cited=in_force(book, rules),
         rounds=rounds,
         comparisons=None if truth is None else compare_sessions(truth, rounds),
         events=tuple(e for e in journal.read() if not isinstance(e, UnknownEvent)),
@@ -124,8 +124,7 @@ def _rulebook(options: ReplayOptions, recording: Recording) -> Cited:
 def _site_rules(rules: Rulebook, recording: Recording, knobs: tuple[str, ...]) -> Rulebook:
     """The limits are the table's own; the rest is the rulebook's, but for ``--set``."""
     session = recording.session
-    at_table = changed(rules, table_min=session.table_min, table_max=session.table_max)
-    return rulebooks.overridden(at_table, knobs)
+    return at_table(rules, session.table_min, session.table_max, knobs)
 
 
 def _reconciler(rules: Rulebook, recording: Recording) -> Reconciler:

@@ -10,7 +10,7 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from models.errors import OperatorError, TechnicianError
+from models.errors import TechnicianError
 from models.events import Fact
 from server.comparison import tally
 from server.console import print_json, progress_bar, screen
@@ -19,6 +19,7 @@ from server.exits import Exit
 from server.replay import Replayed, ReplayOptions, replay
 from server.report.page import write_report
 from server.report.story import SessionStory, tell_rounds
+from server.rules_in_force import name_of
 from server.stopwatch import Stopwatch
 from server.tables import print_rounds, truth_line
 from server.wholefile import check_place, write_whole
@@ -35,6 +36,8 @@ class Outputs:
     report: Path | None = None
     journal: Path | None = None
     facts: Path | None = None
+    force: bool = False
+    """Whether files that exist already may be overwritten."""
 
 
 def run_replay(options: ReplayOptions, outputs: Outputs, *, as_json: bool) -> Exit:
@@ -61,7 +64,7 @@ def play_and_write(options: ReplayOptions, outputs: Outputs) -> tuple[Replayed, 
         PitwatchError: the session is not sound, or a file cannot be written.
     """
     for place in (outputs.report, outputs.journal, outputs.facts):
-        check_place(place)
+        check_place(place, force=outputs.force)
     stopwatch = Stopwatch(elapsed_ns)
     with new_journal(outputs.journal) as journal, progress_bar("replaying") as progress:
         replayed = replay(options, journal, Reader.load, stopwatch, progress=progress)
@@ -116,20 +119,20 @@ def story_of(replayed: Replayed) -> SessionStory:
 
 @contextmanager
 def new_journal(path: Path | None) -> Iterator[Journal]:
-    """Open a journal in memory, or one that stands at ``path`` only once it is complete."""
+    """Open a journal in memory, or one that stands at ``path`` only once it is complete.
+
+    A journal that stood there is replaced: whoever calls checks that it may be.
+    """
     if path is None:
         with Journal.in_memory() as journal:
             yield journal
         return
-    if path.exists():
-        raise OperatorError(
-            "the journal exists already", where=str(path), way_out="Name a new file"
-        )
     half = path.with_name(f".{path.name}.part")
     _remove(half)
     try:
         with Journal.create(half) as journal:
             yield journal
+        _remove(path)
         half.rename(path)
     finally:
         _remove(half)
@@ -152,6 +155,7 @@ def print_tables(
 ) -> None:
     """Print the rounds for people, how they compare with the truth, and what it took."""
     print_rounds(console, replayed.rounds)
+    console.print(Text(f"rules: {name_of(replayed.cited.rules).text}", style="dim"))
     for one in replayed.comparisons or ():
         console.print(truth_line(one))
     if replayed.comparisons is not None:

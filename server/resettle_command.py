@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, TextIO
@@ -16,10 +17,12 @@ from server.console import print_json
 from server.crew import AddRows, FileReport, work_through
 from server.exits import Exit
 from server.progress import files_bar
-from server.resettling import Changes, Resettled, resettled_rounds
-from server.settle_command import tell_refusals
+from server.resettling import Changes, Fate, Resettled, resettled_rounds
+from server.rules_in_force import name_of
+from server.settle_command import tell_unsettled
 from server.settling import checked
 from server.tables import Page
+from server.wholefile import check_tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +94,28 @@ def _print_line(one: Resettled, name: str | None, text: TextIO) -> None:
             {"spot": spot, "hand": hand, "kind": kind, "amount": amount}
             for (spot, hand, kind), amount in (one.now.paid() if one.now else {}).items()
         ],
+        "changes": _changes(one),
         "appeared": one.appeared(),
         "gone": one.gone(),
     }
     text.write(msgspec.json.encode(line).decode() + "\n")
+
+
+def _changes(one: Resettled) -> list[dict[str, Any]]:
+    clauses = one.clauses_of_change()
+    return [
+        {
+            **dict(zip(("spot", "hand", "kind"), account, strict=True)),
+            "then": _fate(then),
+            "now": _fate(now),
+            "clauses": clauses[account],
+        }
+        for account, (then, now) in one.fates_changed().items()
+    ]
+
+
+def _fate(fate: Fate | None) -> dict[str, Any] | None:
+    return None if fate is None else {"outcome": fate[0], "net": fate[1]}
 
 
 def _rows_adder(name: str, rows: AddRows) -> Callable[[Resettled], None] | None:
@@ -113,6 +134,7 @@ def run_resettle(
     summary: bool,
     jobs: int,
     out: Path | None,
+    force: bool = False,
     as_json: bool,
 ) -> Exit:
     """Settle all that ``names`` name again, print what changes, and return the exit status.
@@ -122,30 +144,32 @@ def run_resettle(
     Raises:
         OperatorError: a file is missing, or ``out`` cannot be written.
     """
+    check_tables(out, force=force)
     found = sources(names)
     several = len(names) > 1 or is_archive(names[0])
     work = ResettleWork(rules, was, as_json, summary, several, Page.of_stdout())
     size, hidden = sum(source.size for source in found), not summary and sys.stdout.isatty()
     reports: list[FileReport[Changes]] = []
     totals = Changes()
-    with files_bar("settling again", size, hidden=hidden) as progress:
-        for report in work_through(work, found, jobs, out, progress):
+    with (
+        files_bar("settling again", size, hidden=hidden) as progress,
+        closing(work_through(work, found, jobs, out, progress)) as settled_files,
+    ):
+        for report in settled_files:
             totals.merge(report.totals)
             reports.append(report)
-    refused = [report for report in reports if report.refusal is not None]
     if as_json:
-        print_json({"summary": _as_json(totals)})
-    elif len(refused) < len(reports):
+        print_json({"summary": _as_json(totals, rules)})
+    elif any(report.settled for report in reports):
         changes_page.print_totals(totals, rules, was)
-    tell_refusals(reports)
-    if refused:
-        return Exit.REFUSED
-    return Exit.FINDINGS if totals.changed else Exit.CLEAN
+    return tell_unsettled(reports) or (Exit.FINDINGS if totals.changed else Exit.CLEAN)
 
 
-def _as_json(totals: Changes) -> dict[str, Any]:
+def _as_json(totals: Changes, rules: Rulebook) -> dict[str, Any]:
     """Return the totals; money in cents, a spot's ``then`` and ``now`` the player's gain."""
     plain = {one.name: getattr(totals, one.name) for one in fields(totals)}
+    then = list(plain.pop("rules_then").values())
+    plain["rules"] = {"then": then, "now": name_of(rules)}
     plain["house_difference"] = totals.house_now - totals.house_then
     plain["spots"] = [
         {"table": table, "spot": spot, **asdict(change)}

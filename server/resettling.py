@@ -9,6 +9,7 @@ from models.events import AnyFact
 from models.judgements import AnyEvent, RoundResult, RoundSettled, Violation
 from models.money import Cents
 from models.rulebook import Rulebook
+from server.rules_in_force import RulesName, name_in
 from server.settling import FACTS, Account, Settled, TableEngine
 
 Fate: TypeAlias = tuple[str, Cents | None]
@@ -57,6 +58,15 @@ class Resettled:
             if then.get(account) != now.get(account)
         }
 
+    def clauses_of_change(self) -> dict[Account, tuple[str, ...]]:
+        """Return the clauses that each changed hand and insurance ends otherwise by."""
+        dealer = _dealer_clauses(self.then, self._result)
+        then, now = _deciding(self.then), _deciding(self._result)
+        return {
+            account: (*dealer, *_differing(then.get(account, ()), now.get(account, ())))
+            for account in self.fates_changed()
+        }
+
     def appeared(self) -> tuple[Violation, ...]:
         """Return the violations that there are now and were not then."""
         return _without(_violations(self._result), _violations(self.then))
@@ -90,6 +100,30 @@ def fates(result: RoundResult | None) -> dict[Account, Fate]:
         if spot.insurance is not None:
             found[spot.spot, 0, "insurance"] = ("insurance", spot.insurance.net)
     return found
+
+
+def _deciding(result: RoundResult | None) -> dict[Account, tuple[str, ...]]:
+    """Return the clauses that decide each hand and insurance of a round."""
+    found: dict[Account, tuple[str, ...]] = {}
+    for spot in result.spots if result is not None else ():
+        for hand in spot.hands:
+            found[spot.spot, hand.hand, "main"] = hand.clauses
+        if spot.insurance is not None:
+            found[spot.spot, 0, "insurance"] = ("insurance.pays",)
+    return found
+
+
+def _differing(then: tuple[str, ...], now: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what only one side rests on; where both rest on the same, that pays otherwise."""
+    only = tuple(clause for clause in (*then, *now) if (clause in then) != (clause in now))
+    return only or now
+
+
+def _dealer_clauses(then: RoundResult | None, now: RoundResult | None) -> tuple[str, ...]:
+    if then is None or now is None or then.dealer == now.dealer:
+        return ()
+    drew_for_nobody = "no_draw" in (then.dealer.outcome, now.dealer.outcome)
+    return ("dealer.no_live_hands",) if drew_for_nobody else ("dealer.draw",)
 
 
 def _violations(result: RoundResult | None) -> tuple[Violation, ...]:
@@ -221,12 +255,17 @@ class Changes:
     appeared: Counter[str] = field(default_factory=Counter)
     gone: Counter[str] = field(default_factory=Counter)
     spots: dict[tuple[str | None, int], SpotChange] = field(default_factory=dict)
+    rules_then: dict[str, RulesName] = field(default_factory=dict)
+    """The rules that the rounds were settled by then, each once."""
 
     def add(self, one: Resettled) -> None:
         """Count one round."""
         self.rounds += 1
         self.unsettled_then += one.then is None
         self.without_facts += one.now is None
+        if one.then is not None:
+            name = name_in(one.then)
+            self.rules_then.setdefault(name.text, name)
         if one.then is not None and one.now is not None:
             self._add_house(one.then.net, one.now.result.net)
         if not one.changed:
@@ -249,6 +288,7 @@ class Changes:
         self.house_now += other.house_now
         self.appeared.update(other.appeared)
         self.gone.update(other.gone)
+        self.rules_then = other.rules_then | self.rules_then
         for place, spot in other.spots.items():
             mine = self.spots.setdefault(place, SpotChange())
             mine.then += spot.then

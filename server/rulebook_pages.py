@@ -12,6 +12,10 @@ from server.console import print_json, screen
 from server.rulebook_shelf import cited, shipped
 from settlement import rulebooks
 
+SETTING = (
+    "--set KNOB=VALUE changes a knob. A value is written as above: a list as hand,verbal; "
+    f"multi_spot_min_multiple as {rulebooks.MAP_ON_COMMAND_LINE}."
+)
 SOURCE_STYLE = {"stated": "green", "inferred": "yellow", "default": "dim"}
 
 
@@ -48,7 +52,9 @@ def show_one(name: str, knobs: Sequence[str], *, as_json: bool) -> None:
     console = screen()
     console.print(Text(f"{rules.id}: {book.title}", style="bold"))
     console.print(Text(f"from {book.document}", style="dim"))
+    console.print(Text(f"rules {rulebooks.rules_hash(rules)}", style="dim"))
     console.print(table)
+    console.print(Text(f"\n{SETTING}", style="dim"))
 
 
 def show_differences(one: str, other: str, *, as_json: bool) -> None:
@@ -84,6 +90,8 @@ def _as_json(book: Cited, rules: Rulebook, changed: set[str]) -> dict[str, objec
         "id": rules.id,
         "title": book.title,
         "document": book.document,
+        "overrides": rules.overrides,
+        "rules_hash": rulebooks.rules_hash(rules),
         "knobs": {
             knob: {"value": _plain(rulebooks.value(rules, knob))} | _cite(book, knob, changed)
             for knob in rulebooks.KNOBS

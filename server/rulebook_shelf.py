@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from models.errors import OperatorError
 from models.events import RulesStated
+from models.money import Cents
 from models.rulebook import Cited, Rulebook
 from settlement import rulebooks
 from stream import library
@@ -57,14 +56,37 @@ def shipped() -> tuple[Cited, ...]:
 def stated(rules: Rulebook, source: str, at_ns: int) -> RulesStated:
     """Return the entry of a journal that says which rules are in force."""
     values = {knob: rulebooks.shown(rulebooks.value(rules, knob)) for knob in rulebooks.KNOBS}
-    return RulesStated(source=source, at=at_ns, rulebook=rules.id, rules=values)
+    return RulesStated(
+        source=source,
+        at=at_ns,
+        rulebook=rules.id,
+        rules=values,
+        overrides=rules.overrides,
+        rules_hash=rulebooks.rules_hash(rules),
+    )
 
 
 def as_stated(event: RulesStated) -> Rulebook:
     """Return the rules that a journal's entry says; raises ``InputRefused`` where it says none."""
-    base = cited(library.rulebook_ids()[0]).rules
+    shipped_too = event.rulebook in library.rulebook_ids()
+    base = cited(event.rulebook if shipped_too else library.rulebook_ids()[0]).rules
     settings = [f"{knob}={value}" for knob, value in event.rules.items()]
-    return replace(rulebooks.overridden(base, settings), id=event.rulebook)
+    rules = rulebooks.overridden(base, settings)
+    if event.rules_hash or not shipped_too:
+        return rulebooks.named(rules, event.rulebook, event.overrides)
+    return rules
+
+
+def at_table(
+    rules: Rulebook, table_min: Cents, table_max: Cents | None, knobs: Sequence[str] = ()
+) -> Rulebook:
+    """Return ``rules`` under a table's own limits, and then each ``KNOB=VALUE`` of ``knobs``.
+
+    Raises:
+        InputRefused: a setting is not what the schema says, or the limits are impossible.
+    """
+    limits = (f"table_min={table_min}", f"table_max={rulebooks.shown(table_max)}")
+    return rulebooks.overridden(rules, (*limits, *knobs))
 
 
 def _file(name: str, beside: Path | None, asked_in: Path | None) -> Path:

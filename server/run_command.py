@@ -1,7 +1,6 @@
 """``pitwatch run``: one live table until it is told to stop."""
 
 import asyncio
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from server.live.check import checked
 from server.live.config import Placed
 from server.live.status import Standing
 from server.live.table import LiveTable
+from server.process import stop_signals
 from server.tables import round_view
 from server.wording import is_clean
 from stream.clock import HostClock
@@ -33,7 +33,7 @@ def run_table(file: Path, for_s: float | None, *, as_json: bool) -> Exit:
 
     Args:
         file: the configuration.
-        for_s: stop after so many seconds; ``None`` runs until SIGINT or SIGTERM.
+        for_s: stop after so many seconds; ``None`` runs until a signal stops it.
         as_json: print rounds as JSON lines.
 
     Raises:
@@ -70,7 +70,7 @@ class _Printer:
 
 async def _run(table: LiveTable, for_s: float | None) -> None:
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in stop_signals():
         loop.add_signal_handler(number, stop.set)
     if for_s is not None:
         loop.call_later(for_s, stop.set)

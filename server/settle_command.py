@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TextIO, TypeAlias
@@ -15,8 +16,10 @@ from server.console import print_json
 from server.crew import AddRows, FileReport, work_through
 from server.exits import Exit
 from server.progress import files_bar
+from server.rules_in_force import RulesName, name_of
 from server.settling import Settled, checked, settled_rounds
 from server.tally import Tally, as_json
+from server.wholefile import check_tables
 from server.wording import is_clean
 
 Show: TypeAlias = Literal["rounds", "findings", "totals"]
@@ -106,6 +109,7 @@ def run_settle(
     show: Show = "rounds",
     jobs: int,
     out: Path | None = None,
+    force: bool = False,
     as_json: bool = False,
 ) -> Exit:
     """Settle all that ``names`` name, print it, and return the exit status.
@@ -115,40 +119,56 @@ def run_settle(
     Raises:
         OperatorError: a file is missing, or ``out`` cannot be written.
     """
+    check_tables(out, force=force)
     found = sources(names)
     several = len(names) > 1 or is_archive(names[0])
     work = SettleWork(rules, show, as_json, several, tables.Page.of_stdout())
     size, hidden = sum(source.size for source in found), show != "totals" and sys.stdout.isatty()
     reports: list[FileReport[Tally]] = []
     totals = Tally()
-    with files_bar("settling", size, hidden=hidden) as progress:
-        for report in work_through(work, found, jobs, out, progress):
+    with (
+        files_bar("settling", size, hidden=hidden) as progress,
+        closing(work_through(work, found, jobs, out, progress)) as settled_files,
+    ):
+        for report in settled_files:
             totals.merge(report.totals)
             reports.append(report)
-    refused = [report for report in reports if report.refusal is not None]
+    settled_count = sum(report.settled for report in reports)
     if as_json and show == "totals":
-        print_json(_summary(totals, reports))
-    elif not as_json and len(refused) < len(reports):
-        tables.print_totals(totals, len(reports) - len(refused))
-    tell_refusals(reports)
-    if refused:
-        return Exit.REFUSED
-    return Exit.FINDINGS if totals.unclean else Exit.CLEAN
+        print_json(_summary(totals, reports, name_of(rules)))
+    elif not as_json and settled_count:
+        tables.print_totals(totals, settled_count, name_of(rules))
+    return tell_unsettled(reports) or (Exit.FINDINGS if totals.unclean else Exit.CLEAN)
 
 
-def _summary(totals: Tally, reports: Sequence[FileReport[Tally]]) -> dict[str, Any]:
+def _summary(
+    totals: Tally, reports: Sequence[FileReport[Tally]], rules: RulesName
+) -> dict[str, Any]:
     refused = {report.name: report.refusal for report in reports if report.refusal is not None}
-    files = len(reports) - len(refused)
-    return {"summary": {"files": files, **as_json(totals)}, "refused": refused}
+    passed_over = {one.name: one.passed_over for one in reports if one.passed_over is not None}
+    files = sum(report.settled for report in reports)
+    named = msgspec.to_builtins(rules)
+    summary = {**named, "files": files, **as_json(totals)}
+    return {"summary": summary, "refused": refused, "passed_over": passed_over}
 
 
-def tell_refusals(reports: Sequence[FileReport[Any]]) -> None:
-    """Name every refused file on stderr, and how many they are among several."""
+def tell_unsettled(reports: Sequence[FileReport[Any]]) -> Exit | None:
+    """Name on stderr every file that was refused and every member of an archive passed over.
+
+    Returns the exit status that they call for; ``None`` where there are none.
+    """
     sys.stdout.flush()
+    passed_over = [report for report in reports if report.passed_over is not None]
+    for report in passed_over:
+        why = f"passed over: {report.passed_over}. Unpack the archive and name the file itself"
+        print(f"pitwatch: {report.name}: {why}", file=sys.stderr)
     refusals = [report.refusal for report in reports if report.refusal is not None]
     for refusal in refusals:
         print(f"pitwatch: {refusal}", file=sys.stderr)
     if refusals and len(reports) > 1:
-        settled = len(reports) - len(refusals)
+        settled = sum(report.settled for report in reports)
         counts = f"{len(refusals)} of {len(reports)} files refused, {settled} settled"
         print(f"pitwatch: {counts}", file=sys.stderr)
+    if refusals:
+        return Exit.REFUSED
+    return Exit.INCOMPLETE if passed_over else None

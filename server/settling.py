@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, TypeAlias, get_args
 
-from models.events import AnyFact, PaymentMade
+from models.events import AnyFact, PaymentMade, RoundClosed, RoundOpened
 from models.judgements import AnyEvent, RoundResult, RoundSettled
 from models.money import Cents
 from models.rulebook import Rulebook
@@ -22,19 +22,35 @@ _HELD: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A round as it settles, and the chips that changed hands in it."""
+    """A round as it settles, and the facts that it settles from."""
 
     table: str | None
     result: RoundResult
-    payments: tuple[PaymentMade, ...]
+    facts: tuple[tuple[int, AnyFact], ...]
+    """Its facts with their lines, and those that came between it and the next round."""
 
     def paid(self) -> dict[Account, Cents]:
         """Return what each account was paid in all (taken, where negative)."""
         sums: dict[Account, Cents] = {}
-        for payment in self.payments:
-            account = (payment.spot, payment.hand, payment.kind)
-            sums[account] = sums.get(account, 0) + payment.amount
+        for _, payment in self.facts:
+            if type(payment) is PaymentMade:
+                account = (payment.spot, payment.hand, payment.kind)
+                sums[account] = sums.get(account, 0) + payment.amount
         return sums
+
+    @property
+    def opened_at(self) -> int | None:
+        """When wagers were opened; ``None`` where no event says so."""
+        return next((fact.at for _, fact in self.facts if type(fact) is RoundOpened), None)
+
+    @property
+    def closed_at(self) -> int | None:
+        """When the round was closed; ``None`` where no event says so."""
+        return next((fact.at for _, fact in self.facts if type(fact) is RoundClosed), None)
+
+    def at_of(self, seq: int) -> int | None:
+        """Return the time of the fact that a violation names; ``None`` where it has none."""
+        return next((fact.at for line, fact in self.facts if (fact.seq or line) == seq), None)
 
     def due(self) -> dict[Account, Cents | None]:
         """Return what each account is due; ``None`` where it is not settled."""
@@ -48,18 +64,17 @@ class Settled:
 
 
 class TableEngine:
-    """One table's engine, which keeps the payments of the round in play beside it."""
+    """One table's engine, which keeps the facts of the round in play beside it."""
 
     def __init__(self, table: str | None, rules: Rulebook) -> None:
         self._table, self._engine = table, Engine(rules, patient=True)
-        self._payments: list[PaymentMade] = []
+        self._facts: list[tuple[int, AnyFact]] = []
 
     def feed(self, fact: AnyFact, line: int) -> Sequence[Settled]:
         """Take the next fact and return the rounds to which no payment can be added any more."""
         results = self._engine.feed(fact, line)
         settled = [self._settled(result) for result in results] if results else ()
-        if type(fact) is PaymentMade:
-            self._payments.append(fact)
+        self._facts.append((line, fact))
         return settled
 
     def finish(self) -> Sequence[Settled]:
@@ -67,8 +82,8 @@ class TableEngine:
         return [self._settled(result) for result in self._engine.finish()]
 
     def _settled(self, result: RoundResult) -> Settled:
-        payments, self._payments = tuple(self._payments), []
-        return Settled(self._table, result, payments)
+        facts, self._facts = tuple(self._facts), []
+        return Settled(self._table, result, facts)
 
 
 def settled_rounds(events: Iterable[tuple[int, AnyEvent]], rules: Rulebook) -> Iterator[Settled]:

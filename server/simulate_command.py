@@ -19,7 +19,7 @@ from vision.scenes.decks import deck_ids
 from vision.scenes.look import FELTS, Look, varied_look
 
 
-def run_simulate(settings: Settings, folder: Path, *, as_json: bool) -> None:
+def run_simulate(settings: Settings, folder: Path, *, as_json: bool, force: bool = False) -> None:
     """Write a session's folder, whole or not at all, and say what is in it.
 
     Raises:
@@ -27,7 +27,7 @@ def run_simulate(settings: Settings, folder: Path, *, as_json: bool) -> None:
     """
     _check_choices(settings)
     with progress_bar("filming") as progress:
-        simulate(settings, folder, lambda done, of: progress(done / of))
+        simulate(settings, folder, lambda done, of: progress(done / of), force=force)
     settled = [e.result for e in read_events(folder / "truth.jsonl") if isinstance(e, RoundSettled)]
     codes = [violation.code for result in settled for violation in result.violations]
     if as_json:

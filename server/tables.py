@@ -14,6 +14,7 @@ from models.judgements import HandResult, OddCents, Review, RoundResult, SpotRes
 from models.money import dollars
 from server.comparison import Comparison
 from server.console import screen
+from server.rules_in_force import RulesName, name_in
 from server.settling import Settled
 from server.tally import Tally
 from server.wording import (
@@ -73,9 +74,9 @@ class RoundPages:
         self._console.print()
 
 
-def print_totals(totals: Tally, files: int) -> None:
-    """Print what many rounds come to."""
-    screen().print(totals_view(totals, files))
+def print_totals(totals: Tally, files: int, rules: RulesName) -> None:
+    """Print what many rounds come to under ``rules``."""
+    screen().print(totals_view(totals, files, rules))
 
 
 def print_rounds(console: Console, rounds: Sequence[RoundResult]) -> None:
@@ -111,11 +112,12 @@ def totals_line(rounds: Sequence[RoundResult]) -> Text:
     return line
 
 
-def totals_view(totals: Tally, files: int) -> RenderableType:
+def totals_view(totals: Tally, files: int, rules: RulesName) -> RenderableType:
     """Lay out totals: how much was played, won and held; what is open; what went wrong."""
     lines = Table(show_edge=False, pad_edge=False, box=None, show_header=False)
     lines.add_column(style="dim")
     lines.add_column(overflow="fold")
+    lines.add_row("rules", rules.text)
     for name, said in _totals(totals, files):
         lines.add_row(name, said)
     return Group(lines, *(counted_violation(*one) for one in totals.violations.most_common()))
@@ -181,7 +183,7 @@ def truth_line(comparison: Comparison) -> Text:
 def _heading(result: RoundResult, table: str | None) -> Text:
     line = Text(f"{table}  " if table else "", style="bold")
     line.append(f"Round {result.round}")
-    line.append(f"   {result.rulebook}   ", style="dim")
+    line.append(f"   {name_in(result).text}   ", style="dim")
     line.append(result.status, style=STATUS_STYLE[result.status])
     line.append(f"   house {signed(result.net)}")
     return line

@@ -400,5 +400,5 @@ def _lines(lines: Iterable[LedgerPosted]) -> list[tuple[str, int, str]]:
 
 
 def _bare(result: RoundResult) -> RoundResult:
-    """A round without its items and what they make of its status."""
-    return replace(result, reviews=UNSET, status="final")
+    """A round without its items, what they make of its status, and the name of its rules."""
+    return replace(result, reviews=UNSET, status="final", overrides=UNSET, rules_hash=UNSET)

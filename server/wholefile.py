@@ -1,7 +1,10 @@
 """Write a file whole or not at all."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from models.errors import OperatorError
 
@@ -12,30 +15,73 @@ def write_whole(path: Path, content: bytes) -> None:
     Raises:
         OperatorError: it cannot be written; ``path`` is as it was.
     """
+    with whole_file(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file that stands at ``path`` only once it is complete; else ``path`` is as it was.
+
+    Raises:
+        OperatorError: it cannot be written.
+    """
     half = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        _write(half, content)
+        with half.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
         half.replace(path)
     except OSError as fault:
-        half.unlink(missing_ok=True)
         raise OperatorError(
             f"the file cannot be written ({fault.strerror})",
             where=str(path),
             way_out="Name a place that exists, may be written and has room",
         ) from fault
+    finally:
+        with suppress(OSError):
+            half.unlink(missing_ok=True)
 
 
-def check_place(path: Path | None) -> None:
+def check_place(path: Path | None, *, force: bool = False) -> None:
     """Refuse a place where no file can be put, before the work whose result goes there.
 
     Raises:
-        OperatorError: there is no such folder, or the place is a folder itself.
+        OperatorError: there is no such folder, the place is a folder itself, or a file stands
+            there that ``force`` does not give up.
     """
-    if path is not None and (path.is_dir() or not path.parent.is_dir()):
+    if path is None:
+        return
+    if path.is_dir() or not path.parent.is_dir():
         raise OperatorError(
             "a folder stands there" if path.is_dir() else "there is no such folder to write in",
             where=str(path),
             way_out="Name a file in a folder that exists",
+        )
+    if path.exists() and not force:
+        raise OperatorError(
+            "the file exists already",
+            where=str(path),
+            way_out="Name a new file, or overwrite this one with --force",
+        )
+
+
+def check_tables(place: Path | None, *, force: bool = False) -> None:
+    """Refuse a place for tables: ``F.parquet`` for one, any other name a folder for all.
+
+    Raises:
+        OperatorError: no table can be put there, or something stands there that ``force`` does
+            not give up.
+    """
+    if place is None or place.suffix == ".parquet" or not place.exists():
+        check_place(place, force=force)
+    elif not force or not place.is_dir():
+        kind = "folder" if place.is_dir() else "file"
+        raise OperatorError(
+            f"a {kind} stands there",
+            where=str(place),
+            way_out="Name a new folder, or write into one that exists with --force",
         )
 
 
@@ -51,10 +97,3 @@ def make_folder(path: Path, way_out: str) -> None:
         raise OperatorError(
             f"the folder cannot be made ({fault.strerror})", where=str(path), way_out=way_out
         ) from fault
-
-
-def _write(path: Path, content: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())

@@ -260,6 +260,8 @@ def _result(state: State, played: Played, spots: tuple[SpotResult, ...]) -> Roun
     return RoundResult(
         round=state.round.number,
         rulebook=state.rules.id,
+        overrides=state.rules.overrides,
+        rules_hash=state.rules.rules_hash,
         status="pending" if net is None else "final",
         dealer=_dealer_result(played),
         spots=spots,

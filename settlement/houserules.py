@@ -13,6 +13,8 @@ class HouseRules:
 
     def __init__(self, book: Rulebook) -> None:
         self.id = book.id
+        self.overrides: dict[str, str] | msgspec.UnsetType = book.overrides or msgspec.UNSET
+        self.rules_hash: str | msgspec.UnsetType = book.rules_hash or msgspec.UNSET
         self._deal(book)
         self._hands(book)
         self._payouts(book)

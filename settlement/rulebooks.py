@@ -1,10 +1,13 @@
 """Rulebooks from their TOML: every knob stated and cited, or the file is refused by name."""
 
+import hashlib
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from math import gcd
 from typing import Any, Final, TypeAlias, get_type_hints
 
 import msgspec
+from msgspec.structs import replace
 
 from models.errors import InputRefused
 from models.money import Odds
@@ -14,6 +17,7 @@ Base: TypeAlias = Callable[[str], Cited]
 """Finds the rulebook that another ``extends``."""
 
 _GROUPS: Final[Mapping[str, Any]] = {"signals": Signals, "policy": Policy}
+_NO_KNOBS: Final = ("id", "overrides", "rules_hash")
 
 
 def _knobs() -> Iterator[tuple[str, Any]]:
@@ -21,7 +25,7 @@ def _knobs() -> Iterator[tuple[str, Any]]:
         if name in _GROUPS:
             inner = get_type_hints(_GROUPS[name], include_extras=True)
             yield from ((f"{name}.{knob}", kind) for knob, kind in inner.items())
-        elif name != "id":
+        elif name not in _NO_KNOBS:
             yield name, hint
 
 
@@ -70,26 +74,76 @@ def override(rules: Rulebook, knob: str, value: str) -> Rulebook:
     Raises:
         InputRefused: no such knob, or no such value for it.
     """
-    _known_knob(knob, "--set")
-    plain = _flat(rules)
-    plain[knob] = _typed(knob, _from_text(knob, value), "--set")
-    return _assemble(rules.id, plain)
+    return _noted(rules, _set(rules, knob, value))
 
 
 def overridden(rules: Rulebook, settings: Iterable[str]) -> Rulebook:
     """Return ``rules`` with each ``KNOB=VALUE`` of ``settings`` applied, checked as a whole.
 
+    What differs from ``rules`` afterwards stands in ``overrides``: a knob that is set to the
+    value it has already overrides nothing.
+
     Raises:
         InputRefused: a setting is not ``KNOB=VALUE``, names no knob, gives it a value it
             cannot have, or all together are impossible.
     """
+    sheet = rules
     for setting in settings:
         knob, equals, value = setting.partition("=")
         if not equals:
             raise InputRefused(source="--set", field=setting, expected="KNOB=VALUE", found=setting)
-        rules = override(rules, knob.strip(), value.strip())
+        rules = _set(rules, knob.strip(), value.strip())
     _refuse_contradictions(rules, "--set", _impossible(rules))
-    return rules
+    return _noted(sheet, rules)
+
+
+def rules_hash(rules: Rulebook) -> str:
+    """Return the hash of every knob in force: the same for rules that play alike.
+
+    It is SHA-256, in hex, of a line ``KNOB=VALUE`` and a line feed for each knob, in the order of
+    their dotted names, each value as :func:`shown` writes it. Lists are sorted and odds reduced
+    first, as neither changes the game. The sheet's id, title and citations are not covered.
+    """
+    lines = (f"{knob}={shown(_canonical(value))}\n" for knob, value in sorted(_flat(rules).items()))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def named(rules: Rulebook, sheet: str, overrides: dict[str, str]) -> Rulebook:
+    """Return ``rules`` under the name of their sheet, with what differs from it noted."""
+    covered = rules_hash(rules) if overrides else ""
+    return replace(rules, id=sheet, overrides=overrides, rules_hash=covered)
+
+
+def in_force(cited: Cited, rules: Rulebook) -> Cited:
+    """Return a sheet as it is played: under ``rules``, and no quote beside what they override."""
+    changed = {
+        knob: Citation(source="default", reason=f"Set to {now} here; the sheet says {was}.")
+        for knob, was, now in differences(cited.rules, rules)
+    }
+    return replace(cited, rules=rules, citations=cited.citations | changed)
+
+
+def _canonical(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(sorted(value))
+    if isinstance(value, Odds):
+        common = gcd(value.pays, value.per)
+        return Odds(value.pays // common, value.per // common)
+    return value
+
+
+def _set(rules: Rulebook, knob: str, value: str) -> Rulebook:
+    _known_knob(knob, "--set")
+    plain = _flat(rules)
+    plain[knob] = _typed(knob, _from_text(knob, value), "--set", typed=value)
+    return replace(_assemble(rules.id, plain), overrides=rules.overrides)
+
+
+def _noted(sheet: Rulebook, rules: Rulebook) -> Rulebook:
+    """Return ``rules`` with a note of every knob that was changed since ``sheet``."""
+    changed = {knob: now for knob, _, now in differences(sheet, rules)}
+    every = sheet.overrides | changed
+    return named(rules, sheet.id, {knob: every[knob] for knob in KNOBS if knob in every})
 
 
 def sheet(cited: Cited) -> tuple[str, ...]:
@@ -237,7 +291,8 @@ def _citation(field: str, cites: Mapping[str, Any], source: str) -> Citation:
     return citation
 
 
-def _typed(knob: str, plain: Any, source: str) -> Any:
+def _typed(knob: str, plain: Any, source: str, *, typed: str | None = None) -> Any:
+    """Return a knob's value; ``typed`` is the text that it was read from on the command line."""
     kind = KNOBS[knob]
     try:
         if kind is Odds:
@@ -247,23 +302,31 @@ def _typed(knob: str, plain: Any, source: str) -> Any:
         return msgspec.convert(plain, kind, str_keys=True)
     except (msgspec.ValidationError, ValueError) as error:
         raise InputRefused(
-            source=source, field=f"knobs.{knob}", expected=_wanted(kind), found=_found(plain)
+            source=source,
+            field=f"knobs.{knob}",
+            expected=_wanted(kind, typed=typed is not None),
+            found=_found(plain if typed is None else typed),
         ) from error
 
 
-def _wanted(kind: Any) -> str:
+def _wanted(kind: Any, *, typed: bool) -> str:
+    """Say what a knob may be; ``typed``: on the command line, not in a TOML file."""
     if kind is Odds:
         return 'odds such as "3:2", from 1:10 to 10:1 in numbers up to 100'
     schema = msgspec.json.schema(kind)
     options = schema.get("enum") or schema.get("items", {}).get("enum")
     if options:
         return "one of " + ", ".join(shown(option) for option in options)
+    if schema.get("type") == "object":
+        return MAP_ON_COMMAND_LINE if typed else _MAP_IN_TOML
     limits = [f"{word} {schema[key]}" for key, word in _LIMITS if key in schema]
     return " ".join([_KINDS.get(str(schema.get("type")), "a value or none"), *limits])
 
 
 _LIMITS: Final = (("minimum", "from"), ("maximum", "to"))
-_KINDS: Final = {"boolean": "true or false", "integer": "a whole number", "object": "a table"}
+_KINDS: Final = {"boolean": "true or false", "integer": "a whole number"}
+MAP_ON_COMMAND_LINE: Final = "pairs SPOTS:MULTIPLE such as 2:2,3:5, or none"
+_MAP_IN_TOML: Final = "a table of spots and multiples such as { 2 = 2, 3 = 5 }"
 
 
 def _from_text(knob: str, text: str) -> Any:
@@ -344,7 +407,7 @@ def _impossible(rules: Rulebook) -> Iterable[tuple[str, str, str]]:
             limit = "2 or more" if most is None else f"2 to {most}"
             yield (
                 "multi_spot_min_multiple",
-                f"{limit} spots, multiples of 1 up",
+                f"{limit} spots, multiples of 1 up, written such as 2:2",
                 f"{spots}:{multiple}",
             )
 

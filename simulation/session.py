@@ -27,7 +27,7 @@ from simulation.staging import Staged, stage
 from simulation.table import Table
 from simulation.truth import settled
 from simulation.wire import ShoeDriver
-from stream.recording import write_events, write_session
+from stream.recording import SESSION_FILE, write_events, write_session
 from stream.toml import to_toml
 from vision.scenes.film import film, reference_points
 from vision.scenes.lens import Lens
@@ -36,6 +36,7 @@ from vision.scenes.look import Look
 Progress = Callable[[int, int], None]
 """Told how many frames of how many are filmed."""
 
+_TRUTH: Final = "truth.jsonl"
 START_NS: Final = 1_767_297_600_000_000_000
 """2026-01-01 20:00 UTC: when simulated evenings begin."""
 FLOOR: Final = "console:floor"
@@ -112,16 +113,19 @@ def prepare(settings: Settings) -> Scene:
     return Scene(played, layout, look, stage(steps, layout, settings.seed, shoe=shoe))
 
 
-def simulate(settings: Settings, folder: Path, progress: Progress | None = None) -> Path:
+def simulate(
+    settings: Settings, folder: Path, progress: Progress | None = None, *, force: bool = False
+) -> Path:
     """Deal a session and write its folder, whole or not at all.
 
     Raises:
-        OperatorError: the folder exists, or the settings ask for what cannot be dealt.
+        OperatorError: the folder exists and is no simulated session that ``force`` gives up, or
+            the settings ask for what cannot be dealt.
         InputRefused: a rulebook, a setting or a layout is not what its format says.
         TechnicianError: the disk refuses.
     """
     scene = prepare(settings)
-    with _whole(folder) as part:
+    with _whole(folder, force=force) as part:
         _write_sensors(part, settings, scene)
         _write_people(part, settings, scene)
         if settings.video:
@@ -181,13 +185,19 @@ def _printed(odds: Odds) -> str:
 
 
 @contextmanager
-def _whole(folder: Path) -> Iterator[Path]:
+def _whole(folder: Path, *, force: bool) -> Iterator[Path]:
     """Build beside ``folder`` and rename at the end: nothing is ever half written."""
-    if folder.exists():
+    if folder.exists() and not force:
         raise OperatorError(
             "the folder exists",
             where=str(folder),
-            way_out="Name a new folder, or remove this one",
+            way_out="Name a new folder, or overwrite this session with --force",
+        )
+    if folder.exists() and not _is_simulated(folder):
+        raise OperatorError(
+            "what stands there is no simulated session, and --force overwrites nothing else",
+            where=str(folder),
+            way_out="Name a new folder",
         )
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -197,11 +207,30 @@ def _whole(folder: Path) -> Iterator[Path]:
     try:
         yield part
         part.chmod(0o755)
-        part.rename(folder)
+        _put(part, folder)
     except OSError as fault:
         raise _no_room(folder, fault) from fault
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+def _is_simulated(folder: Path) -> bool:
+    return all((folder / name).is_file() for name in (SESSION_FILE, _TRUTH))
+
+
+def _put(part: Path, folder: Path) -> None:
+    """Put a new session in its place; an old one goes only once the new one stands there."""
+    if not folder.exists():
+        part.rename(folder)
+        return
+    old = part.with_name(f"{part.name}.old")
+    folder.rename(old)
+    try:
+        part.rename(folder)
+    except BaseException:
+        old.rename(folder)
+        raise
+    shutil.rmtree(old)
 
 
 def _no_room(folder: Path, fault: OSError) -> TechnicianError:
@@ -223,7 +252,7 @@ def _write_sensors(part: Path, settings: Settings, scene: Scene) -> None:
 
 def _write_people(part: Path, settings: Settings, scene: Scene) -> None:
     write_events(part / "console.jsonl", list(console_entries(scene.staged, settings)))
-    write_events(part / "truth.jsonl", list(truth(scene, settings)))
+    write_events(part / _TRUTH, list(truth(scene, settings)))
     (part / "layout.toml").write_text(to_toml(scene.layout), "utf-8")
     if scene.house.text is not None:
         (part / scene.house.name).write_text(scene.house.text, "utf-8")
@@ -263,7 +292,7 @@ def _described(settings: Settings, scene: Scene) -> Session:
         cameras=(_camera(scene),) if settings.video else (),
         serial=tuple(ports),
         console="console.jsonl",
-        truth="truth.jsonl",
+        truth=_TRUTH,
     )
 
 

@@ -404,17 +404,17 @@ def read_between(path: Path, after_seq: int, last_seq: int) -> tuple[AnyEvent | 
         )
 
 
-def backup_journal(source: Path, target: Path) -> Verified:
+def backup_journal(source: Path, target: Path, *, force: bool = False) -> Verified:
     """Copy a journal, also while it is being written, verify the copy and seal it.
 
     The copy holds every entry that was acknowledged before this was called. It appears under
     its name only when it is whole.
 
     Raises:
-        OperatorError: there is a file at ``target`` already.
+        OperatorError: there is a file at ``target`` already, and ``force`` does not give it up.
         TechnicianError: the journal is missing or damaged, or a disk refuses it.
     """
-    if target.exists():
+    if target.exists() and not force:
         raise OperatorError(
             "the backup exists already", where=str(target), way_out="Name a new file"
         )

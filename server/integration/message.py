@@ -23,6 +23,8 @@ KINDS: Final = frozenset(
     {VIOLATION, EVERYTHING, *(str(one.__struct_config__.tag) for one in get_args(AnyEvent))}
 )
 """What a destination may ask for: ``violation``, every event type of the stream, ``*`` for all."""
+_OF_THE_ROUND: Final = ("round", "rulebook", "overrides", "rules_hash")
+"""What a mistake's message says of its round."""
 SECOND_NS: Final = 1_000_000_000
 
 
@@ -115,7 +117,7 @@ def _mistakes(session: str, table: str, entry: Entry, result: dict[str, Any]) ->
             at=entry.at or None,
             round=result["round"],
             text=_mistake(table, result["round"], one),
-            data={**one, "round": result["round"], "rulebook": result["rulebook"]},
+            data={**one, **{name: result[name] for name in _OF_THE_ROUND if name in result}},
         )
 
 

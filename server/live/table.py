@@ -39,7 +39,7 @@ from server.live.rest import Rest
 from server.live.resume import Identities, heard_again, past_of, recall, unwatched
 from server.live.status import Standing
 from server.pipeline import Pipeline
-from server.rulebook_shelf import cited, stated
+from server.rulebook_shelf import at_table, cited, stated
 from server.stopwatch import Stopwatch
 from settlement.engine import Engine
 from settlement.reconcile import Reconciler
@@ -63,7 +63,7 @@ def rules_of(placed: Placed) -> Rulebook:
     """Return the rules in force: the rulebook's, under the table's own limits."""
     config = placed.config
     rules = cited(config.rulebook, placed.file.parent, placed.file).rules
-    return replace(rules, table_min=config.table_min, table_max=config.table_max)
+    return at_table(rules, config.table_min, config.table_max)
 
 
 class LiveTable:

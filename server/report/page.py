@@ -7,6 +7,7 @@ from pathlib import Path
 
 from server.report.rounds import round_section
 from server.report.story import RoundStory, SessionStory
+from server.rules_in_force import name_of
 from server.wholefile import write_whole
 from server.wording import certain, counted, is_clean, settled_net, signed
 
@@ -75,7 +76,7 @@ def _about(story: SessionStory) -> str:
     session = story.session
     sources = [camera.name for camera in session.cameras] + [port.port for port in session.serial]
     rows = {
-        "Rulebook": f"{story.cited.rules.id}: {story.cited.title}",
+        "Rulebook": f"{name_of(story.cited.rules).text}: {story.cited.title}",
         "Dealt from": f"{session.dealing}, {counted(story.cited.rules.decks, 'deck')}",
         "Began": _moment(session.at),
         "Watched by": ", ".join(sources),

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
+from server.rules_in_force import name_in, overrides_text
 from server.service.views import (
     HandRow,
     LedgerRow,
@@ -64,6 +65,8 @@ COLUMNS: Final[Mapping[Kind, tuple[Column, ...]]] = {
         _plain("reviews", "whole"),
         _plain("decided", "whole"),
         _of_result("rulebook", "text", lambda result: str(result.rulebook)),
+        _of_result("overrides", "text", lambda result: overrides_text(name_in(result).overrides)),
+        _of_result("rules_hash", "text", lambda result: name_in(result).rules_hash),
         _of_result("dealer", "text", lambda result: cards_code(result.dealer.cards)),
         _of_result("dealer_total", "whole", lambda result: result.dealer.total),
         _of_result("dealer_outcome", "text", lambda result: str(result.dealer.outcome)),

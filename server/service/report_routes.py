@@ -16,6 +16,7 @@ from server.report.as_page import POLICY, as_page
 from server.report.as_paper import as_paper
 from server.report.document import Document, Picture
 from server.report.signature import Form, signed
+from server.rules_in_force import name_of
 from server.service.export_routes import file_name
 from server.service.guard import Who, guarded
 from server.service.incident_routes import cases_of, the_round, view_of
@@ -173,7 +174,7 @@ async def _rows(
 
 
 def _named(book: Cited | None) -> str:
-    return "not known" if book is None else f"{book.rules.id}: {book.title}"
+    return "not known" if book is None else f"{name_of(book.rules).text}: {book.title}"
 
 
 async def _pictures(request: Request, session: Session, row: RoundRow) -> list[Picture]:

@@ -20,6 +20,7 @@ from server.report.document import (
     Table,
     Text,
 )
+from server.rules_in_force import name_of
 from server.service.cases import (
     AnyCaseEvent,
     CaseAssigned,
@@ -170,7 +171,7 @@ def _about_round(matter: IncidentMatter) -> Pairs:
 
 
 def _named(book: Cited) -> str:
-    return f"{book.rules.id}: {book.title}"
+    return f"{name_of(book.rules).text}: {book.title}"
 
 
 # --- lists --------------------------------------------------------------------------------

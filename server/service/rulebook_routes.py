@@ -98,9 +98,14 @@ class _InForce:
 
 
 async def rulebook_of(request: Request, session: Session) -> Cited | None:
-    """Return the shipped sheet that a session is played by; ``None`` where it ships not."""
+    """Return the shipped sheet that a session is played by, with the rules in force there.
+
+    ``None`` where no such sheet ships.
+    """
     found = await _in_force(request, session)
-    return None if found is None else _shipped(found.rulebook)
+    book = None if found is None else _shipped(found.rulebook)
+    rules = None if found is None else _rules(found)
+    return book if book is None or rules is None else rulebooks.in_force(book, rules)
 
 
 async def _in_force(request: Request, session: Session) -> _InForce | None:
@@ -132,12 +137,15 @@ async def _rows(request: Request, sessions: Iterable[Session]) -> list[tuple[Rul
 
 
 def _row(session: Session, found: _InForce, changes: tuple[Difference, ...] | None) -> RulesRow:
+    rules = _rules(found)
     return RulesRow(
         session=session.name,
         table=session.table or session.name,
         at=found.at,
         seq=found.seq,
         rulebook=found.rulebook,
+        overrides={} if rules is None else rules.overrides,
+        rules_hash=None if rules is None else rulebooks.rules_hash(rules),
         is_stated=found.stated is not None,
         changes=changes,
     )

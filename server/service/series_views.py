@@ -82,6 +82,10 @@ class RulesRow(msgspec.Struct, frozen=True, kw_only=True):
     seq: int
     """The entry of the session's journal that says so."""
     rulebook: str
+    overrides: dict[str, str]
+    """Every rule that the table plays otherwise than the sheet says, as ``--set`` takes it."""
+    rules_hash: str | None
+    """Hash of every rule in force; ``None`` where not all of them are known."""
     is_stated: bool
     """Whether every rule stands in the journal; otherwise only the sheet's id is known."""
     changes: tuple[Difference, ...] | None

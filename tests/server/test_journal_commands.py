@@ -43,7 +43,8 @@ def test_keys_are_made_once_and_exported_again(tmp_path: Path, capsys: Capture) 
 def test_another_public_key_is_not_written_over(folder: Path, capsys: Capture) -> None:
     other = ["journal", "keys", str(folder / "08.key"), "--public", str(folder / "07.key.pub.pem")]
     assert run(other) == 2
-    assert "another public key stands there" in capsys.readouterr().err
+    assert "07.key.pub.pem: the file exists already" in capsys.readouterr().err
+    assert not (folder / "08.key").exists()
 
 
 def test_a_journal_is_proved_by_the_tables_public_key(folder: Path, capsys: Capture) -> None:

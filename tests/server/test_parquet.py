@@ -113,3 +113,51 @@ def test_without_pyarrow_the_way_out_is_named(archive: Path, tmp_path: Path) -> 
     )
     assert done.returncode == 2
     assert b"pip install 'pitwatch[parquet]'" in done.stderr
+
+
+UNREAD = """
+{"at": 1000000000000000001, "type": "round_opened", "round": 1}
+{"at": 1000000000000000002, "type": "wager_placed", "spot": 1, "kind": "main", "amount": 1000}
+{"at": 1000000000000000003, "type": "card_dealt", "to": 1, "card": "TS"}
+{"at": 1000000000000000004, "type": "card_dealt", "to": "dealer", "card": "9S"}
+{"at": 1000000000000000005, "type": "card_dealt", "to": 1, "card": null}
+{"at": 1000000000000000006, "type": "card_dealt", "to": "dealer", "card": "8D", "face": "down"}
+{"at": 1000000000000000007, "type": "card_exposed", "to": "dealer", "card": "8D"}
+{"at": 1000000000000000009, "type": "card_dealt", "to": "dealer", "card": "2D"}
+{"at": 1000000000000000010, "type": "round_closed"}
+"""
+
+
+@pytest.fixture
+def unread(tmp_path: Path) -> tuple[Path, Any]:
+    """Tables of a round with a card that nobody knows and a card too many, and what was printed."""
+    file, out = tmp_path / "facts.jsonl", tmp_path / "out"
+    file.write_text(UNREAD.lstrip(), "utf-8")
+    run([*SETTLE, str(file), "--out", str(out)])
+    return out, file
+
+
+def test_times_are_timestamps_beside_their_integers(unread: tuple[Path, Any]) -> None:
+    out, _ = unread
+    for table in ("hands", "rounds"):
+        found = pq.read_table(out / f"{table}.parquet")
+        for name, due in (("opened_at", 10**18 + 1), ("closed_at", 10**18 + 10)):
+            assert str(found.schema.field(name).type) == "timestamp[ns, tz=UTC]"
+            assert found[name].cast("int64").to_pylist() == [due]
+            assert found[f"{name}_ns"].to_pylist() == [due]
+    violations = pq.read_table(out / "violations.parquet")
+    assert violations["code"].to_pylist() == ["dealer_hit_hard_17"]
+    assert violations["at_ns"].to_pylist() == [10**18 + 9]
+    assert violations["at"].cast("int64").to_pylist() == [10**18 + 9]
+
+
+def test_what_an_unknown_card_may_come_to_is_a_column(
+    unread: tuple[Path, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, file = unread
+    capsys.readouterr()
+    run([*SETTLE, str(file)])
+    (hand,) = json.loads(capsys.readouterr().out)["spots"][0]["hands"]
+    (possible,) = pq.read_table(out / "hands.parquet")["possible"].to_pylist()
+    assert len(possible) > 1
+    assert possible == hand["possible"]

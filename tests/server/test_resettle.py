@@ -98,7 +98,8 @@ def test_a_person_reads_which_rounds_what_was_paid_and_what_it_comes_to(
         "a person decides",
         "settled again",
         "390 rounds",
-        "as settled then → kansas-shoe",
+        "kansas-shoe with dealer_soft17=stand (rules ",
+        ") → kansas-shoe",
         "staked, settled then for house",
         "violations appear",
     ):
@@ -202,3 +203,29 @@ def test_what_changes_can_be_asked_of_parquet(
         query = f"select count(*) from '{out}/violations.parquet' where change = 'appeared'"
         assert database.execute(query).fetchall() == [(sum(summary["appeared"].values()),)]
     assert rounds
+
+
+def test_each_change_names_its_clauses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    journal = as_journal(tmp_path / "a.journal", judged(evening(60, 3, table="BJ-07")))
+    code, rounds, _ = resettled(capsys, journal, "--set", "blackjack_payout=6:5")
+    assert code == 3
+    changes = [change for one in rounds for change in one["changes"]]
+    assert {tuple(change["clauses"]) for change in changes} == {("blackjack.pays",)}
+    assert all(c["now"]["net"] == c["then"]["net"] * 4 // 5 for c in changes)
+    run(["resettle", str(journal), "-r", "kansas-shoe", "--set", "blackjack_payout=6:5"])
+    assert "blackjack.pays" in capsys.readouterr().out
+
+
+def test_a_dealer_who_plays_otherwise_is_named_with_each_hand(
+    hours_26: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "changes.parquet"
+    _, rounds, _ = resettled(capsys, hours_26, "--out", str(out))
+    changes = [change for one in rounds for change in one["changes"]]
+    assert changes
+    assert all(change["clauses"][0] == "dealer.draw" for change in changes)
+    with duckdb.connect() as database:
+        query = f"select clauses from '{out}' where changed"
+        assert [list(row[0]) for row in database.execute(query).fetchall()] == [
+            change["clauses"] for change in changes
+        ]

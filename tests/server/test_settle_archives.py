@@ -328,7 +328,7 @@ def test_what_follows_a_bad_line_on_stdin_is_not_settled() -> None:
     assert f"stdin:{bad}:".encode() in done.stderr
 
 
-def test_a_reader_that_has_seen_enough_ends_it_quietly(tmp_path: Path) -> None:
+def test_a_reader_that_has_seen_enough_ends_it_in_one_line(tmp_path: Path) -> None:
     file = as_file(tmp_path / "long.jsonl", [*evening(20)] * 10)
     with subprocess.Popen(
         pitwatch(file, "--json"), stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -337,7 +337,8 @@ def test_a_reader_that_has_seen_enough_ends_it_quietly(tmp_path: Path) -> None:
         assert running.stderr is not None
         assert running.stdout.readline()
         running.stdout.close()
-        assert running.stderr.read() == b""
+        told = running.stderr.read()
+    assert told == b"pitwatch: stdout: it was closed before everything was printed\n"
 
 
 def test_an_interrupt_ends_it_without_a_word_too_many() -> None:

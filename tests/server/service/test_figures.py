@@ -137,6 +137,9 @@ def test_the_sheet_in_force_is_shown_with_citations_and_what_the_table_changed(
     found = own.get(officer, "/api/sessions/b/rulebook")
     assert found["in_force"]["rulebook"] == "kansas-shoe"
     assert found["in_force"]["is_stated"]
+    overrides = {"dealer_soft17": "stand", "table_min": "1000"}
+    assert found["in_force"]["overrides"] == overrides
+    assert len(found["in_force"]["rules_hash"]) == 64
     knobs = {one["knob"]: one for one in found["sheet"]["knobs"]}
     assert (knobs["dealer_soft17"]["value"], knobs["dealer_soft17"]["source"]) == (
         "stand",
