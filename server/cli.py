@@ -18,7 +18,6 @@ from server.relay_cli import relay
 
 app = typer.Typer(
     name="pitwatch",
-    help="Watch a blackjack table and prove every payout.",
     epilog="Exit status: 0 clean · 3 something for a person to look at · 2 input refused.",
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -39,6 +38,28 @@ app.add_typer(reports, name="report", no_args_is_help=True)
 app.add_typer(incident_files, name="incident", no_args_is_help=True)
 app.add_typer(decks, name="decks", no_args_is_help=True)
 app.add_typer(relay, name="relay", no_args_is_help=True)
+
+
+def _print_version(*, asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"pitwatch {version('pitwatch')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    *,
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", is_eager=True, callback=_print_version
+        ),
+    ] = False,
+) -> None:
+    """Watch a blackjack table and prove every payout."""
+
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else there.")]
 Knobs = Annotated[
@@ -283,8 +304,8 @@ def simulate(
 
 
 @app.command(
-    epilog="[dim]pitwatch replay demo/ --report report.html[/dim]\n\n"
-    "[dim]pitwatch replay demo/ --json | jq .status[/dim]"
+    epilog="[dim]pitwatch replay evening/ --report report.html[/dim]\n\n"
+    "[dim]pitwatch replay evening/ --json | jq .status[/dim]"
 )
 def replay(
     session: Annotated[Path, typer.Argument(metavar="SESSION", help="A session folder.")],

@@ -28,7 +28,7 @@ from argon2 import PasswordHasher
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 import server.service.app, server.live.table, settlement.engine
 from vision.reader import Reader
-frame = next(av.open(str(pathlib.Path(sys.argv[1], "demo", "overhead.mp4"))).decode(video=0))
+frame = next(av.open(str(pathlib.Path(sys.argv[1], "server/demo/session/overhead.mp4"))).decode(video=0))
 Reader.load().read(frame.to_ndarray(format="bgr24"), card_width_px=60)
 with av.open(io.BytesIO(), "w", "mp4") as film:
     stream = film.add_stream("libx264", 30)
