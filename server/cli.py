@@ -303,6 +303,16 @@ def simulate(
         play_live(session, as_json=as_json)
 
 
+@app.command(epilog="[dim]pitwatch examples examples[/dim]")
+def examples(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A new folder to write.")],
+) -> None:
+    """Write facts, a picture, a session and configurations to try the other commands on."""
+    from server.examples_command import write_examples
+
+    write_examples(folder)
+
+
 @app.command(
     epilog="[dim]pitwatch replay evening/ --report report.html[/dim]\n\n"
     "[dim]pitwatch replay evening/ --json | jq .status[/dim]"
@@ -465,7 +475,9 @@ def serve(
     ] = None,
     integration: Annotated[
         Path | None,
-        typer.Option("--integration", metavar="TOML", help="Tell others: deploy/integration.toml."),
+        typer.Option(
+            "--integration", metavar="TOML", help="Tell others; `pitwatch examples` writes one."
+        ),
     ] = None,
     recordings: Annotated[
         Path | None,
