@@ -25,6 +25,7 @@ from server.wording import (
     is_red,
     settled_net,
     signed,
+    suspected,
 )
 from settlement.clauses import BREAKS, CLAUSES
 
@@ -100,13 +101,15 @@ def round_view(result: RoundResult, table: str | None = None) -> RenderableType:
 
 
 def totals_line(rounds: Sequence[RoundResult]) -> Text:
-    """Sum up: rounds, the house's gain, mistakes found, rounds still open."""
-    violations = len(certain(rounds))
+    """Sum up: rounds, the house's gain, violations certain and suspected, rounds still open."""
+    violations, suspicions = len(certain(rounds)), len(suspected(rounds))
     unsettled = sum(result.status != "final" for result in rounds)
     net = settled_net(rounds)
     line = Text(counted(len(rounds), "round"), style="bold")
     line.append(f"   house {signed(net)}", style="green" if net >= 0 else "red")
     line.append(f"   {counted(violations, 'violation')}", style="red" if violations else "green")
+    if suspicions:
+        line.append(f"   {counted(suspicions, 'suspected violation')} in review", style="yellow")
     line.append(f"   {unsettled} not final", style="yellow" if unsettled else "green")
     return line
 
@@ -286,8 +289,10 @@ def _place(spot: int | None, hand: int | None, result: RoundResult) -> str:
 
 def _violation_line(violation: Violation, result: RoundResult) -> Text:
     place = _place(violation.spot, violation.hand, result)
-    style = "dim red" if result.status == "review" else "bold red"
-    line = Text("  ✗ ", style=style).append(violation.code, style=style)
+    in_review = result.status == "review"
+    style = "bold yellow" if in_review else "bold red"
+    line = Text("  ? suspected: " if in_review else "  ✗ ", style=style)
+    line.append(violation.code, style=style)
     line.append(f" ({place}) {violation.detail} ")
     line.append(f"[{violation.clause}, event {violation.seq}]", style="dim")
     return line
