@@ -20,6 +20,7 @@ from server.exits import Exit
 from server.replay import ReplayOptions, replay
 from server.sources import open_recording
 from server.stopwatch import Stopwatch
+from server.wording import counted
 from stream.clock import elapsed_ns
 from stream.journal import Journal
 from stream.sole import Sole
@@ -107,7 +108,7 @@ def _replay(session: Path, journal: Path, parent: int) -> None:
         _say(f"pitwatch: {refusal}")
         sys.exit(Exit.REFUSED)
     _mark(journal).unlink()
-    _say(f"replayed: {len(replayed.rounds)} rounds, settled in {told.elapsed_s:.0f} s")
+    _say(f"replayed: {counted(len(replayed.rounds), 'round')} settled in {told.elapsed_s:.0f} s")
 
 
 class _Progress:
