@@ -113,7 +113,7 @@ def test_it_says_where_to_sign_in_and_as_whom(recorded: Path, tmp_path: Path) ->
     with console(recorded / "bj-07", state) as running, running.officer() as officer:
         (table,) = officer.get("/api/tables").json()
         assert table["table"] == "BJ-07"
-        assert running.line("replay") is None
+        assert running.line("^replay") is None
 
 
 def test_the_page_answers_while_the_session_is_still_replayed(
@@ -144,7 +144,7 @@ def test_a_replay_that_was_interrupted_begins_anew(recorded: Path, tmp_path: Pat
         running.wait_for("^replayed: ")
     assert verify_journal(journal).sealed
     with console(recorded / "bj-07", tmp_path) as running, running.officer():
-        assert running.line("replay") is None
+        assert running.line("^replay") is None
 
 
 def test_a_session_that_is_not_sound_is_refused_and_not_shown(
