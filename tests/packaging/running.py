@@ -73,6 +73,29 @@ class Shell:
         assert status in _STOPPED, (line, status, _content(told.name))
         assert "Traceback" not in _content(told.name), _content(told.name)
 
+    @contextmanager
+    def beside(self, line: str) -> Iterator[None]:
+        """Run a command beside others once it says that they may start; it ends by itself."""
+        began = time.monotonic()
+        process = subprocess.Popen(
+            shlex.split(line),
+            cwd=self.folder,
+            env=self._environment(),
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdout is not None
+        try:
+            while "now, beside this" not in (told := process.stdout.readline()):
+                assert told, f"{line}: exit {process.wait()}"
+            self.seconds[line] = time.monotonic() - began
+            yield
+            assert process.wait(timeout=_LONGEST_S) == Exit.CLEAN
+        finally:
+            process.kill()
+            process.wait()
+            process.stdout.close()
+
     def _environment(self) -> dict[str, str]:
         home = self.folder.parent / "home"
         home.mkdir(exist_ok=True)
@@ -88,6 +111,12 @@ def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as found:
         port: int = found.getsockname()[1]
         return port
+
+
+def is_free(port: int) -> bool:
+    """Whether nothing listens on a port."""
+    with socket.socket() as tried:
+        return tried.connect_ex(("127.0.0.1", port)) != 0
 
 
 def answers(port: int) -> bool:

@@ -5,15 +5,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import cv2
+import httpx
 import pytest
 import typer
 from typer.main import get_command
 
 from models.cards import Card
 from server.cli import app
+from server.console_command import ACCOUNT, PASSWORD_FILE
 from server.exits import Exit
 from tests.packaging.running import Shell, answers, free_port
 from tests.packaging.wheel import Installed
+from tests.server.service.house import until
 from tests.vision.snapshots import snapshot
 from vision.scenes.decks import load_deck
 
@@ -61,10 +64,8 @@ COMMANDS = (
     ("config check examples/table.toml --at-rest", Exit.CLEAN),
     ("config schema", Exit.CLEAN),
     ("relay try relay.toml nobody", Exit.FINDINGS),
-    ("relay letters --state relay", Exit.CLEAN),
-    ("relay resend --state relay", Exit.CLEAN),
 )
-STARTED = ("serve", "console", "run", "relay run", "report verify")
+STARTED = ("serve", "console", "run", "relay run", "relay letters", "relay resend", "report verify")
 """Commands with a test of their own."""
 
 
@@ -103,7 +104,6 @@ def driven(shell: Shell) -> Shell:
         f'url = "http://127.0.0.1:{free_port()}/"\nsecrets = [{{ file = "secret" }}]\n'
     )
     (shell.folder / "secret").write_text("whsec_" + "A" * 43 + "=\n")
-    (shell.folder / "relay").mkdir()
     for line, status in COMMANDS:
         if "settle big" in line:
             _write_big(shell.folder)
@@ -149,14 +149,28 @@ def test_the_console_runs(driven: Shell) -> None:
     port = free_port()
     line = f"pitwatch console evening --state console --port {port}"
     with driven.running(line, lambda: answers(port)):
-        pass
+        _save_report(driven, f"http://127.0.0.1:{port}")
+    driven.run("pitwatch report verify report.pdf --key service.pem", Exit.CLEAN)
+
+
+def _save_report(shell: Shell, url: str) -> None:
+    """Save a signed report and the key that verifies it, as an officer does at the console."""
+    word = (shell.folder / "console" / PASSWORD_FILE).read_text().strip()
+    with httpx.Client(base_url=url, timeout=60) as officer:
+        body = {"name": ACCOUNT, "password": word}
+        assert officer.post("/api/sign-in", json=body).status_code == 200
+        until(lambda: officer.get("/api/sessions/bj-01/report.pdf").status_code == 200)
+        report = officer.get("/api/sessions/bj-01/report.pdf").content
+        (shell.folder / "report.pdf").write_bytes(report)
+        (shell.folder / "service.pem").write_bytes(officer.get("/api/report-key").content)
 
 
 def test_the_relay_runs(driven: Shell) -> None:
     (driven.folder / "journals").mkdir()
-    line = "pitwatch relay run journals relay.toml --state relay-at-work"
-    with driven.running(line, (driven.folder / "relay-at-work").is_dir):
-        pass
+    line = "pitwatch relay run journals relay.toml --state relay"
+    with driven.running(line, (driven.folder / "relay" / "relay.sqlite").is_file):
+        driven.run("pitwatch relay letters --state relay", Exit.CLEAN)
+        driven.run("pitwatch relay resend --state relay", Exit.CLEAN)
 
 
 def test_a_live_table_runs_until_it_is_stopped(driven: Shell) -> None:
