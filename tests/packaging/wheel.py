@@ -53,8 +53,9 @@ def installed_wheel(place: Path) -> Installed:
     environment = place / "environment"
     venv.create(environment, with_pip=False, symlinks=True)
     python = environment / "bin" / "python"
-    install = ["install", "--quiet", "--no-index", "--no-deps", "--no-compile", wheel]
-    _run([sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python, *install])
+    pip: list[str | Path] = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+    quietly = ["install", "--quiet", "--no-index", "--no-deps", "--no-compile"]
+    _run([*pip, "--python", python, *quietly, wheel])
     site = environment / "lib" / f"python{sysconfig.get_python_version()}" / "site-packages"
     # A .pth file inside a folder that another one names is not read: the editable tree stays out.
     (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
