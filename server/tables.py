@@ -121,7 +121,15 @@ def totals_view(totals: Tally, files: int) -> RenderableType:
     lines.add_column(overflow="fold")
     for name, said in _totals(totals, files):
         lines.add_row(name, said)
-    return Group(lines, *(counted_violation(*one) for one in totals.violations.most_common()))
+    stated = (counted_violation(*one) for one in totals.violations.most_common())
+    return Group(lines, *stated, *_suspected(totals))
+
+
+def _suspected(totals: Tally) -> Iterator[Text]:
+    if totals.suspected:
+        many = counted(totals.suspected.total(), "suspected violation")
+        yield Text(f"{many} in rounds under review", style="bold yellow")
+        yield from (counted_violation(*one) for one in totals.suspected.most_common())
 
 
 def _totals(totals: Tally, files: int) -> Iterator[tuple[str, Text]]:
@@ -153,7 +161,8 @@ def _open(totals: Tally) -> str:
     rounds, stakes = counted(totals.not_final, "round"), dollars(totals.open_stakes)
     waiting = f"{counted(totals.pending, 'hand')} waiting for a card that was due"
     unknown = f"{totals.unknown:,} hanging on a card that nobody knows"
-    return f"{rounds} not final: {waiting}, {unknown}; {stakes} staked on them"
+    held = f", {counted(totals.in_review, 'round')} under review" if totals.in_review else ""
+    return f"{rounds} not final: {waiting}, {unknown}{held}; {stakes} staked on them"
 
 
 def _paid_wrongly(totals: Tally) -> str:
