@@ -46,13 +46,13 @@ def _placed(facts: Iterable[AnyFact], own: frozenset[int | None]) -> Iterator[_P
 
 
 def _still_open(
-    raised: Iterable[ReviewRaised], decided: Container[tuple[int, int]]
+    raised: Iterable[ReviewRaised], decided_items: Container[tuple[int, int]]
 ) -> Iterator[_Placed]:
     numbers = Counter[int]()
     for one in raised:
         item = one.round, numbers[one.round]
         numbers[one.round] += 1
-        if item not in decided:
+        if item not in decided_items:
             yield _Placed(one.seq or 0, one)
 
 

@@ -1,5 +1,6 @@
 """Commands as a user types them in a folder: to their end, or until they are stopped."""
 
+import resource
 import shlex
 import signal
 import socket
@@ -28,10 +29,12 @@ class Shell:
     variables: dict[str, str] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     """How long each command took: to its end, or until it was at work."""
+    cpu_s: dict[str, float] = field(default_factory=dict)
+    """Processor time of each command that ran to its end."""
 
     def run(self, line: str, *allowed: int) -> str:
         """Run a command to its end and return what it printed on stdout."""
-        began = time.monotonic()
+        began, cpu_s = time.monotonic(), _children_s()
         done = subprocess.run(
             shlex.split(line),
             cwd=self.folder,
@@ -42,6 +45,7 @@ class Shell:
             check=False,
         )
         self.seconds[line] = time.monotonic() - began
+        self.cpu_s[line] = _children_s() - cpu_s
         said = f"{line}: exit {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
         assert done.returncode in (allowed or (Exit.CLEAN, Exit.FINDINGS)), said
         assert "Traceback" not in done.stderr, said
@@ -100,6 +104,12 @@ class Shell:
         home = self.folder.parent / "home"
         home.mkdir(exist_ok=True)
         return {**self.installed.environment(home), **self.variables}
+
+
+def _children_s() -> float:
+    """Return the processor time of all processes that ran to their end so far."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
 
 
 def _content(name: str) -> str:
