@@ -70,7 +70,7 @@ def closing(
     for said, good in shown:
         mark = Text("✓ " if good else "✗ ", style="bold green" if good else "bold red")
         console.print(mark.append(said, style="bold"))
-    console.print("see it in your browser: pitwatch console")
+    console.print("see it in your browser: .venv/bin/pitwatch console")
     return Exit.CLEAN if all(good for _, good in shown) else Exit.FINDINGS
 
 
