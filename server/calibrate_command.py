@@ -59,7 +59,7 @@ def run_calibrate(asked: Asked, *, as_json: bool) -> None:
     clicks = _clicks(asked, layout)
     session = None if asked.session is None else read_session(asked.session)
     camera = None if session is None else _camera(session, asked)
-    image = _image(asked.picture, asked.at_s)
+    image = picture_at(asked.picture, asked.at_s)
     found = calibrate(image, layout, clicks, where=str(asked.picture))
     if asked.out:
         write_whole(asked.out, to_toml(found.pose).encode())
@@ -92,7 +92,12 @@ def print_markers(layout: str, out: Path, *, force: bool) -> None:
     screen().print(Text(f"written {out}: print it at 100% and check the line of 100 mm"))
 
 
-def _image(picture: Path, at_s: float) -> NDArray[np.uint8]:
+def picture_at(picture: Path, at_s: float) -> NDArray[np.uint8]:
+    """Return a picture, or the frame of a video at ``at_s``: ``(H, W, 3)`` uint8 BGR.
+
+    Raises:
+        OperatorError: it cannot be read, or the video ends before that.
+    """
     if picture.suffix.lower() not in _VIDEOS:
         return open_picture(picture)
     at_ns = round(at_s * 1e9)

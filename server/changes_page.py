@@ -151,6 +151,9 @@ def _lines(totals: Changes, rules: Rulebook, was: Rulebook | None) -> Iterator[t
         yield "open now", Text(said, style="yellow")
     if totals.closed:
         yield "settled now", Text(f"{counted(totals.closed, 'round')} that were open then")
+    if totals.in_review:
+        said = f"{counted(totals.in_review, 'round')}: the house's gain leaves them out"
+        yield "under review", Text(said, style="yellow")
     if totals.unsettled_then:
         yield "not settled then", Text(counted(totals.unsettled_then, "round"), style="yellow")
     if totals.without_facts:

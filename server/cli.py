@@ -19,7 +19,6 @@ from server.relay_cli import relay
 
 app = typer.Typer(
     name="pitwatch",
-    help="Watch a blackjack table and prove every payout.",
     epilog="Exit status: 0 clean · 3 something for a person to look at · 4 part of an archive "
     "passed over unread · 2 input refused · 129 SIGHUP · 141 stdout closed by its reader · "
     "143 SIGTERM.",
@@ -42,6 +41,28 @@ app.add_typer(reports, name="report", no_args_is_help=True)
 app.add_typer(incident_files, name="incident", no_args_is_help=True)
 app.add_typer(decks, name="decks", no_args_is_help=True)
 app.add_typer(relay, name="relay", no_args_is_help=True)
+
+
+def _print_version(*, asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"pitwatch {version('pitwatch')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    *,
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", is_eager=True, callback=_print_version
+        ),
+    ] = False,
+) -> None:
+    """Watch a blackjack table and prove every payout."""
+
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else there.")]
 Knobs = Annotated[
@@ -296,9 +317,19 @@ def simulate(
         play_live(session, as_json=as_json)
 
 
+@app.command(epilog="[dim]pitwatch examples examples[/dim]")
+def examples(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A new folder to write.")],
+) -> None:
+    """Write facts, a picture, a session and configurations to try the other commands on."""
+    from server.examples_command import write_examples
+
+    write_examples(folder)
+
+
 @app.command(
-    epilog="[dim]pitwatch replay demo/ --report report.html[/dim]\n\n"
-    "[dim]pitwatch replay demo/ --json | jq .status[/dim]"
+    epilog="[dim]pitwatch replay evening/ --report report.html[/dim]\n\n"
+    "[dim]pitwatch replay evening/ --json | jq .status[/dim]"
 )
 def replay(
     session: Annotated[Path, typer.Argument(metavar="SESSION", help="A session folder.")],
@@ -463,7 +494,9 @@ def serve(
     ] = None,
     integration: Annotated[
         Path | None,
-        typer.Option("--integration", metavar="TOML", help="Tell others: deploy/integration.toml."),
+        typer.Option(
+            "--integration", metavar="TOML", help="Tell others; `pitwatch examples` writes one."
+        ),
     ] = None,
     recordings: Annotated[
         Path | None,

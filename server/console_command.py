@@ -1,4 +1,7 @@
-"""``pitwatch console``: look at one recorded session, on this machine alone."""
+"""``pitwatch console``: look at one recorded session, on this machine alone.
+
+What serves and replays is imported once the first line is printed: it takes a second or two.
+"""
 
 import hashlib
 import os
@@ -7,17 +10,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from argon2 import PasswordHasher
-
 from models.errors import OperatorError
 from server.demo import SESSION
-from server.json_log import log_as_json
-from server.replay import ReplayOptions
-from server.replay_command import Outputs, play_and_write
-from server.serve_command import Address, listen
-from server.service.accounts import Accounts
-from server.service.app import Setup, make_app
-from server.service.people import Role
 from stream.clock import Clock, HostClock
 from stream.recording import read_session
 
@@ -29,6 +23,8 @@ LOOPBACK: Final = "127.0.0.1"
 def run_console(session: Path | None, state: Path | None, port: int) -> None:
     """Serve the console of a session until stopped.
 
+    At the first start the session is replayed while the console is served already.
+
     Args:
         session: its folder; ``None`` for the demo's.
         state: where its journal, the account and what people do are kept; ``None`` for a place
@@ -39,31 +35,29 @@ def run_console(session: Path | None, state: Path | None, port: int) -> None:
         PitwatchError: the session is not sound, or the state cannot be written.
     """
     folder = (session or SESSION).resolve()
+    _say(f"opening {'the demo session' if session is None else folder}")
     table = read_session(folder).table
     kept = state or _state_of(folder)
     kept.mkdir(mode=0o700, parents=True, exist_ok=True)
-    journal_of(folder, kept / f"{table.lower()}.journal")
+    _serve(folder, kept, kept / f"{table.lower()}.journal", port)
+
+
+def _serve(folder: Path, kept: Path, journal: Path, port: int) -> None:
+    from server.first_replay import replayed_beside
+    from server.json_log import log_as_json
+    from server.serve_command import Address, listen
+    from server.service.app import Setup, make_app
+
     clock = HostClock()
     password = account_in(kept, clock)
     app = make_app(Setup(kept, kept, recordings=folder), clock)
     log_as_json(clock)
-    print(
-        f"http://{LOOPBACK}:{port}  sign in as {ACCOUNT}, password {password}\n"
-        f"kept in {kept}; Ctrl-C stops it",
-        file=sys.stderr,
-    )
-    listen(app, Address(LOOPBACK, port))
-
-
-def journal_of(session: Path, journal: Path) -> None:
-    """Replay a session into its journal, where that is not there yet.
-
-    Raises:
-        PitwatchError: the session is not sound; no journal is left then.
-    """
-    if not journal.exists():
-        print(f"replaying {session} once", file=sys.stderr)
-        play_and_write(ReplayOptions(session), Outputs(journal=journal))
+    with replayed_beside(folder, journal, _say):
+        _say(
+            f"http://{LOOPBACK}:{port}  sign in as {ACCOUNT}, password {password}\n"
+            f"kept in {kept}; Ctrl-C stops it"
+        )
+        listen(app, Address(LOOPBACK, port))
 
 
 def account_in(state: Path, clock: Clock) -> str:
@@ -72,6 +66,11 @@ def account_in(state: Path, clock: Clock) -> str:
     Raises:
         OperatorError: the password's file is gone, and nobody can be told it again.
     """
+    from argon2 import PasswordHasher
+
+    from server.service.accounts import Accounts
+    from server.service.people import Role
+
     file = state / PASSWORD_FILE
     accounts = Accounts.open(state / "accounts.sqlite", clock, PasswordHasher())
     try:
@@ -88,6 +87,10 @@ def account_in(state: Path, clock: Clock) -> str:
             way_out=f"Remove {state} and start again; the session itself is not touched",
         )
     return file.read_text("utf-8").strip()
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 def _state_of(session: Path) -> Path:

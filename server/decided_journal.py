@@ -1,6 +1,7 @@
 """A journal's facts with people's decisions in them, for whoever settles it again."""
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -14,7 +15,7 @@ DECISION = str(ReviewResolved.__struct_config__.tag)
 
 
 def with_decisions(events: Iterable[AnyEvent]) -> Iterator[tuple[int, AnyEvent]]:
-    """Yield facts as they were decided, and each round's last settlement, in their order.
+    """Yield facts as they were decided, items still open, and each round's last settlement.
 
     Each comes with the number of its entry; a card that a person put in its place, with that of
     the entry before.
@@ -23,9 +24,10 @@ def with_decisions(events: Iterable[AnyEvent]) -> Iterator[tuple[int, AnyEvent]]
     facts: list[AnyFact] = [event for event in known if isinstance(event, Fact)]
     raised = [event for event in known if isinstance(event, ReviewRaised)]
     decisions = [event for event in known if isinstance(event, ReviewResolved)]
-    standing = decided(facts, raised, decisions).facts
+    standing = decided(facts, raised, decisions)
     own = frozenset(fact.seq for fact in facts)
-    placed = [*_placed(standing, own), *_settlements(known)]
+    still_open = _still_open(raised, standing.items)
+    placed = [*_placed(standing.facts, own), *still_open, *_settlements(known)]
     for one in sorted(placed, key=lambda one: one.at):
         yield one.at, one.event
 
@@ -41,6 +43,17 @@ def _placed(facts: Iterable[AnyFact], own: frozenset[int | None]) -> Iterator[_P
     for fact in facts:
         at = fact.seq or at if fact.seq in own else at
         yield _Placed(at, fact)
+
+
+def _still_open(
+    raised: Iterable[ReviewRaised], decided_items: Container[tuple[int, int]]
+) -> Iterator[_Placed]:
+    numbers = Counter[int]()
+    for one in raised:
+        item = one.round, numbers[one.round]
+        numbers[one.round] += 1
+        if item not in decided_items:
+            yield _Placed(one.seq or 0, one)
 
 
 def _settlements(events: Iterable[AnyEvent]) -> Iterator[_Placed]:

@@ -249,6 +249,8 @@ class Changes:
     """Rounds that were settled then and are not now."""
     closed: int = 0
     """Rounds that were open then and are settled now."""
+    in_review: int = 0
+    """Rounds under review then: what they come to waits for a person, and is not counted."""
     house_then: Cents = 0
     """The house's gain then, of the rounds that are settled both then and now."""
     house_now: Cents = 0
@@ -266,7 +268,9 @@ class Changes:
         if one.then is not None:
             name = name_in(one.then)
             self.rules_then.setdefault(name.text, name)
-        if one.then is not None and one.now is not None:
+        if one.then is not None and one.then.status == "review":
+            self.in_review += 1
+        elif one.then is not None and one.now is not None:
             self._add_house(one.then.net, one.now.result.net)
         if not one.changed:
             return
@@ -284,6 +288,7 @@ class Changes:
         self.without_facts += other.without_facts
         self.opened += other.opened
         self.closed += other.closed
+        self.in_review += other.in_review
         self.house_then += other.house_then
         self.house_now += other.house_now
         self.appeared.update(other.appeared)

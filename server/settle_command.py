@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TextIO, TypeAlias
 
@@ -57,7 +57,9 @@ class SettleWork:
         found = checked(feed)
         show = self._shower(feed, text, found.tables)
         add_rows = _rows_adder(feed.name, rows)
-        for settled in settled_rounds(found.events, self.rules):
+        for round_settled in settled_rounds(found.events, self.rules):
+            held = found.open_items.held(round_settled.table, round_settled.result)
+            settled = replace(round_settled, result=held)
             totals.add(settled)
             counted()
             if show is not None and (self.show == "rounds" or not is_clean(settled.result)):

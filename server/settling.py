@@ -10,6 +10,7 @@ from models.judgements import AnyEvent, RoundResult, RoundSettled
 from models.money import Cents
 from models.rulebook import Rulebook
 from server.archives import Feed
+from server.open_items import OpenItems
 from settlement.engine import Engine
 
 Account: TypeAlias = tuple[int, int, str]
@@ -114,11 +115,14 @@ class Checked:
     tables: set[str | None] = field(default_factory=set)
     settled_then: bool = False
     """Whether settlements made at the time stand among them."""
+    open_items: OpenItems = field(default_factory=OpenItems)
+    """What a person has still to decide."""
 
     def look(self, events: Iterable[tuple[int, AnyEvent]]) -> None:
         """Note what there is to see in some of the events."""
         for _, event in events:
             self.tables.add(event.table)
+            self.open_items.note(event)
             if type(event) is RoundSettled:
                 self.settled_then = True
 

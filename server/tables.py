@@ -26,6 +26,7 @@ from server.wording import (
     is_red,
     settled_net,
     signed,
+    suspected,
 )
 from settlement.clauses import BREAKS, CLAUSES
 
@@ -101,13 +102,15 @@ def round_view(result: RoundResult, table: str | None = None) -> RenderableType:
 
 
 def totals_line(rounds: Sequence[RoundResult]) -> Text:
-    """Sum up: rounds, the house's gain, mistakes found, rounds still open."""
-    violations = len(certain(rounds))
+    """Sum up: rounds, the house's gain, violations certain and suspected, rounds still open."""
+    violations, suspicions = len(certain(rounds)), len(suspected(rounds))
     unsettled = sum(result.status != "final" for result in rounds)
     net = settled_net(rounds)
     line = Text(counted(len(rounds), "round"), style="bold")
     line.append(f"   house {signed(net)}", style="green" if net >= 0 else "red")
     line.append(f"   {counted(violations, 'violation')}", style="red" if violations else "green")
+    if suspicions:
+        line.append(f"   {counted(suspicions, 'suspected violation')} in review", style="yellow")
     line.append(f"   {unsettled} not final", style="yellow" if unsettled else "green")
     return line
 
@@ -120,7 +123,15 @@ def totals_view(totals: Tally, files: int, rules: RulesName) -> RenderableType:
     lines.add_row("rules", rules.text)
     for name, said in _totals(totals, files):
         lines.add_row(name, said)
-    return Group(lines, *(counted_violation(*one) for one in totals.violations.most_common()))
+    stated = (counted_violation(*one) for one in totals.violations.most_common())
+    return Group(lines, *stated, *_suspected(totals))
+
+
+def _suspected(totals: Tally) -> Iterator[Text]:
+    if totals.suspected:
+        many = counted(totals.suspected.total(), "suspected violation")
+        yield Text(f"{many} in rounds under review", style="bold yellow")
+        yield from (counted_violation(*one) for one in totals.suspected.most_common())
 
 
 def _totals(totals: Tally, files: int) -> Iterator[tuple[str, Text]]:
@@ -152,7 +163,8 @@ def _open(totals: Tally) -> str:
     rounds, stakes = counted(totals.not_final, "round"), dollars(totals.open_stakes)
     waiting = f"{counted(totals.pending, 'hand')} waiting for a card that was due"
     unknown = f"{totals.unknown:,} hanging on a card that nobody knows"
-    return f"{rounds} not final: {waiting}, {unknown}; {stakes} staked on them"
+    held = f", {counted(totals.in_review, 'round')} under review" if totals.in_review else ""
+    return f"{rounds} not final: {waiting}, {unknown}{held}; {stakes} staked on them"
 
 
 def _paid_wrongly(totals: Tally) -> str:
@@ -288,8 +300,10 @@ def _place(spot: int | None, hand: int | None, result: RoundResult) -> str:
 
 def _violation_line(violation: Violation, result: RoundResult) -> Text:
     place = _place(violation.spot, violation.hand, result)
-    style = "dim red" if result.status == "review" else "bold red"
-    line = Text("  ✗ ", style=style).append(violation.code, style=style)
+    in_review = result.status == "review"
+    style = "bold yellow" if in_review else "bold red"
+    line = Text("  ? suspected: " if in_review else "  ✗ ", style=style)
+    line.append(violation.code, style=style)
     line.append(f" ({place}) {violation.detail} ")
     line.append(f"[{violation.clause}, event {violation.seq}]", style="dim")
     return line

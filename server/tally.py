@@ -25,6 +25,8 @@ class Tally:
     unclean: int = 0
     """Rounds that a person should look at: a violation, or something open."""
     not_final: int = 0
+    in_review: int = 0
+    """Rounds that wait for a person's decision on an item."""
     spots: int = 0
     hands: int = 0
     pending: int = 0
@@ -48,6 +50,8 @@ class Tally:
     odd_cents: Fraction = Fraction(0)
     """Cents that the posted odds gave beyond what was paid; negative, paid beyond them."""
     violations: Counter[str] = field(default_factory=Counter)
+    suspected: Counter[str] = field(default_factory=Counter)
+    """Violations in rounds under review: a person confirms or dismisses them."""
 
     @property
     def house(self) -> Cents:
@@ -65,34 +69,41 @@ class Tally:
         self.rounds += 1
         self.unclean += not is_clean(result)
         self.not_final += result.status != "final"
+        in_review = result.status == "review"
+        self.in_review += in_review
         for spot in result.spots:
-            self._add_spot(spot)
-        if result.violations:
-            self.violations.update(found.code for found in result.violations)
+            self._add_spot(spot, in_review=in_review)
+        codes = [found.code for found in result.violations]
+        if in_review:
+            self.suspected.update(codes)
+        elif codes:
+            self.violations.update(codes)
             self._add_differences(settled)
 
     def merge(self, other: "Tally") -> None:
         """Count what another has counted."""
         for one in fields(self):
-            if one.name == "violations":
-                self.violations.update(other.violations)
+            if one.name in ("violations", "suspected"):
+                getattr(self, one.name).update(getattr(other, one.name))
             else:
                 setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
 
-    def _add_spot(self, spot: SpotResult) -> None:
+    def _add_spot(self, spot: SpotResult, *, in_review: bool) -> None:
         self.spots += 1
         for hand in spot.hands:
-            self._add_hand(hand)
+            self._add_hand(hand, in_review=in_review)
         if spot.insurance is not None:
-            self._add_money(spot.insurance.stake, spot.insurance.net)
-            self._add_odd_cents(spot.insurance.odd_cents)
+            self._add_money(spot.insurance.stake, None if in_review else spot.insurance.net)
+            if not in_review:
+                self._add_odd_cents(spot.insurance.odd_cents)
 
-    def _add_hand(self, hand: HandResult) -> None:
+    def _add_hand(self, hand: HandResult, *, in_review: bool) -> None:
         self.hands += 1
         self.pending += hand.outcome == "pending"
         self.unknown += hand.outcome == "unknown"
-        self._add_money(hand.stake, hand.net)
-        self._add_odd_cents(hand.odd_cents)
+        self._add_money(hand.stake, None if in_review else hand.net)
+        if not in_review:
+            self._add_odd_cents(hand.odd_cents)
 
     def _add_odd_cents(self, odd: OddCents | UnsetType) -> None:
         if isinstance(odd, OddCents):
@@ -140,8 +151,10 @@ def as_json(tally: Tally) -> dict[str, Any]:
     plain["odd_cents"] = tally.odd_cents.as_integer_ratio()
     plain["house"] = tally.house
     plain["hold"] = None if tally.hold is None else round(tally.hold, 6)
-    plain["violations"] = {
-        code: {"count": many, "clause": BREAKS[code]}
-        for code, many in tally.violations.most_common()
-    }
+    plain["violations"] = _by_code(tally.violations)
+    plain["suspected"] = _by_code(tally.suspected)
     return plain
+
+
+def _by_code(found: Counter[str]) -> dict[str, dict[str, Any]]:
+    return {code: {"count": many, "clause": BREAKS[code]} for code, many in found.most_common()}

@@ -70,6 +70,11 @@ def certain(rounds: Iterable[RoundResult]) -> list[Violation]:
     return [one for result in rounds if result.status != "review" for one in result.violations]
 
 
+def suspected(rounds: Iterable[RoundResult]) -> list[Violation]:
+    """Return the mistakes found in rounds under review: a person confirms or dismisses them."""
+    return [one for result in rounds if result.status == "review" for one in result.violations]
+
+
 def settled_net(rounds: Iterable[RoundResult]) -> Cents:
     """Return the house's gain over the rounds that are final."""
     return sum(result.net or 0 for result in rounds if result.status == "final")

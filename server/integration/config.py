@@ -14,7 +14,7 @@ from models.decode import from_toml
 from models.session import Name
 from server.live.config import read_text
 
-WAY_OUT: Final = "Name the integrations' configuration; deploy/integration.toml shows one"
+WAY_OUT: Final = "Name the integrations' configuration; `pitwatch examples` writes one"
 Url = Annotated[str, Meta(pattern=r"^https?://[^/?#@\s]+(/[^?#\s]*)?$", max_length=2000)]
 """An address without user, password or query: no secret stands in one."""
 

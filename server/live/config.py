@@ -153,7 +153,7 @@ def read_config(file: Path) -> Placed:
         InputRefused: a field is not what it must be.
         InstallerError: the file is missing.
     """
-    text = read_text(file, "Name the table's configuration; deploy/table.toml shows one")
+    text = read_text(file, "Name the table's configuration; `pitwatch examples` writes one")
     return Placed(file, from_toml(text, TableConfig, str(file)))
 
 
@@ -166,7 +166,7 @@ def field_faults(file: Path, kind: type[Any] = TableConfig) -> tuple[InputRefuse
         InputRefused: the file is not TOML at all.
         InstallerError: it is missing.
     """
-    text = read_text(file, "Name the table's configuration; deploy/table.toml shows one")
+    text = read_text(file, "Name the table's configuration; `pitwatch examples` writes one")
     return tuple(_field_faults(text, str(file), kind))
 
 

@@ -1,15 +1,17 @@
 """Put the page together and write it, whole or not at all."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 
+from models.judgements import RoundResult
 from server.report.rounds import round_section
 from server.report.story import RoundStory, SessionStory
 from server.rules_in_force import name_of
 from server.wholefile import write_whole
-from server.wording import certain, counted, is_clean, settled_net, signed
+from server.wording import certain, counted, is_clean, settled_net, signed, suspected
 
 
 def write_report(path: Path, story: SessionStory) -> None:
@@ -44,12 +46,20 @@ def _header(story: SessionStory, title: str) -> str:
 
 
 def _verdict(story: SessionStory) -> str:
-    found = len(certain(one.result for one in story.rounds))
-    open_rounds = sum(one.result.status != "final" for one in story.rounds)
-    said = f"<strong>{counted(len(story.rounds), 'round')}</strong> watched. "
-    said += f"{counted(found, 'mistake')} found. " if found else "No mistake found. "
+    results = [one.result for one in story.rounds]
+    open_rounds = sum(result.status != "final" for result in results)
+    said = f"<strong>{counted(len(results), 'round')}</strong> watched. {_mistakes(results)} "
     said += f"{counted(open_rounds, 'round')} still open." if open_rounds else "Nothing is open."
     return said
+
+
+def _mistakes(results: Sequence[RoundResult]) -> str:
+    found, in_review = len(certain(results)), len(suspected(results))
+    if found and in_review:
+        return f"{counted(found, 'mistake')} found, {in_review} more suspected."
+    if in_review:
+        return f"{counted(in_review, 'mistake')} suspected."
+    return f"{counted(found, 'mistake')} found." if found else "No mistake found."
 
 
 def _figures(story: SessionStory) -> str:
@@ -62,6 +72,7 @@ def _figures(story: SessionStory) -> str:
         ),
         (signed(staked).lstrip("+"), f"staked, {story.session.currency}"),
         (str(len(certain(results))), "violations"),
+        (str(len(suspected(results))), "violations suspected"),
         (str(sum(r.status != "final" for r in results)), "rounds open"),
     ]
     compared = [one.comparison for one in story.rounds if one.comparison]

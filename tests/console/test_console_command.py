@@ -1,18 +1,27 @@
 """``pitwatch console``: a session, an account and a page, with one command."""
 
+import os
 import re
+import shutil
+import signal
 import socket
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Thread
 
 import httpx
 import pytest
 
 from models.errors import OperatorError
 from server.console_command import ACCOUNT, PASSWORD_FILE, account_in
+from server.exits import Exit
 from stream.clock import HostClock
+from stream.journal import verify_journal
 from tests.server.service.house import until
 
 
@@ -35,33 +44,119 @@ def test_a_password_that_was_lost_is_not_made_up(tmp_path: Path) -> None:
         account_in(tmp_path, HostClock())
 
 
-def test_it_says_where_to_sign_in_and_as_whom(recorded: Path, tmp_path: Path) -> None:
-    """A journal that is there already is not replayed again."""
-    state, port = tmp_path / "state", free_port()
-    state.mkdir()
-    (state / "bj-07.journal").write_bytes((recorded / "bj-07.journal").read_bytes())
-    command = [sys.executable, "-m", "server", "console", str(recorded / "bj-07")]
-    running = subprocess.Popen(
+@dataclass
+class Running:
+    """A console at work; what it prints on stderr is gathered."""
+
+    process: subprocess.Popen[str]
+    url: str
+    lines: list[str] = field(default_factory=list)
+
+    def gather(self) -> None:
+        assert self.process.stderr is not None
+        with self.process.stderr as told:
+            self.lines.extend(line.rstrip() for line in told)
+
+    def line(self, pattern: str) -> re.Match[str] | None:
+        return next(filter(None, (re.search(pattern, line) for line in self.lines)), None)
+
+    def wait_for(self, pattern: str) -> re.Match[str]:
+        until(lambda: self.line(pattern) is not None)
+        found = self.line(pattern)
+        assert found is not None
+        return found
+
+    @contextmanager
+    def officer(self) -> Iterator[httpx.Client]:
+        """Sign in with what was printed, once the console answers."""
+        word = self.wait_for(rf"{self.url}  sign in as {ACCOUNT}, password (\S+)")[1]
+        with httpx.Client(base_url=self.url, timeout=20) as client:
+            until(lambda: answers(client))
+            body = {"name": ACCOUNT, "password": word}
+            assert client.post("/api/sign-in", json=body).status_code == 200
+            yield client
+
+    def replaying(self) -> int | None:
+        """Return the id of the process that replays."""
+        for children in Path(f"/proc/{self.process.pid}/task").glob("*/children"):
+            for child in children.read_text().split():
+                if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
+                    return int(child)
+        return None
+
+
+@contextmanager
+def console(session: Path, state: Path) -> Iterator[Running]:
+    port = free_port()
+    command = [sys.executable, "-m", "server", "console", str(session)]
+    process = subprocess.Popen(
         [*command, "--state", str(state), "--port", str(port)],
         stderr=subprocess.PIPE,
         text=True,
     )
+    running = Running(process, f"http://127.0.0.1:{port}")
+    reader = Thread(target=running.gather)
+    reader.start()
     try:
-        assert running.stderr is not None
-        told = running.stderr.readline()
-        said = re.search(
-            rf"(http://127\.0\.0\.1:{port})  sign in as {ACCOUNT}, password (\S+)", told
-        )
-        assert said is not None, told
-        with httpx.Client(base_url=said[1], timeout=20) as officer:
-            until(lambda: answers(officer))
-            body = {"name": ACCOUNT, "password": said[2]}
-            assert officer.post("/api/sign-in", json=body).status_code == 200
-            (table,) = officer.get("/api/tables").json()
-            assert table["table"] == "BJ-07"
+        yield running
     finally:
-        running.terminate()
-        running.communicate(timeout=20)
+        process.terminate()
+        process.wait(timeout=20)
+        reader.join(timeout=20)
+
+
+def test_it_says_where_to_sign_in_and_as_whom(recorded: Path, tmp_path: Path) -> None:
+    """A journal that is there already is not replayed again."""
+    state = tmp_path / "state"
+    state.mkdir()
+    (state / "bj-07.journal").write_bytes((recorded / "bj-07.journal").read_bytes())
+    with console(recorded / "bj-07", state) as running, running.officer() as officer:
+        (table,) = officer.get("/api/tables").json()
+        assert table["table"] == "BJ-07"
+        assert running.line("^replay") is None
+
+
+def test_the_page_answers_while_the_session_is_still_replayed(
+    recorded: Path, tmp_path: Path
+) -> None:
+    with console(recorded / "bj-07", tmp_path / "state") as running:
+        until(lambda: running.replaying() is not None)
+        replaying = running.replaying()
+        assert replaying is not None
+        os.kill(replaying, signal.SIGSTOP)
+        with running.officer() as officer:
+            assert running.line("^replayed: ") is None
+            os.kill(replaying, signal.SIGCONT)
+            settled = int(running.wait_for(r"^replayed: (\d+) rounds? settled")[1])
+            assert settled > 0
+            until(lambda: len(officer.get("/api/rounds").json()["items"]) == settled)
+    assert running.lines[0] == f"opening {recorded / 'bj-07'}"
+    assert running.line(r"^replayed \d0% in \d+ s$") is not None
+
+
+def test_a_replay_that_was_interrupted_begins_anew(recorded: Path, tmp_path: Path) -> None:
+    journal = tmp_path / "bj-07.journal"
+    with console(recorded / "bj-07", tmp_path) as running:
+        until(journal.exists)
+        running.process.kill()
+        running.process.wait(timeout=20)
+    with console(recorded / "bj-07", tmp_path) as running:
+        running.wait_for("^replayed: ")
+    assert verify_journal(journal).sealed
+    with console(recorded / "bj-07", tmp_path) as running, running.officer():
+        assert running.line("^replay") is None
+
+
+def test_a_session_that_is_not_sound_is_refused_and_not_shown(
+    recorded: Path, tmp_path: Path
+) -> None:
+    session = tmp_path / "session"
+    shutil.copytree(recorded / "bj-07", session)
+    (session / "overhead.mp4").write_bytes(b"no video")
+    with console(session, tmp_path / "state") as running:
+        assert running.process.wait(timeout=60) == Exit.REFUSED
+    assert running.line("overhead.mp4") is not None
+    assert running.line("sign in as") is None
 
 
 def answers(client: httpx.Client) -> bool:

@@ -10,9 +10,9 @@ import yaml
 
 from server.cli import run
 from server.exits import Exit
-from tests.deploy.tools import BIN, DEPLOY, ROOT, said, sound, tool
+from tests.deploy.tools import BIN, EXAMPLES, ROOT, said, sound, tool
 
-FOLDER: Final = DEPLOY / "container"
+FOLDER: Final = ROOT / "deploy" / "container"
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def test_what_is_left_of_the_tree_in_the_image_runs(tmp_path: Path) -> None:
     code = "import sys; sys.path.insert(0, '.'); from server.cli import run; import server; "
     code += "assert server.__file__.startswith(sys.argv[1]), server.__file__; "
     code += "sys.exit(run(['config', 'check', sys.argv[2], '--at-rest']))"
-    ran = said(BIN / "python", "-c", code, tmp_path, DEPLOY / "table.toml", cwd=tmp_path)
+    ran = said(BIN / "python", "-c", code, tmp_path, EXAMPLES / "table.toml", cwd=tmp_path)
     assert ran.returncode == Exit.CLEAN, ran.stdout + ran.stderr
 
 
@@ -79,7 +79,7 @@ def test_the_commands_are_ones_that_there_are(composed: dict[str, Any]) -> None:
 
 def test_the_examples_that_are_mounted_are_sound() -> None:
     for name in ("table.toml", "integration.toml"):
-        assert run(["config", "check", str(DEPLOY / name), "--at-rest"]) == Exit.CLEAN
+        assert run(["config", "check", str(EXAMPLES / name), "--at-rest"]) == Exit.CLEAN
 
 
 def test_every_pinned_requirement_of_the_image_has_its_hash() -> None:

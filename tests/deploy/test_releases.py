@@ -13,7 +13,7 @@ import pytest
 from models.events import RoundOpened
 from stream.journal import Journal, verify_journal
 from stream.store import SCHEMA_VERSION
-from tests.deploy.tools import BIN, DEPLOY, ROOT, said
+from tests.deploy.tools import BIN, DEPLOY, EXAMPLES, ROOT, said
 
 SCRIPT: Final = DEPLOY / "bin" / "pitwatch-release"
 PARTS: Final = ("models", "stream", "vision", "devices", "settlement", "simulation", "server")
@@ -76,8 +76,8 @@ def data(tmp_path: Path) -> Path:
         journal.append(RoundOpened(round=1, at=1_000, table="BJ-09"))
     config = tmp_path / "etc"
     (config / "tables").mkdir(parents=True)
-    shutil.copy(DEPLOY / "table.toml", config / "tables" / "BJ-07.toml")
-    shutil.copy(DEPLOY / "integration.toml", config / "integration.toml")
+    shutil.copy(EXAMPLES / "table.toml", config / "tables" / "BJ-07.toml")
+    shutil.copy(EXAMPLES / "integration.toml", config / "integration.toml")
     return tmp_path / "data"
 
 

@@ -17,7 +17,7 @@ EXPOSED_AT_MOST: Final = 20
 """Tenths, as ``systemd-analyze security --threshold`` has it: 100 is a service left as it comes."""
 _SET_MDWE: Final = 65
 _ALL_THAT_IS_NATIVE: Final = """
-import io, mmap, pathlib, ssl, sys
+import io, mmap, ssl, sys
 try:
     mmap.mmap(-1, 4096, prot=mmap.PROT_WRITE | mmap.PROT_EXEC)
     sys.exit("it was not denied")
@@ -28,7 +28,8 @@ from argon2 import PasswordHasher
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 import server.service.app, server.live.table, settlement.engine
 from vision.reader import Reader
-frame = next(av.open(str(pathlib.Path(sys.argv[1], "demo", "overhead.mp4"))).decode(video=0))
+from server.demo import SESSION
+frame = next(av.open(str(SESSION / "overhead.mp4")).decode(video=0))
 Reader.load().read(frame.to_ndarray(format="bgr24"), card_width_px=60)
 with av.open(io.BytesIO(), "w", "mp4") as film:
     stream = film.add_stream("libx264", 30)
@@ -114,7 +115,7 @@ def test_a_table_and_a_service_need_no_memory_that_is_written_and_run() -> None:
     except subprocess.SubprocessError:
         pytest.skip("this kernel is older than 6.3 and cannot deny it to one process")
     ran = subprocess.run(
-        [BIN / "python", "-c", _ALL_THAT_IS_NATIVE, ROOT],
+        [BIN / "python", "-c", _ALL_THAT_IS_NATIVE],
         preexec_fn=deny,
         capture_output=True,
         cwd=ROOT,

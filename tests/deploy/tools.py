@@ -10,6 +10,7 @@ import pytest
 
 ROOT: Final = Path(__file__).parents[2]
 DEPLOY: Final = ROOT / "deploy"
+EXAMPLES: Final = ROOT / "server" / "examples"
 BIN: Final = Path(sys.executable).parent
 PITWATCH: Final = BIN / "pitwatch"
 

@@ -358,6 +358,6 @@ def test_what_a_camera_is_stands_in_its_address() -> None:
         "http://cam/video.mjpg": "http",
         "https://cam/live.m3u8": "http",
         "/dev/video0": "usb",
-        "demo/overhead.mp4": "file",
+        "evening/overhead.mp4": "file",
     }
     assert {url: CameraConfig(url=url).kind for url in kinds} == kinds

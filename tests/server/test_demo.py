@@ -6,7 +6,7 @@ from rich.console import Console
 
 from models.judgements import RoundResult, Violation
 from server.comparison import Comparison, compare_sessions
-from server.demo import ROUNDS, closing
+from server.demo.showing import ROUNDS, closing
 from server.exits import Exit
 from tests.server.samples import BLACKJACK_AND_INSURANCE, DEALER_OVERDREW
 

@@ -113,6 +113,18 @@ def test_what_a_person_must_decide_is_shown_with_its_candidates(story: SessionSt
     assert "Either 7H or KD." in written
 
 
+def test_a_mistake_in_a_round_under_review_is_not_denied_by_the_summary(
+    story: SessionStory,
+) -> None:
+    in_review = replace(DEALER_OVERDREW, status="review", reviews=CARD_IN_DOUBT.reviews)
+    rounds = tell_rounds(EVENTS, (in_review,), {}, ())
+    written = page(SessionStory(SESSION, story.cited, story.layout, rounds, 1, story.head))
+    assert "No mistake found" not in written
+    assert "1 mistake suspected." in written
+    assert "<b>0</b><span>violations</span>" in written
+    assert "<b>1</b><span>violations suspected</span>" in written
+
+
 def test_every_text_is_escaped(story: SessionStory) -> None:
     (violation,) = DEALER_OVERDREW.violations
     nasty = replace(violation, detail="<script>alert(1)</script>")

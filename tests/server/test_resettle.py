@@ -16,6 +16,7 @@ from settlement.hands import total
 from tests.server.evenings import as_file, as_journal, evening, judged
 
 STANDS = "dealer_soft17=stand"
+EXAMPLE = Path(__file__).parents[2] / "server" / "examples" / "facts.jsonl"
 HOURS_26 = 390
 """Rounds of a table that deals one in four minutes for 26 hours."""
 
@@ -229,3 +230,23 @@ def test_a_dealer_who_plays_otherwise_is_named_with_each_hand(
         assert [list(row[0]) for row in database.execute(query).fetchall()] == [
             change["clauses"] for change in changes
         ]
+
+
+def test_a_round_under_review_is_counted_apart_and_not_in_the_houses_gain(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = EXAMPLE.read_text()
+    run(["settle", str(EXAMPLE), "--rulebook", "kansas-shoe", "--json"])
+    first, second = map(json.loads, capsys.readouterr().out.splitlines())
+    second["status"] = "review"
+    record = tmp_path / "table.jsonl"
+    settled = [json.dumps({"type": "round_settled", "result": one}) for one in (first, second)]
+    record.write_text(told + "\n".join(settled) + "\n")
+    asked = ["resettle", str(record), "--rulebook", "kansas-shoe", "--summary"]
+    run([*asked, "--json"])
+    summary = json.loads(capsys.readouterr().out)["summary"]
+    assert summary["in_review"] == 1
+    assert summary["house_then"] == summary["house_now"] == first["net"]
+    run(asked)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "under review 1 round: the house's gain leaves them out" in printed

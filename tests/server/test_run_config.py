@@ -11,7 +11,7 @@ from server.exits import Exit
 from server.live.check import config_faults
 from server.live.schema import table_schema
 
-EXAMPLE = Path(__file__).parents[2] / "deploy" / "table.toml"
+EXAMPLE = Path(__file__).parents[2] / "server" / "examples" / "table.toml"
 
 
 def example(folder: Path, *changes: tuple[str, str]) -> Path:

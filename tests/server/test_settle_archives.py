@@ -12,9 +12,11 @@ import pytest
 
 from server import crew
 from server.cli import run
+from server.exits import Exit
 from tests.server.evenings import as_file, as_journal, evening, judged, lines, packed
 
 RULES = ("--rulebook", "kansas-shoe")
+EXAMPLE = Path(__file__).parents[2] / "server" / "examples" / "facts.jsonl"
 
 
 def settled(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, list[Any]]:
@@ -359,3 +361,24 @@ def test_an_interrupt_ends_it_without_a_word_too_many() -> None:
         running.send_signal(signal.SIGINT)
         assert b"Traceback" not in running.stderr.read()
         assert running.wait() == 130
+
+
+def test_a_round_that_a_journal_leaves_to_a_person_is_not_settled_as_certain(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As in a replay: its violations are suspected, its stakes open."""
+    file = tmp_path / "table.jsonl"
+    item = {"what": "2H may be misread", "candidates": [], "evidence": [1]}
+    raised = {"type": "review_raised", "round": 2, "review": item}
+    told = EXAMPLE.read_text().splitlines()
+    file.write_text("\n".join([*told[:-1], json.dumps(raised), told[-1]]) + "\n")
+    assert run(["settle", str(file), *RULES, "--summary", "--json"]) == Exit.FINDINGS
+    found = json.loads(capsys.readouterr().out)["summary"]
+    assert (found["rounds"], found["not_final"], found["in_review"]) == (2, 1, 1)
+    assert found["violations"] == {}
+    assert set(found["suspected"]) == {"dealer_hit_hard_17", "wrong_payout"}
+    assert (found["open_stakes"], found["wagered"], found["underpaid"]) == (4500, 3500, 0)
+    assert run(["settle", str(file), *RULES]) == Exit.FINDINGS
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "went wrong 0 violations 2 suspected violations in rounds under review" in printed
+    assert "? 2H may be misread" in printed

@@ -3,9 +3,14 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
+from rich.console import Console
 
+from models.judgements import RoundResult
 from server.cli import run
+from server.tables import round_view, totals_line
 from tests.server.evenings import as_file
+from tests.server.samples import DEALER_OVERDREW
 from tests.settlement.table import facts
 
 SPLIT = "bet 1 1500; 1 8S; D 6D; 1 8D; D TH down; say-split 1 hand; split 1.1 1500; "
@@ -69,3 +74,29 @@ def test_odd_cents_are_told_beside_what_is_paid(
     assert "odd cents 1 payout in whole chips, 0.37 1/2 kept back in all" in lines
     up = page(text, tmp_path, capsys, "payout_unit=100", "payout_rounding=up")
     assert "odd cents 1 payout in whole chips, 0.62 1/2 added in all" in up
+
+
+def in_review(result: RoundResult) -> RoundResult:
+    return replace(result, round=result.round + 1, status="review", reviews=())
+
+
+def totals(*rounds: RoundResult) -> str:
+    return " ".join(totals_line(rounds).plain.split())
+
+
+def test_the_totals_count_suspected_violations_apart_from_certain_ones() -> None:
+    assert "1 violation 0 not final" in totals(DEALER_OVERDREW)
+    under_review = totals(in_review(DEALER_OVERDREW))
+    assert "0 violations 1 suspected violation in review 1 not final" in under_review
+    both = totals(DEALER_OVERDREW, in_review(DEALER_OVERDREW))
+    assert "1 violation 1 suspected violation in review 1 not final" in both
+
+
+def test_a_violation_in_a_round_under_review_is_printed_as_suspected() -> None:
+    console = Console(width=200)
+    with console.capture() as captured:
+        console.print(round_view(in_review(DEALER_OVERDREW)))
+        console.print(round_view(DEALER_OVERDREW))
+    lines = [line.strip() for line in captured.get().splitlines()]
+    assert sum(line.startswith("? suspected: dealer_hit_hard_17 (dealer) ") for line in lines) == 1
+    assert sum(line.startswith("✗ dealer_hit_hard_17 (dealer) ") for line in lines) == 1

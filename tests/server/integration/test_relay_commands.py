@@ -26,7 +26,7 @@ from tests.server.integration.relays import KEY, configured, hook, metric, relay
 from tests.server.integration.serving import served
 from tests.server.service.house import until, write
 
-EXAMPLE: Final = Path(__file__).parents[3] / "deploy" / "integration.toml"
+EXAMPLE: Final = Path(__file__).parents[3] / "server/examples/integration.toml"
 
 
 def example(folder: Path, *changes: tuple[str, str]) -> Path:

@@ -16,15 +16,14 @@ from models.errors import PitwatchError
 from models.judgements import RoundResult, Violation
 from server.comparison import Comparison, tally
 from server.console import screen
+from server.demo import SESSION
 from server.exits import Exit
 from server.replay import ReplayOptions
 from server.replay_command import Outputs, play_and_write, print_tables
 from server.report.citations import wording
 from server.wording import certain
 
-ROOT: Final = Path(__file__).parents[1]
-SESSION: Final = ROOT / "demo"
-REPORT: Final = ROOT / "report.html"
+REPORT: Final = Path("report.html")
 ROUNDS: Final = 5
 PAYMENT: Final = "wrong_payout"
 
@@ -80,7 +79,3 @@ def _caught(what: str, violations: list[Violation]) -> tuple[str, bool]:
         return f"{what} was not caught", False
     each = (f"{one.code}: {one.detail} ({one.clause}: {wording(one.clause)})" for one in violations)
     return f"{what} was caught: {'; '.join(each)}", True
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,39 @@
+"""The commands of README.md, one after another in one folder."""
+
+import signal
+from contextlib import ExitStack
+from typing import Final
+
+from tests.packaging.running import Shell, answers, free_port, is_free
+from tests.packaging.wheel import ROOT
+
+PORT: Final = 8707
+"""Where a service listens unless it is told otherwise."""
+_SERVING: Final = ("pitwatch console", "pitwatch serve")
+_INDENT: Final = "    "
+
+
+def commands() -> list[str]:
+    """Return every command of the program in README.md, as written but for its comment."""
+    lines = (ROOT / "README.md").read_text("utf-8").splitlines()
+    told = [line.removeprefix(_INDENT) for line in lines if line.startswith(_INDENT)]
+    return [line.split("#")[0].strip() for line in told if line.startswith("pitwatch ")]
+
+
+def run_commands(shell: Shell) -> None:
+    """Run them all; those that serve are stopped by Ctrl-C once they answer."""
+    with ExitStack() as background:
+        for line in commands():
+            if line.startswith(_SERVING):
+                _serve(shell, line)
+            elif line.endswith("&"):
+                background.enter_context(shell.beside(line.removesuffix("&").strip()))
+            else:
+                shell.run(line)
+
+
+def _serve(shell: Shell, line: str) -> None:
+    port = PORT if is_free(PORT) else free_port()
+    placed = line if port == PORT else f"{line} --port {port}"
+    with shell.running(placed, lambda: answers(port), signal.SIGINT):
+        pass

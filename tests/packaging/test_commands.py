@@ -1,0 +1,184 @@
+"""Every command of the installed program, beside files named like its own modules."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import cv2
+import httpx
+import pytest
+import typer
+from typer.main import get_command
+
+from models.cards import Card
+from server.cli import app
+from server.console_command import ACCOUNT, PASSWORD_FILE
+from server.exits import Exit
+from tests.packaging.running import Shell, answers, free_port
+from tests.packaging.wheel import Installed
+from tests.server.service.house import until
+from tests.vision.snapshots import snapshot
+from vision.scenes.decks import load_deck
+
+DECOYS = (
+    "models/__init__.py",
+    "vision/__init__.py",
+    "devices.py",
+    "settlement.py",
+    "simulation.py",
+    "stream.py",
+    "server.py",
+    "queue.py",
+    "random.py",
+)
+"""Names of the program's packages, and of two modules that Python's child processes import."""
+RULES = "--rulebook kansas-shoe"
+TABLE = "simulate evening --no-video --rounds 2 --seed 3 --mistake dealer_hit_hard_17"
+FILM = "simulate filmed --rounds 1 --spots 2 --markers --size 1280x720 --fps 4"
+COMMANDS = (
+    ("examples examples", Exit.CLEAN),
+    (TABLE, Exit.CLEAN),
+    ("replay evening --journal evening.journal --facts facts.jsonl --report r.html", None),
+    (f"settle facts.jsonl {RULES}", Exit.FINDINGS),
+    (f"settle big {RULES} --jobs 2 --summary", Exit.FINDINGS),
+    (f"resettle evening.journal {RULES} --set dealer_soft17=stand", None),
+    ("review list evening.journal", None),
+    ("review resolve evening.journal --round 1 --as stands --by ann", None),
+    ("export evening.journal --what ledger --out ledger.csv", Exit.CLEAN),
+    ("journal verify evening.journal", Exit.CLEAN),
+    ("journal backup evening.journal copy.journal", Exit.CLEAN),
+    ("journal keys table.key", Exit.CLEAN),
+    (FILM, Exit.CLEAN),
+    ("replay filmed --journal filmed.journal", None),
+    ("incident export filmed --round 1 --journal filmed.journal --out 1.zip", Exit.CLEAN),
+    ("incident verify 1.zip", Exit.FINDINGS),
+    ("calibrate filmed/overhead.mp4 filmed/layout.toml --picture check.png", Exit.CLEAN),
+    ("read examples/table.jpg", Exit.CLEAN),
+    ("rulebooks list", Exit.CLEAN),
+    ("rulebooks show kansas-shoe", Exit.CLEAN),
+    ("rulebooks diff kansas-shoe home", Exit.CLEAN),
+    ("decks learn ours ace.jpg", Exit.FINDINGS),
+    ("decks list", Exit.CLEAN),
+    ("decks show ours", Exit.CLEAN),
+    ("decks check ours", Exit.FINDINGS),
+    ("config check examples/table.toml --at-rest", Exit.CLEAN),
+    ("config schema", Exit.CLEAN),
+    ("relay try relay.toml nobody", Exit.FINDINGS),
+)
+STARTED = ("serve", "console", "run", "relay run", "relay letters", "relay resend", "report verify")
+"""Commands with a test of their own."""
+
+
+def leaves(command: typer.core.TyperGroup, *above: str) -> Iterator[str]:
+    for name, below in command.commands.items():
+        if isinstance(below, typer.core.TyperGroup):
+            yield from leaves(below, *above, name)
+        else:
+            yield " ".join((*above, name))
+
+
+def every_command() -> list[str]:
+    group = get_command(app)
+    assert isinstance(group, typer.core.TyperGroup)
+    return sorted(leaves(group))
+
+
+@pytest.fixture(scope="module")
+def shell(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    """A folder of the user's own modules, which an empty entry of PYTHONPATH would import."""
+    folder = tmp_path_factory.mktemp("commands") / "work"
+    for name in DECOYS:
+        decoy = folder / name
+        decoy.parent.mkdir(parents=True, exist_ok=True)
+        decoy.write_text(f"raise RuntimeError('imported {name} of the working directory')\n")
+    return Shell(installed, folder, {"PYTHONPATH": ":"})
+
+
+@pytest.fixture(scope="module")
+def driven(shell: Shell) -> Shell:
+    """The folder once every command that ends by itself was run there."""
+    cv2.imwrite(str(shell.folder / "ace.jpg"), snapshot(load_deck("casino-jumbo"), Card("AS"), 0))
+    (shell.folder / "relay.toml").write_text(
+        'service_url = "https://pitwatch.floor"\n[[destinations]]\nname = "nobody"\n'
+        'kind = "webhook"\n[destinations.settings]\n'
+        f'url = "http://127.0.0.1:{free_port()}/"\nsecrets = [{{ file = "secret" }}]\n'
+    )
+    (shell.folder / "secret").write_text("whsec_" + "A" * 43 + "=\n")
+    for line, status in COMMANDS:
+        if "settle big" in line:
+            _write_big(shell.folder)
+        shell.run(f"pitwatch {line}", *(() if status is None else (status,)))
+    return shell
+
+
+def _write_big(folder: Path) -> None:
+    """Write facts enough for several processes."""
+    (folder / "big").mkdir()
+    facts = (folder / "examples" / "facts.jsonl").read_bytes()
+    for number in range(2):
+        (folder / "big" / f"{number}.jsonl").write_bytes(facts * (1 + (2 << 20) // len(facts)))
+
+
+def test_every_command_is_driven() -> None:
+    words = {" ".join(line.split()[:depth]) for line, _ in COMMANDS for depth in (1, 2)}
+    assert [name for name in every_command() if name not in words | {*STARTED}] == []
+
+
+def test_every_command_says_how_it_is_used(shell: Shell) -> None:
+    code = "import sys, pitwatch, json; pitwatch.leave_out_working_directory();"
+    code += "from server.cli import run;"
+    code += "print(json.dumps([run([*words.split(), '--help']) for words in sys.argv[1:]]))"
+    shell.run("pitwatch --help", Exit.CLEAN)
+    words = " ".join(f"'{name}'" for name in every_command())
+    told = shell.run(f'python -P -c "{code}" {words}', Exit.CLEAN).splitlines()[-1]
+    assert set(json.loads(told)) == {Exit.CLEAN}
+
+
+def test_what_ends_by_itself_runs(driven: Shell) -> None:
+    for name in ("r.html", "facts.jsonl", "ledger.csv", "copy.journal", "1.zip", "check.png"):
+        assert (driven.folder / name).stat().st_size > 0, name
+
+
+def test_the_service_runs(driven: Shell) -> None:
+    port = free_port()
+    with driven.running(f"pitwatch serve . --port {port}", lambda: answers(port)):
+        pass
+
+
+def test_the_console_runs(driven: Shell) -> None:
+    port = free_port()
+    line = f"pitwatch console evening --state console --port {port}"
+    with driven.running(line, lambda: answers(port)):
+        _save_report(driven, f"http://127.0.0.1:{port}")
+    driven.run("pitwatch report verify report.pdf --key service.pem", Exit.CLEAN)
+
+
+def _save_report(shell: Shell, url: str) -> None:
+    """Save a signed report and the key that verifies it, as an officer does at the console."""
+    word = (shell.folder / "console" / PASSWORD_FILE).read_text().strip()
+    with httpx.Client(base_url=url, timeout=60) as officer:
+        body = {"name": ACCOUNT, "password": word}
+        assert officer.post("/api/sign-in", json=body).status_code == 200
+        until(lambda: officer.get("/api/sessions/bj-01/report.pdf").status_code == 200)
+        report = officer.get("/api/sessions/bj-01/report.pdf").content
+        (shell.folder / "report.pdf").write_bytes(report)
+        (shell.folder / "service.pem").write_bytes(officer.get("/api/report-key").content)
+
+
+def test_the_relay_runs(driven: Shell) -> None:
+    (driven.folder / "journals").mkdir()
+    line = "pitwatch relay run journals relay.toml --state relay"
+    with driven.running(line, (driven.folder / "relay" / "relay.sqlite").is_file):
+        driven.run("pitwatch relay letters --state relay", Exit.CLEAN)
+        driven.run("pitwatch relay resend --state relay", Exit.CLEAN)
+
+
+def test_a_live_table_runs_until_it_is_stopped(driven: Shell) -> None:
+    """The simulated table stands at the far ends of its cables."""
+    config = driven.folder / "live-live" / "table.toml"
+    film = "--rounds 1 --spots 2 --size 640x360 --fps 4"
+    with driven.running(f"pitwatch simulate live {film} --live", config.exists):
+        journal = config.with_name("BJ-01.journal")
+        with driven.running(f"pitwatch run {config}", journal.exists):
+            pass
+        assert "intact" in driven.run(f"pitwatch journal verify {journal}", Exit.CLEAN)

@@ -1,0 +1,25 @@
+"""Every command in README.md runs as written, in order, from an empty folder."""
+
+from pathlib import Path
+
+from tests.packaging.readme import commands, run_commands
+from tests.packaging.running import Shell
+from tests.packaging.wheel import ROOT, Installed
+
+
+def test_its_commands_run_in_order(installed: Installed, tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    shell = Shell(installed, folder)
+    run_commands(shell)
+    assert len(shell.seconds) == len(commands())
+    for name in ("evening.html", "evening.journal", "ledger.csv", "incident.zip", "check.png"):
+        assert (folder / name).stat().st_size > 0, name
+
+
+def test_no_command_is_passed_over() -> None:
+    """Each is a line of its own, indented, without a path before the program."""
+    told = (ROOT / "README.md").read_text("utf-8").splitlines()
+    shown = [line for line in told if line.startswith("    ") and "pitwatch" in line]
+    assert [line.split("#")[0].strip() for line in shown] == commands()
+    assert len(commands()) > 15

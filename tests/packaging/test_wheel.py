@@ -1,0 +1,57 @@
+"""What is in the wheel, and that nothing but the wheel is used."""
+
+import zipfile
+from importlib.metadata import version
+from pathlib import Path
+
+from tests.packaging.wheel import ROOT, Installed
+
+
+def product_files() -> set[str]:
+    """Return every file of the tree's top-level packages, but for the tests'."""
+    packages = {init.parent for init in ROOT.glob("*/__init__.py")} - {ROOT / "tests"}
+    return {
+        str(path.relative_to(ROOT))
+        for package in packages
+        for path in package.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+def test_every_module_and_data_file_is_in_the_wheel(installed: Installed) -> None:
+    with zipfile.ZipFile(installed.wheel) as wheel:
+        inside = {name for name in wheel.namelist() if ".dist-info/" not in name}
+    expected = product_files()
+    assert sorted(expected - inside) == []
+    assert sorted(inside - expected) == []
+    for name in (
+        "settlement/reconcile/reconciler.py",
+        "server/report/style.css",
+        "server/service/page/index.html",
+        "server/demo/session/overhead.mp4",
+        "models/rulebooks/kansas-shoe.toml",
+        "models/layouts/five-spots.toml",
+        "models/networks/reader.onnx",
+        "vision/scenes/art/decks.toml",
+    ):
+        assert name in inside
+
+
+def test_every_package_says_that_it_is_typed(installed: Installed) -> None:
+    with zipfile.ZipFile(installed.wheel) as wheel:
+        names = set(wheel.namelist())
+    packages = {name.split("/")[0] for name in names if name.endswith("/__init__.py")}
+    assert {f"{package}/py.typed" for package in packages} <= names
+
+
+def test_the_wheel_alone_is_imported(installed: Installed, tmp_path: Path) -> None:
+    code = "import models, server, settlement.reconcile as r; print(r.__file__, server.__file__)"
+    for place in installed.python(code, tmp_path).split():
+        assert Path(place).is_relative_to(installed.place)
+    code = "import importlib.util; print(importlib.util.find_spec('tests'))"
+    assert installed.python(code, tmp_path).strip() == "None"
+
+
+def test_it_tells_its_version(installed: Installed, tmp_path: Path) -> None:
+    code = "import sys; sys.argv = ['pitwatch', '--version']; import pitwatch; pitwatch.main()"
+    assert installed.python(code, tmp_path) == f"pitwatch {version('pitwatch')}\n"
