@@ -8,7 +8,8 @@ from rich.text import Text
 from models.errors import OperatorError
 from server.console import print_json, screen
 from server.wording import counted
-from stream.journal import Verified, backup_journal, verify_journal
+from stream.copies import backup_journal
+from stream.journal import Verified, verify_journal
 from stream.signing import Signer, fingerprint, read_public_key
 
 

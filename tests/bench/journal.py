@@ -16,7 +16,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from models.cards import Card
 from models.events import ShoeCardRead
 from stream.clock import HostClock, elapsed_ns
-from stream.journal import Checkpoints, Journal, backup_journal, verify_journal
+from stream.copies import backup_journal
+from stream.journal import Checkpoints, Journal, verify_journal
 from stream.signing import Signer
 
 EVENT = ShoeCardRead(
