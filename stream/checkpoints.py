@@ -68,6 +68,8 @@ class Held:
     """When that was made."""
     known: int = 0
     """How many checkpoints of this journal there are."""
+    earlier: tuple[str, ...] = ()
+    """The ids of other journals that had its name before it."""
 
 
 def read_checkpoints(file: Path) -> tuple[Checkpoint, ...]:
@@ -138,7 +140,7 @@ def held_to(
     checkpoints = tuple(checkpoints)
     own = [one for one in checkpoints if one.identity == identity]
     _check_not_replaced(checkpoints, own, name, where)
-    for one in own:
+    for one in sorted(own, key=lambda one: one.seq, reverse=True):
         found = bytes(32) if one.seq == 0 else hash_of(one.seq)
         if found is None:
             raise _missing(one, where)
@@ -149,7 +151,11 @@ def held_to(
                 way_out=_WAY_OUT,
             )
     last = max(own, key=lambda one: one.seq, default=None)
-    return Held() if last is None else Held(last.seq, last.at, len(own))
+    others = {one.identity.journal for one in checkpoints if one.identity.name == name}
+    earlier = tuple(sorted(others - {one.identity.journal for one in own}))
+    if last is None:
+        return Held(earlier=earlier)
+    return Held(last.seq, last.at, len(own), earlier)
 
 
 def utc(at_ns: int) -> str:

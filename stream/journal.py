@@ -176,7 +176,11 @@ class Journal:
 
     @classmethod
     def open(
-        cls, path: Path, checkpoints: Checkpoints | None = None, table: str | None = None
+        cls,
+        path: Path,
+        checkpoints: Checkpoints | None = None,
+        table: str | None = None,
+        against: Collection[Checkpoint] | None = None,
     ) -> Self:
         """Go on with a journal, once it is verified; one of an older version is upgraded.
 
@@ -184,10 +188,11 @@ class Journal:
         signs on, it says so in an entry, :class:`TailFound`.
 
         Raises:
-            TechnicianError: it is missing or damaged, of another table than ``table``, another
-                program writes it, or the disk refuses it.
+            TechnicianError: it is missing or damaged, of another table than ``table``, lacks an
+                entry that one of ``against`` covers, another program writes it, or the disk
+                refuses it.
         """
-        _check_table(verify_journal(path).identity, table, str(path))
+        _check_table(verify_journal(path, checkpoints=against).identity, table, str(path))
         sole = Sole(path)
         try:
             with one_line(str(path)):
@@ -243,6 +248,7 @@ class Journal:
             made = self._checkpoint_now(seq, head) if self._is_due(seq) else None
             self._insert(made)
         self._seq, self._head = seq, head
+        self.check_in_place()
         self._tell(made)
         return tuple(appended)
 
@@ -610,6 +616,8 @@ def _found(path: Path, identity: Identity) -> None:
 def _durable(path: Path) -> sqlite3.Connection:
     connection = connected(f"{path.resolve().as_uri()}?mode=rw", uri=True)
     connection.execute("PRAGMA synchronous=FULL")
+    # Written anew, so that the log of an open journal is never empty: an empty one was emptied.
+    connection.execute(f"PRAGMA user_version={version_of(connection)}")
     return connection
 
 

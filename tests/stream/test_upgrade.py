@@ -90,6 +90,9 @@ def test_a_journal_of_a_later_version_is_left_alone_and_said_to_be_so(copy: Path
     connection = sqlite3.connect(copy, isolation_level=None)
     connection.execute(f"PRAGMA user_version={SCHEMA_VERSION + 1}")
     connection.close()
-    with pytest.raises(TechnicianError, match=f"of version {SCHEMA_VERSION + 1}, this program knows {SCHEMA_VERSION}") as refused:
+    with pytest.raises(
+        TechnicianError,
+        match=f"of version {SCHEMA_VERSION + 1}, this program knows {SCHEMA_VERSION}",
+    ) as refused:
         Journal.open(copy)
     assert "a newer one" in str(refused.value)
