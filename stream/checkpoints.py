@@ -50,7 +50,7 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True, tag=_KIND):
             key, signature, head = map(bytes.fromhex, (self.key, self.signature, self.head))
         except ValueError:
             return False
-        return is_signed(key, signature, self.seq, self.at, head, self.identity)
+        return is_signed(key, signature, self.seq, self.at, head, identity=self.identity)
 
 
 _DECODER: Final = msgspec.json.Decoder(Checkpoint)

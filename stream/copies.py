@@ -5,7 +5,6 @@ what it came from. Until that is done it does not stand under its name.
 """
 
 import errno
-import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -188,12 +187,13 @@ def _is_there_already(target: Path, found: Verified) -> bool:
 def _move(files: JournalFiles, target: Path) -> None:
     with one_line(str(target)):
         try:
-            os.rename(files.main, target)
+            files.main.rename(target)
             sync_folder(target.parent)
-            return
         except OSError as fault:
             if fault.errno != errno.EXDEV:
                 raise
+        else:
+            return
     _proved(target, _copied(files.main, target))
     with one_line(str(files.main)):
         files.remove()

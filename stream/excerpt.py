@@ -110,4 +110,4 @@ def _is_signed(proof: Proof) -> bool:
         return False
     key, signature = bytes.fromhex(proof.key), bytes.fromhex(proof.signature)
     head = bytes.fromhex(proof.head)
-    return is_signed(key, signature, proof.to, proof.signed_at, head, proof.identity)
+    return is_signed(key, signature, proof.to, proof.signed_at, head, identity=proof.identity)

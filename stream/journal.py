@@ -19,7 +19,7 @@ from typing import Final, Self, TypeVar
 import msgspec
 
 from models.decode import decode_event
-from models.errors import InputRefused, OperatorError, TechnicianError
+from models.errors import InputRefused, TechnicianError
 from models.events import Event
 from models.judgements import AnyEvent
 from stream.checkpoints import Checkpoint, Held, Tell, held_to
@@ -40,7 +40,6 @@ from stream.store import (
     identity_of,
     one_line,
     transaction,
-    unusable,
     upgraded,
     version_of,
     waiting,
@@ -691,7 +690,7 @@ def _verified(connection: sqlite3.Connection, where: str) -> Verified:
             raise damaged(where, f"entry {seq} does not match its hash: {_shown(body)}")
         if seq in signatures:
             at_ns, key, signature = signatures[seq]
-            if not is_signed(key, signature, seq, at_ns, head, _at(identified, seq)):
+            if not is_signed(key, signature, seq, at_ns, head, identity=_at(identified, seq)):
                 raise damaged(where, f"the checkpoint at entry {seq} does not fit its signature")
             signed = seq
         if body.startswith(_TAIL_FOUND):

@@ -5,8 +5,8 @@
     SQLite pages …  |  magic (24)  entries (8)  head (32)  digest (32)  zeros to 4096
 
 SQLite counts its pages in its own header and takes no notice of what follows; whoever goes on
-with the journal takes the seal off first. The hash chain proves the entries; the seal proves the rest of
-the file as well: page headers, free space, the schema.
+with the journal takes the seal off first. The hash chain proves the entries; the seal proves the
+rest of the file as well: page headers, free space, the schema.
 """
 
 import hashlib

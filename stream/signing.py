@@ -117,6 +117,7 @@ def is_signed(
     seq: int,
     at_ns: int,
     head: bytes,
+    *,
     identity: Identity | None = None,
 ) -> bool:
     """Tell whether ``signature`` is that of ``public`` under the journal up to ``seq``."""

@@ -140,7 +140,7 @@ def test_an_entry_that_was_written_anew_is_not_the_one_that_was_covered(
     cut(path, 15)
     with Journal.open(path) as journal:
         journal.append_all(RoundOpened(round=n) for n in range(1, 16))
-    with pytest.raises(TechnicianError, match="entry 20 is not the one that the checkpoint of"):
+    with pytest.raises(TechnicianError, match="entry 25 is not the one that the checkpoint of"):
         verify_journal(path, (), known)
 
 

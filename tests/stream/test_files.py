@@ -83,7 +83,7 @@ def test_an_archived_journal_holds_what_its_log_held(
     killed_writer(path)
     with monkeypatch.context() as patched:
         if elsewhere:
-            patched.setattr(os, "rename", _across_disks)
+            patched.setattr(Path, "rename", _across_disks)
         archived = archive_journal(path, archive)
     assert (archived.verified.entries, archived.verified.sealed) == (50, True)
     assert verify_journal(archived.place) == archived.verified

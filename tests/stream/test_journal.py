@@ -15,7 +15,7 @@ import pytest
 from models.cards import Card
 from models.errors import OperatorError, TechnicianError
 from models.events import CardDealt, RoundClosed, RoundOpened, ShoeCardRead
-from stream.journal import Journal, Verified, verify_journal
+from stream.journal import Journal, verify_journal
 from stream.seal import PAGE_BYTES, Seal, write_seal
 from stream.store import connected
 
