@@ -52,7 +52,8 @@ def main() -> None:
     parser.add_argument("--folder", help="on the disk to measure; default the temporary one")
     given = parser.parse_args()
     events = given.events
-    signed = Checkpoints(Signer(Ed25519PrivateKey.generate()), HostClock(), entries=1000)
+    signer = Signer(Ed25519PrivateKey.generate())
+    signed = Checkpoints(signer, HostClock(), entries=1000)
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         at = Path(folder)
         by_hand = _seconds(lambda: _by_hand(at / "lines", events))
@@ -61,7 +62,7 @@ def main() -> None:
             ("lines synced by hand", None),
             ("journal", lambda: _journalled(at / "plain.journal", events, None)),
             ("journal, signed every 1000", lambda: _journalled(at / "s.journal", events, signed)),
-            ("verified", lambda: verify_journal(at / "s.journal", [signed.signer.public])),
+            ("verified", lambda: verify_journal(at / "s.journal", [signer.public])),
             ("backed up and verified twice", lambda: backup_journal(at / "s.journal", at / "b")),
         ):
             seconds = by_hand if work is None else _seconds(work)
