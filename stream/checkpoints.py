@@ -94,7 +94,7 @@ def read_checkpoints(file: Path) -> tuple[Checkpoint, ...]:
 
 def _parsed(lines: Iterable[bytes], source: str) -> Iterator[Checkpoint]:
     for number, line in enumerate(lines, start=1):
-        start = line.find(_START)
+        start = line.rfind(_START)
         if start < 0:
             continue
         try:

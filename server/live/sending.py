@@ -5,13 +5,13 @@ holds the table up. What a target does not take is tried again, the newest check
 each one covers every entry before it.
 """
 
+import errno
+import os
 import socket
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from os import O_APPEND, O_CREAT, O_WRONLY, close, fsync, write
-from os import open as open_file
 from pathlib import Path
 from threading import Condition, Thread
 from typing import Final
@@ -155,14 +155,11 @@ class _Queue(Thread):
 
 def _to_file(file: Path) -> Send:
     def send(checkpoint: Checkpoint) -> None:
-        handle = open_file(file, O_WRONLY | O_APPEND | O_CREAT, 0o640)
-        try:
+        with file.open("ab", buffering=0) as opened:
             line = msgspec.json.encode(checkpoint) + b"\n"
-            if write(handle, line) < len(line):
-                raise OSError(None, "only a part of a checkpoint could be written")
-            fsync(handle)
-        finally:
-            close(handle)
+            if opened.write(line) < len(line):
+                raise OSError(errno.ENOSPC, "only a part of a checkpoint could be written")
+            os.fsync(opened.fileno())
 
     return send
 
