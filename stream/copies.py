@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from models.errors import OperatorError, TechnicianError
+from models.errors import OperatorError
 from stream.files import JournalFiles, sync_folder
 from stream.identity import new_identity
 from stream.journal import Verified, verify_journal
 from stream.seal import Seal, write_seal
 from stream.sole import Sole
-from stream.store import at_rest, connected, damaged, one_line, unusable, upgraded
+from stream.store import at_rest, connected, damaged, no_journal, one_line, unusable, upgraded
 
 _PATIENCE_MS: Final = 5_000
 
@@ -96,9 +96,7 @@ def archive_journal(path: Path, folder: Path) -> Archived:
 
 def _check_there(path: Path) -> None:
     if not path.is_file():
-        raise TechnicianError(
-            "there is no journal", where=str(path), way_out="Check the file's name"
-        )
+        raise no_journal(path)
 
 
 @contextmanager

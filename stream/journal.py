@@ -38,6 +38,7 @@ from stream.store import (
     damaged,
     founded,
     identity_of,
+    no_journal,
     one_line,
     transaction,
     upgraded,
@@ -432,7 +433,7 @@ def verify_journal(
     """
     where = str(path)
     if not path.is_file():
-        raise TechnicianError("there is no journal", where=where, way_out="Check the file's name")
+        raise no_journal(path)
     seal, broken = _seal(path)
     with one_line(where):
         lacks_log = JournalFiles(path).is_log_missing()

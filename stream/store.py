@@ -212,7 +212,12 @@ def at_rest(path: Path) -> sqlite3.Connection:
 
     SQLite makes the index of a log where it is missing, even for a reader. So a log without one,
     as a copy of files brings it, is read in a folder of its own, which is gone before this returns.
+
+    Raises:
+        TechnicianError: there is no file, or something else than one.
     """
+    if not path.is_file():
+        raise no_journal(path)
     files = JournalFiles(path)
     if not files.log_bytes:
         return _opened(path, "mode=ro&immutable=1")
@@ -261,6 +266,12 @@ def one_line(where: str) -> Iterator[None]:
         raise unusable(where, what, way_out) from fault
     except (sqlite3.Error, UnicodeDecodeError) as fault:
         raise damaged(where, fault) from fault
+
+
+def no_journal(path: Path) -> TechnicianError:
+    """Say that there is no journal at ``path``."""
+    what = "this is no file" if path.exists() else "there is no journal"
+    return TechnicianError(what, where=str(path), way_out="Check the file's name")
 
 
 def unusable(where: str, what: str, way_out: str) -> TechnicianError:

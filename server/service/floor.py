@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from models.errors import PitwatchError
+from models.errors import PitwatchError, TechnicianError
 from models.judgements import AnyEvent
 from server.service.index import Index
 from server.service.session import Entry, Session
@@ -27,6 +27,7 @@ _WHOLE_EVERY: Final = 20
 """Every so many looks all journals are looked at, the others only at those that are written."""
 _SIDE_BY_SIDE: Final = 16
 """So many journals are read on before those that are written get their turn."""
+_AFTER_FAULT_S: Final = 1.0
 _TRIES: Final = 3
 """A journal must fail this often in a row: its writer may be opening or closing it."""
 
@@ -112,7 +113,11 @@ class Floor:
         """Follow the journals until cancelled."""
         self.open()
         while True:
-            await self.poll()
+            try:
+                await self.poll()
+            except Exception:
+                log.exception("the journals cannot be looked at; it is tried again")
+                await asyncio.sleep(_AFTER_FAULT_S)
             await asyncio.sleep(every_ns / 1e9)
 
     def open(self) -> None:
@@ -332,6 +337,10 @@ def _read_one(path: Path, place: Place, at_most: int) -> _Found:
         return read_on(path, place, at_most)
     except PitwatchError as fault:
         return fault
+    except Exception as fault:
+        log.exception("a journal cannot be read: %s", path.name)
+        what = f"it cannot be read ({type(fault).__name__})"
+        return TechnicianError(what, where=str(path), way_out="The log says more")
 
 
 def _made_by() -> str:
@@ -365,6 +374,6 @@ def _newness(stamp: _Stamp) -> tuple[bool, int]:
 def _stamp(path: Path) -> tuple[int, int]:
     try:
         state = path.stat()
-    except FileNotFoundError:
+    except OSError:
         return _NO_FILE
     return state.st_mtime_ns, state.st_size
