@@ -45,7 +45,7 @@ def run_table(file: Path, for_s: float | None, *, as_json: bool) -> Exit:
     clock = HostClock()
     reader = taught(Reader.load(), placed.config.decks, [library()])
     printer = _Printer(as_json=as_json)
-    with _journal(placed, clock) as (journal, sender):
+    with table_journal(placed, clock) as (journal, sender):
         table = LiveTable(placed, journal, clock, reader, printer.take)
         asyncio.run(_run(table, sender, for_s))
         _say_end(table)
@@ -108,7 +108,7 @@ def _say_end(table: LiveTable) -> None:
 
 
 @contextmanager
-def _journal(placed: Placed, clock: HostClock) -> Iterator[tuple[Journal, Sender]]:
+def table_journal(placed: Placed, clock: HostClock) -> Iterator[tuple[Journal, Sender]]:
     """Open the table's journal, or make it; it is sealed at the end."""
     config, path = placed.config, placed.beside(placed.config.journal)
     signer = None if config.signing_key is None else Signer.read(placed.beside(config.signing_key))
