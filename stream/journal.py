@@ -500,6 +500,17 @@ class Place:
     head: bytes = _GENESIS
 
 
+def journal_id(path: Path) -> str | None:
+    """Return a journal's id; ``None`` for one of an older version, or where it cannot be read."""
+    try:
+        with one_line(str(path)), closing(at_rest(path)) as connection:
+            check_kind(connection, str(path))
+            identified = identity_of(connection, str(path))
+    except TechnicianError:
+        return None
+    return None if identified is None else identified[1].journal
+
+
 def holds(path: Path, kind: str) -> bool:
     """Tell whether a journal has an entry of that type; nothing is proved of it.
 

@@ -15,7 +15,14 @@ from server.service.index import Index
 from server.service.session import Entry, Session
 from server.service.views import RoundRow, TableView
 from stream.clock import elapsed_ns
-from stream.journal import AnotherJournal, Place, UnknownEvent, read_between, read_on
+from stream.journal import (
+    AnotherJournal,
+    Place,
+    UnknownEvent,
+    journal_id,
+    read_between,
+    read_on,
+)
 
 POLL_NS: Final = 50_000_000
 """How often the journals are looked at."""
@@ -53,6 +60,8 @@ class _Followed:
     stamp: _Stamp | None = None
     is_settled: bool = False
     failed: int = 0
+    journal: str | None = None
+    """The id of the journal that was read, where somebody writes it."""
     is_known: bool = False
     """Whether it was read by an earlier run, and not looked at by this one yet."""
 
@@ -286,11 +295,19 @@ class Floor:
         followed.failed, followed.session.fault, followed.is_known = 0, None, False
         if not followed.is_written:
             followed.session.recent.clear()
+        elif followed.journal is None:
+            followed.journal = journal_id(followed.session.path)
         return True
 
     def _anew(self, followed: _Followed, other: AnotherJournal) -> None:
-        """A journal that an earlier run had read, and that is another now, is read anew."""
-        if not followed.is_known:
+        """Read a journal anew that took the name of the one that was read before.
+
+        The one before was archived, or an earlier run had read it. The same journal without an
+        entry that was read is none that took its place: it lost that entry.
+        """
+        now = journal_id(followed.session.path)
+        took_its_place = None not in (now, followed.journal) and now != followed.journal
+        if not (followed.is_known or took_its_place):
             self._failed(followed, other)
             return
         log.warning(
@@ -299,7 +316,7 @@ class Floor:
         )
         followed.session.forget()
         followed.session = self._session_of(followed.session.path)
-        followed.is_known, followed.stamp = False, None
+        followed.is_known, followed.stamp, followed.journal = False, None, None
 
     def _failed(self, followed: _Followed, fault: PitwatchError) -> None:
         followed.failed += 1

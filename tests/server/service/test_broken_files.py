@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from models.events import RoundOpened
+from stream.copies import archive_journal
 from stream.journal import Journal
 from tests.server.service.house import house, until, write
 
@@ -103,3 +104,40 @@ def test_a_journal_that_is_taken_away_is_not_made_anew_by_reading_it(tmp_path: P
             assert len(service.get(audit, "/api/rounds", session="good")["items"]) == 8
     with Journal.create(journals / "gone.journal") as journal:
         journal.append_all(rounds(1))
+
+
+def test_the_journal_that_follows_an_archived_one_is_read_and_a_cut_one_is_a_fault(
+    tmp_path: Path,
+) -> None:
+    journals, archive = tmp_path / "journals", tmp_path / "archive"
+    journals.mkdir()
+    archive.mkdir()
+    path = journals / "t.journal"
+    with house(journals, tmp_path / "state") as service:
+        service.staff()
+        with service.signed_in("audit") as audit:
+
+            def last_seq() -> int:
+                found = service.get(audit, "/api/sessions")
+                return max((one["last_seq"] for one in found), default=0)
+
+            with Journal.create(path) as journal:
+                journal.append_all(rounds(8))
+                until(lambda: last_seq() == 8)
+            archive_journal(path, archive)
+            with Journal.create(path) as journal:
+                journal.append_all(rounds(5))
+                until(lambda: last_seq() == 5, tries=400)
+            whole = path.read_bytes()
+            with Journal.open(path) as journal:
+                journal.append_all(rounds(3))
+                until(lambda: last_seq() == 8)
+            path.write_bytes(whole)
+
+            def fault() -> str | None:
+                (found,) = service.get(audit, "/api/sessions")
+                said: str | None = found.get("fault")
+                return said
+
+            until(lambda: fault() is not None, tries=400)
+            assert "entry 8 is not the one that was read before" in (fault() or "")
