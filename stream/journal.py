@@ -145,6 +145,7 @@ class Journal:
         self._signed_seq, self._signed_ns = _last_checkpoint(connection)
         self._told_seq = self._signed_seq
         self._lost: Loss | None = None
+        self._lost_how = ""
         self._watch = None if path is None else Watch(path)
         identified = identity_of(connection, self._where)
         assert identified is not None, "journals are upgraded before they are written"
@@ -271,17 +272,17 @@ class Journal:
         Raises:
             TechnicianError: they were; what was acknowledged is copied beside it where possible.
         """
-        loss = None if self._watch is None or self._lost else self._watch.loss()
-        if loss is None:
+        loss = None if self._watch is None else self._watch.loss()
+        if loss is None and self._lost is None:
             return
-        which, what = loss
-        self._lost = which
-        kept = self._rescued() if which == "main" else None
+        if loss is not None and self._lost is None:
+            self._lost, what = loss
+            kept = self._rescued() if self._lost == "main" else None
+            self._lost_how = what if kept is None else f"{what}; its entries were kept in {kept}"
         raise TechnicianError(
-            f"{what}, so nothing more is written",
+            f"{self._lost_how}. Nothing more is written",
             where=self._where,
-            way_out="Find out who did that, and start again"
-            + ("" if kept is None else f"; all {self._seq} entries were kept in {kept}"),
+            way_out="Find out who did that, and start again",
         )
 
     def read(self, after_seq: int = 0) -> Iterator[AnyEvent | UnknownEvent]:
