@@ -43,7 +43,7 @@ def show_verified(
         screen().print(_story(file, found, trusted=bool(public), doubts=doubts))
     if doubts:
         return Exit.UNPROVEN
-    return Exit.FINDINGS if public and found.found else Exit.CLEAN
+    return Exit.FINDINGS if found.gaps or (public and found.found) else Exit.CLEAN
 
 
 def back_up(file: Path, copy: Path, *, as_json: bool) -> None:
@@ -111,6 +111,7 @@ def _facts(file: Path, found: Verified) -> dict[str, object]:
         "signed": found.signed,
         "keys": list(found.keys),
         "found_not_witnessed": found.found,
+        "log_missing_after": found.gaps,
         "checkpoints": found.held,
     }
 
@@ -145,7 +146,8 @@ def _story(file: Path, found: Verified, *, trusted: bool, doubts: Sequence[str])
         whose = "the key given" if trusted else f"key {', '.join(found.keys)}"
         line.append(f"\nsigned up to entry {found.signed} by {whose}")
     if found.held is not None and found.held.at is not None:
-        line.append(f"\nas the checkpoints say, up to entry {found.held.seq}, {utc(found.held.at)}")
+        last = f"entry {found.held.seq}, the last of {utc(found.held.at)}"
+        line.append(f"\ncheckpoints cover it up to {last}")
     for doubt in doubts:
         line.append(f"\n{doubt}", style="bold yellow")
     for note in _notes(found, trusted=trusted):
@@ -164,6 +166,8 @@ def _notes(found: Verified, *, trusted: bool) -> Iterator[str]:
             f"{_from(first - 1, last)} signed by a restart that found them and did not see them "
             "written"
         )
+    for last in found.gaps:
+        yield f"a restart found its write-ahead log missing: entries may be too, after entry {last}"
     if found.held is not None and found.held.earlier:
         yield f"other journals had this name before it: {', '.join(found.held.earlier)}"
     if found.signed and not trusted:

@@ -6,11 +6,10 @@ time to time a checkpoint signs the last hash and which journal it is, and with 
 before; it leaves the table as it is made.
 """
 
-import hashlib
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from types import TracebackType
@@ -22,23 +21,21 @@ from models.decode import decode_event
 from models.errors import InputRefused, TechnicianError
 from models.events import Event
 from models.judgements import AnyEvent
-from stream.checkpoints import Checkpoint, Held, Tell, held_to
+from stream.checkpoints import Checkpoint, Tell
 from stream.clock import Clock
 from stream.files import JournalFiles, sync_folder
 from stream.identity import Identity, new_identity
-from stream.seal import Seal, SealBroken, break_seal, read_seal, write_seal
-from stream.signing import Signer, is_signed
+from stream.seal import Seal, break_seal, write_seal
+from stream.signing import Signer
 from stream.sole import Sole
 from stream.store import (
     SCHEMA_VERSION,
     at_rest,
     check_kind,
-    check_pages,
     connected,
     damaged,
     founded,
     identity_of,
-    no_journal,
     one_line,
     transaction,
     upgraded,
@@ -47,9 +44,34 @@ from stream.store import (
     written_in,
 )
 from stream.upcasting import upcast
+from stream.verifying import (
+    GENESIS,
+    LogMissing,
+    TailFound,
+    Verified,
+    link,
+    verified,
+    verify_journal,
+)
 from stream.watching import Loss, Watch
 
-_GENESIS: Final = bytes(32)
+__all__ = [
+    "AnotherJournal",
+    "Checkpoints",
+    "Journal",
+    "Place",
+    "TailFound",
+    "UnknownEvent",
+    "Verified",
+    "holds",
+    "journal_id",
+    "link",
+    "read_between",
+    "read_journal",
+    "read_on",
+    "verify_journal",
+]
+
 _READ_AT_ONCE: Final = 500
 
 
@@ -62,27 +84,11 @@ class UnknownEvent(msgspec.Struct, frozen=True):
     """Its JSON as journalled."""
 
 
-class TailFound(Event, frozen=True, kw_only=True, tag="tail_found"):
-    """Entries that this process found unsigned when it opened the journal, and did not write.
-
-    A signature after it stands for the order of these entries, not for where they came from.
-    """
-
-    first: int
-    last: int
-    head: str
-    """The hash of entry ``last``, in hex."""
-
-
 class _Head(msgspec.Struct):
     type: str
 
 
 _EVENT: Final[msgspec.json.Decoder[AnyEvent]] = msgspec.json.Decoder(AnyEvent)
-
-
-_TAIL_FOUND: Final = b'{"type":"tail_found"'
-_TAIL: Final[msgspec.json.Decoder[TailFound]] = msgspec.json.Decoder(TailFound)
 
 
 E = TypeVar("E", bound=Event | UnknownEvent)
@@ -102,29 +108,6 @@ class Checkpoints:
     """… or with the first entry after so long."""
     tell: Tell = lambda _: None
     """Sends each one away from the table, once it is durable."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verified:
-    """A journal that is as it was written."""
-
-    entries: int
-    head: str
-    """The last entry's hash in hex; it stands for every entry before it."""
-    sealed: bool
-    """Whether the file was closed in order, so that every byte of it is proved."""
-    signed: int = 0
-    """The last entry that a checkpoint signs, with all before it; 0 where none does."""
-    keys: tuple[str, ...] = ()
-    """The public keys, in hex, whose checkpoints it holds."""
-    identity: Identity | None = None
-    """Which journal it is; ``None`` for one of an older version."""
-    found: tuple[tuple[int, int], ...] = ()
-    """First and last of the entries that a process found unsigned at its start, and signed on."""
-    lacks_log: bool = False
-    """Whether it was not closed in order and its write-ahead log is gone: it may lack entries."""
-    held: Held | None = None
-    """What the checkpoints that it was held to cover; ``None`` where there were none to ask."""
 
 
 class Journal:
@@ -172,7 +155,7 @@ class Journal:
         except BaseException:
             sole.let_go()
             raise
-        journal._tell(journal._checkpoint_now(0, _GENESIS))
+        journal._tell(journal._checkpoint_now(0, GENESIS))
         return journal
 
     @classmethod
@@ -193,7 +176,8 @@ class Journal:
                 entry that one of ``against`` covers, another program writes it, or the disk
                 refuses it.
         """
-        _check_table(verify_journal(path, checkpoints=against).identity, table, str(path))
+        found = verify_journal(path, checkpoints=against)
+        _check_table(found.identity, table, str(path))
         sole = Sole(path)
         try:
             with one_line(str(path)):
@@ -207,6 +191,8 @@ class Journal:
             raise
         try:
             journal._mark_found_tail()
+            if found.lacks_log:
+                journal._mark_missing_log(found.entries)
         except BaseException:
             journal._abandon()
             raise
@@ -301,7 +287,7 @@ class Journal:
             TechnicianError: naming the first bad entry and what differs.
         """
         with one_line(self._where):
-            return _verified(self._connection, self._where)
+            return verified(self._connection, self._where)
 
     def close(self) -> None:
         """Close in order; a file is signed and sealed, so that any change to it shows.
@@ -382,6 +368,10 @@ class Journal:
         )
         self.append(found)
 
+    def _mark_missing_log(self, last: int) -> None:
+        at_ns = None if self._checkpoints is None else self._checkpoints.clock.now_ns()
+        self.append(LogMissing(at=at_ns, table=self.identity.table, last=last))
+
     def _rescued(self) -> Path | None:
         """Copy what this process still has open of a file that is gone from its place."""
         assert self._path is not None
@@ -412,59 +402,6 @@ class Journal:
     @property
     def _where(self) -> str:
         return "journal in memory" if self._path is None else str(self._path)
-
-
-def verify_journal(
-    path: Path, keys: Collection[bytes] = (), checkpoints: Collection[Checkpoint] | None = None
-) -> Verified:
-    """Check a journal's file: its seal if it was closed, its entries, signatures and pages.
-
-    Nothing is written. A journal that is being written can be verified as well.
-
-    Args:
-        path: the journal.
-        keys: the public keys, 32 bytes each, that may have signed it; with none, a signature
-            must fit the key it names, whoever's that is.
-        checkpoints: those that left the table, to hold the journal to; ``None`` asks for none.
-
-    Raises:
-        TechnicianError: naming the first bad entry and what differs; with ``keys``, also where
-            nothing is signed, or by another key; with ``checkpoints``, where it lacks an entry
-            that one of them covers.
-    """
-    where = str(path)
-    if not path.is_file():
-        raise no_journal(path)
-    seal, broken = _seal(path)
-    with one_line(where):
-        lacks_log = JournalFiles(path).is_log_missing()
-        with closing(at_rest(path)) as connection:
-            found = _verified(connection, where)
-            if checkpoints is not None:
-                held = _held(connection, checkpoints, found.identity, path)
-                found = replace(found, held=held)
-    if broken is not None:
-        raise damaged(where, broken) from broken
-    _check_keys(found, keys, where)
-    if seal is None:
-        return replace(found, lacks_log=lacks_log)
-    if (seal.entries, seal.head.hex()) != (found.entries, found.head):
-        raise damaged(where, "the seal is another journal's")
-    return replace(found, sealed=True)
-
-
-def _held(
-    connection: sqlite3.Connection,
-    checkpoints: Collection[Checkpoint],
-    identity: Identity | None,
-    path: Path,
-) -> Held:
-    def hash_of(seq: int) -> bytes | None:
-        query = "SELECT hash FROM entries WHERE seq = ?"
-        row: tuple[bytes] | None = connection.execute(query, (seq,)).fetchone()
-        return None if row is None else row[0]
-
-    return held_to(checkpoints, identity, path.name, hash_of, str(path))
 
 
 def _check_table(identity: Identity | None, table: str | None, where: str) -> None:
@@ -498,7 +435,7 @@ class Place:
     """How far a journal has been read: its last entry read, and that entry's hash."""
 
     seq: int = 0
-    head: bytes = _GENESIS
+    head: bytes = GENESIS
 
 
 def journal_id(path: Path) -> str | None:
@@ -587,17 +524,6 @@ def read_between(path: Path, after_seq: int, last_seq: int) -> tuple[AnyEvent | 
         )
 
 
-def _seal(path: Path) -> tuple[Seal | None, SealBroken | None]:
-    """Return the seal, or why it is broken: the entries may say it more exactly."""
-    if waiting(path):
-        return None, None
-    try:
-        with one_line(str(path)):
-            return read_seal(path), None
-    except SealBroken as broken:
-        return None, broken
-
-
 def _read(
     connection: sqlite3.Connection, where: str, after_seq: int
 ) -> Iterator[AnyEvent | UnknownEvent]:
@@ -636,7 +562,7 @@ def _durable(path: Path) -> sqlite3.Connection:
 def _last(connection: sqlite3.Connection) -> tuple[int, bytes]:
     query = "SELECT seq, hash FROM entries ORDER BY seq DESC LIMIT 1"
     row: tuple[int, bytes] | None = connection.execute(query).fetchone()
-    return row or (0, _GENESIS)
+    return row or (0, GENESIS)
 
 
 def _last_checkpoint(connection: sqlite3.Connection) -> tuple[int, int]:
@@ -678,75 +604,3 @@ def _as_written(body: bytes) -> AnyEvent | None:
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
     return event if msgspec.json.encode(event) == body else None
-
-
-def link(head: bytes, seq: int, body: bytes) -> bytes:
-    """Return the hash of an entry: over the hash before it, its number and its JSON."""
-    return hashlib.sha256(head + seq.to_bytes(8, "big") + body).digest()
-
-
-def _verified(connection: sqlite3.Connection, where: str) -> Verified:
-    check_kind(connection, where)
-    signatures = _signatures(connection)
-    identified = identity_of(connection, where)
-    seq, head, signed = 0, _GENESIS, 0
-    tails: list[tuple[int, int]] = []
-    rows = connection.execute("SELECT seq, hash, body FROM entries ORDER BY seq")
-    for found, stored, body in rows:
-        seq += 1
-        if found != seq:
-            raise damaged(where, f"entry {seq} is missing, entry {found} stands in its place")
-        if not (isinstance(stored, bytes) and isinstance(body, bytes)):
-            raise damaged(where, f"entry {seq} is not stored as bytes")
-        head = link(head, seq, body)
-        if stored != head:
-            raise damaged(where, f"entry {seq} does not match its hash: {_shown(body)}")
-        if seq in signatures:
-            at_ns, key, signature = signatures[seq]
-            if not is_signed(key, signature, seq, at_ns, head, identity=_at(identified, seq)):
-                raise damaged(where, f"the checkpoint at entry {seq} does not fit its signature")
-            signed = seq
-        if body.startswith(_TAIL_FOUND):
-            tails.append(_tail(body, where, seq))
-    if signatures and max(signatures) > seq:
-        last = max(signatures)
-        raise damaged(where, f"entries up to {last} were signed, but it ends with entry {seq}")
-    check_pages(connection, where)
-    keys = tuple(sorted({key.hex() for _, key, _ in signatures.values()}))
-    identity = None if identified is None else identified[1]
-    return Verified(seq, head.hex(), False, signed, keys, identity, tuple(tails))
-
-
-def _at(identified: tuple[int, Identity] | None, seq: int) -> Identity | None:
-    """Return what a checkpoint at entry ``seq`` signs of the journal's identity."""
-    return identified[1] if identified is not None and seq >= identified[0] else None
-
-
-def _tail(body: bytes, where: str, seq: int) -> tuple[int, int]:
-    try:
-        found = _TAIL.decode(body)
-    except msgspec.DecodeError as fault:
-        raise damaged(where, f"entry {seq} says which entries were found, but {fault}") from fault
-    return found.first, found.last
-
-
-def _signatures(connection: sqlite3.Connection) -> dict[int, tuple[int, bytes, bytes]]:
-    if version_of(connection) == 1:
-        return {}
-    rows = connection.execute("SELECT seq, at, key, signature FROM checkpoints")
-    return {seq: (at_ns, bytes(key), bytes(signature)) for seq, at_ns, key, signature in rows}
-
-
-def _check_keys(found: Verified, keys: Collection[bytes], where: str) -> None:
-    if not keys:
-        return
-    strangers = set(found.keys) - {key.hex() for key in keys}
-    if strangers:
-        raise damaged(where, f"it is signed by another key, {min(strangers)}")
-    if not found.signed and found.entries:
-        raise damaged(where, "nothing of it is signed")
-
-
-def _shown(body: bytes) -> str:
-    text = body.decode("utf-8", "backslashreplace")
-    return text if len(text) <= 60 else text[:59] + "…"

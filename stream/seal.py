@@ -49,7 +49,8 @@ def write_seal(path: Path, seal: Seal) -> None:
 def break_seal(path: Path) -> None:
     """Take the seal off a journal that is gone on with; durable on return.
 
-    Otherwise the file would still pass for closed in order after its write-ahead log was lost.
+    Otherwise the file would still pass for closed in order after its write-ahead log was lost, and
+    SQLite would count the seal as a page of the database.
     """
     with path.open("r+b") as file:
         file.truncate(_database_bytes(file))

@@ -82,7 +82,7 @@ def test_all_that_was_asked_for_is_proven(signed: Path, capsys: Capture) -> None
     assert verify(signed, "--against", signed / "elsewhere") == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "made as 07.journal of table BJ-07" in out
-    assert "as the checkpoints say, up to entry 25" in out
+    assert "checkpoints cover it up to entry 25" in out
 
 
 def test_an_unsigned_tail_has_a_status_of_its_own(signed: Path, capsys: Capture) -> None:
@@ -138,6 +138,10 @@ def test_a_journal_whose_log_was_removed_is_not_proven(signed: Path, capsys: Cap
     out = " ".join(capsys.readouterr().out.split())
     assert "its write-ahead log is missing: entries may be too" in out
     assert "intact" not in out
+    Journal.open(path).close()
+    assert run(["journal", "verify", str(path)]) == 3
+    out = " ".join(capsys.readouterr().out.split())
+    assert "entries may be too, after entry 0" in out
 
 
 def test_entries_that_a_restart_found_are_for_a_person_to_look_at(

@@ -165,6 +165,9 @@ def test_a_journal_without_its_log_is_not_taken_for_whole(tmp_path: Path) -> Non
     path.with_name("t.journal-wal").unlink()
     found = verify_journal(path)
     assert (found.entries, found.sealed, found.lacks_log) == (5, False, True)
+    Journal.open(path).close()
+    found = verify_journal(path)
+    assert (found.entries, found.sealed, found.gaps) == (6, True, (5,)), "a restart hides nothing"
 
 
 def test_a_journal_says_whose_it_is(tmp_path: Path) -> None:
