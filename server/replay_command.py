@@ -10,7 +10,7 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from models.errors import OperatorError, TechnicianError
+from models.errors import TechnicianError
 from models.events import Fact
 from server.comparison import tally
 from server.console import print_json, progress_bar, screen
@@ -24,6 +24,7 @@ from server.tables import print_rounds, truth_line
 from server.wholefile import check_place, write_whole
 from server.wording import counted, is_clean
 from stream.clock import elapsed_ns
+from stream.copies import whole_journal
 from stream.journal import Journal
 from vision.reader import Reader
 
@@ -121,23 +122,8 @@ def new_journal(path: Path | None) -> Iterator[Journal]:
         with Journal.in_memory() as journal:
             yield journal
         return
-    if path.exists():
-        raise OperatorError(
-            "the journal exists already", where=str(path), way_out="Name a new file"
-        )
-    half = path.with_name(f".{path.name}.part")
-    _remove(half)
-    try:
-        with Journal.create(half) as journal:
-            yield journal
-        half.rename(path)
-    finally:
-        _remove(half)
-
-
-def _remove(journal: Path) -> None:
-    for ending in ("", "-wal", "-shm"):
-        journal.with_name(journal.name + ending).unlink(missing_ok=True)
+    with whole_journal(path) as journal:
+        yield journal
 
 
 def _print_lines(replayed: Replayed) -> None:

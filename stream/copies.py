@@ -14,7 +14,7 @@ from typing import Final
 from models.errors import OperatorError
 from stream.files import JournalFiles, sync_folder
 from stream.identity import new_identity
-from stream.journal import Verified, verify_journal
+from stream.journal import Journal, Verified, verify_journal
 from stream.seal import Seal, write_seal
 from stream.sole import Sole
 from stream.store import at_rest, connected, damaged, no_journal, one_line, unusable, upgraded
@@ -28,6 +28,27 @@ class Archived:
 
     place: Path
     verified: Verified
+
+
+@contextmanager
+def whole_journal(path: Path) -> Iterator[Journal]:
+    """Write a new journal that stands at ``path`` once the block has ended well, and not before.
+
+    Raises:
+        OperatorError: a file of a journal is at ``path`` already.
+        TechnicianError: the disk refuses it.
+    """
+    JournalFiles(path).check_vacant()
+    part = JournalFiles(path.with_name(f".{path.name}.part"))
+    part.remove()
+    try:
+        with Journal.create(part.main, name=path.name) as journal:
+            yield journal
+        with one_line(str(path)):
+            part.main.rename(path)
+            sync_folder(path.parent)
+    finally:
+        part.remove()
 
 
 def backup_journal(source: Path, target: Path) -> Verified:

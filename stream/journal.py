@@ -136,9 +136,15 @@ class Journal:
 
     @classmethod
     def create(
-        cls, path: Path, checkpoints: Checkpoints | None = None, table: str | None = None
+        cls,
+        path: Path,
+        checkpoints: Checkpoints | None = None,
+        table: str | None = None,
+        name: str | None = None,
     ) -> Self:
         """Start a new journal of ``table``, signed as ``checkpoints`` says.
+
+        ``name`` is that of its file, where it does not have it yet.
 
         Raises:
             OperatorError: a file of a journal is at ``path`` already.
@@ -150,7 +156,7 @@ class Journal:
         try:
             files.check_vacant()
             with one_line(str(path)):
-                _found(path, new_identity(path.name, table))
+                _found(path, new_identity(name or path.name, table))
                 journal = cls(_durable(path), path, checkpoints, sole)
         except BaseException:
             sole.let_go()

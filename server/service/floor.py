@@ -15,6 +15,7 @@ from server.service.index import Index
 from server.service.session import Entry, Session
 from server.service.views import RoundRow, TableView
 from stream.clock import elapsed_ns
+from stream.files import JournalFiles
 from stream.journal import (
     AnotherJournal,
     Place,
@@ -368,11 +369,10 @@ def _made_by() -> str:
 
 def _stamped(folder: Path, paths: Sequence[Path] | None) -> list[tuple[Path, _Stamp]]:
     """Return the sizes and times of these journals, or of all there are, and of their logs."""
-    found = []
-    for path in _journals(folder) if paths is None else paths:
-        log = path.with_name(path.name + "-wal")
-        found.append((path, (*_stamp(path), *_stamp(log))))
-    return found
+    return [
+        (path, (*_stamp(path), *_stamp(JournalFiles(path).log)))
+        for path in (_journals(folder) if paths is None else paths)
+    ]
 
 
 def _journals(folder: Path) -> list[Path]:

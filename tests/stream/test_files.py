@@ -9,7 +9,7 @@ import pytest
 
 from models.errors import OperatorError, TechnicianError
 from models.events import RoundOpened
-from stream.copies import archive_journal, backup_journal, restore_journal
+from stream.copies import archive_journal, backup_journal, restore_journal, whole_journal
 from stream.identity import Identity
 from stream.journal import Journal, Place, read_between, read_on, verify_journal
 
@@ -168,6 +168,20 @@ def test_a_journal_without_its_log_is_not_taken_for_whole(tmp_path: Path) -> Non
     Journal.open(path).close()
     found = verify_journal(path)
     assert (found.entries, found.sealed, found.gaps) == (6, True, (5,)), "a restart hides nothing"
+
+
+def test_a_journal_that_is_written_whole_or_not_at_all_has_the_name_it_gets(tmp_path: Path) -> None:
+    path = tmp_path / "t.journal"
+    with pytest.raises(ZeroDivisionError), whole_journal(path) as journal:
+        journal.append_all(opened(1, 1 // journal.last_seq))
+    assert names(tmp_path) == set()
+    with whole_journal(path) as journal:
+        journal.append_all(opened(1, 3))
+        assert not path.exists()
+    found = verify_journal(path)
+    assert found.identity is not None
+    assert found.identity.is_named(path)
+    assert found.sealed
 
 
 def test_a_journal_says_whose_it_is(tmp_path: Path) -> None:
