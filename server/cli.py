@@ -14,21 +14,21 @@ import typer
 from models.errors import PitwatchError
 from server.decks_cli import Library, decks
 from server.exits import Exit
+from server.journal_cli import journals
 from server.process import Ended, as_process
 from server.relay_cli import relay
 
 app = typer.Typer(
     name="pitwatch",
     epilog="Exit status: 0 clean · 3 something for a person to look at · 4 part of an archive "
-    "passed over unread · 2 input refused · 129 SIGHUP · 141 stdout closed by its reader · "
-    "143 SIGTERM.",
+    "passed over unread · 5 not proven · 2 input refused · 129 SIGHUP · 141 stdout closed by its "
+    "reader · 143 SIGTERM.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 rulebooks = typer.Typer(help="The shipped rulebooks, every value with its citation.")
-journals = typer.Typer(help="The tamper-evident record of a table.")
 incident_files = typer.Typer(help="One file that proves what happened at a table.")
 configs = typer.Typer(help="The configuration of a live table.")
 reviews = typer.Typer(help="What the sensors left to a person.")
@@ -693,6 +693,22 @@ def resolve_review(
     review_command.resolve(journal, said, rules, key, as_json=as_json)
 
 
+@app.command("restore", epilog="[dim]pitwatch restore /var/backups/pitwatch/NAME DATA[/dim]")
+def restore_site(
+    backup: Annotated[Path, typer.Argument(help="A folder that pitwatch-backup made.")],
+    data: Annotated[Path, typer.Argument(help="Where journals and service stand.")],
+) -> None:
+    """Put a backup's journals and service files into DATA, all of them or none.
+
+    Every file is held to its checksum and every journal to its chain, before and after it is
+    written. No file is written over. Stop tables and service first. Run it again after an
+    interruption: it goes on where it stopped.
+    """
+    from server import restore_command
+
+    restore_command.restore(backup, data)
+
+
 @reports.command("verify", epilog="[dim]pitwatch report verify bj-07.12-report.pdf[/dim]")
 def verify_report(
     file: Annotated[Path, typer.Argument(help="A report, HTML or PDF, as the service made it.")],
@@ -705,56 +721,6 @@ def verify_report(
     from server import report_command
 
     report_command.verify_report(file, key, as_json=as_json)
-
-
-@journals.command("verify", epilog="[dim]pitwatch journal verify table-07.journal[/dim]")
-def verify_journal(
-    file: Annotated[Path, typer.Argument(help="The journal of a table.")],
-    keys: Annotated[
-        list[Path] | None,
-        typer.Option("--key", metavar="PUBLIC.pem", help="Who may have signed it; repeatable."),
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Check every entry and the chain between them; one flipped byte is found and named.
-
-    With --key its checkpoints must be signed by that key, so that it is the table's own record
-    and not another's in its place. What was written after the last checkpoint is not signed.
-    """
-    from server import journal_page
-
-    journal_page.show_verified(file, keys or (), as_json=as_json)
-
-
-@journals.command(
-    "backup", epilog="[dim]pitwatch journal backup table-07.journal /backup/07.journal[/dim]"
-)
-def back_up_journal(
-    file: Annotated[Path, typer.Argument(help="The journal of a table, at work or at rest.")],
-    copy: Annotated[Path, typer.Argument(help="A new file.")],
-    force: Force = False,
-    as_json: Json = False,
-) -> None:
-    """Copy a journal while it is being written, and verify the copy."""
-    from server import journal_page
-
-    journal_page.back_up(file, copy, as_json=as_json, force=force)
-
-
-@journals.command("keys", epilog="[dim]pitwatch journal keys table-07.key[/dim]")
-def make_journal_key(
-    file: Annotated[Path, typer.Argument(help="The private key's file; made where it is not.")],
-    public: Annotated[
-        Path | None,
-        typer.Option("--public", help="Where the public key goes; default FILE.pub.pem."),
-    ] = None,
-    force: Force = False,
-    as_json: Json = False,
-) -> None:
-    """Make the key that signs a table's journal, and export its public half for auditors."""
-    from server import journal_page
-
-    journal_page.export_keys(file, public, as_json=as_json, force=force)
 
 
 @incident_files.command(

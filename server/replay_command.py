@@ -25,6 +25,7 @@ from server.tables import print_rounds, truth_line
 from server.wholefile import check_place, write_whole
 from server.wording import counted, is_clean
 from stream.clock import elapsed_ns
+from stream.copies import whole_journal
 from stream.journal import Journal
 from vision.reader import Reader
 
@@ -127,20 +128,8 @@ def new_journal(path: Path | None) -> Iterator[Journal]:
         with Journal.in_memory() as journal:
             yield journal
         return
-    half = path.with_name(f".{path.name}.part")
-    _remove(half)
-    try:
-        with Journal.create(half) as journal:
-            yield journal
-        _remove(path)
-        half.rename(path)
-    finally:
-        _remove(half)
-
-
-def _remove(journal: Path) -> None:
-    for ending in ("", "-wal", "-shm"):
-        journal.with_name(journal.name + ending).unlink(missing_ok=True)
+    with whole_journal(path, force=True) as journal:
+        yield journal
 
 
 def _print_lines(replayed: Replayed) -> None:

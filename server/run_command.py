@@ -14,12 +14,14 @@ from server.console import print_json, screen
 from server.deck_shelf import library, taught
 from server.exits import Exit
 from server.live.check import checked
-from server.live.config import Placed
+from server.live.config import Placed, SentCheckpoints
+from server.live.sending import Sender, Target, known_checkpoints, target_at
 from server.live.status import Standing
 from server.live.table import LiveTable
 from server.process import stop_signals
 from server.tables import round_view
 from server.wording import is_clean
+from stream.checkpoints import trusted
 from stream.clock import HostClock
 from stream.journal import Checkpoints, Journal
 from stream.signing import Signer
@@ -43,9 +45,9 @@ def run_table(file: Path, for_s: float | None, *, as_json: bool) -> Exit:
     clock = HostClock()
     reader = taught(Reader.load(), placed.config.decks, [library()])
     printer = _Printer(as_json=as_json)
-    with _journal(placed, clock) as journal:
+    with table_journal(placed, clock) as (journal, sender):
         table = LiveTable(placed, journal, clock, reader, printer.take)
-        asyncio.run(_run(table, for_s))
+        asyncio.run(_run(table, sender, for_s))
         _say_end(table)
     return Exit.CLEAN if printer.clean else Exit.FINDINGS
 
@@ -68,23 +70,24 @@ class _Printer:
             screen().print(round_view(event.result))
 
 
-async def _run(table: LiveTable, for_s: float | None) -> None:
+async def _run(table: LiveTable, sender: Sender, for_s: float | None) -> None:
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in stop_signals():
         loop.add_signal_handler(number, stop.set)
     if for_s is not None:
         loop.call_later(for_s, stop.set)
-    status = asyncio.create_task(_show(table.standing))
+    status = asyncio.create_task(_show(table.standing, sender))
     try:
         await table.run(stop)
     finally:
         status.cancel()
 
 
-async def _show(standing: Standing) -> None:
+async def _show(standing: Standing, sender: Sender) -> None:
     """Keep the status line on a terminal; elsewhere say it when it changes."""
     shown = ""
     while True:
+        standing.unsent = sender.fault
         line = standing.line()
         if line != shown:
             end = "" if sys.stderr.isatty() else "\n"
@@ -105,10 +108,34 @@ def _say_end(table: LiveTable) -> None:
 
 
 @contextmanager
-def _journal(placed: Placed, clock: HostClock) -> Iterator[Journal]:
+def table_journal(placed: Placed, clock: HostClock) -> Iterator[tuple[Journal, Sender]]:
     """Open the table's journal, or make it; it is sealed at the end."""
-    path, key = placed.beside(placed.config.journal), placed.config.signing_key
-    due = None if key is None else Checkpoints(Signer.read(placed.beside(key)), clock)
-    opened = Journal.open(path, due) if path.exists() else Journal.create(path, due)
-    with opened as journal:
-        yield journal
+    config, path = placed.config, placed.beside(placed.config.journal)
+    signer = None if config.signing_key is None else Signer.read(placed.beside(config.signing_key))
+    with Sender(_targets(placed)) as sender:
+        due = _due(config.checkpoints, signer, clock, sender)
+        if path.exists():
+            known = trusted(known_checkpoints(_targets(placed)), _keys(signer))
+            opened = Journal.open(path, due, config.table, known)
+        else:
+            opened = Journal.create(path, due, config.table)
+        with opened as journal:
+            yield journal, sender
+
+
+def _targets(placed: Placed) -> tuple[Target, ...]:
+    sent = placed.config.checkpoints
+    return () if sent is None else tuple(target_at(to, placed.file.parent) for to in sent.to)
+
+
+def _keys(signer: Signer | None) -> tuple[bytes, ...]:
+    return () if signer is None else (signer.public,)
+
+
+def _due(
+    sent: SentCheckpoints | None, signer: Signer | None, clock: HostClock, sender: Sender
+) -> Checkpoints | None:
+    if sent is None:
+        return None if signer is None else Checkpoints(signer, clock)
+    period_ns = round(sent.seconds * 1e9)
+    return Checkpoints(signer, clock, sent.entries, period_ns, sender.tell)

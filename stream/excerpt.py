@@ -13,9 +13,10 @@ from pathlib import Path
 import msgspec
 
 from models.errors import OperatorError
+from stream.identity import Identity
 from stream.journal import link, verify_journal
 from stream.signing import fingerprint, is_signed
-from stream.store import at_rest, one_line, version_of
+from stream.store import at_rest, identity_of, one_line, version_of
 
 
 class Proof(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -36,6 +37,8 @@ class Proof(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     where the journal is not signed up to here."""
     key: str | None = None
     signature: str | None = None
+    identity: Identity | None = None
+    """Which journal it is, as the signature has it; ``None`` for journals of versions 1 and 2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ def excerpt(path: Path, first: int, last: int) -> Excerpt:
     """
     verify_journal(path)
     with one_line(str(path)), closing(at_rest(path)) as connection:
-        signed = None
+        signed, identified = None, identity_of(connection, str(path))
         if version_of(connection) > 1:
             query = "SELECT seq, at, key, signature FROM checkpoints WHERE seq >= ? ORDER BY seq"
             signed = connection.execute(query, (last,)).fetchone()
@@ -74,7 +77,11 @@ def excerpt(path: Path, first: int, last: int) -> Excerpt:
     if signed is not None:
         _, at_ns, key, signature = signed
         proof = msgspec.structs.replace(
-            proof, signed_at=at_ns, key=bytes(key).hex(), signature=bytes(signature).hex()
+            proof,
+            signed_at=at_ns,
+            key=bytes(key).hex(),
+            signature=bytes(signature).hex(),
+            identity=identified[1] if identified is not None and to >= identified[0] else None,
         )
     return Excerpt(proof, tuple(bytes(row[2]) for row in rows))
 
@@ -102,4 +109,5 @@ def _is_signed(proof: Proof) -> bool:
     if proof.key is None or proof.signature is None or proof.signed_at is None:
         return False
     key, signature = bytes.fromhex(proof.key), bytes.fromhex(proof.signature)
-    return is_signed(key, signature, proof.to, proof.signed_at, bytes.fromhex(proof.head))
+    head = bytes.fromhex(proof.head)
+    return is_signed(key, signature, proof.to, proof.signed_at, head, identity=proof.identity)

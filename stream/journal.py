@@ -2,11 +2,10 @@
 
 One SQLite file in WAL mode. An entry is an event's JSON exactly as it was hashed; its hash is
 SHA-256 over the hash before it, its ``seq`` (eight bytes, big-endian) and those bytes. From
-time to time a checkpoint signs the last hash, and with it every entry before.
+time to time a checkpoint signs the last hash and which journal it is, and with it every entry
+before; it leaves the table as it is made.
 """
 
-import hashlib
-import os
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing, suppress
@@ -19,21 +18,24 @@ from typing import Final, Self, TypeVar
 import msgspec
 
 from models.decode import decode_event
-from models.errors import InputRefused, OperatorError, TechnicianError
+from models.errors import InputRefused, TechnicianError
 from models.events import Event
 from models.judgements import AnyEvent
+from stream.checkpoints import Checkpoint, Tell
 from stream.clock import Clock
-from stream.seal import Seal, SealBroken, read_seal, write_seal
-from stream.signing import Signer, is_signed
+from stream.files import JournalFiles, sync_folder
+from stream.identity import Identity, new_identity
+from stream.seal import Seal, break_seal, write_seal
+from stream.signing import Signer
 from stream.sole import Sole
 from stream.store import (
     SCHEMA_VERSION,
     at_rest,
     check_kind,
-    check_pages,
     connected,
     damaged,
     founded,
+    identity_of,
     one_line,
     transaction,
     upgraded,
@@ -42,8 +44,34 @@ from stream.store import (
     written_in,
 )
 from stream.upcasting import upcast
+from stream.verifying import (
+    GENESIS,
+    LogMissing,
+    TailFound,
+    Verified,
+    link,
+    verified,
+    verify_journal,
+)
+from stream.watching import Loss, Watch
 
-_GENESIS: Final = bytes(32)
+__all__ = [
+    "AnotherJournal",
+    "Checkpoints",
+    "Journal",
+    "Place",
+    "TailFound",
+    "UnknownEvent",
+    "Verified",
+    "holds",
+    "journal_id",
+    "link",
+    "read_between",
+    "read_journal",
+    "read_on",
+    "verify_journal",
+]
+
 _READ_AT_ONCE: Final = 500
 
 
@@ -68,30 +96,18 @@ E = TypeVar("E", bound=Event | UnknownEvent)
 
 @dataclass(frozen=True, slots=True)
 class Checkpoints:
-    """When a journal is signed, and by which key."""
+    """When checkpoints of a journal are made, by which key, and who is told."""
 
-    signer: Signer
+    signer: Signer | None
+    """Signs them; ``None`` where the table has no key: they then leave it unsigned."""
     clock: Clock
     """Says when a checkpoint is due, and when it was made."""
     entries: int = 1000
     """At the latest after so many entries …"""
     period_ns: int = 60_000_000_000
     """… or with the first entry after so long."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verified:
-    """A journal that is as it was written."""
-
-    entries: int
-    head: str
-    """The last entry's hash in hex; it stands for every entry before it."""
-    sealed: bool
-    """Whether the file was closed in order, so that every byte of it is proved."""
-    signed: int = 0
-    """The last entry that a checkpoint signs, with all before it; 0 where none does."""
-    keys: tuple[str, ...] = ()
-    """The public keys, in hex, whose checkpoints it holds."""
+    tell: Tell = lambda _: None
+    """Sends each one away from the table, once it is durable."""
 
 
 class Journal:
@@ -110,52 +126,88 @@ class Journal:
         self._checkpoints = checkpoints
         self._seq, self._head = _last(connection)
         self._signed_seq, self._signed_ns = _last_checkpoint(connection)
+        self._told_seq = self._signed_seq
+        self._lost: Loss | None = None
+        self._lost_how = ""
+        self._watch = None if path is None else Watch(path)
+        identified = identity_of(connection, self._where)
+        assert identified is not None, "journals are upgraded before they are written"
+        _, self.identity = identified
 
     @classmethod
-    def create(cls, path: Path, checkpoints: Checkpoints | None = None) -> Self:
-        """Start a new journal, signed as ``checkpoints`` says.
+    def create(
+        cls,
+        path: Path,
+        checkpoints: Checkpoints | None = None,
+        table: str | None = None,
+        name: str | None = None,
+    ) -> Self:
+        """Start a new journal of ``table``, signed as ``checkpoints`` says.
+
+        ``name`` is that of its file, where it does not have it yet.
 
         Raises:
-            OperatorError: there is a file at ``path`` already.
+            OperatorError: a file of a journal is at ``path`` already.
             TechnicianError: the disk refuses it, or another program begins one there.
         """
-        if path.exists():
-            raise OperatorError(
-                "the journal exists already", where=str(path), way_out="Name a new file"
-            )
+        files = JournalFiles(path)
+        files.check_vacant()
         sole = Sole(path)
         try:
+            files.check_vacant()
             with one_line(str(path)):
-                _found(path)
-                return cls(_durable(path), path, checkpoints, sole)
+                _found(path, new_identity(name or path.name, table))
+                journal = cls(_durable(path), path, checkpoints, sole)
         except BaseException:
             sole.let_go()
             raise
+        journal._tell(journal._checkpoint_now(0, GENESIS))
+        return journal
 
     @classmethod
-    def open(cls, path: Path, checkpoints: Checkpoints | None = None) -> Self:
+    def open(
+        cls,
+        path: Path,
+        checkpoints: Checkpoints | None = None,
+        table: str | None = None,
+        against: Collection[Checkpoint] | None = None,
+    ) -> Self:
         """Go on with a journal, once it is verified; one of an older version is upgraded.
 
+        Entries that no checkpoint signs yet were written by another process. Before this one
+        signs on, it says so in an entry, :class:`TailFound`.
+
         Raises:
-            TechnicianError: it is missing or damaged, another program writes it, or the disk
+            TechnicianError: it is missing or damaged, of another table than ``table``, lacks an
+                entry that one of ``against`` covers, another program writes it, or the disk
                 refuses it.
         """
-        verify_journal(path)
+        found = verify_journal(path, checkpoints=against)
+        _check_table(found.identity, table, str(path))
         sole = Sole(path)
         try:
             with one_line(str(path)):
+                break_seal(path)
                 connection = _durable(path)
                 if version_of(connection) < SCHEMA_VERSION:
-                    upgraded(connection)
-                return cls(connection, path, checkpoints, sole)
+                    upgraded(connection, new_identity(path.name, table))
+                journal = cls(connection, path, checkpoints, sole)
         except BaseException:
             sole.let_go()
             raise
+        try:
+            journal._mark_found_tail()
+            if found.lacks_log:
+                journal._mark_missing_log(found.entries)
+        except BaseException:
+            journal._abandon()
+            raise
+        return journal
 
     @classmethod
     def in_memory(cls) -> Self:
         """Start a journal that ends with the process: for replays and tests."""
-        return cls(founded(connected(":memory:")), None)
+        return cls(founded(connected(":memory:"), new_identity("memory", None)), None)
 
     @property
     def last_seq(self) -> int:
@@ -183,24 +235,47 @@ class Journal:
             head = link(head, seq, body)
             appended.append(numbered)
             rows.append((seq, head, body))
+        self.check_in_place()
         with one_line(self._where), transaction(self._connection):
             self._connection.executemany("INSERT INTO entries VALUES (?, ?, ?)", rows)
-            signed_ns = self._sign(seq, head) if self._is_due(seq) else None
+            made = self._checkpoint_now(seq, head) if self._is_due(seq) else None
+            self._insert(made)
         self._seq, self._head = seq, head
-        self._note(signed_ns)
+        self.check_in_place()
+        self._tell(made)
         return tuple(appended)
 
     def checkpoint(self) -> None:
-        """Sign what was not signed yet; without a key, or with nothing new, do nothing.
+        """Make a checkpoint of what none covers yet; with nothing new, do nothing.
 
         Raises:
             TechnicianError: the disk refuses it; what is in the journal stays in it.
         """
-        if self._checkpoints is None or self._seq == self._signed_seq:
+        if self._checkpoints is None or self._seq == self._told_seq:
             return
+        made = self._checkpoint_now(self._seq, self._head)
         with one_line(self._where), transaction(self._connection):
-            signed_ns = self._sign(self._seq, self._head)
-        self._note(signed_ns)
+            self._insert(made)
+        self._tell(made)
+
+    def check_in_place(self) -> None:
+        """Notice that the journal's files were deleted, replaced or truncated by somebody else.
+
+        Raises:
+            TechnicianError: they were; what was acknowledged is copied beside it where possible.
+        """
+        loss = None if self._watch is None else self._watch.loss()
+        if loss is None and self._lost is None:
+            return
+        if loss is not None and self._lost is None:
+            self._lost, what = loss
+            kept = self._rescued() if self._lost == "main" else None
+            self._lost_how = what if kept is None else f"{what}; its entries were kept in {kept}"
+        raise TechnicianError(
+            f"{self._lost_how}. Nothing more is written",
+            where=self._where,
+            way_out="Find out who did that, and start again",
+        )
 
     def read(self, after_seq: int = 0) -> Iterator[AnyEvent | UnknownEvent]:
         """Yield the events after ``after_seq`` in order.
@@ -218,7 +293,7 @@ class Journal:
             TechnicianError: naming the first bad entry and what differs.
         """
         with one_line(self._where):
-            return _verified(self._connection, self._where)
+            return verified(self._connection, self._where)
 
     def close(self) -> None:
         """Close in order; a file is signed and sealed, so that any change to it shows.
@@ -227,6 +302,9 @@ class Journal:
             TechnicianError: the disk refuses it; every entry is in the file all the same.
         """
         try:
+            if self._lost == "main":
+                self._close_lost()
+                return
             try:
                 self.checkpoint()
             finally:
@@ -252,57 +330,94 @@ class Journal:
 
     def _is_due(self, seq: int) -> bool:
         due = self._checkpoints
-        if due is None or seq == self._signed_seq:
+        if due is None or seq == self._told_seq:
             return False
         return (
-            seq - self._signed_seq >= due.entries
+            seq - self._told_seq >= due.entries
             or due.clock.now_ns() - self._signed_ns >= due.period_ns
         )
 
-    def _sign(self, seq: int, head: bytes) -> int:
-        assert self._checkpoints is not None
+    def _checkpoint_now(self, seq: int, head: bytes) -> Checkpoint | None:
+        if self._checkpoints is None:
+            return None
         signer, at_ns = self._checkpoints.signer, self._checkpoints.clock.now_ns()
-        row = (seq, at_ns, signer.public, signer.sign(seq, at_ns, head))
-        self._connection.execute("INSERT INTO checkpoints VALUES (?, ?, ?, ?)", row)
-        return at_ns
+        made = Checkpoint(identity=self.identity, seq=seq, head=head.hex(), at=at_ns)
+        if signer is None:
+            return made
+        signature = signer.sign(seq, at_ns, head, self.identity)
+        return msgspec.structs.replace(made, key=signer.public.hex(), signature=signature.hex())
 
-    def _note(self, signed_ns: int | None) -> None:
-        if signed_ns is not None:
-            self._signed_seq, self._signed_ns = self._seq, signed_ns
+    def _insert(self, made: Checkpoint | None) -> None:
+        """Put a signed checkpoint into the journal as well."""
+        if made is not None and made.key is not None and made.signature is not None:
+            row = (made.seq, made.at, bytes.fromhex(made.key), bytes.fromhex(made.signature))
+            self._connection.execute("INSERT INTO checkpoints VALUES (?, ?, ?, ?)", row)
+
+    def _tell(self, made: Checkpoint | None) -> None:
+        """Take note of a checkpoint that is durable, and send it away."""
+        if made is not None and self._checkpoints is not None:
+            self._told_seq, self._signed_ns = made.seq, made.at if made.seq else self._signed_ns
+            self._checkpoints.tell(made)
+
+    def _mark_found_tail(self) -> None:
+        """Say which entries are unsigned, before they are signed together with later ones."""
+        due = self._checkpoints
+        if due is None or due.signer is None or self._seq == self._signed_seq:
+            return
+        first, last = self._signed_seq + 1, self._seq
+        found = TailFound(
+            at=due.clock.now_ns(),
+            table=self.identity.table,
+            first=first,
+            last=last,
+            head=self._head.hex(),
+        )
+        self.append(found)
+
+    def _mark_missing_log(self, last: int) -> None:
+        at_ns = None if self._checkpoints is None else self._checkpoints.clock.now_ns()
+        self.append(LogMissing(at=at_ns, table=self.identity.table, last=last))
+
+    def _rescued(self) -> Path | None:
+        """Copy what this process still has open of a file that is gone from its place."""
+        assert self._path is not None
+        copy = JournalFiles(self._path.with_name(f"{self._path.name}.{self._seq}.rescued"))
+        try:
+            with closing(connected(str(copy.main))) as target:
+                self._connection.backup(target)
+            found = verify_journal(copy.main)
+            write_seal(copy.main, Seal(found.entries, bytes.fromhex(found.head)))
+        except (TechnicianError, sqlite3.Error, OSError):
+            copy.remove()
+            return None
+        return copy.main
+
+    def _close_lost(self) -> None:
+        """Close without touching what stands in the place of the journal."""
+        assert self._watch is not None
+        with suppress(sqlite3.Error, OSError), self._watch.sparing_others():
+            self._connection.close()
+
+    def _abandon(self) -> None:
+        """Close without a checkpoint or a seal."""
+        with suppress(sqlite3.Error):
+            self._connection.close()
+        if self._sole is not None:
+            self._sole.let_go()
 
     @property
     def _where(self) -> str:
         return "journal in memory" if self._path is None else str(self._path)
 
 
-def verify_journal(path: Path, keys: Collection[bytes] = ()) -> Verified:
-    """Check a journal's file: its seal if it was closed, its entries, signatures and pages.
-
-    Nothing is written. A journal that is being written can be verified as well.
-
-    Args:
-        path: the journal.
-        keys: the public keys, 32 bytes each, that may have signed it; with none, a signature
-            must fit the key it names, whoever's that is.
-
-    Raises:
-        TechnicianError: naming the first bad entry and what differs; with ``keys``, also where
-            nothing is signed, or by another key.
-    """
-    where = str(path)
-    if not path.is_file():
-        raise TechnicianError("there is no journal", where=where, way_out="Check the file's name")
-    seal, broken = _seal(path)
-    with one_line(where), closing(at_rest(path)) as connection:
-        found = _verified(connection, where)
-    if broken is not None:
-        raise damaged(where, broken) from broken
-    _check_keys(found, keys, where)
-    if seal is None:
-        return found
-    if (seal.entries, seal.head.hex()) != (found.entries, found.head):
-        raise damaged(where, "the seal is another journal's")
-    return Verified(found.entries, found.head, True, found.signed, found.keys)
+def _check_table(identity: Identity | None, table: str | None, where: str) -> None:
+    own = None if identity is None else identity.table
+    if own is not None and table is not None and own != table:
+        raise TechnicianError(
+            f"the journal is table {own}'s, not {table}'s",
+            where=where,
+            way_out=f"Put table {table}'s own journal there, or name a new one",
+        )
 
 
 def read_journal(path: Path) -> Iterator[AnyEvent | UnknownEvent]:
@@ -326,7 +441,18 @@ class Place:
     """How far a journal has been read: its last entry read, and that entry's hash."""
 
     seq: int = 0
-    head: bytes = _GENESIS
+    head: bytes = GENESIS
+
+
+def journal_id(path: Path) -> str | None:
+    """Return a journal's id; ``None`` for one of an older version, or where it cannot be read."""
+    try:
+        with one_line(str(path)), closing(at_rest(path)) as connection:
+            check_kind(connection, str(path))
+            identified = identity_of(connection, str(path))
+    except TechnicianError:
+        return None
+    return None if identified is None else identified[1].journal
 
 
 def holds(path: Path, kind: str) -> bool:
@@ -404,64 +530,6 @@ def read_between(path: Path, after_seq: int, last_seq: int) -> tuple[AnyEvent | 
         )
 
 
-def backup_journal(source: Path, target: Path, *, force: bool = False) -> Verified:
-    """Copy a journal, also while it is being written, verify the copy and seal it.
-
-    The copy holds every entry that was acknowledged before this was called. It appears under
-    its name only when it is whole.
-
-    Raises:
-        OperatorError: there is a file at ``target`` already, and ``force`` does not give it up.
-        TechnicianError: the journal is missing or damaged, or a disk refuses it.
-    """
-    if target.exists() and not force:
-        raise OperatorError(
-            "the backup exists already", where=str(target), way_out="Name a new file"
-        )
-    if not source.is_file():
-        raise TechnicianError(
-            "there is no journal", where=str(source), way_out="Check the file's name"
-        )
-    part = target.with_name(target.name + ".part")
-    try:
-        with one_line(str(part)):
-            part.unlink(missing_ok=True)
-            _copy(source, part)
-        found = verify_journal(part)
-        with one_line(str(part)):
-            write_seal(part, Seal(found.entries, bytes.fromhex(found.head)))
-            part.replace(target)
-            _sync_folder(target.parent)
-    finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-    return verify_journal(target)
-
-
-def _copy(source: Path, target: Path) -> None:
-    with closing(at_rest(source)) as reading, closing(connected(str(target))) as copy:
-        reading.backup(copy)
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _seal(path: Path) -> tuple[Seal | None, SealBroken | None]:
-    """Return the seal, or why it is broken: the entries may say it more exactly."""
-    if waiting(path):
-        return None, None
-    try:
-        with one_line(str(path)):
-            return read_seal(path), None
-    except SealBroken as broken:
-        return None, broken
-
-
 def _read(
     connection: sqlite3.Connection, where: str, after_seq: int
 ) -> Iterator[AnyEvent | UnknownEvent]:
@@ -479,26 +547,28 @@ def _read(
         after_seq = rows[-1][0]
 
 
-def _found(path: Path) -> None:
+def _found(path: Path, identity: Identity) -> None:
     """Put an empty journal at ``path``, whole or not at all: a process may be killed meanwhile."""
-    half = path.with_name(f".{path.name}.new")
-    for ending in ("", "-wal", "-shm"):
-        half.with_name(half.name + ending).unlink(missing_ok=True)
-    founded(connected(str(half))).close()
-    half.rename(path)
-    _sync_folder(path.parent)
+    half = JournalFiles(path.with_name(f".{path.name}.new"))
+    half.remove()
+    founded(connected(str(half.main)), identity).close()
+    JournalFiles(path).remove_companions()
+    half.main.rename(path)
+    sync_folder(path.parent)
 
 
 def _durable(path: Path) -> sqlite3.Connection:
-    connection = connected(str(path))
+    connection = connected(f"{path.resolve().as_uri()}?mode=rw", uri=True)
     connection.execute("PRAGMA synchronous=FULL")
+    # Written anew, so that the log of an open journal is never empty: an empty one was emptied.
+    connection.execute(f"PRAGMA user_version={version_of(connection)}")
     return connection
 
 
 def _last(connection: sqlite3.Connection) -> tuple[int, bytes]:
     query = "SELECT seq, hash FROM entries ORDER BY seq DESC LIMIT 1"
     row: tuple[int, bytes] | None = connection.execute(query).fetchone()
-    return row or (0, _GENESIS)
+    return row or (0, GENESIS)
 
 
 def _last_checkpoint(connection: sqlite3.Connection) -> tuple[int, int]:
@@ -540,57 +610,3 @@ def _as_written(body: bytes) -> AnyEvent | None:
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
     return event if msgspec.json.encode(event) == body else None
-
-
-def link(head: bytes, seq: int, body: bytes) -> bytes:
-    """Return the hash of an entry: over the hash before it, its number and its JSON."""
-    return hashlib.sha256(head + seq.to_bytes(8, "big") + body).digest()
-
-
-def _verified(connection: sqlite3.Connection, where: str) -> Verified:
-    check_kind(connection, where)
-    signatures = _signatures(connection)
-    seq, head, signed = 0, _GENESIS, 0
-    rows = connection.execute("SELECT seq, hash, body FROM entries ORDER BY seq")
-    for found, stored, body in rows:
-        seq += 1
-        if found != seq:
-            raise damaged(where, f"entry {seq} is missing, entry {found} stands in its place")
-        if not (isinstance(stored, bytes) and isinstance(body, bytes)):
-            raise damaged(where, f"entry {seq} is not stored as bytes")
-        head = link(head, seq, body)
-        if stored != head:
-            raise damaged(where, f"entry {seq} does not match its hash: {_shown(body)}")
-        if seq in signatures:
-            at_ns, key, signature = signatures[seq]
-            if not is_signed(key, signature, seq, at_ns, head):
-                raise damaged(where, f"the checkpoint at entry {seq} does not fit its signature")
-            signed = seq
-    if signatures and max(signatures) > seq:
-        last = max(signatures)
-        raise damaged(where, f"entries up to {last} were signed, but it ends with entry {seq}")
-    check_pages(connection, where)
-    keys = tuple(sorted({key.hex() for _, key, _ in signatures.values()}))
-    return Verified(seq, head.hex(), False, signed, keys)
-
-
-def _signatures(connection: sqlite3.Connection) -> dict[int, tuple[int, bytes, bytes]]:
-    if version_of(connection) == 1:
-        return {}
-    rows = connection.execute("SELECT seq, at, key, signature FROM checkpoints")
-    return {seq: (at_ns, bytes(key), bytes(signature)) for seq, at_ns, key, signature in rows}
-
-
-def _check_keys(found: Verified, keys: Collection[bytes], where: str) -> None:
-    if not keys:
-        return
-    strangers = set(found.keys) - {key.hex() for key in keys}
-    if strangers:
-        raise damaged(where, f"it is signed by another key, {min(strangers)}")
-    if not found.signed and found.entries:
-        raise damaged(where, "nothing of it is signed")
-
-
-def _shown(body: bytes) -> str:
-    text = body.decode("utf-8", "backslashreplace")
-    return text if len(text) <= 60 else text[:59] + "…"

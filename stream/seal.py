@@ -4,9 +4,9 @@
 
     SQLite pages …  |  magic (24)  entries (8)  head (32)  digest (32)  zeros to 4096
 
-SQLite counts its pages in its own header and takes no notice of what follows; its next
-checkpoint writes over the seal. The hash chain proves the entries; the seal proves the rest of
-the file as well: page headers, free space, the schema.
+SQLite counts its pages in its own header and takes no notice of what follows; whoever goes on
+with the journal takes the seal off first. The hash chain proves the entries; the seal proves the
+rest of the file as well: page headers, free space, the schema.
 """
 
 import hashlib
@@ -43,6 +43,17 @@ def write_seal(path: Path, seal: Seal) -> None:
         file.seek(length)
         file.write(page)
         file.flush()
+        os.fsync(file.fileno())
+
+
+def break_seal(path: Path) -> None:
+    """Take the seal off a journal that is gone on with; durable on return.
+
+    Otherwise the file would still pass for closed in order after its write-ahead log was lost, and
+    SQLite would count the seal as a page of the database.
+    """
+    with path.open("r+b") as file:
+        file.truncate(_database_bytes(file))
         os.fsync(file.fileno())
 
 

@@ -2,10 +2,11 @@
 
 What a checkpoint signs::
 
-    'pitwatch checkpoint 1' LF  |  seq (8)  |  at (8)  |  hash of entry seq (32)
+    'pitwatch checkpoint 2' LF  |  identity (32)  |  seq (8)  |  at (8)  |  hash of entry seq (32)
 
-both numbers big-endian, ``at`` in nanoseconds since the Unix epoch. What else a table's key
-signs begins with another purpose.
+both numbers big-endian, ``at`` in nanoseconds since the Unix epoch, the identity as
+:mod:`stream.identity` hashes it. Journals of versions 1 and 2 had no identity; their checkpoints
+are of form 1, which leaves it out. What else a table's key signs begins with another purpose.
 """
 
 import hashlib
@@ -26,8 +27,10 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from models.errors import InstallerError, OperatorError
+from stream.identity import Identity
 
-_PURPOSE: Final = b"pitwatch checkpoint 1\n"
+_WITHOUT_IDENTITY: Final = b"pitwatch checkpoint 1\n"
+_WITH_IDENTITY: Final = b"pitwatch checkpoint 2\n"
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
@@ -84,9 +87,9 @@ class Signer:
             raise _no_key(path)
         return cls(key)
 
-    def sign(self, seq: int, at_ns: int, head: bytes) -> bytes:
+    def sign(self, seq: int, at_ns: int, head: bytes, identity: Identity | None = None) -> bytes:
         """Return the signature, 64 bytes, of a journal up to entry ``seq``."""
-        return self._key.sign(_signed(seq, at_ns, head))
+        return self._key.sign(_signed(seq, at_ns, head, identity))
 
     def sign_digest(self, purpose: str, digest: bytes) -> bytes:
         """Return the signature, 64 bytes, under a SHA-256 for ``purpose``, no checkpoint's."""
@@ -108,9 +111,17 @@ def read_public_key(path: Path) -> bytes:
     return key.public_bytes(Encoding.Raw, PublicFormat.Raw)
 
 
-def is_signed(public: bytes, signature: bytes, seq: int, at_ns: int, head: bytes) -> bool:
+def is_signed(
+    public: bytes,
+    signature: bytes,
+    seq: int,
+    at_ns: int,
+    head: bytes,
+    *,
+    identity: Identity | None = None,
+) -> bool:
     """Tell whether ``signature`` is that of ``public`` under the journal up to ``seq``."""
-    return _fits(public, signature, _signed(seq, at_ns, head))
+    return _fits(public, signature, _signed(seq, at_ns, head, identity))
 
 
 def is_digest_signed(public: bytes, signature: bytes, purpose: str, digest: bytes) -> bool:
@@ -135,8 +146,11 @@ def _purposed(purpose: str, digest: bytes) -> bytes:
     return f"pitwatch {purpose}\n".encode() + digest
 
 
-def _signed(seq: int, at_ns: int, head: bytes) -> bytes:
-    return _PURPOSE + seq.to_bytes(8, "big") + at_ns.to_bytes(8, "big") + head
+def _signed(seq: int, at_ns: int, head: bytes, identity: Identity | None) -> bytes:
+    place = seq.to_bytes(8, "big") + at_ns.to_bytes(8, "big") + head
+    if identity is None:
+        return _WITHOUT_IDENTITY + place
+    return _WITH_IDENTITY + identity.digest + place
 
 
 def _text(path: Path) -> bytes:

@@ -1,22 +1,31 @@
 """The file under a journal: its tables in every version, opened, upgraded, and its errors named.
 
 Version 1 had the entries alone. Version 2 adds signed checkpoints, and says which entries an
-older version wrote. Going from one to the next is a step of its own in ``_UPGRADES``; entries
-are never rewritten, they are lifted when they are read (:mod:`stream.upcasting`).
+older version wrote. Version 3 adds the journal's identity, which checkpoints then sign. Going
+from one to the next is a step of its own in ``_UPGRADES``; entries are never rewritten, they are
+lifted when they are read (:mod:`stream.upcasting`).
 """
 
 import errno
+import shutil
 import sqlite3
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 from models.errors import TechnicianError
+from stream.files import JournalFiles
+from stream.identity import Identity
 from stream.seal import PAGE_BYTES
 
 APPLICATION_ID: Final = 0x50495457
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
+
+_IDENTIFIED: Final = 3
+"""The first version whose journals have an identity."""
 
 _RESTORE: Final = "Keep this file as it is and restore the journal from its last good copy"
 _CHECK: Final = "Check the disk, and that no other program writes this journal"
@@ -54,7 +63,19 @@ _ADDED_BY_2: Final = (
     "CREATE TRIGGER checkpoints_never_go BEFORE DELETE ON checkpoints"
     " BEGIN SELECT raise(ABORT, 'a checkpoint never goes'); END",
 )
-_SCHEMAS: Final = {1: _VERSION_1, 2: _VERSION_1 + _ADDED_BY_2}
+_ADDED_BY_3: Final = (
+    "CREATE TABLE identity (from_seq INTEGER PRIMARY KEY, journal TEXT NOT NULL,"
+    " name TEXT NOT NULL, of_table TEXT)",
+    "CREATE TRIGGER identity_never_changes BEFORE UPDATE ON identity"
+    " BEGIN SELECT raise(ABORT, 'the identity never changes'); END",
+    "CREATE TRIGGER identity_never_goes BEFORE DELETE ON identity"
+    " BEGIN SELECT raise(ABORT, 'the identity never goes'); END",
+)
+_ADDED: Final = (_VERSION_1, _ADDED_BY_2, _ADDED_BY_3)
+"""What each version added to the tables of the one before."""
+_SCHEMAS: Final = {
+    version: tuple(chain.from_iterable(_ADDED[:version])) for version in range(1, len(_ADDED) + 1)
+}
 
 
 def connected(address: str, *, uri: bool = False) -> sqlite3.Connection:
@@ -64,7 +85,7 @@ def connected(address: str, *, uri: bool = False) -> sqlite3.Connection:
     return connection
 
 
-def founded(connection: sqlite3.Connection) -> sqlite3.Connection:
+def founded(connection: sqlite3.Connection, identity: Identity) -> sqlite3.Connection:
     """Make a new journal of an empty database, durable from its first entry."""
     for setting in (
         f"page_size={PAGE_BYTES}",
@@ -78,28 +99,50 @@ def founded(connection: sqlite3.Connection) -> sqlite3.Connection:
         for statement in _SCHEMAS[SCHEMA_VERSION]:
             connection.execute(statement)
         connection.execute("INSERT INTO versions VALUES (1, ?)", (SCHEMA_VERSION,))
+        _identify(connection, identity, from_seq=1)
     return connection
 
 
-def upgraded(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """Bring a verified journal of an older version to this one, in one transaction."""
+def upgraded(connection: sqlite3.Connection, identity: Identity) -> sqlite3.Connection:
+    """Bring a verified journal of an older version to this one, in one transaction.
+
+    One that had no identity gets ``identity``, which holds from its next entry on.
+    """
     with transaction(connection):
         for version in range(version_of(connection), SCHEMA_VERSION):
             _UPGRADES[version](connection)
             connection.execute(f"PRAGMA user_version={version + 1}")
+        if connection.execute("SELECT 1 FROM identity").fetchone() is None:
+            _identify(connection, identity, _entries(connection) + 1)
     return connection
+
+
+def _identify(connection: sqlite3.Connection, identity: Identity, from_seq: int) -> None:
+    row = (from_seq, identity.journal, identity.name, identity.table)
+    connection.execute("INSERT INTO identity VALUES (?, ?, ?, ?)", row)
+
+
+def _entries(connection: sqlite3.Connection) -> int:
+    found: int = connection.execute("SELECT coalesce(max(seq), 0) FROM entries").fetchone()[0]
+    return found
 
 
 def _to_2(connection: sqlite3.Connection) -> None:
     for statement in _ADDED_BY_2:
         connection.execute(statement)
-    entries = connection.execute("SELECT coalesce(max(seq), 0) FROM entries").fetchone()[0]
+    entries = _entries(connection)
     if entries:
         connection.execute("INSERT INTO versions VALUES (1, 1)")
     connection.execute("INSERT INTO versions VALUES (?, 2)", (entries + 1,))
 
 
-_UPGRADES: Final[Mapping[int, Callable[[sqlite3.Connection], None]]] = {1: _to_2}
+def _to_3(connection: sqlite3.Connection) -> None:
+    for statement in _ADDED_BY_3:
+        connection.execute(statement)
+    connection.execute("INSERT OR REPLACE INTO versions VALUES (?, 3)", (_entries(connection) + 1,))
+
+
+_UPGRADES: Final[Mapping[int, Callable[[sqlite3.Connection], None]]] = {1: _to_2, 2: _to_3}
 
 
 def version_of(connection: sqlite3.Connection) -> int:
@@ -114,6 +157,25 @@ def written_in(connection: sqlite3.Connection) -> tuple[tuple[int, int], ...]:
         return ((1, 1),)
     query = "SELECT from_seq, version FROM versions ORDER BY from_seq"
     return tuple(connection.execute(query).fetchall())
+
+
+def identity_of(connection: sqlite3.Connection, where: str) -> tuple[int, Identity] | None:
+    """Return which journal it is, and from which entry on its checkpoints sign that.
+
+    ``None`` for journals of older versions, which had no identity.
+
+    Raises:
+        TechnicianError: the record of it was changed.
+    """
+    if version_of(connection) < _IDENTIFIED:
+        return None
+    rows = connection.execute("SELECT from_seq, journal, name, of_table FROM identity").fetchall()
+    if len(rows) != 1:
+        raise damaged(where, f"expected one record of its identity, found {len(rows)}")
+    from_seq, journal, name, table = rows[0]
+    if not (isinstance(journal, str) and isinstance(name, str)):
+        raise damaged(where, "the record of its identity is not text")
+    return from_seq, Identity(journal=journal, name=name, table=table)
 
 
 def check_kind(connection: sqlite3.Connection, where: str) -> None:
@@ -142,14 +204,36 @@ def check_pages(connection: sqlite3.Connection, where: str) -> None:
 
 def waiting(path: Path) -> bool:
     """Tell whether entries still lie in the write-ahead log beside the file."""
-    log = path.with_name(path.name + "-wal")
-    return log.exists() and log.stat().st_size > 0
+    return JournalFiles(path).log_bytes > 0
 
 
 def at_rest(path: Path) -> sqlite3.Connection:
-    """Open a journal to be read alone, whether or not it is being written."""
-    mode = "mode=ro" if waiting(path) else "immutable=1"
-    return connected(f"{path.resolve().as_uri()}?{mode}", uri=True)
+    """Open a journal to be read alone, whether or not it is being written; no file is made.
+
+    SQLite makes the index of a log where it is missing, even for a reader. So a log without one,
+    as a copy of files brings it, is read in a folder of its own, which is gone before this returns.
+
+    Raises:
+        TechnicianError: there is no file, or something else than one.
+    """
+    if not path.is_file():
+        raise no_journal(path)
+    files = JournalFiles(path)
+    if not files.log_bytes:
+        return _opened(path, "mode=ro&immutable=1")
+    if files.log_index.exists():
+        return _opened(path, "mode=ro")
+    with tempfile.TemporaryDirectory(prefix="pitwatch-") as folder:
+        copy = JournalFiles(Path(folder) / path.name)
+        shutil.copyfile(files.log, copy.log)
+        shutil.copyfile(path, copy.main)
+        connection = _opened(copy.main, "mode=ro")
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # opens the log too
+        return connection
+
+
+def _opened(path: Path, how: str) -> sqlite3.Connection:
+    return connected(f"{path.resolve().as_uri()}?{how}", uri=True)
 
 
 @contextmanager
@@ -182,6 +266,12 @@ def one_line(where: str) -> Iterator[None]:
         raise unusable(where, what, way_out) from fault
     except (sqlite3.Error, UnicodeDecodeError) as fault:
         raise damaged(where, fault) from fault
+
+
+def no_journal(path: Path) -> TechnicianError:
+    """Say that there is no journal at ``path``."""
+    what = "this is no file" if path.exists() else "there is no journal"
+    return TechnicianError(what, where=str(path), way_out="Check the file's name")
 
 
 def unusable(where: str, what: str, way_out: str) -> TechnicianError:

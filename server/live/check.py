@@ -16,6 +16,7 @@ from server.live.config import (
     layout_of,
     read_config,
 )
+from server.live.sending import target_at
 from server.rulebook_shelf import cited
 from stream.signing import Signer
 from vision.felt import locate
@@ -49,6 +50,7 @@ def _of_the_file(placed: Placed) -> list[Check]:
         lambda: _has_sensors(placed),
         lambda: cited(config.rulebook, placed.file.parent, placed.file),
         lambda: layout_of(placed),
+        lambda: _targets(placed),
         *(_port_check(placed, port) for port in config.ports),
         *(_view_check(placed, camera) for camera in config.cameras),
     ]
@@ -60,6 +62,8 @@ def _of_machine(placed: Placed) -> list[Check]:
     if config.signing_key is not None:
         key = placed.beside(config.signing_key)
         checks.append(lambda: Signer.read(key))
+    for n, target in enumerate(() if config.checkpoints is None else config.checkpoints.to):
+        checks.append(_target_check(placed, f"checkpoints.to[{n}]", target))
     if config.console not in (None, "-"):
         checks.append(lambda: _there(placed, "console", str(placed.beside(str(config.console)))))
     if config.recorder is not None:
@@ -104,6 +108,14 @@ def _view_check(placed: Placed, camera: Camera) -> Check:
     return lambda: locate(placed.view(camera), where=f"{placed.file}, camera {camera.name}")
 
 
+def _target_check(placed: Placed, field: str, target: str) -> Check:
+    def check() -> None:
+        if not target.startswith("syslog"):
+            _folder(placed, field, placed.beside(target).parent)
+
+    return check
+
+
 def _device_check(placed: Placed, field: str, url: str) -> Check:
     return lambda: None if "://" in url else _there(placed, field, url)
 
@@ -121,6 +133,16 @@ def _limits(placed: Placed) -> None:
     if config.table_max is not None and config.table_max < config.table_min:
         least = f"at least table_min, {config.table_min}"
         raise _refused(placed, "table_max", least, str(config.table_max))
+
+
+def _targets(placed: Placed) -> None:
+    for n, target in enumerate(
+        () if placed.config.checkpoints is None else placed.config.checkpoints.to
+    ):
+        try:
+            target_at(target, placed.file.parent)
+        except ValueError as fault:
+            raise _refused(placed, f"checkpoints.to[{n}]", str(fault), repr(target)) from fault
 
 
 def _has_sensors(placed: Placed) -> None:

@@ -71,6 +71,18 @@ class Recorder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """How hard video is compressed: 0 not at all, 23 usual, 51 worst."""
 
 
+class SentCheckpoints(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where the journal's checkpoints go as they are made, so that its end cannot be cut off."""
+
+    to: Annotated[tuple[str, ...], Meta(min_length=1, max_length=8)]
+    """Files that are appended to, best on another machine's disk, mounted here; and syslog
+    servers: ``syslog://HOST:514``, ``syslog+tcp://HOST:601``, ``syslog:/dev/log``."""
+    entries: Annotated[int, Meta(ge=1, le=1_000_000)] = 1000
+    """At the latest after so many entries …"""
+    seconds: Annotated[float, Meta(ge=1, le=86_400)] = 60.0
+    """… or with the first entry after so long."""
+
+
 class TableConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One live table."""
 
@@ -94,6 +106,8 @@ class TableConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """The table's journal; made at the first start, gone on with at every other."""
     signing_key: str | None = None
     """The private key of ``pitwatch journal keys``; without one the journal is not signed."""
+    checkpoints: SentCheckpoints | None = None
+    """Where checkpoints of the journal are sent; left out, they stay in the journal alone."""
     console: str | None = None
     """Where people's entries come from, a JSON line each: a pipe, a file, or ``-`` for stdin."""
     decks: tuple[Name, ...] = ()

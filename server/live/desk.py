@@ -75,6 +75,8 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
 
     seq: int | None = None
     refused: str | None = None
+    stopped: str | None = None
+    """Why the table stopped before it could acknowledge the line."""
 
 
 def desk_of(journal: Path) -> Path:
@@ -91,11 +93,11 @@ async def open_desk(journal: Path, take: Take) -> AsyncIterator[None]:
     Raises:
         TechnicianError: no socket can be made there.
     """
-    place = desk_of(journal)
+    place, visits = desk_of(journal), _Visits(take)
     with _short(place) as address:
         try:
             place.unlink(missing_ok=True)
-            server = await asyncio.start_unix_server(_answering(take), address, limit=_LONGEST)
+            server = await asyncio.start_unix_server(visits.answer, address, limit=_LONGEST)
             place.chmod(0o660)
         except OSError as fault:
             raise TechnicianError(
@@ -105,27 +107,51 @@ async def open_desk(journal: Path, take: Take) -> AsyncIterator[None]:
             ) from fault
     try:
         yield
+    except PitwatchError as fault:
+        visits.stopped = fault.what
+        raise
     finally:
         server.close()
+        await visits.end()
         with suppress(OSError):
             place.unlink(missing_ok=True)
 
 
-def _answering(
-    take: Take,
-) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+class _Visits:
+    """The connections at a desk, so that none is left waiting when it closes."""
+
+    def __init__(self, take: Take) -> None:
+        self._take = take
+        self._going: set[asyncio.Task[None]] = set()
+        self.stopped = "it was told to stop"
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer the lines of one connection."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._going.add(task)
         try:
             while line := await reader.readline():
-                answered = await _answered(take, line)
-                writer.write(msgspec.json.encode(answered) + b"\n")
+                _reply(writer, await _answered(self._take, line))
                 await writer.drain()
         except (ConnectionError, ValueError):
             pass  # whoever spoke has gone, or said more than a line may hold
+        except asyncio.CancelledError:
+            _reply(writer, Answer(stopped=self.stopped))
         finally:
+            self._going.discard(task)
             writer.close()
 
-    return answer
+    async def end(self) -> None:
+        """Tell everybody who still waits that the table stops, and why."""
+        going = tuple(self._going)
+        for task in going:
+            task.cancel()
+        await asyncio.gather(*going, return_exceptions=True)
+
+
+def _reply(writer: asyncio.StreamWriter, answer: Answer) -> None:
+    writer.write(msgspec.json.encode(answer) + b"\n")
 
 
 async def _answered(take: Take, line: bytes) -> Answer:
@@ -170,6 +196,8 @@ def _seq_of(line: bytes, place: Path) -> int:
     if not line:
         raise _unanswered(place)
     answer = msgspec.json.decode(line, type=Answer)
+    if answer.stopped is not None:
+        raise _unanswered(place, f", it stopped: {answer.stopped}")
     if answer.seq is None:
         raise OperatorError(
             answer.refused or "the table refuses it", where=str(place), way_out="Decide otherwise"
@@ -177,9 +205,9 @@ def _seq_of(line: bytes, place: Path) -> int:
     return answer.seq
 
 
-def _unanswered(place: Path) -> TechnicianError:
+def _unanswered(place: Path, why: str = "") -> TechnicianError:
     return TechnicianError(
-        "the table did not acknowledge it",
+        f"the table did not acknowledge it{why}",
         where=str(place),
         way_out="Look whether it stands in the journal; otherwise hand it in again",
     )

@@ -11,9 +11,9 @@ import msgspec
 from devices.cameras.live import CameraConfig
 from devices.registry import driver_names, registered
 from models.session import ReferencePoint
-from server.live.config import Camera, Port, Recorder, TableConfig
+from server.live.config import Camera, Port, Recorder, SentCheckpoints, TableConfig
 
-_PARTS = (TableConfig, Camera, CameraConfig, Port, Recorder, ReferencePoint)
+_PARTS = (TableConfig, Camera, CameraConfig, Port, Recorder, ReferencePoint, SentCheckpoints)
 
 
 def table_schema() -> dict[str, Any]:

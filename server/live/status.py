@@ -36,6 +36,8 @@ class Standing:
     alarm: str | None = None
     unrecorded: str | None = None
     """Why the recording broke off."""
+    unsent: str | None = None
+    """Why checkpoints do not leave the table."""
     shoe_out: bool = False
     """Whether the cut card came and no fresh shoe since."""
     lying: set[tuple[str, int]] = field(default_factory=set)
@@ -79,6 +81,8 @@ class Standing:
             parts.append(f"DISK: {self.alarm}")
         if self.unrecorded is not None:
             parts.append(f"NOT RECORDED: {self.unrecorded}")
+        if self.unsent is not None:
+            parts.append(f"CHECKPOINTS NOT SENT: {self.unsent}")
         if self.refused is not None:
             parts.append(f"entry refused: {self.refused}")
         return " · ".join(parts)

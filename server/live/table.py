@@ -337,6 +337,7 @@ class LiveTable:
         while True:
             now_ns = self._clock.now_ns()
             in_play = self.standing.in_play
+            self._journal.check_in_place()
             self._give(self._order.due(now_ns))
             self._pipeline.observe((), self._order.through_ns)
             if in_play is not None and self.standing.in_play is None:

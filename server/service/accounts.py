@@ -9,6 +9,7 @@ import hmac
 import secrets
 import sqlite3
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, Literal, Self, TypeAlias
 
@@ -301,9 +302,10 @@ class Accounts:
         account = None if row is None else self._account(row[0])
         if account is None or not account.active:
             return None
-        self._connection.execute(
-            "UPDATE sessions SET seen_ns = ? WHERE digest = ?", (now_ns, _digest(session))
-        )
+        with suppress(sqlite3.OperationalError):  # on a full disk it ends sooner, no more
+            self._connection.execute(
+                "UPDATE sessions SET seen_ns = ? WHERE digest = ?", (now_ns, _digest(session))
+            )
         own = csrf is not None and hmac.compare_digest(row[1], _digest(csrf))
         return Person(account.name, account.role, _rights(account), "session"), own
 

@@ -163,12 +163,20 @@ async def health() -> Response:
 
 
 @router.get(
-    "/ready", responses=said(Health, 200, {503: "Not every journal has been read to its end yet."})
+    "/ready",
+    responses=said(
+        Health,
+        200,
+        {503: "Not every journal has been read yet, or nothing can be recorded: the disk is full."},
+    ),
 )
 async def ready(request: Request) -> Response:
-    """Say whether every journal has been read to its end once, and its reading goes on."""
+    """Say whether every journal has been read to its end once, and what people do is recorded."""
     if not request.app.state.floor.is_ready:
         return problems.answer(503, "the journals are still being read; ask again")
+    fault = await request.app.state.records.fault(request.app.state.clock.now_ns())
+    if fault is not None:
+        return problems.answer(503, f"{fault.what}. {fault.way_out}")
     return give(Health("ready"))
 
 

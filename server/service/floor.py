@@ -9,13 +9,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from models.errors import PitwatchError
+from models.errors import PitwatchError, TechnicianError
 from models.judgements import AnyEvent
 from server.service.index import Index
 from server.service.session import Entry, Session
 from server.service.views import RoundRow, TableView
 from stream.clock import elapsed_ns
-from stream.journal import AnotherJournal, Place, UnknownEvent, read_between, read_on
+from stream.files import JournalFiles
+from stream.journal import (
+    AnotherJournal,
+    Place,
+    UnknownEvent,
+    journal_id,
+    read_between,
+    read_on,
+)
 
 POLL_NS: Final = 50_000_000
 """How often the journals are looked at."""
@@ -27,6 +35,7 @@ _WHOLE_EVERY: Final = 20
 """Every so many looks all journals are looked at, the others only at those that are written."""
 _SIDE_BY_SIDE: Final = 16
 """So many journals are read on before those that are written get their turn."""
+_AFTER_FAULT_S: Final = 1.0
 _TRIES: Final = 3
 """A journal must fail this often in a row: its writer may be opening or closing it."""
 
@@ -52,6 +61,8 @@ class _Followed:
     stamp: _Stamp | None = None
     is_settled: bool = False
     failed: int = 0
+    journal: str | None = None
+    """The id of the journal that was read, where somebody writes it."""
     is_known: bool = False
     """Whether it was read by an earlier run, and not looked at by this one yet."""
 
@@ -112,7 +123,11 @@ class Floor:
         """Follow the journals until cancelled."""
         self.open()
         while True:
-            await self.poll()
+            try:
+                await self.poll()
+            except Exception:
+                log.exception("the journals cannot be looked at; it is tried again")
+                await asyncio.sleep(_AFTER_FAULT_S)
             await asyncio.sleep(every_ns / 1e9)
 
     def open(self) -> None:
@@ -281,11 +296,19 @@ class Floor:
         followed.failed, followed.session.fault, followed.is_known = 0, None, False
         if not followed.is_written:
             followed.session.recent.clear()
+        elif followed.journal is None:
+            followed.journal = journal_id(followed.session.path)
         return True
 
     def _anew(self, followed: _Followed, other: AnotherJournal) -> None:
-        """A journal that an earlier run had read, and that is another now, is read anew."""
-        if not followed.is_known:
+        """Read a journal anew that took the name of the one that was read before.
+
+        The one before was archived, or an earlier run had read it. The same journal without an
+        entry that was read is none that took its place: it lost that entry.
+        """
+        now = journal_id(followed.session.path)
+        took_its_place = None not in (now, followed.journal) and now != followed.journal
+        if not (followed.is_known or took_its_place):
             self._failed(followed, other)
             return
         log.warning(
@@ -294,7 +317,7 @@ class Floor:
         )
         followed.session.forget()
         followed.session = self._session_of(followed.session.path)
-        followed.is_known, followed.stamp = False, None
+        followed.is_known, followed.stamp, followed.journal = False, None, None
 
     def _failed(self, followed: _Followed, fault: PitwatchError) -> None:
         followed.failed += 1
@@ -332,6 +355,10 @@ def _read_one(path: Path, place: Place, at_most: int) -> _Found:
         return read_on(path, place, at_most)
     except PitwatchError as fault:
         return fault
+    except Exception as fault:
+        log.exception("a journal cannot be read: %s", path.name)
+        what = f"it cannot be read ({type(fault).__name__})"
+        return TechnicianError(what, where=str(path), way_out="The log says more")
 
 
 def _made_by() -> str:
@@ -342,11 +369,10 @@ def _made_by() -> str:
 
 def _stamped(folder: Path, paths: Sequence[Path] | None) -> list[tuple[Path, _Stamp]]:
     """Return the sizes and times of these journals, or of all there are, and of their logs."""
-    found = []
-    for path in _journals(folder) if paths is None else paths:
-        log = path.with_name(path.name + "-wal")
-        found.append((path, (*_stamp(path), *_stamp(log))))
-    return found
+    return [
+        (path, (*_stamp(path), *_stamp(JournalFiles(path).log)))
+        for path in (_journals(folder) if paths is None else paths)
+    ]
 
 
 def _journals(folder: Path) -> list[Path]:
@@ -365,6 +391,6 @@ def _newness(stamp: _Stamp) -> tuple[bool, int]:
 def _stamp(path: Path) -> tuple[int, int]:
     try:
         state = path.stat()
-    except FileNotFoundError:
+    except OSError:
         return _NO_FILE
     return state.st_mtime_ns, state.st_size

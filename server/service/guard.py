@@ -78,8 +78,10 @@ async def _passed(connection: HTTPConnection, right: Right, action: str | None) 
     if not person.may(right):
         await note(connection, person.name, person.by, action or "tried", outcome="refused")
         raise Problem(403, f"{person.role} has no right {right}; ask an administrator")
+    if not _is_read(connection):
+        await _check_recordable(connection)
     if action is not None:
-        await note(connection, person.name, person.by, action)
+        await note(connection, person.name, person.by, action, is_read=_is_read(connection))
     return person
 
 
@@ -133,6 +135,17 @@ def is_of_another_site(connection: HTTPConnection) -> bool:
     return origin is not None and urlsplit(origin).netloc != connection.headers.get("Host")
 
 
+async def _check_recordable(connection: HTTPConnection) -> None:
+    """Refuse what cannot be recorded before it is done."""
+    fault = await records_of(connection).fault(connection.app.state.clock.now_ns())
+    if fault is not None:
+        raise fault
+
+
+def _is_read(connection: HTTPConnection) -> bool:
+    return connection.scope["type"] == "websocket" or connection.scope["method"] in _SAFE
+
+
 def _is_safe(connection: HTTPConnection) -> bool:
     if connection.scope["type"] == "websocket":
         return "Origin" in connection.headers
@@ -157,8 +170,12 @@ async def note(
     *,
     outcome: Outcome = "done",
     target: str | None = None,
+    is_read: bool = False,
 ) -> None:
-    """Write down what somebody did; durable before it is answered."""
+    """Write down what somebody did; durable before it is answered.
+
+    Where the disk refuses that, a read is answered and counted, and all else refused.
+    """
     clock: Clock = connection.app.state.clock
     shown = connection.url.path + ("?" + connection.url.query if connection.url.query else "")
     event = PersonActed(
@@ -170,7 +187,8 @@ async def note(
         outcome=outcome,
         address=address_of(connection),
     )
-    await records_of(connection).note(event)
+    records = records_of(connection)
+    await (records.note_read if is_read else records.note)(event)
 
 
 def address_of(connection: HTTPConnection) -> str:

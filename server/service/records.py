@@ -1,7 +1,10 @@
 """The service's own files, each used by one thread alone."""
 
 import asyncio
+import logging
 import secrets
+import shutil
+import sqlite3
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -12,14 +15,20 @@ from typing import Final, Self, TypeVar
 import msgspec
 from argon2 import PasswordHasher
 
+from models.errors import TechnicianError
 from server.service.accounts import Accounts
 from server.service.activity import PersonActed
 from server.service.people import Role
+from stream.checkpoints import utc
 from stream.clock import Clock
 from stream.journal import Journal, UnknownEvent
 
 FIRST_ACCOUNT: Final = "admin"
 PASSWORD_FILE: Final = "first-password"
+_LEAST_FREE_BYTES: Final = 1 << 16
+"""An entry with its log takes some 12 kB."""
+_SQLITE_FULL: Final = "database or disk is full"
+log: Final = logging.getLogger("pitwatch.service")
 
 T = TypeVar("T")
 
@@ -30,12 +39,21 @@ class _Files:
     activity: Journal
 
 
+@dataclass(slots=True)
+class _Gap:
+    """Reads that were answered and could not be recorded."""
+
+    since_ns: int
+    reads: int = 0
+
+
 class Records:
     """Accounts and the activity journal. Use :meth:`open`, and :meth:`close` at the end."""
 
     def __init__(self, folder: Path, thread: ThreadPoolExecutor, files: _Files) -> None:
         self.folder = folder
         self._thread, self._files = thread, files
+        self._gap: _Gap | None = None
 
     @classmethod
     def open(
@@ -72,8 +90,50 @@ class Records:
         return await self._do(lambda files: work(files.accounts))
 
     async def note(self, event: PersonActed) -> None:
-        """Append what somebody did; durable on return."""
+        """Append what somebody did; durable on return.
+
+        Raises:
+            TechnicianError: the disk refuses it.
+        """
+        await self._note_gap(event.at)
         await self._do(lambda files: files.activity.append(event))
+
+    async def note_read(self, event: PersonActed) -> None:
+        """Append that somebody read something, or count it where the disk refuses that.
+
+        How many were not recorded is appended once there is room again.
+        """
+        try:
+            await self.note(event)
+        except TechnicianError as fault:
+            if self._gap is None:
+                log.warning("reads cannot be recorded: %s", fault)
+                self._gap = _Gap(event.at or 0)
+            self._gap.reads += 1
+
+    async def fault(self, now_ns: int) -> TechnicianError | None:
+        """Return why nothing can be recorded; ``None`` while that is possible."""
+        try:
+            await self._note_gap(now_ns)
+        except TechnicianError as fault:
+            return fault
+        return await self._do(lambda _: _no_room(self.folder))
+
+    async def _note_gap(self, now_ns: int | None) -> None:
+        gap = self._gap
+        if gap is None:
+            return
+        said = f"{gap.reads} reads since {utc(gap.since_ns)} could not be recorded"
+        event = PersonActed(
+            at=now_ns,
+            person="",
+            by="service",
+            action="reads_unrecorded",
+            target=said,
+            outcome="done",
+        )
+        await self._do(lambda files: files.activity.append(event))
+        self._gap = None
 
     async def activity(self, before_seq: int | None, limit: int) -> tuple[PersonActed, ...]:
         """Return what was done before ``before_seq``, the newest first."""
@@ -81,7 +141,25 @@ class Records:
 
     async def _do(self, work: Callable[[_Files], T]) -> T:
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, work, self._files)
+        try:
+            return await loop.run_in_executor(self._thread, work, self._files)
+        except sqlite3.OperationalError as fault:
+            raise _refused(self.folder, str(fault)) from fault
+
+
+def _no_room(folder: Path) -> TechnicianError | None:
+    free_bytes = shutil.disk_usage(folder).free
+    if free_bytes >= _LEAST_FREE_BYTES:
+        return None
+    return _refused(folder, f"the disk is full, {free_bytes} bytes are free")
+
+
+def _refused(folder: Path, why: str) -> TechnicianError:
+    return TechnicianError(
+        f"what people do cannot be recorded: {why.replace(_SQLITE_FULL, 'the disk is full')}",
+        where=str(folder),
+        way_out="Make room on the disk of the service's state; reading goes on meanwhile",
+    )
 
 
 def _opened(

@@ -16,7 +16,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from models.cards import Card
 from models.events import ShoeCardRead
 from stream.clock import HostClock, elapsed_ns
-from stream.journal import Checkpoints, Journal, backup_journal, verify_journal
+from stream.copies import backup_journal
+from stream.journal import Checkpoints, Journal, verify_journal
 from stream.signing import Signer
 
 EVENT = ShoeCardRead(
@@ -51,7 +52,8 @@ def main() -> None:
     parser.add_argument("--folder", help="on the disk to measure; default the temporary one")
     given = parser.parse_args()
     events = given.events
-    signed = Checkpoints(Signer(Ed25519PrivateKey.generate()), HostClock(), entries=1000)
+    signer = Signer(Ed25519PrivateKey.generate())
+    signed = Checkpoints(signer, HostClock(), entries=1000)
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         at = Path(folder)
         by_hand = _seconds(lambda: _by_hand(at / "lines", events))
@@ -60,7 +62,7 @@ def main() -> None:
             ("lines synced by hand", None),
             ("journal", lambda: _journalled(at / "plain.journal", events, None)),
             ("journal, signed every 1000", lambda: _journalled(at / "s.journal", events, signed)),
-            ("verified", lambda: verify_journal(at / "s.journal", [signed.signer.public])),
+            ("verified", lambda: verify_journal(at / "s.journal", [signer.public])),
             ("backed up and verified twice", lambda: backup_journal(at / "s.journal", at / "b")),
         ):
             seconds = by_hand if work is None else _seconds(work)

@@ -17,6 +17,7 @@ from server.integration.store import RelayStore
 from stream.journal import Journal, read_journal, verify_journal
 from tests.deploy.test_monitoring import BACKUP
 from tests.deploy.tools import DEPLOY, PITWATCH, said, sound, tool
+from tests.faults.test_disks import needs_mounts
 from tests.server.service.house import house
 
 SCRIPTS: Final = DEPLOY / "bin"
@@ -123,7 +124,7 @@ def test_a_damaged_backup_is_not_restored(backup: Path, tmp_path: Path, place: s
     file.write_bytes(bytes(content))
     run = ran("pitwatch-restore", backup, tmp_path / "again")
     assert run.returncode == 2
-    assert "use another" in run.stderr
+    assert "use another" in run.stderr.lower()
     assert not (tmp_path / "again").exists()
 
 
@@ -139,14 +140,62 @@ def test_a_journal_changed_together_with_its_sum_is_found_by_its_chain(
     sums.write_text(sums.read_text().replace(before, after, 1))  # BJ-08 stands first
     run = ran("pitwatch-restore", backup, tmp_path / "again")
     assert run.returncode == 2
-    assert "BJ-08.journal does not verify" in run.stderr
+    assert "BJ-08.journal: it does not verify" in run.stderr
+    assert "Use another" in run.stderr
     assert not (tmp_path / "again").exists()
 
 
 def test_nothing_that_stands_is_written_over(data: Path, backup: Path) -> None:
     run = ran("pitwatch-restore", backup, data)
     assert run.returncode == 2
-    assert "stands already" in run.stderr
+    assert "stands already, nothing was restored" in run.stderr
+
+
+def test_a_log_left_of_a_journal_that_was_moved_away_is_named(backup: Path, tmp_path: Path) -> None:
+    again = tmp_path / "again"
+    (again / "journals").mkdir(parents=True)
+    log = again / "journals" / "BJ-08.journal-wal"
+    log.write_bytes(b"entries of another journal")
+    run = ran("pitwatch-restore", backup, again)
+    assert run.returncode == 2
+    assert f"{log}: it belongs to a journal whose main file BJ-08.journal was moved" in run.stderr
+    assert [file for file in again.rglob("*") if file.is_file()] == [log]
+
+
+@needs_mounts
+def test_a_full_disk_restores_nothing_and_says_so(backup: Path, tmp_path: Path) -> None:
+    """The files of the site are some 250 kB; the disk has 100."""
+    small = tmp_path / "small"
+    small.mkdir()
+    script = (
+        'mount -t tmpfs -o size=100k tmpfs "$0"; "$1" "$2" "$0/data"; status=$?; '
+        'find "$0" -type f >&2; exit $status'
+    )
+    restore = SCRIPTS / "pitwatch-restore"
+    run = said(
+        *("unshare", "-rm", "sh", "-c", script, small, restore, backup),
+        env={**os.environ, "PITWATCH": str(PITWATCH)},
+    )
+    assert run.returncode == 2
+    assert "the disk refuses it (No space left on device), nothing was restored" in run.stderr
+    assert run.stderr.count("\n") == 1, "no file is left"
+    assert "restored" not in run.stdout
+
+
+def test_an_interrupted_restore_goes_on(backup: Path, tmp_path: Path) -> None:
+    again = tmp_path / "again"
+    (again / "journals").mkdir(parents=True)
+    shutil.copy(backup / "journals" / "BJ-08.journal", again / "journals")
+    assert ran("pitwatch-restore", backup, again).returncode == 2, "it may be anybody's"
+    digest = hashlib.sha256((backup / "SHA256SUMS").read_bytes()).hexdigest()
+    (again / ".restoring").write_text(digest)
+    (again / "journals" / ".BJ-09.journal.restoring").write_bytes(b"half")
+    run = ran("pitwatch-restore", backup, again)
+    assert run.returncode == 0, run.stderr
+    assert "all verified" in " ".join(run.stdout.split())
+    for name in ("BJ-08", "BJ-09"):
+        assert verify_journal(again / "journals" / f"{name}.journal").entries == 20
+    assert not [file for file in again.rglob(".*") if file.is_file()]
 
 
 def test_a_damaged_journal_makes_no_backup_and_leaves_the_last_one(
@@ -187,6 +236,6 @@ def test_nobody_else_may_read_a_backup(backup: Path) -> None:
 
 def test_a_folder_that_is_no_backup_is_named(tmp_path: Path) -> None:
     run = ran("pitwatch-restore", tmp_path, tmp_path / "again")
-    assert (run.returncode, "is no backup" in run.stderr) == (2, True)
+    assert (run.returncode, "this is no backup" in run.stderr) == (2, True)
     assert ran("pitwatch-backup", tmp_path / "none", tmp_path).returncode == 2
     shutil.rmtree(tmp_path)

@@ -52,21 +52,20 @@ def _one_version_more(text: str, version: int) -> str:
     """A release whose journals have one table more, made when they are gone on with."""
     last = version - 1
     text = text.replace(
-        f"_SCHEMAS: Final = {{1: _VERSION_1, {last}: _VERSION_1 + _ADDED_BY_{last}}}",
-        f'_ADDED_BY_{version} = ("CREATE TABLE more (seq INTEGER)",)\n'
-        f"_SCHEMAS: Final = {{1: _VERSION_1, {last}: _VERSION_1 + _ADDED_BY_{last}, "
-        f"{version}: _VERSION_1 + _ADDED_BY_{last} + _ADDED_BY_{version}}}",
+        f"_ADDED_BY_{last})\n",
+        f"_ADDED_BY_{last}, ('CREATE TABLE more (seq INTEGER)',))\n",
+        1,
     )
     added = (
         f"def _to_{version}(connection):\n"
-        f"    connection.execute(_ADDED_BY_{version}[0])\n"
+        f"    connection.execute(_ADDED[{last}][0])\n"
         "    entries = connection.execute("
         '"SELECT coalesce(max(seq), 0) FROM entries").fetchone()[0]\n'
         f'    connection.execute("INSERT OR REPLACE INTO versions VALUES (?, {version})", '
         "(entries + 1,))\n\n\n_UPGRADES: "
     )
     text = text.replace("_UPGRADES: ", added, 1)
-    return text.replace(f"{{1: _to_{last}}}", f"{{1: _to_{last}, {last}: _to_{version}}}")
+    return text.replace(f"_to_{last}}}\n", f"_to_{last}, {last}: _to_{version}}}\n")
 
 
 @pytest.fixture

@@ -31,8 +31,8 @@ def killed(path: Path, kills: int, seed: str = "kills") -> Verified:
         TechnicianError: the journal is damaged.
     """
     chance = random.Random(seed)
-    checkpoints = Checkpoints(Signer(Ed25519PrivateKey.generate()), HostClock(), entries=7)
-    keys = [checkpoints.signer.public]
+    signer = Signer(Ed25519PrivateKey.generate())
+    checkpoints, keys = Checkpoints(signer, HostClock(), entries=7), [signer.public]
     Journal.create(path, checkpoints).close()
     acknowledged = 0
     for number in range(kills):

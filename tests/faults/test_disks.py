@@ -122,7 +122,8 @@ READ_ONLY = """
     from pathlib import Path
     from models.errors import TechnicianError
     from models.events import RoundClosed
-    from stream.journal import Journal, backup_journal, verify_journal
+    from stream.copies import backup_journal
+    from stream.journal import Journal, verify_journal
 
     folder = Path(sys.argv[1])
     path = folder / "table.journal"

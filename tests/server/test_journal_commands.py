@@ -75,7 +75,8 @@ def test_without_a_key_it_is_said_that_anyone_may_have_signed(
 
 
 def test_a_backup_verifies_as_the_journal_does(folder: Path, capsys: Capture) -> None:
-    copy = folder / "copy.journal"
+    copy = folder / "backup" / "07.journal"
+    copy.parent.mkdir()
     assert run(["journal", "backup", str(folder / "07.journal"), str(copy), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert (said["file"], said["entries"], said["sealed"]) == (str(copy), 3, True)

@@ -1,11 +1,21 @@
+"""``pitwatch journal verify``, ``archive`` and ``restore``, as they are typed."""
+
 import json
+import os
+import signal
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from models.events import RoundOpened
 from server.cli import run
-from stream.journal import Journal
+from stream.checkpoints import Checkpoint
+from stream.clock import SimulatedClock
+from stream.journal import Checkpoints, Journal
+from stream.signing import Signer
+
+Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
@@ -44,3 +54,119 @@ def test_one_flipped_byte_is_one_line_and_exit_2(
 def test_a_missing_journal_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["journal", "verify", str(tmp_path / "none")]) == 2
     assert str(tmp_path / "none") in capsys.readouterr().err
+
+
+@pytest.fixture
+def signed(tmp_path: Path) -> Path:
+    """A folder with a journal of 25 entries, its public key, and the checkpoints it sent."""
+    key, file = tmp_path / "07.key", tmp_path / "elsewhere"
+    assert run(["journal", "keys", str(key)]) == 0
+
+    def tell(checkpoint: Checkpoint) -> None:
+        with file.open("ab") as opened:
+            opened.write(msgspec.json.encode(checkpoint) + b"\n")
+
+    due = Checkpoints(Signer.read(key), SimulatedClock(5), entries=10, tell=tell)
+    with Journal.create(tmp_path / "07.journal", due, "BJ-07") as journal:
+        for number in range(1, 26):
+            journal.append(RoundOpened(round=number))
+    return tmp_path
+
+
+def verify(signed: Path, *more: str | Path, journal: str = "07.journal") -> int:
+    key = signed / "07.key.pub.pem"
+    return run(["journal", "verify", str(signed / journal), "--key", str(key), *map(str, more)])
+
+
+def test_all_that_was_asked_for_is_proven(signed: Path, capsys: Capture) -> None:
+    assert verify(signed, "--against", signed / "elsewhere") == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "made as 07.journal of table BJ-07" in out
+    assert "checkpoints cover it up to entry 25" in out
+
+
+def test_an_unsigned_tail_has_a_status_of_its_own(signed: Path, capsys: Capture) -> None:
+    with Journal.open(signed / "07.journal") as journal:
+        journal.append_all(RoundOpened(round=number) for number in (26, 27))
+    capsys.readouterr()
+    assert verify(signed) == 5
+    out = " ".join(capsys.readouterr().out.split())
+    assert out.startswith("not proven")
+    assert "entries 26 to 27 are not signed" in out
+    assert run(["journal", "verify", str(signed / "07.journal"), "--json"]) == 0, "nobody asked"
+
+
+def test_entries_after_the_last_checkpoint_are_not_covered(signed: Path, capsys: Capture) -> None:
+    file = signed / "elsewhere"
+    file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:-1]))
+    assert verify(signed, "--against", file) == 5
+    out = " ".join(capsys.readouterr().out.split())
+    assert "entries 21 to 25 are not covered by the checkpoints" in out
+
+
+def test_checkpoints_that_another_key_signed_count_for_nothing(
+    signed: Path, capsys: Capture
+) -> None:
+    file = signed / "elsewhere"
+    stranger = Signer.create(signed / "stranger.key").public.hex()
+    known = [msgspec.json.decode(line) for line in file.read_bytes().splitlines()]
+    forged = [line | {"key": stranger, "seq": 9_000} for line in known]
+    file.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in forged))
+    assert verify(signed, "--against", file) == 5
+    assert "none of the checkpoints is of this journal" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_journal_under_another_name_is_not_proven(signed: Path, capsys: Capture) -> None:
+    (signed / "07.journal").rename(signed / "08.journal")
+    capsys.readouterr()
+    assert verify(signed, journal="08.journal") == 5
+    assert "made as 07.journal and has another name now" in " ".join(
+        capsys.readouterr().out.split()
+    )
+
+
+def test_a_journal_whose_log_was_removed_is_not_proven(signed: Path, capsys: Capture) -> None:
+    path = signed / "killed.journal"
+    child = os.fork()
+    if not child:
+        Journal.create(path).append_all(RoundOpened(round=number) for number in range(1, 1501))
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    path.with_name("killed.journal-wal").unlink()
+    capsys.readouterr()
+    assert run(["journal", "verify", str(path)]) == 5
+    out = " ".join(capsys.readouterr().out.split())
+    assert "its write-ahead log is missing: entries may be too" in out
+    assert "intact" not in out
+    Journal.open(path).close()
+    assert run(["journal", "verify", str(path)]) == 3
+    out = " ".join(capsys.readouterr().out.split())
+    assert "entries may be too, after entry 0" in out
+
+
+def test_entries_that_a_restart_found_are_for_a_person_to_look_at(
+    signed: Path, capsys: Capture
+) -> None:
+    path = signed / "07.journal"
+    with Journal.open(path) as journal:
+        journal.append_all(RoundOpened(round=number) for number in (26, 27))
+    due = Checkpoints(Signer.read(signed / "07.key"), SimulatedClock(9))
+    Journal.open(path, due).close()
+    capsys.readouterr()
+    assert verify(signed) == 3
+    out = " ".join(capsys.readouterr().out.split())
+    assert "entries 26 to 27 are signed by a restart that found them" in out
+
+
+def test_a_journal_is_archived_and_restored(signed: Path, capsys: Capture) -> None:
+    archive, path = signed / "archive", signed / "07.journal"
+    archive.mkdir()
+    capsys.readouterr()
+    assert run(["journal", "archive", str(path), str(archive), "--json"]) == 0
+    moved = Path(json.loads(capsys.readouterr().out)["file"])
+    assert moved.parent == archive
+    assert not path.exists()
+    assert verify(signed, "--against", signed / "elsewhere", journal=f"archive/{moved.name}") == 0
+    assert run(["journal", "restore", str(moved), str(path)]) == 0
+    assert verify(signed, "--against", signed / "elsewhere") == 0
+    assert run(["journal", "restore", str(moved), str(path)]) == 2, "nothing is written over"

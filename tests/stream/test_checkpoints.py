@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from models.errors import InstallerError, OperatorError, TechnicianError
 from models.events import RoundOpened
 from stream.clock import SimulatedClock
-from stream.journal import Checkpoints, Journal, backup_journal, verify_journal
+from stream.copies import backup_journal
+from stream.journal import Checkpoints, Journal, verify_journal
 from stream.seal import PAGE_BYTES
 from stream.signing import Signer, is_signed, read_public_key
 

@@ -58,7 +58,7 @@ def test_gone_on_with_it_is_upgraded_and_its_chain_goes_on(copy: Path) -> None:
         assert list(journal.read(11)) == [fresh]
         assert len([*journal.read()]) == 12
     assert asked(copy, "PRAGMA user_version") == [(SCHEMA_VERSION,)]
-    assert asked(copy, "SELECT * FROM versions") == [(1, 1), (11, 2)]
+    assert asked(copy, "SELECT * FROM versions") == [(1, 1), (11, SCHEMA_VERSION)]
     assert asked(copy, "SELECT hex(hash) FROM entries WHERE seq = 10")[0][0] == HEAD.upper()  # type: ignore[comparison-overlap]
     found = verify_journal(copy)
     assert (found.entries, found.sealed) == (12, True)
@@ -69,7 +69,7 @@ def test_upgrading_is_done_once_and_reads_the_same(copy: Path) -> None:
     for _ in range(2):
         Journal.open(copy).close()
     assert list(read_journal(copy)) == before
-    assert asked(copy, "SELECT * FROM versions") == [(1, 1), (11, 2)]
+    assert asked(copy, "SELECT * FROM versions") == [(1, 1), (11, SCHEMA_VERSION)]
 
 
 def test_an_empty_journal_of_version_1_is_upgraded_too(copy: Path) -> None:
@@ -83,13 +83,16 @@ def test_an_empty_journal_of_version_1_is_upgraded_too(copy: Path) -> None:
     copy.write_bytes(copy.read_bytes()[:-PAGE_BYTES])
     with Journal.open(copy) as journal:
         journal.append(RoundClosed())
-    assert asked(copy, "SELECT * FROM versions") == [(1, 2)]
+    assert asked(copy, "SELECT * FROM versions") == [(1, SCHEMA_VERSION)]
 
 
 def test_a_journal_of_a_later_version_is_left_alone_and_said_to_be_so(copy: Path) -> None:
     connection = sqlite3.connect(copy, isolation_level=None)
-    connection.execute("PRAGMA user_version=3")
+    connection.execute(f"PRAGMA user_version={SCHEMA_VERSION + 1}")
     connection.close()
-    with pytest.raises(TechnicianError, match="of version 3, this program knows 2") as refused:
+    with pytest.raises(
+        TechnicianError,
+        match=f"of version {SCHEMA_VERSION + 1}, this program knows {SCHEMA_VERSION}",
+    ) as refused:
         Journal.open(copy)
     assert "a newer one" in str(refused.value)

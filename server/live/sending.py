@@ -1,0 +1,203 @@
+"""Sends a table's checkpoints away, to where whoever can change its journal cannot write.
+
+A thread for each target: neither a mounted disk that does not answer nor a server that is down
+holds the table up. What a target does not take is tried again, the newest checkpoints for longest:
+each one covers every entry before it.
+"""
+
+import errno
+import os
+import socket
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Condition, Thread
+from typing import Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from stream.checkpoints import Checkpoint, read_checkpoints
+
+_KEPT: Final = 1_000
+"""So many checkpoints wait for a target."""
+_RETRY_S: Final = 5.0
+_PATIENCE_S: Final = 5.0
+"""How long a server may take, and how long the table waits for all targets as it stops."""
+_NOTICE: Final = 109
+"""Facility 13, log audit; severity 5, notice."""
+_UDP_PORT: Final = 514
+_TCP_PORT: Final = 601
+
+Send = Callable[[Checkpoint], None]
+"""Sends one checkpoint; raises ``OSError`` where the target does not take it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where checkpoints go."""
+
+    name: str
+    send: Send
+    file: Path | None = None
+    """The file, where it is one: the table reads it again at its next start."""
+
+
+def target_at(address: str, folder: Path) -> Target:
+    """Return the target that a configuration names; files are named from ``folder``.
+
+    Raises:
+        ValueError: there is no such kind of target; the message is what was expected.
+    """
+    parts = urlsplit(address)
+    match parts.scheme:
+        case "syslog" if not parts.netloc and parts.path:
+            return Target(address, _over_unix(parts.path))
+        case "syslog" if parts.hostname:
+            return Target(address, _over_udp(parts.hostname, parts.port or _UDP_PORT))
+        case "syslog+tcp" if parts.hostname:
+            return Target(address, _over_tcp(parts.hostname, parts.port or _TCP_PORT))
+        case "":
+            file = folder / address
+            return Target(str(file), _to_file(file), file)
+    raise ValueError("a file, syslog://HOST:514, syslog+tcp://HOST:601 or syslog:/dev/log")
+
+
+def known_checkpoints(targets: Iterable[Target]) -> tuple[Checkpoint, ...]:
+    """Read what earlier runs sent to those targets that are files."""
+    files = [one.file for one in targets if one.file is not None and one.file.exists()]
+    return tuple(checkpoint for file in files for checkpoint in read_checkpoints(file))
+
+
+class Sender:
+    """Sends checkpoints to every target. Use as a context manager."""
+
+    def __init__(self, targets: Iterable[Target]) -> None:
+        self._queues = [_Queue(target) for target in targets]
+
+    def tell(self, checkpoint: Checkpoint) -> None:
+        """Have a checkpoint sent; returns at once."""
+        for queue in self._queues:
+            queue.put(checkpoint)
+
+    @property
+    def fault(self) -> str | None:
+        """Which target does not take checkpoints, and why; ``None`` while all do."""
+        return next((queue.fault for queue in self._queues if queue.fault is not None), None)
+
+    def __enter__(self) -> "Sender":
+        for queue in self._queues:
+            queue.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for queue in self._queues:
+            queue.finish()
+        for queue in self._queues:
+            queue.join(_PATIENCE_S)
+
+
+class _Queue(Thread):
+    """The checkpoints that wait for one target, and the thread that sends them."""
+
+    def __init__(self, target: Target) -> None:
+        super().__init__(name=f"checkpoints to {target.name}", daemon=True)
+        self._target = target
+        self._waiting: deque[Checkpoint] = deque(maxlen=_KEPT)
+        self._changed = Condition()
+        self._ends = False
+        self.fault: str | None = None
+
+    def put(self, checkpoint: Checkpoint) -> None:
+        """Add one."""
+        with self._changed:
+            self._waiting.append(checkpoint)
+            self._changed.notify()
+
+    def finish(self) -> None:
+        """Send what waits, each once, and end."""
+        with self._changed:
+            self._ends = True
+            self._changed.notify()
+
+    def run(self) -> None:
+        """Send until the end."""
+        while (checkpoint := self._next()) is not None:
+            if self._sent(checkpoint):
+                self._drop(checkpoint)
+            elif self._ends:
+                return
+            else:
+                with self._changed:
+                    self._changed.wait_for(lambda: self._ends, _RETRY_S)
+
+    def _next(self) -> Checkpoint | None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._ends)
+            return self._waiting[0] if self._waiting else None
+
+    def _drop(self, checkpoint: Checkpoint) -> None:
+        with self._changed:
+            if self._waiting and self._waiting[0] is checkpoint:
+                self._waiting.popleft()
+
+    def _sent(self, checkpoint: Checkpoint) -> bool:
+        try:
+            self._target.send(checkpoint)
+        except OSError as fault:
+            self.fault = f"{self._target.name}: {fault.strerror or fault}"
+            return False
+        self.fault = None
+        return True
+
+
+def _to_file(file: Path) -> Send:
+    def send(checkpoint: Checkpoint) -> None:
+        with file.open("ab", buffering=0) as opened:
+            line = msgspec.json.encode(checkpoint) + b"\n"
+            if opened.write(line) < len(line):
+                raise OSError(errno.ENOSPC, "only a part of a checkpoint could be written")
+            os.fsync(opened.fileno())
+
+    return send
+
+
+def _over_unix(path: str) -> Send:
+    def send(checkpoint: Checkpoint) -> None:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as server:
+            server.settimeout(_PATIENCE_S)
+            server.connect(path)
+            server.send(syslog_message(checkpoint))
+
+    return send
+
+
+def _over_udp(host: str, port: int) -> Send:
+    def send(checkpoint: Checkpoint) -> None:
+        family, kind, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
+        with socket.socket(family, kind) as server:
+            server.settimeout(_PATIENCE_S)
+            server.connect(address)
+            server.send(syslog_message(checkpoint))
+
+    return send
+
+
+def _over_tcp(host: str, port: int) -> Send:
+    """Each message with its length before it (RFC 6587, octet counting)."""
+
+    def send(checkpoint: Checkpoint) -> None:
+        message = syslog_message(checkpoint)
+        with socket.create_connection((host, port), _PATIENCE_S) as server:
+            server.sendall(b"%d " % len(message) + message)
+
+    return send
+
+
+def syslog_message(checkpoint: Checkpoint) -> bytes:
+    """Return a checkpoint as a syslog message (RFC 5424)."""
+    at = datetime.fromtimestamp(checkpoint.at // 1_000_000_000, UTC)
+    head = f"<{_NOTICE}>1 {at:%Y-%m-%dT%H:%M:%SZ} {socket.gethostname()} pitwatch - checkpoint - "
+    return head.encode("ascii", "replace") + msgspec.json.encode(checkpoint)

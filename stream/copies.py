@@ -1,0 +1,226 @@
+"""A journal copied, moved into an archive, and brought back: all of its files, verified.
+
+Whatever is written here is made durable, opened again and held to the chain and to the head of
+what it came from. Until that is done it does not stand under its name.
+"""
+
+import errno
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from models.errors import OperatorError
+from stream.files import JournalFiles, sync_folder
+from stream.identity import new_identity
+from stream.journal import Journal, Verified, verify_journal
+from stream.seal import Seal, write_seal
+from stream.sole import Sole
+from stream.store import at_rest, connected, damaged, no_journal, one_line, unusable, upgraded
+
+_PATIENCE_MS: Final = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Archived:
+    """A journal that was moved."""
+
+    place: Path
+    verified: Verified
+
+
+@contextmanager
+def whole_journal(path: Path, *, force: bool = False) -> Iterator[Journal]:
+    """Write a new journal that stands at ``path`` once the block has ended well, and not before.
+
+    Raises:
+        OperatorError: a file of a journal is at ``path`` already, and ``force`` does not give it
+            up.
+        TechnicianError: the disk refuses it.
+    """
+    files = JournalFiles(path)
+    if not force:
+        files.check_vacant()
+    part = JournalFiles(path.with_name(f".{path.name}.part"))
+    part.remove()
+    try:
+        with Journal.create(part.main, name=path.name) as journal:
+            yield journal
+        with one_line(str(path)):
+            files.remove_companions()
+            part.main.replace(path)
+            sync_folder(path.parent)
+    finally:
+        part.remove()
+
+
+def backup_journal(source: Path, target: Path, *, force: bool = False) -> Verified:
+    """Copy a journal, also while it is being written, verify the copy and seal it.
+
+    The copy holds every entry that was acknowledged before this was called. It appears under
+    its name only when it is whole.
+
+    Raises:
+        OperatorError: a file of a journal is at ``target`` already, and ``force`` does not give
+            it up.
+        TechnicianError: the journal is missing or damaged, or a disk refuses it.
+    """
+    files = JournalFiles(target)
+    if not force:
+        files.check_vacant()
+    _check_there(source)
+    with _sole(target):
+        if not force:
+            files.check_vacant()
+        found = _copied(source, target)
+    return _proved(target, found)
+
+
+def restore_journal(copy: Path, target: Path) -> Verified:
+    """Put a copy back in the place of its journal; as :func:`backup_journal`.
+
+    Raises:
+        OperatorError: a file of a journal is at ``target`` already, or ``copy`` is a journal of
+            another name.
+        TechnicianError: the copy is missing or damaged, or the disk refuses it.
+    """
+    _check_there(copy)
+    identity = verify_journal(copy).identity
+    if identity is not None and not identity.is_named(target):
+        raise OperatorError(
+            f"the copy is of {identity.name}",
+            where=str(target),
+            way_out=f"Restore it as {identity.name}",
+        )
+    return backup_journal(copy, target)
+
+
+def archive_journal(path: Path, folder: Path) -> Archived:
+    """Move a journal that nobody writes into a folder, with all that its log still holds.
+
+    There it is called after its own name and its id. Done again after it was interrupted, it
+    goes on where it stopped.
+
+    Raises:
+        OperatorError: another file is at its place in the folder.
+        TechnicianError: it is missing, damaged or being written, or a disk refuses it.
+    """
+    files = JournalFiles(path)
+    _check_there(path)
+    with _sole(path):
+        found = _sealed(files)
+        assert found.identity is not None
+        target = folder / found.identity.archive_name
+        if not _is_there_already(target, found):
+            _move(files, target)
+        else:
+            files.remove()
+        with one_line(str(path)):
+            files.remove_companions()
+            sync_folder(path.parent)
+    return Archived(target, _proved(target, found))
+
+
+def _check_there(path: Path) -> None:
+    if not path.is_file():
+        raise no_journal(path)
+
+
+@contextmanager
+def _sole(path: Path) -> Iterator[None]:
+    sole = Sole(path)
+    try:
+        yield
+    finally:
+        sole.let_go()
+
+
+def _copied(source: Path, target: Path) -> Verified:
+    """Copy a journal to where nothing is; return what the copy is."""
+    part = JournalFiles(target.with_name(target.name + ".part"))
+    try:
+        with one_line(str(part.main)):
+            part.remove()
+            _copy(source, part.main)
+        found = verify_journal(part.main)
+        _check_same(source, found)
+        with one_line(str(part.main)):
+            write_seal(part.main, Seal(found.entries, bytes.fromhex(found.head)))
+            JournalFiles(target).remove_companions()
+            part.main.replace(target)
+            sync_folder(target.parent)
+    finally:
+        with suppress(OSError):
+            part.remove()
+    return found
+
+
+def _copy(source: Path, target: Path) -> None:
+    with closing(at_rest(source)) as reading, closing(connected(str(target))) as copy:
+        reading.backup(copy)
+
+
+def _check_same(source: Path, found: Verified) -> None:
+    """Hold a copy to its source, which may have grown since."""
+    query = "SELECT hash FROM entries WHERE seq = ?"
+    with one_line(str(source)), closing(at_rest(source)) as connection:
+        row = connection.execute(query, (found.entries,)).fetchone()
+    if found.entries and (row is None or row[0].hex() != found.head):
+        raise damaged(str(source), f"its copy has another entry {found.entries}")
+
+
+def _proved(place: Path, expected: Verified) -> Verified:
+    """Read again what was written."""
+    found = verify_journal(place)
+    if (found.entries, found.head) != (expected.entries, expected.head):
+        raise damaged(str(place), "it does not hold what was written to it")
+    return found
+
+
+def _sealed(files: JournalFiles) -> Verified:
+    """Move the log into the database and seal it; nobody writes it meanwhile."""
+    where = str(files.main)
+    found = verify_journal(files.main)
+    if found.sealed and found.identity is not None:
+        return found
+    with one_line(where):
+        with closing(connected(f"{files.main.resolve().as_uri()}?mode=rw", uri=True)) as connection:
+            connection.execute(f"PRAGMA busy_timeout={_PATIENCE_MS}")
+            if found.identity is None:
+                upgraded(connection, new_identity(files.main.name, None))
+            busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        if busy:
+            raise unusable(where, "another program reads it", "Try again in a moment")
+        write_seal(files.main, Seal(found.entries, bytes.fromhex(found.head)))
+    return _proved(files.main, found)
+
+
+def _is_there_already(target: Path, found: Verified) -> bool:
+    """Tell whether an archiving that was interrupted had got as far as that."""
+    if not target.exists():
+        JournalFiles(target).check_vacant()
+        return False
+    there = verify_journal(target)
+    if there.sealed and (there.identity, there.head) == (found.identity, found.head):
+        return True
+    raise OperatorError(
+        "another state of this journal is in the archive already",
+        where=str(target),
+        way_out="Verify both, and move the one that holds less away",
+    )
+
+
+def _move(files: JournalFiles, target: Path) -> None:
+    with one_line(str(target)):
+        try:
+            files.main.rename(target)
+            sync_folder(target.parent)
+        except OSError as fault:
+            if fault.errno != errno.EXDEV:
+                raise
+        else:
+            return
+    _proved(target, _copied(files.main, target))
+    with one_line(str(files.main)):
+        files.remove()

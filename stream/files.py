@@ -1,0 +1,97 @@
+"""The files of a journal, which belong together: the database, SQLite's write-ahead log and more.
+
+The log holds acknowledged entries that are not in the database yet. A log that is left beside a
+database of another origin damages it, and a database without its log has lost its last entries.
+So whatever creates, copies, moves or removes a journal asks here for all of its files.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from models.errors import OperatorError
+
+_LOG: Final = "-wal"
+_LOG_INDEX: Final = "-shm"
+_ROLLBACK: Final = "-journal"
+_WAL_VERSION: Final = 2
+_WRITE_VERSION_AT: Final = 18
+"""Where SQLite's header says how the file is written: 2 stands for a write-ahead log."""
+
+
+@dataclass(frozen=True, slots=True)
+class JournalFiles:
+    """The files of the journal at ``main``."""
+
+    main: Path
+
+    @property
+    def log(self) -> Path:
+        """The write-ahead log."""
+        return self._beside(_LOG)
+
+    @property
+    def log_index(self) -> Path:
+        """The index of the write-ahead log, shared by the processes that have it open."""
+        return self._beside(_LOG_INDEX)
+
+    @property
+    def log_bytes(self) -> int:
+        """The size of the write-ahead log, 0 where there is none."""
+        try:
+            return self.log.stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    def is_log_missing(self) -> bool:
+        """Tell whether the database needs a write-ahead log and has none, or an empty one.
+
+        Holds for a database that was not closed in order: one that was is sealed.
+        """
+        with self.main.open("rb") as file:
+            file.seek(_WRITE_VERSION_AT)
+            version = file.read(1)
+        return version == bytes([_WAL_VERSION]) and not self.log_bytes
+
+    def check_vacant(self) -> None:
+        """Refuse the place for a new journal unless no file of another one is there.
+
+        Raises:
+            OperatorError: naming the file that is in the way, and what to do with it.
+        """
+        if self.main.exists():
+            raise OperatorError(
+                "the journal exists already", where=str(self.main), way_out="Name a new file"
+            )
+        for left in (self.log, self._beside(_ROLLBACK)):
+            if left.exists() and left.stat().st_size:
+                raise OperatorError(
+                    f"it belongs to a journal whose main file {self.main.name} was moved away, "
+                    "and may hold the last entries of that journal",
+                    where=str(left),
+                    way_out="Move it to the place of that main file; "
+                    "next time use `pitwatch journal archive`",
+                )
+
+    def remove_companions(self) -> None:
+        """Remove what lies beside the database; its log must have been moved into it before."""
+        for ending in (_LOG, _LOG_INDEX, _ROLLBACK):
+            self._beside(ending).unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """Remove all files of the journal."""
+        self.main.unlink(missing_ok=True)
+        self.remove_companions()
+
+    def _beside(self, ending: str) -> Path:
+        return self.main.with_name(self.main.name + ending)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names of files in ``folder`` durable."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

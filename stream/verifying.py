@@ -1,0 +1,231 @@
+"""Whether a journal's file is what was written: its chain, signatures, seal and pages.
+
+The file is only read. What it cannot show by itself, that its end was cut off, is asked of the
+checkpoints that left the table (:mod:`stream.checkpoints`).
+"""
+
+import hashlib
+import sqlite3
+from collections.abc import Collection
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, TypeVar
+
+import msgspec
+
+from models.events import Event
+from stream.checkpoints import Checkpoint, Held, held_to
+from stream.files import JournalFiles
+from stream.identity import Identity
+from stream.seal import Seal, SealBroken, read_seal
+from stream.signing import is_signed
+from stream.store import (
+    at_rest,
+    check_kind,
+    check_pages,
+    damaged,
+    identity_of,
+    no_journal,
+    one_line,
+    version_of,
+    waiting,
+)
+
+GENESIS: Final = bytes(32)
+"""The hash before the first entry."""
+
+
+class TailFound(Event, frozen=True, kw_only=True, tag="tail_found"):
+    """Entries that this process found unsigned when it opened the journal, and did not write.
+
+    A signature after it stands for the order of these entries, not for where they came from.
+    """
+
+    first: int
+    last: int
+    head: str
+    """The hash of entry ``last``, in hex."""
+
+
+class LogMissing(Event, frozen=True, kw_only=True, tag="log_missing"):
+    """That the journal had no write-ahead log when this process opened it, and needed one."""
+
+    last: int
+    """The last entry that was there. Those that followed it, if any, are lost."""
+
+
+M = TypeVar("M", TailFound, LogMissing)
+_LOG_MISSING: Final = b'{"type":"log_missing"'
+_LOG: Final[msgspec.json.Decoder[LogMissing]] = msgspec.json.Decoder(LogMissing)
+_TAIL_FOUND: Final = b'{"type":"tail_found"'
+_TAIL: Final[msgspec.json.Decoder[TailFound]] = msgspec.json.Decoder(TailFound)
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """A journal that is as it was written."""
+
+    entries: int
+    head: str
+    """The last entry's hash in hex; it stands for every entry before it."""
+    sealed: bool
+    """Whether the file was closed in order, so that every byte of it is proved."""
+    signed: int = 0
+    """The last entry that a checkpoint signs, with all before it; 0 where none does."""
+    keys: tuple[str, ...] = ()
+    """The public keys, in hex, whose checkpoints it holds."""
+    identity: Identity | None = None
+    """Which journal it is; ``None`` for one of an older version."""
+    found: tuple[tuple[int, int], ...] = ()
+    """First and last of the entries that a process found unsigned at its start, and signed on."""
+    gaps: tuple[int, ...] = ()
+    """After which entries others may be lost: the write-ahead log was missing at a restart."""
+    lacks_log: bool = False
+    """Whether it was not closed in order and its write-ahead log is gone: it may lack entries."""
+    held: Held | None = None
+    """What the checkpoints that it was held to cover; ``None`` where there were none to ask."""
+
+
+def link(head: bytes, seq: int, body: bytes) -> bytes:
+    """Return the hash of an entry: over the hash before it, its number and its JSON."""
+    return hashlib.sha256(head + seq.to_bytes(8, "big") + body).digest()
+
+
+def verify_journal(
+    path: Path, keys: Collection[bytes] = (), checkpoints: Collection[Checkpoint] | None = None
+) -> Verified:
+    """Check a journal's file: its seal if it was closed, its entries, signatures and pages.
+
+    Nothing is written. A journal that is being written can be verified as well.
+
+    Args:
+        path: the journal.
+        keys: the public keys, 32 bytes each, that may have signed it; with none, a signature
+            must fit the key it names, whoever's that is.
+        checkpoints: those that left the table, to hold the journal to; ``None`` asks for none.
+
+    Raises:
+        TechnicianError: naming the first bad entry and what differs; with ``keys``, also where
+            nothing is signed, or by another key; with ``checkpoints``, where it lacks an entry
+            that one of them covers.
+    """
+    where = str(path)
+    if not path.is_file():
+        raise no_journal(path)
+    seal, broken = _seal(path)
+    with one_line(where):
+        lacks_log = JournalFiles(path).is_log_missing()
+        with closing(at_rest(path)) as connection:
+            found = verified(connection, where)
+            if checkpoints is not None:
+                held = _held(connection, checkpoints, found.identity, path)
+                found = replace(found, held=held)
+    if broken is not None:
+        raise damaged(where, broken) from broken
+    _check_keys(found, keys, where)
+    if seal is None:
+        return replace(found, lacks_log=lacks_log)
+    if (seal.entries, seal.head.hex()) != (found.entries, found.head):
+        raise damaged(where, "the seal is another journal's")
+    return replace(found, sealed=True)
+
+
+def verified(connection: sqlite3.Connection, where: str) -> Verified:
+    """Check the entries of an open journal, what signs them, and the pages they lie on.
+
+    Raises:
+        TechnicianError: naming the first bad entry and what differs.
+    """
+    check_kind(connection, where)
+    signatures = _signatures(connection)
+    identified = identity_of(connection, where)
+    seq, head, signed = 0, GENESIS, 0
+    tails: list[tuple[int, int]] = []
+    gaps: list[int] = []
+    rows = connection.execute("SELECT seq, hash, body FROM entries ORDER BY seq")
+    for found, stored, body in rows:
+        seq += 1
+        if found != seq:
+            raise damaged(where, f"entry {seq} is missing, entry {found} stands in its place")
+        if not (isinstance(stored, bytes) and isinstance(body, bytes)):
+            raise damaged(where, f"entry {seq} is not stored as bytes")
+        head = link(head, seq, body)
+        if stored != head:
+            raise damaged(where, f"entry {seq} does not match its hash: {_shown(body)}")
+        if seq in signatures:
+            at_ns, key, signature = signatures[seq]
+            if not is_signed(key, signature, seq, at_ns, head, identity=_at(identified, seq)):
+                raise damaged(where, f"the checkpoint at entry {seq} does not fit its signature")
+            signed = seq
+        if body.startswith(_TAIL_FOUND):
+            found_tail = _decoded(_TAIL, body, where, seq)
+            tails.append((found_tail.first, found_tail.last))
+        elif body.startswith(_LOG_MISSING):
+            gaps.append(_decoded(_LOG, body, where, seq).last)
+    if signatures and max(signatures) > seq:
+        last = max(signatures)
+        raise damaged(where, f"entries up to {last} were signed, but it ends with entry {seq}")
+    check_pages(connection, where)
+    keys = tuple(sorted({key.hex() for _, key, _ in signatures.values()}))
+    identity = None if identified is None else identified[1]
+    return Verified(seq, head.hex(), False, signed, keys, identity, tuple(tails), tuple(gaps))
+
+
+def _held(
+    connection: sqlite3.Connection,
+    checkpoints: Collection[Checkpoint],
+    identity: Identity | None,
+    path: Path,
+) -> Held:
+    def hash_of(seq: int) -> bytes | None:
+        query = "SELECT hash FROM entries WHERE seq = ?"
+        row: tuple[bytes] | None = connection.execute(query, (seq,)).fetchone()
+        return None if row is None else row[0]
+
+    return held_to(checkpoints, identity, path.name, hash_of, str(path))
+
+
+def _at(identified: tuple[int, Identity] | None, seq: int) -> Identity | None:
+    """Return what a checkpoint at entry ``seq`` signs of the journal's identity."""
+    return identified[1] if identified is not None and seq >= identified[0] else None
+
+
+def _decoded(decoder: msgspec.json.Decoder[M], body: bytes, where: str, seq: int) -> M:
+    try:
+        return decoder.decode(body)
+    except msgspec.DecodeError as fault:
+        raise damaged(where, f"entry {seq} says how the journal was found, but {fault}") from fault
+
+
+def _signatures(connection: sqlite3.Connection) -> dict[int, tuple[int, bytes, bytes]]:
+    if version_of(connection) == 1:
+        return {}
+    rows = connection.execute("SELECT seq, at, key, signature FROM checkpoints")
+    return {seq: (at_ns, bytes(key), bytes(signature)) for seq, at_ns, key, signature in rows}
+
+
+def _check_keys(found: Verified, keys: Collection[bytes], where: str) -> None:
+    if not keys:
+        return
+    strangers = set(found.keys) - {key.hex() for key in keys}
+    if strangers:
+        raise damaged(where, f"it is signed by another key, {min(strangers)}")
+    if not found.signed and found.entries:
+        raise damaged(where, "nothing of it is signed")
+
+
+def _seal(path: Path) -> tuple[Seal | None, SealBroken | None]:
+    """Return the seal, or why it is broken: the entries may say it more exactly."""
+    if waiting(path):
+        return None, None
+    try:
+        with one_line(str(path)):
+            return read_seal(path), None
+    except SealBroken as broken:
+        return None, broken
+
+
+def _shown(body: bytes) -> str:
+    text = body.decode("utf-8", "backslashreplace")
+    return text if len(text) <= 60 else text[:59] + "…"
