@@ -5,13 +5,14 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-import uvicorn
 from fastapi import FastAPI
+from uvicorn.config import STARTUP_FAILURE
 
 from models.errors import OperatorError, PitwatchError
 from server.integration.check import checked_integration
 from server.json_log import log_as_json
 from server.service.app import Setup, make_app
+from server.service.listening import Server, bound_to, bounds_here, configured
 from server.service.people import Role
 from server.service.records import FIRST_ACCOUNT, PASSWORD_FILE
 from stream.clock import HostClock
@@ -92,21 +93,19 @@ def listen(app: FastAPI, address: Address) -> None:
 
 
 def _listen(app: FastAPI, address: Address) -> None:
-    uvicorn.run(
+    config = configured(
         app,
-        host=address.host,
-        port=address.port,
-        log_config=None,
-        access_log=False,
-        server_header=False,
         proxy_headers=address.proxy is not None,
         forwarded_allow_ips=address.proxy,
         ssl_certfile=address.certificate,
         ssl_keyfile=address.key,
-        ws_max_size=1 << 16,
-        ws_per_message_deflate=False,
         timeout_graceful_shutdown=5,
     )
+    bounds = bounds_here(is_behind_proxy=address.proxy is not None)
+    server = Server(config, bounds, app.state.meters)
+    server.run(list(bound_to(address.host, address.port)))
+    if not server.started:
+        sys.exit(STARTUP_FAILURE)
 
 
 def _role(name: str) -> Role:

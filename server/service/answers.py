@@ -163,6 +163,7 @@ def _add_gate(paths: Mapping[str, Any]) -> None:
         "411": "The body comes without its length.",
         "413": "The body is too long.",
         "429": "Too many requests; Retry-After says how many seconds to wait.",
+        "503": "Too many connections are open for this account.",
     }
     for operations in paths.values():
         for operation in operations.values():

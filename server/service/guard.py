@@ -11,6 +11,7 @@ from server.service.accounts import Accounts
 from server.service.activity import Outcome, PersonActed
 from server.service.answers import said
 from server.service.limits import limited_as
+from server.service.listening import PLACE, Held
 from server.service.people import Person, Right
 from server.service.problems import Problem, retry_after
 from server.service.records import Records
@@ -75,12 +76,20 @@ def _checked(right: Right, action: str | None) -> Callable[[HTTPConnection], Awa
 async def _passed(connection: HTTPConnection, right: Right, action: str | None) -> Person:
     person = await authority(connection)
     _limit(connection, "account", person.name)
+    _hold(connection, person)
     if not person.may(right):
         await note(connection, person.name, person.by, action or "tried", outcome="refused")
         raise Problem(403, f"{person.role} has no right {right}; ask an administrator")
     if action is not None:
         await note(connection, person.name, person.by, action)
     return person
+
+
+def _hold(connection: HTTPConnection, person: Person) -> None:
+    """Count the connection as that person's, so that no stranger's takes its place."""
+    held: Held | None = getattr(connection.state, PLACE, None)
+    if held is not None and not held.sign_in(person.name):
+        raise Problem(503, "too many connections are open for this account; close some")
 
 
 async def limit_sign_ins(connection: HTTPConnection) -> None:

@@ -11,7 +11,6 @@ from time import sleep
 from typing import Any, Final
 
 import httpx
-import uvicorn
 from argon2 import PasswordHasher
 
 from models.decode import from_toml
@@ -20,7 +19,9 @@ from models.layout import TableLayout
 from server.pipeline import Pipeline
 from server.rulebook_shelf import rules_for
 from server.service.app import Setup, make_app
+from server.service.connections import Bounds
 from server.service.limits import Limits, Rate
+from server.service.listening import Server, bounds_here, configured
 from server.service.people import Role
 from server.service.records import FIRST_ACCOUNT, PASSWORD_FILE
 from server.service.streaming import Patience
@@ -118,6 +119,7 @@ def house(
     guarded_roles: frozenset[Role] = frozenset(),
     clock: Clock | None = None,
     tls: tuple[Path, Path] | None = None,
+    bounds: Bounds | None = None,
 ) -> Iterator[House]:
     """Run a service on a port of this machine; ``tls`` is its certificate and key."""
     setup = Setup(
@@ -133,15 +135,10 @@ def house(
     certificate, key = tls or (None, None)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
-        config = uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            timeout_graceful_shutdown=1,
-            ssl_certfile=certificate,
-            ssl_keyfile=key,
+        config = configured(
+            app, timeout_graceful_shutdown=1, ssl_certfile=certificate, ssl_keyfile=key
         )
-        server = uvicorn.Server(config)
+        server = Server(config, bounds or bounds_here(), app.state.meters)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:
