@@ -100,6 +100,8 @@ class HttpConnection(_Accounted, H11Protocol):
 
     def _look(self) -> None:
         held = self._held
+        if self.transport.get_protocol() is not self:
+            return  # it has become a WebSocket
         if self.conn.their_state in _AWAITED:
             held.connections.await_request(held.place, elapsed_ns())
         else:
@@ -108,6 +110,22 @@ class HttpConnection(_Accounted, H11Protocol):
 
 class SocketConnection(_Accounted, WebSocketsSansIOProtocol):
     """A WebSocket; the stream itself waits for its viewers."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the connection over: its request is whole."""
+        super().connection_made(transport)
+        self._held.connections.settle(self._held.place)
+
+
+class _Counted:
+    """The listener's meters; looking a label up costs more than the rest of a refusal."""
+
+    def __init__(self, meters: Meters) -> None:
+        self.displaced, self.overdue, self.refused = (
+            meters.connections_dropped.labels(why) for why in ("displaced", "overdue", "refused")
+        )
+        self.strangers = meters.connections.labels("stranger")
+        self.signed_in = meters.connections.labels("signed_in")
 
 
 class Listener:
@@ -121,7 +139,8 @@ class Listener:
         config: uvicorn.Config,
         meters: Meters,
     ) -> None:
-        self._socket, self._connections, self._meters = listening, connections, meters
+        self._socket, self._connections = listening, connections
+        self._counted = _Counted(meters)
         self._protocol, self._tls = protocol, config.ssl
         self._loop = asyncio.get_running_loop()
         self._beginning: set[asyncio.Task[None]] = set()
@@ -169,9 +188,10 @@ class Listener:
     def _take(self, peer: socket.socket, address: str) -> None:
         place, gone = self._connections.open(limited_as(address), elapsed_ns())
         if gone is not None:
-            self._drop(gone, "displaced")
+            self._counted.displaced.inc()
+            self._drop(gone)
         if place is None:
-            self._meters.connections_dropped.labels("refused").inc()
+            self._counted.refused.inc()
             peer.close()
             return
         held = Held(self._connections, place)
@@ -204,14 +224,14 @@ class Listener:
             await asyncio.sleep(_SWEEP_S)
             for place in self._connections.overdue(elapsed_ns()):
                 self._connections.close(place)
-                self._drop(place, "overdue")
+                self._counted.overdue.inc()
+                self._drop(place)
             for place in [one for one in self._held if not one.is_open]:
                 del self._held[place]
-            self._meters.connections.labels("stranger").set(self._connections.strangers)
-            self._meters.connections.labels("signed_in").set(self._connections.signed_in)
+            self._counted.strangers.set(self._connections.strangers)
+            self._counted.signed_in.set(self._connections.signed_in)
 
-    def _drop(self, place: Place, why: str) -> None:
-        self._meters.connections_dropped.labels(why).inc()
+    def _drop(self, place: Place) -> None:
         held = self._held.pop(place, None)
         if held is not None:
             held.drop()

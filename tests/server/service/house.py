@@ -22,7 +22,7 @@ from server.service.app import Setup, make_app
 from server.service.connections import Bounds
 from server.service.limits import Limits, Rate
 from server.service.listening import Server, bounds_here, configured
-from server.service.people import Role
+from server.service.people import RIGHTS, Right, Role
 from server.service.records import FIRST_ACCOUNT, PASSWORD_FILE
 from server.service.streaming import Patience
 from server.stopwatch import Stopwatch
@@ -152,6 +152,25 @@ def house(
         finally:
             server.should_exit = True
             thread.join(20)
+
+
+def token_for(url: str, state: Path, role: str) -> str:
+    """Make the account of a role at a service of another process, and return a token of it."""
+    first = (state / PASSWORD_FILE).read_text().strip()
+    with httpx.Client(base_url=url, timeout=20) as client:
+        _sign_in(client, FIRST_ACCOUNT, first)
+        sent = {"name": role, "role": role, "password": PASSWORD}
+        client.post("/api/accounts", json=sent).raise_for_status()
+        _sign_in(client, role, PASSWORD)
+        rights = sorted(RIGHTS[Role(role)] - {Right.KEEP_SELF, Right.KEEP_TOKENS})
+        made = client.post("/api/tokens", json={"label": role, "scopes": rights})
+        secret: str = made.raise_for_status().json()["secret"]
+        return secret
+
+
+def _sign_in(client: httpx.Client, name: str, password: str) -> None:
+    sent = client.post("/api/sign-in", json={"name": name, "password": password})
+    client.headers["X-CSRF-Token"] = sent.raise_for_status().json()["csrf"]
 
 
 def until(is_so: Any, tries: int = 2400) -> None:
