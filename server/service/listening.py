@@ -12,7 +12,8 @@ import resource
 import socket
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import h11
@@ -47,7 +48,8 @@ class Held:
 
     connections: Connections
     place: Place
-    drop: Callable[[], object] = field(default=lambda: None)
+    drop: Callable[[], object]
+    is_beginning: bool = True
 
     def sign_in(self, account: str) -> bool:
         """Count it as that account's; tell whether there was room."""
@@ -83,7 +85,7 @@ class HttpConnection(_Accounted, H11Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin; it may have been dropped while TLS was being agreed on."""
         assert isinstance(transport, asyncio.Transport)
-        self._held.drop = transport.abort
+        self._held.drop, self._held.is_beginning = transport.abort, False
         super().connection_made(transport)
         if not self._held.place.is_open:
             transport.abort()
@@ -155,8 +157,9 @@ class Listener:
         self._loop.remove_reader(self._socket)
         self._socket.close()
         self._sweeping.cancel()
-        for task in self._beginning:
-            task.cancel()
+        for held in self._held.values():
+            if held.place.is_open and held.is_beginning:
+                held.drop()
 
     async def wait_closed(self) -> None:
         """Wait for what was beginning."""
@@ -194,10 +197,9 @@ class Listener:
             self._counted.refused.inc()
             peer.close()
             return
-        held = Held(self._connections, place)
+        held = Held(self._connections, place, partial(_shut, peer))
         self._held[place] = held
         task = self._loop.create_task(self._begin(peer, held))
-        held.drop = task.cancel
         self._beginning.add(task)
         task.add_done_callback(self._beginning.discard)
 
@@ -214,10 +216,6 @@ class Listener:
             )
         except OSError:
             self._connections.close(held.place)
-        except asyncio.CancelledError:
-            self._connections.close(held.place)
-            peer.close()
-            raise
 
     async def _sweep(self) -> None:
         while True:
@@ -235,6 +233,15 @@ class Listener:
         held = self._held.pop(place, None)
         if held is not None:
             held.drop()
+
+
+def _shut(peer: socket.socket) -> None:
+    """End a connection whose transport is still being made; the transport then ends itself.
+
+    A socket must not be closed under its transport: its number would come back too early.
+    """
+    with suppress(OSError):
+        peer.shutdown(socket.SHUT_RDWR)
 
 
 class Server(uvicorn.Server):

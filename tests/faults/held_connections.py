@@ -102,14 +102,8 @@ def _service(folder: Path, limit: int) -> Iterator[tuple[str, Path]]:
     words = [sys.executable, "-m", "server", "serve", str(folder / "journals")]
     words += ["--state", str(folder / "state"), "--port", str(port)]
     log = folder / "log"
-
-    def fewer_descriptors() -> None:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
-
-    with (
-        log.open("wb") as writing,
-        subprocess.Popen(words, stderr=writing, preexec_fn=fewer_descriptors) as process,
-    ):
+    limited = ["prlimit", f"--nofile={limit}:{limit}", *words]
+    with log.open("wb") as writing, subprocess.Popen(limited, stderr=writing) as process:
         url = f"http://127.0.0.1:{port}"
         try:
             until(lambda: _is_ready(url))
