@@ -58,6 +58,7 @@ _ABOUT = (
 )
 
 INDEX_FILE: Final = "index.sqlite"
+_COUNTED_EVERY_S: Final = 10
 
 router = APIRouter()
 
@@ -99,14 +100,16 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
         app.state.deciding, app.state.tallies = asyncio.Lock(), Tallies()
         app.state.signer = report_routes.report_signer(setup.state)
         queueing = asyncio.create_task(app.state.queue.run())
+        counting = asyncio.create_task(_count_strangers(app.state.records, clock))
         try:
             async with _telling(setup, app.state.floor, clock, meters):
                 yield
         finally:
-            for task in (following, queueing):
+            for task in (following, queueing, counting):
                 task.cancel()
                 with suppress(asyncio.CancelledError):
                     await task
+            await app.state.records.note_counted(clock.now_ns(), all_of_it=True)
             app.state.floor.index.close()
             await app.state.cases.close()
             await app.state.records.close()
@@ -146,6 +149,12 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
     app.add_middleware(Shell, meters=meters, clock=clock, is_secure=setup.is_secure)
     app.openapi = lambda: document(app)  # type: ignore[method-assign]
     return app
+
+
+async def _count_strangers(records: Records, clock: Clock) -> None:
+    while True:
+        await asyncio.sleep(_COUNTED_EVERY_S)
+        await records.note_counted(clock.now_ns())
 
 
 def _telling(

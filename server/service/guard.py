@@ -97,7 +97,15 @@ async def limit_sign_ins(connection: HTTPConnection) -> None:
     try:
         _limit(connection, "sign_in", limited_as(address_of(connection)))
     except Problem:
-        await note(connection, "", "password", "signed_in", outcome="refused", target="too often")
+        await note(
+            connection,
+            "",
+            "password",
+            "signed_in",
+            outcome="refused",
+            target="too often",
+            is_stranger=True,
+        )
         raise
 
 
@@ -166,8 +174,12 @@ async def note(
     *,
     outcome: Outcome = "done",
     target: str | None = None,
+    is_stranger: bool = False,
 ) -> None:
-    """Write down what somebody did; durable before it is answered."""
+    """Write down what somebody did; durable before it is answered.
+
+    Of a stranger's tries the first is written, those that follow within a minute are counted.
+    """
     clock: Clock = connection.app.state.clock
     shown = connection.url.path + ("?" + connection.url.query if connection.url.query else "")
     event = PersonActed(
@@ -179,7 +191,8 @@ async def note(
         outcome=outcome,
         address=address_of(connection),
     )
-    await records_of(connection).note(event)
+    records = records_of(connection)
+    await (records.note_stranger(event) if is_stranger else records.note(event))
 
 
 def address_of(connection: HTTPConnection) -> str:

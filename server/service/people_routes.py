@@ -162,7 +162,16 @@ async def _tell(request: Request, name: str, how: str) -> None:
     request.app.state.meters.sign_ins.labels(how).inc()
     outcome: Outcome = "done" if how == "done" else "refused"
     target = "" if how in {"done", "wrong"} else how
-    await note(request, name, "password", "signed_in", outcome=outcome, target=target)
+    is_stranger = how in {"wrong", "locked"}
+    await note(
+        request,
+        name,
+        "password",
+        "signed_in",
+        outcome=outcome,
+        target=target,
+        is_stranger=is_stranger,
+    )
 
 
 @router.post("/api/sign-out", **guarded(Right.KEEP_SELF, status=204, action=None))

@@ -15,6 +15,7 @@ from argon2 import PasswordHasher
 from server.service.accounts import Accounts
 from server.service.activity import PersonActed
 from server.service.people import Role
+from server.service.strangers import Strangers
 from stream.clock import Clock
 from stream.journal import Journal, UnknownEvent
 
@@ -35,7 +36,7 @@ class Records:
 
     def __init__(self, folder: Path, thread: ThreadPoolExecutor, files: _Files) -> None:
         self.folder = folder
-        self._thread, self._files = thread, files
+        self._thread, self._files, self._strangers = thread, files, Strangers()
 
     @classmethod
     def open(
@@ -74,6 +75,19 @@ class Records:
     async def note(self, event: PersonActed) -> None:
         """Append what somebody did; durable on return."""
         await self._do(lambda files: files.activity.append(event))
+
+    async def note_stranger(self, event: PersonActed) -> None:
+        """Append what a stranger was refused, or count it where it is not the first of its kind."""
+        await self._append(self._strangers.take(event))
+
+    async def note_counted(self, now_ns: int, *, all_of_it: bool = False) -> None:
+        """Append the counts of an interval that is over, or with ``all_of_it`` those so far."""
+        due = self._strangers.all if all_of_it else self._strangers.due
+        await self._append(due(now_ns))
+
+    async def _append(self, events: tuple[PersonActed, ...]) -> None:
+        if events:
+            await self._do(lambda files: files.activity.append_all(events))
 
     async def activity(self, before_seq: int | None, limit: int) -> tuple[PersonActed, ...]:
         """Return what was done before ``before_seq``, the newest first."""

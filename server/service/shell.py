@@ -204,4 +204,6 @@ class JsonLines(logging.Formatter):
         }
         if record.exc_info is not None:
             fields["fault"] = self.formatException(record.exc_info)
+        if left_out := getattr(record, "left_out", 0):
+            fields["left_out"] = left_out
         return msgspec.json.encode(fields | getattr(record, "fields", {})).decode()
