@@ -43,6 +43,7 @@ from server.service.guard import guarded
 from server.service.incident_queue import Queue
 from server.service.index import Index
 from server.service.limits import Limiter, Limits
+from server.service.passwords import PasswordRules
 from server.service.people import Right, Role
 from server.service.records import Records
 from server.service.shell import Meters, Shell
@@ -80,6 +81,7 @@ class Setup:
     limits: Limits = field(default_factory=Limits)
     guarded_roles: frozenset[Role] = frozenset()
     """Roles that must have a second factor."""
+    passwords: PasswordRules = field(default_factory=PasswordRules)
     integration: PlacedIntegration | None = None
     """To whom it is told what happens; where it is not given, to nobody."""
 
@@ -93,7 +95,9 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        app.state.records = Records.open(setup.state, clock, hasher, setup.guarded_roles)
+        app.state.records = Records.open(
+            setup.state, clock, hasher, setup.guarded_roles, setup.passwords
+        )
         app.state.cases = Cases.open(setup.state)
         app.state.queue = Queue(app.state.floor, app.state.cases, clock.now_ns())
         following = asyncio.create_task(app.state.floor.run(setup.poll_ns))

@@ -14,6 +14,7 @@ from argon2 import PasswordHasher
 
 from server.service.accounts import Accounts
 from server.service.activity import PersonActed
+from server.service.passwords import PasswordRules
 from server.service.people import Role
 from server.service.strangers import Strangers
 from stream.clock import Clock
@@ -45,6 +46,7 @@ class Records:
         clock: Clock,
         hasher: PasswordHasher | None = None,
         guarded_roles: Collection[Role] = (),
+        rules: PasswordRules | None = None,
     ) -> Self:
         """Open the files of ``folder``, or make them.
 
@@ -58,7 +60,7 @@ class Records:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         thread = ThreadPoolExecutor(1, "records")
         files = thread.submit(
-            _opened, folder, clock, hasher or PasswordHasher(), guarded_roles
+            _opened, folder, clock, hasher or PasswordHasher(), guarded_roles, rules
         ).result()
         return cls(folder, thread, files)
 
@@ -99,11 +101,15 @@ class Records:
 
 
 def _opened(
-    folder: Path, clock: Clock, hasher: PasswordHasher, guarded_roles: Collection[Role]
+    folder: Path,
+    clock: Clock,
+    hasher: PasswordHasher,
+    guarded_roles: Collection[Role],
+    rules: PasswordRules | None,
 ) -> _Files:
     path = folder / "activity.journal"
     journal = Journal.open(path) if path.exists() else Journal.create(path)
-    accounts = Accounts.open(folder / "accounts.sqlite", clock, hasher, guarded_roles)
+    accounts = Accounts.open(folder / "accounts.sqlite", clock, hasher, guarded_roles, rules)
     if not accounts.all():
         _make_first(folder / PASSWORD_FILE, accounts)
     return _Files(accounts, journal)
@@ -113,7 +119,7 @@ def _make_first(file: Path, accounts: Accounts) -> None:
     password = secrets.token_urlsafe(15)
     file.touch(mode=0o600)
     file.write_text(password + "\n")
-    accounts.add(FIRST_ACCOUNT, Role.ADMIN, password)
+    accounts.add(FIRST_ACCOUNT, Role.ADMIN, password, is_first=True)
 
 
 def _newest(journal: Journal, before_seq: int | None, limit: int) -> tuple[PersonActed, ...]:

@@ -34,6 +34,7 @@ from stream.journal import Journal
 from tests.golden.sessions import heard
 
 PASSWORD: Final = "a long enough password"
+FIRST_PASSWORD: Final = "a first one to be changed"
 CHEAP: Final = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 """Tests sign in hundreds of times; what Argon2id costs is not what they ask about."""
 _OFTEN: Final = Rate(10_000, 100_000)
@@ -88,18 +89,31 @@ class House:
 
     @contextmanager
     def admin(self) -> Iterator[httpx.Client]:
-        """Sign in with the account that was made at the first start."""
-        password = (self.state / PASSWORD_FILE).read_text().strip()
-        with self.signed_in(FIRST_ACCOUNT, password) as client:
+        """Sign in with the account that was made at the first start, its password changed."""
+        first = self.state / PASSWORD_FILE
+        if first.exists():
+            self.change_password(FIRST_ACCOUNT, first.read_text().strip(), PASSWORD)
+        with self.signed_in(FIRST_ACCOUNT) as client:
             yield client
+
+    def change_password(self, name: str, old: str, new: str) -> None:
+        """Change somebody's password, as they do it."""
+        with self.anyone() as client:
+            changed_password(client, name, old, new)
+
+    def hire(self, admin: httpx.Client, name: str, role: str) -> None:
+        """Make an account, whose owner then changes its first password."""
+        sent = {"name": name, "role": role, "password": FIRST_PASSWORD}
+        made = admin.post("/api/accounts", json=sent)
+        assert made.status_code == 201, made.text
+        self.change_password(name, FIRST_PASSWORD, PASSWORD)
 
     def staff(self) -> None:
         """Make an account of every role, named after it."""
         with self.admin() as admin:
             for role in Role:
                 if role is not Role.ADMIN:
-                    body = {"name": str(role), "role": str(role), "password": PASSWORD}
-                    assert admin.post("/api/accounts", json=body).status_code == 201
+                    self.hire(admin, str(role), str(role))
 
     def get(self, client: httpx.Client, path: str, **query: Any) -> Any:
         """Return what a route answers, which must be 200."""
@@ -156,16 +170,26 @@ def house(
 
 def token_for(url: str, state: Path, role: str) -> str:
     """Make the account of a role at a service of another process, and return a token of it."""
-    first = (state / PASSWORD_FILE).read_text().strip()
+    first = state / PASSWORD_FILE
     with httpx.Client(base_url=url, timeout=20) as client:
-        _sign_in(client, FIRST_ACCOUNT, first)
-        sent = {"name": role, "role": role, "password": PASSWORD}
-        client.post("/api/accounts", json=sent).raise_for_status()
-        _sign_in(client, role, PASSWORD)
+        if first.exists():
+            changed_password(client, FIRST_ACCOUNT, first.read_text().strip(), PASSWORD)
+        _sign_in(client, FIRST_ACCOUNT, PASSWORD)
+        if role != Role.ADMIN:
+            sent = {"name": role, "role": role, "password": FIRST_PASSWORD}
+            client.post("/api/accounts", json=sent).raise_for_status()
+            changed_password(client, role, FIRST_PASSWORD, PASSWORD)
+            _sign_in(client, role, PASSWORD)
         rights = sorted(RIGHTS[Role(role)] - {Right.KEEP_SELF, Right.KEEP_TOKENS})
         made = client.post("/api/tokens", json={"label": role, "scopes": rights})
         secret: str = made.raise_for_status().json()["secret"]
         return secret
+
+
+def changed_password(client: httpx.Client, name: str, old: str, new: str) -> None:
+    """Change somebody's password, as they do it."""
+    _sign_in(client, name, old)
+    client.post("/api/me/password", json={"old": old, "new": new}).raise_for_status()
 
 
 def _sign_in(client: httpx.Client, name: str, password: str) -> None:

@@ -41,6 +41,8 @@ MAY: Final[dict[tuple[str, str], frozenset[str]]] = {
     ("GET", "/api/accounts"): ADMIN,
     ("POST", "/api/accounts"): ADMIN,
     ("PATCH", "/api/accounts/{name}"): ADMIN,
+    ("GET", "/api/accounts/{name}/tokens"): ADMIN,
+    ("DELETE", "/api/accounts/{name}/tokens/{key}"): ADMIN,
     ("GET", "/api/activity"): frozenset({Role.AUDIT, Role.ADMIN}),
     ("GET", "/api/tables"): STAFF,
     ("GET", "/api/tables/{table}"): STAFF,
