@@ -44,7 +44,7 @@ from server.service.incident_queue import Queue
 from server.service.index import Index
 from server.service.limits import Limiter, Limits
 from server.service.passwords import PasswordRules
-from server.service.people import Right, Role
+from server.service.people import Right, Role, TwoPeople
 from server.service.records import Records
 from server.service.shell import Meters, Shell
 from server.service.streaming import Patience
@@ -81,6 +81,8 @@ class Setup:
     limits: Limits = field(default_factory=Limits)
     guarded_roles: frozenset[Role] = frozenset()
     """Roles that must have a second factor."""
+    two_people: frozenset[TwoPeople] = frozenset()
+    """Decisions that hold only once a second person agreed."""
     passwords: PasswordRules = field(default_factory=PasswordRules)
     integration: PlacedIntegration | None = None
     """To whom it is told what happens; where it is not given, to nobody."""
@@ -134,6 +136,7 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
     )
     app.state.clock, app.state.meters, app.state.patience = clock, meters, setup.patience
     app.state.is_secure = setup.is_secure
+    app.state.two_people = setup.two_people
     limits = setup.limits
     app.state.limiters = {
         "account": Limiter(limits.account, limits.kept),

@@ -158,6 +158,7 @@ def view_of(request: Request, who: Person, incident: str) -> IncidentView:
         round=shown(session, row, who),
         violations=tuple(shown(session, one, who) for one in session.violations_of(row.round)),
         reviews=tuple(shown(session, one, who) for one in session.reviews_of(row.round)),
+        proposals=case.proposals,
         history=case.history,
     )
 

@@ -43,6 +43,15 @@ class Role(StrEnum):
     ADMIN = "admin"
 
 
+class TwoPeople(StrEnum):
+    """Decisions that a house may ask two people for."""
+
+    VOID = "void"
+    """A round is called off."""
+    OVERRIDE = "override"
+    """A decision that was made is put right by another."""
+
+
 _AT_THE_TABLES: Final = {
     Right.SEE_TABLES,
     Right.SEE_ROUNDS,

@@ -22,7 +22,7 @@ from server.service.app import Setup, make_app
 from server.service.connections import Bounds
 from server.service.limits import Limits, Rate
 from server.service.listening import Server, bounds_here, configured
-from server.service.people import RIGHTS, Right, Role
+from server.service.people import RIGHTS, Right, Role, TwoPeople
 from server.service.records import FIRST_ACCOUNT, PASSWORD_FILE
 from server.service.streaming import Patience
 from server.stopwatch import Stopwatch
@@ -134,6 +134,7 @@ def house(
     clock: Clock | None = None,
     tls: tuple[Path, Path] | None = None,
     bounds: Bounds | None = None,
+    two_people: frozenset[TwoPeople] = frozenset(),
 ) -> Iterator[House]:
     """Run a service on a port of this machine; ``tls`` is its certificate and key."""
     setup = Setup(
@@ -144,6 +145,7 @@ def house(
         patience=patience or Patience(),
         limits=limits,
         guarded_roles=guarded_roles,
+        two_people=two_people,
     )
     app = make_app(setup, clock or HostClock(), CHEAP)
     certificate, key = tls or (None, None)

@@ -41,7 +41,7 @@ def test_the_names_that_were_tried_are_told() -> None:
 def test_nothing_is_lost_and_an_interval_writes_a_bounded_number(
     given_: list[tuple[int, int]],
 ) -> None:
-    kept, now_ns, written = Strangers(), 0, []
+    kept, now_ns, written = Strangers(), 0, list[PersonActed]()
     for pause_ns, address in given_:
         now_ns += pause_ns
         written += kept.take(tried(now_ns, address=f"10.0.{address // 250}.{address % 250}"))
