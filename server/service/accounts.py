@@ -32,6 +32,8 @@ CREATE TABLE IF NOT EXISTS accounts (name TEXT PRIMARY KEY, role TEXT NOT NULL,
     password TEXT NOT NULL, active INTEGER NOT NULL, made_ns INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS sessions (digest BLOB PRIMARY KEY, name TEXT NOT NULL,
     csrf BLOB NOT NULL, made_ns INTEGER NOT NULL, seen_ns INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS account_tables (name TEXT NOT NULL, tab TEXT NOT NULL,
+    PRIMARY KEY (name, tab));
 CREATE TABLE IF NOT EXISTS tries (name TEXT PRIMARY KEY, failed INTEGER NOT NULL,
     last_ns INTEGER NOT NULL);
 """
@@ -51,6 +53,8 @@ class Account(msgspec.Struct, frozen=True):
     second_factor: FactorState
     password: PasswordState = "own"
     tokens: int = 0
+    tables: tuple[str, ...] = ()
+    """The tables that it sees; where none is named, all."""
 
 
 class SignedIn(msgspec.Struct, frozen=True):
@@ -152,6 +156,17 @@ class Accounts:
             second_factor=self._factor(account.name, account.role),
             password=self._passwords.state(account.name),
             tokens=len(self._tokens.of(account.name)),
+            tables=self._tables(account.name),
+        )
+
+    def _tables(self, name: str) -> tuple[str, ...]:
+        query = "SELECT tab FROM account_tables WHERE name = ? ORDER BY tab"
+        return tuple(row[0] for row in self._connection.execute(query, (name,)))
+
+    def _limit(self, name: str, tables: Collection[str]) -> None:
+        self._connection.execute("DELETE FROM account_tables WHERE name = ?", (name,))
+        self._connection.executemany(
+            "INSERT INTO account_tables VALUES (?, ?)", [(name, one) for one in set(tables)]
         )
 
     def _factor(self, name: str, role: Role) -> FactorState:
@@ -159,8 +174,18 @@ class Accounts:
             return "on"
         return "due" if role in self._guarded_roles else "off"
 
-    def add(self, name: str, role: Role, password: str, *, is_first: bool = False) -> Account:
+    def add(
+        self,
+        name: str,
+        role: Role,
+        password: str,
+        *,
+        is_first: bool = False,
+        tables: Collection[str] = (),
+    ) -> Account:
         """Make an account. A first password, set by somebody else, must be changed.
+
+        It sees ``tables``, or all where none is named.
 
         Raises:
             OperatorError: the name is taken, or the password too easily guessed.
@@ -177,6 +202,7 @@ class Accounts:
                 f"there is an account {name!r} already", where="accounts", way_out="Take another"
             ) from taken
         self._passwords.keep(name, None, is_first=is_first)
+        self._limit(name, tables)
         return self._complete(account)
 
     def change(
@@ -188,6 +214,7 @@ class Accounts:
         password: str | None = None,
         is_first: bool = False,
         keep_tokens: bool = False,
+        tables: Collection[str] | None = None,
     ) -> Account | None:
         """Change an account and end its sessions; ``None`` where there is none of that name.
 
@@ -215,6 +242,8 @@ class Accounts:
         )
         if password is not None:
             self._replace_password(name, password, is_first=is_first)
+        if tables is not None:
+            self._limit(name, tables)
         if (password is not None and not keep_tokens) or not changed.active:
             self._tokens.drop_all(name)
         self._connection.execute("DELETE FROM sessions WHERE name = ?", (name,))
@@ -329,7 +358,7 @@ class Accounts:
             "UPDATE sessions SET seen_ns = ? WHERE digest = ?", (now_ns, digest_of(session))
         )
         own = csrf is not None and hmac.compare_digest(row[1], digest_of(csrf))
-        return Person(account.name, account.role, _rights(account), "session"), own
+        return _person(account, _rights(account), "session"), own
 
     def sign_out(self, session: str) -> None:
         """End a session."""
@@ -403,11 +432,16 @@ class Accounts:
         account = self._account(name)
         if account is None or not account.active:
             return None
-        return Person(account.name, account.role, _rights(account) & scopes, f"token:{key}")
+        return _person(account, _rights(account) & scopes, f"token:{key}")
 
     def drop_token(self, name: str, key: str) -> bool:
         """Take back a person's token and those it made; tell whether there was one."""
         return self._tokens.drop(name, key)
+
+
+def _person(account: Account, rights: frozenset[Right], by: str) -> Person:
+    tables = frozenset(account.tables) if account.tables else None
+    return Person(account.name, account.role, rights, by, tables)
 
 
 def _rights(account: Account) -> frozenset[Right]:

@@ -80,9 +80,27 @@ async def _passed(connection: HTTPConnection, right: Right, action: str | None) 
     if not person.may(right):
         await note(connection, person.name, person.by, action or "tried", outcome="refused")
         raise Problem(403, f"{person.role} has no right {right}; ask an administrator")
+    await _check_seen(connection, person, action or "tried")
     if action is not None:
         await note(connection, person.name, person.by, action)
     return person
+
+
+async def _check_seen(connection: HTTPConnection, person: Person, action: str) -> None:
+    """Refuse a route about a table that this person does not see, as if it were not there."""
+    if person.tables is None:
+        return
+    asked = connection.path_params
+    session = asked.get("session") or asked.get("incident", "").rpartition(".")[0]
+    table = asked.get("table")
+    if session:
+        found = connection.app.state.floor.session(session)
+        table = None if found is None else found.table
+    elif table is None:
+        return
+    if not person.sees(table):
+        await note(connection, person.name, person.by, action, outcome="refused")
+        raise Problem(404, "there is no such table, session or incident for you")
 
 
 def _hold(connection: HTTPConnection, person: Person) -> None:

@@ -90,6 +90,12 @@ class Person:
     rights: frozenset[Right]
     by: str
     """``session`` or ``token:ID``."""
+    tables: frozenset[str] | None = None
+    """The tables that this person sees; ``None`` for all."""
+
+    def sees(self, table: str | None) -> bool:
+        """Tell whether what belongs to ``table`` is shown; what belongs to none only to all."""
+        return self.tables is None or table in self.tables
 
     def may(self, right: Right) -> bool:
         """Tell whether this request carries ``right``."""

@@ -47,6 +47,9 @@ T = TypeVar("T")
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9._-]{0,39}$")]
 Password = Annotated[str, Field(min_length=1, max_length=200)]
 NewPassword = Annotated[str, Field(min_length=SHORTEST_PASSWORD, max_length=200)]
+Tables = Annotated[
+    tuple[Annotated[str, Field(min_length=1, max_length=80)], ...], Field(max_length=200)
+]
 Code = Annotated[str, Field(min_length=6, max_length=40)]
 
 
@@ -91,6 +94,8 @@ class NewAccount(Body):
     name: Name
     role: Role
     password: NewPassword
+    tables: Tables = ()
+    """The tables that it sees; where none is named, all."""
 
 
 class AccountChange(Body):
@@ -99,6 +104,8 @@ class AccountChange(Body):
     role: Role | None = None
     active: bool | None = None
     password: NewPassword | None = None
+    tables: Tables | None = None
+    """The tables that it sees; an empty list for all."""
 
 
 class PasswordChange(Body):
@@ -346,7 +353,9 @@ async def add_account(request: Request, who: Who, sent: NewAccount) -> Response:
     """Make an account; its first password must be changed at the first sign-in."""
     _in_person(who)
     made = await records_of(request).accounts(
-        lambda kept: kept.add(sent.name, sent.role, sent.password, is_first=True)
+        lambda kept: kept.add(
+            sent.name, sent.role, sent.password, is_first=True, tables=sent.tables
+        )
     )
     await note(request, who.name, who.by, "account_added", target=f"{sent.name} as {sent.role}")
     return give(made, 201)
@@ -369,7 +378,12 @@ async def change_account(request: Request, who: Who, name: str, sent: AccountCha
     _in_person(who)
     changed = await records_of(request).accounts(
         lambda kept: kept.change(
-            name, role=sent.role, active=sent.active, password=sent.password, is_first=True
+            name,
+            role=sent.role,
+            active=sent.active,
+            password=sent.password,
+            is_first=True,
+            tables=sent.tables,
         )
     )
     if changed is None:

@@ -40,8 +40,9 @@ export async function showPeople({ main, me, say }, signal) {
     labelled("Name", h("input", { id: "new-name", name: "name", required: true, pattern: "[a-z][a-z0-9._\\-]{0,39}", autocomplete: "off" }), "Small letters, digits, dot, dash."),
     labelled("Role", h("select", { id: "new-role", name: "role" }, ROLES.map((one) => h("option", {}, one)))),
     labelled("First password", h("input", { id: "new-password", name: "password", type: "password", minlength: 12, required: true, autocomplete: "new-password" }), "12 characters or more; they change it at the first sign-in."),
+    labelled("Tables", h("input", { id: "new-tables", name: "tables", autocomplete: "off" }), "Those they see, by comma; empty for all."),
   ], "Add", async (sent, drawn) => {
-    await post("/api/accounts", sent);
+    await post("/api/accounts", { ...sent, tables: sent.tables.split(",").map((one) => one.trim()).filter(Boolean) });
     say(`${sent.name} may sign in now.`, "good");
     drawn.reset();
     await draw();
@@ -60,7 +61,7 @@ const tokensOf = (name) => `/api/accounts/${encodeURIComponent(name)}/tokens`;
 
 const row = (one, me, change, showTokens) =>
   h("tr", { class: one.active ? "" : "closed" },
-    h("th", { scope: "row" }, one.name, one.active ? null : h("span", { class: "quiet" }, " closed")),
+    h("th", { scope: "row" }, one.name, one.active ? null : h("span", { class: "quiet" }, " closed"), one.tables.length > 0 && h("span", { class: "quiet" }, ` ${one.tables.join(", ")} only`)),
     h("td", {}, h("select", { "aria-label": `Role of ${one.name}`, disabled: one.name === me.name, onchange: (event) => change(one.name, { role: event.target.value }, `${one.name} is ${event.target.value} now.`) },
       ROLES.map((role) => h("option", { selected: role === one.role }, role)))),
     h("td", { class: "num start" }, moment(one.made_ns)),
