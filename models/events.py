@@ -243,6 +243,8 @@ class ReviewResolved(Observation, frozen=True, kw_only=True, tag="review_resolve
     """The card in question, where the item's evidence does not tell; of ``dealt``, its place."""
     reason: str = ""
     """In the person's words; ``unreadable`` and ``void`` ask for it."""
+    approved_by: str = ""
+    """The second person who agreed, where the house asks for two; never the first one."""
 
 
 class RulesStated(Observation, frozen=True, kw_only=True, tag="rules_stated"):

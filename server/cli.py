@@ -492,6 +492,22 @@ def serve(
             "--second-factor", metavar="ROLE", help="Such accounts must have one; repeatable."
         ),
     ] = None,
+    two_people: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--two-people",
+            metavar="DECISION",
+            help="void, override: such decisions hold once a second person agreed; repeatable.",
+        ),
+    ] = None,
+    password_history: Annotated[
+        int,
+        typer.Option(min=0, max=24, help="So many former passwords may not come back."),
+    ] = 5,
+    password_days: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="DAYS", help="A password must be changed after so long."),
+    ] = None,
     integration: Annotated[
         Path | None,
         typer.Option(
@@ -504,14 +520,14 @@ def serve(
     ] = None,
 ) -> None:
     """Show the tables whose journals lie in a folder: console, REST, WebSocket, metrics."""
-    from server.serve_command import Address, run_serve
+    from server.serve_command import Address, People, run_serve
 
     address = Address(host, port, certificate, key, proxy)
     run_serve(
         folder,
         state,
         address,
-        guarded_roles=guarded or (),
+        people=People(guarded or (), two_people or (), password_history, password_days),
         integration=integration,
         recordings=recordings,
     )

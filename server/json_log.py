@@ -2,9 +2,41 @@
 
 import logging
 import sys
+from collections import Counter
+from typing import Final, TypeAlias
 
+from server.service.limits import Limiter, Rate
 from server.service.shell import JsonLines
-from stream.clock import Clock
+from stream.clock import Clock, elapsed_ns
+
+LINES: Final = Rate(1, 50)
+"""Of one kind of line, so many a second in the long run and so many at once."""
+_KINDS: Final = 1000
+
+_Kind: TypeAlias = str
+
+
+class Sparing(logging.Filter):
+    """Leaves lines out where too many of a kind come; the next one says how many.
+
+    A kind is a place in the program. What a signed-in person asks is logged whole: the limit of
+    an account bounds it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._limiter, self._left_out = Limiter(LINES, _KINDS), Counter[_Kind]()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Tell whether the line is written."""
+        if getattr(record, "fields", {}).get("person") is not None:
+            return True
+        kind = f"{record.pathname}:{record.lineno}"
+        if self._limiter.wait_ns(kind, elapsed_ns()):
+            self._left_out[kind] += 1
+            return False
+        record.left_out = self._left_out.pop(kind, 0)
+        return True
 
 
 def log_as_json(clock: Clock) -> None:
@@ -14,5 +46,6 @@ def log_as_json(clock: Clock) -> None:
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines(clock))
+    handler.addFilter(Sparing())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     logging.getLogger("pitwatch").setLevel(logging.INFO)

@@ -1,20 +1,28 @@
 """``pitwatch serve``: show the tables whose journals lie in a folder."""
 
 import sys
-from collections.abc import Collection
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from ipaddress import ip_address
 from pathlib import Path
+from typing import TypeVar
 
-import uvicorn
 from fastapi import FastAPI
+from uvicorn.config import STARTUP_FAILURE
 
 from models.errors import OperatorError, PitwatchError
 from server.integration.check import checked_integration
 from server.json_log import log_as_json
 from server.service.app import Setup, make_app
-from server.service.people import Role
+from server.service.listening import Server, bound_to, bounds_here, configured
+from server.service.passwords import PasswordRules
+from server.service.people import Role, TwoPeople
+from server.service.people_routes import DAY_NS
 from server.service.records import FIRST_ACCOUNT, PASSWORD_FILE
 from stream.clock import HostClock
+
+E = TypeVar("E", bound=StrEnum)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,25 +37,36 @@ class Address:
     """The address of a proxy that speaks TLS, and whose word on who asks is taken."""
 
 
+@dataclass(frozen=True, slots=True)
+class People:
+    """What the house asks of its people, as it is given on the command line."""
+
+    guarded_roles: Sequence[str] = ()
+    """Roles that must have a second factor."""
+    two_people: Sequence[str] = ()
+    """Decisions that two people must agree on."""
+    password_history: int = PasswordRules().remembered
+    password_days: int | None = None
+
+
 def run_serve(
     folder: Path,
     state: Path | None,
     address: Address,
     *,
-    guarded_roles: Collection[str] = (),
+    people: People | None = None,
     integration: Path | None = None,
     recordings: Path | None = None,
 ) -> None:
     """Serve until stopped; the log goes to stderr, a JSON object a line.
 
-    Accounts of ``guarded_roles`` must have a second factor; what happens is told to the
-    destinations of ``integration``. Pictures come from the session folders in ``recordings``, or
-    from those beside the journals.
+    What happens is told to the destinations of ``integration``. Pictures come from the session
+    folders in ``recordings``, or from those beside the journals.
 
     Raises:
         InputRefused: that configuration is not what it must be.
         InstallerError: a destination cannot be built as it is configured.
-        OperatorError: there is no such folder or role, or a certificate without its key.
+        OperatorError: there is no such folder, role or decision, or a certificate without its key.
         TechnicianError: the journal of what people did is damaged.
     """
     if not folder.is_dir():
@@ -60,13 +79,19 @@ def run_serve(
             where="--tls-certificate",
             way_out="Give --tls-key too",
         )
-    clock = HostClock()
+    clock, asked = HostClock(), people or People()
     kept = state or folder / ".service"
     setup = Setup(
         folder,
         kept,
         is_secure=address.certificate is not None or address.proxy is not None,
-        guarded_roles=frozenset(map(_role, guarded_roles)),
+        guarded_roles=frozenset(
+            _named(Role, name, "role", "--second-factor") for name in asked.guarded_roles
+        ),
+        two_people=frozenset(
+            _named(TwoPeople, name, "such decision", "--two-people") for name in asked.two_people
+        ),
+        passwords=_password_rules(asked),
         integration=None if integration is None else checked_integration(integration),
         recordings=recordings,
     )
@@ -92,37 +117,56 @@ def listen(app: FastAPI, address: Address) -> None:
 
 
 def _listen(app: FastAPI, address: Address) -> None:
-    uvicorn.run(
+    config = configured(
         app,
-        host=address.host,
-        port=address.port,
-        log_config=None,
-        access_log=False,
-        server_header=False,
         proxy_headers=address.proxy is not None,
         forwarded_allow_ips=address.proxy,
         ssl_certfile=address.certificate,
         ssl_keyfile=address.key,
-        ws_max_size=1 << 16,
-        ws_per_message_deflate=False,
         timeout_graceful_shutdown=5,
     )
+    bounds = bounds_here(is_behind_proxy=address.proxy is not None)
+    server = Server(config, bounds, app.state.meters)
+    server.run(list(bound_to(address.host, address.port)))
+    if not server.started:
+        sys.exit(STARTUP_FAILURE)
 
 
-def _role(name: str) -> Role:
+def _named(kind: type[E], name: str, what: str, option: str) -> E:
     try:
-        return Role(name)
+        return kind(name)
     except ValueError:
         raise OperatorError(
-            f"there is no role {name!r}",
-            where="--second-factor",
-            way_out=f"Name one of {', '.join(Role)}",
+            f"there is no {what} {name!r}",
+            where=option,
+            way_out=f"Name one of {', '.join(kind)}",
         ) from None
+
+
+def _password_rules(asked: People) -> PasswordRules:
+    days = asked.password_days
+    return PasswordRules(asked.password_history, None if days is None else days * DAY_NS)
+
+
+def is_plain_beyond_loopback(address: Address) -> bool:
+    """Tell whether passwords would cross a network in the clear."""
+    if address.certificate is not None or address.proxy is not None:
+        return False
+    try:
+        return not ip_address(address.host).is_loopback
+    except ValueError:
+        return address.host != "localhost"
 
 
 def _say(kept: Path, address: Address) -> None:
     scheme = "http" if address.certificate is None else "https"
     print(f"{scheme}://{address.host}:{address.port}  Ctrl-C stops it", file=sys.stderr)
+    if is_plain_beyond_loopback(address):
+        print(
+            f"WARNING: plain HTTP on {address.host}: passwords and cookies cross the network in "
+            "the clear. Give --tls-certificate and --tls-key, or --behind-proxy",
+            file=sys.stderr,
+        )
     file = kept / PASSWORD_FILE
     if file.exists() or not (kept / "accounts.sqlite").exists():
         said = f"sign in as {FIRST_ACCOUNT} with the password in {file}, then change it"

@@ -4,16 +4,13 @@ import hashlib
 import tomllib
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 
 from models.errors import TechnicianError
-
-THREADS: Final = 2
-"""Threads a network may use; the answer is the same for any number."""
+from vision.inference import InferenceSession, open_session
 
 
 @dataclass(frozen=True)
@@ -21,7 +18,7 @@ class Network:
     """A network ready to run, with what its manifest says of it."""
 
     manifest: dict[str, Any]
-    session: onnxruntime.InferenceSession
+    session: InferenceSession
 
     def run(self, pictures: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Run a batch ``(B, H, W, 3)`` uint8 BGR."""
@@ -44,15 +41,6 @@ def load_network(name: str) -> Network:
     if hashlib.sha256(weights).hexdigest() != manifest["sha256"]:
         raise _damaged(name, "the network's file differs from its manifest")
     return Network(manifest, open_session(weights))
-
-
-def open_session(weights: bytes) -> onnxruntime.InferenceSession:
-    """Make a network's weights ready to run."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads, options.inter_op_num_threads = THREADS, 1
-    options.log_severity_level = 3
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
 
 
 def _damaged(name: str, what: str) -> TechnicianError:

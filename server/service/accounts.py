@@ -4,7 +4,6 @@ A password is kept as its Argon2id hash. Of a session and a token only the SHA-2
 are 256 random bits, so nothing slower is needed.
 """
 
-import hashlib
 import hmac
 import secrets
 import sqlite3
@@ -15,11 +14,12 @@ from typing import Final, Literal, Self, TypeAlias
 
 import msgspec
 from argon2 import PasswordHasher
-from argon2.exceptions import InvalidHashError, VerificationError
 
 from models.errors import OperatorError
+from server.service.passwords import PasswordRules, Passwords, PasswordState, is_right
 from server.service.people import RIGHTS, Person, Right, Role
 from server.service.second_factor import Enrolment, Recovery, SecondFactors
+from server.service.tokens import Token, Tokens, digest_of
 from stream.clock import Clock
 
 MINUTE_NS: Final = 60_000_000_000
@@ -27,16 +27,14 @@ TRIES: Final = 5
 LOCKED_NS: Final = 15 * MINUTE_NS
 IDLE_NS: Final = 30 * MINUTE_NS
 SESSION_NS: Final = 12 * 60 * MINUTE_NS
-SHORTEST_PASSWORD: Final = 12
 
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS accounts (name TEXT PRIMARY KEY, role TEXT NOT NULL,
     password TEXT NOT NULL, active INTEGER NOT NULL, made_ns INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS sessions (digest BLOB PRIMARY KEY, name TEXT NOT NULL,
     csrf BLOB NOT NULL, made_ns INTEGER NOT NULL, seen_ns INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS tokens (id TEXT PRIMARY KEY, name TEXT NOT NULL, label TEXT NOT NULL,
-    scopes TEXT NOT NULL, digest BLOB NOT NULL UNIQUE, made_ns INTEGER NOT NULL,
-    ends_ns INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS account_tables (name TEXT NOT NULL, tab TEXT NOT NULL,
+    PRIMARY KEY (name, tab));
 CREATE TABLE IF NOT EXISTS tries (name TEXT PRIMARY KEY, failed INTEGER NOT NULL,
     last_ns INTEGER NOT NULL);
 """
@@ -54,29 +52,29 @@ class Account(msgspec.Struct, frozen=True):
     active: bool
     made_ns: int
     second_factor: FactorState
-
-
-class Token(msgspec.Struct, frozen=True):
-    """An API token, without its secret."""
-
-    id: str
-    name: str
-    """Whose it is; its rights never go beyond that account's."""
-    label: str
-    scopes: tuple[Right, ...]
-    made_ns: int
-    ends_ns: int
+    password: PasswordState = "own"
+    tokens: int = 0
+    tables: tuple[str, ...] = ()
+    """The tables that it sees; where none is named, all."""
 
 
 class SignedIn(msgspec.Struct, frozen=True):
-    """A session that began. Both secrets are told once."""
+    """A session that began, as its page is told: the cookie's secret is not among it."""
 
     name: str
     role: Role
-    session: str
     csrf: str
     second_factor: FactorState
     """While it is ``due`` nothing can be done but to enrol one."""
+    password: PasswordState
+    """While it is ``due`` nothing can be done but to change it."""
+
+
+class Begun(msgspec.Struct, frozen=True):
+    """A session with its cookie's secret. Both are told once."""
+
+    session: str
+    shown: SignedIn
 
 
 class LockedOut(OperatorError):
@@ -113,21 +111,29 @@ class Accounts:
         clock: Clock,
         hasher: PasswordHasher,
         guarded_roles: Collection[Role] = (),
+        rules: PasswordRules | None = None,
     ) -> None:
         self._connection = sqlite3.connect(path, isolation_level=None)
         self._connection.executescript(_SCHEMA)
         self._clock, self._hasher = clock, hasher
         self._factors = SecondFactors(self._connection, clock)
+        self._passwords = Passwords(self._connection, clock, hasher, rules or PasswordRules())
+        self._tokens = Tokens(self._connection, clock)
         self._guarded_roles = frozenset(guarded_roles)
         self._nobody = hasher.hash(secrets.token_urlsafe())
 
     @classmethod
     def open(
-        cls, path: Path, clock: Clock, hasher: PasswordHasher, guarded_roles: Collection[Role] = ()
+        cls,
+        path: Path,
+        clock: Clock,
+        hasher: PasswordHasher,
+        guarded_roles: Collection[Role] = (),
+        rules: PasswordRules | None = None,
     ) -> Self:
         """Open the store, or make it, readable by this user alone."""
         path.touch(mode=0o600)
-        return cls(str(path), clock, hasher, guarded_roles)
+        return cls(str(path), clock, hasher, guarded_roles, rules)
 
     def close(self) -> None:
         """Close the file."""
@@ -141,8 +147,27 @@ class Accounts:
             "SELECT name, role, active, made_ns FROM accounts ORDER BY name"
         )
         return tuple(
-            Account(name, Role(role), bool(active), made, self._factor(name, Role(role)))
+            self._complete(Account(name, Role(role), bool(active), made, "off"))
             for name, role, active, made in rows.fetchall()
+        )
+
+    def _complete(self, account: Account) -> Account:
+        return msgspec.structs.replace(
+            account,
+            second_factor=self._factor(account.name, account.role),
+            password=self._passwords.state(account.name),
+            tokens=len(self._tokens.of(account.name)),
+            tables=self._tables(account.name),
+        )
+
+    def _tables(self, name: str) -> tuple[str, ...]:
+        query = "SELECT tab FROM account_tables WHERE name = ? ORDER BY tab"
+        return tuple(row[0] for row in self._connection.execute(query, (name,)))
+
+    def _limit(self, name: str, tables: Collection[str]) -> None:
+        self._connection.execute("DELETE FROM account_tables WHERE name = ?", (name,))
+        self._connection.executemany(
+            "INSERT INTO account_tables VALUES (?, ?)", [(name, one) for one in set(tables)]
         )
 
     def _factor(self, name: str, role: Role) -> FactorState:
@@ -150,13 +175,24 @@ class Accounts:
             return "on"
         return "due" if role in self._guarded_roles else "off"
 
-    def add(self, name: str, role: Role, password: str) -> Account:
-        """Make an account.
+    def add(
+        self,
+        name: str,
+        role: Role,
+        password: str,
+        *,
+        is_first: bool = False,
+        tables: Collection[str] = (),
+    ) -> Account:
+        """Make an account. A first password, set by somebody else, must be changed.
+
+        It sees ``tables``, or all where none is named.
 
         Raises:
-            OperatorError: the name is taken.
+            OperatorError: the name is taken, or the password too easily guessed.
         """
-        account = Account(name, role, True, self._clock.now_ns(), self._factor(name, role))
+        self._passwords.check(name, password)
+        account = Account(name, role, True, self._clock.now_ns(), "off")
         try:
             self._connection.execute(
                 "INSERT INTO accounts VALUES (?, ?, ?, 1, ?)",
@@ -166,7 +202,9 @@ class Accounts:
             raise OperatorError(
                 f"there is an account {name!r} already", where="accounts", way_out="Take another"
             ) from taken
-        return account
+        self._passwords.keep(name, None, is_first=is_first)
+        self._limit(name, tables)
+        return self._complete(account)
 
     def change(
         self,
@@ -175,11 +213,18 @@ class Accounts:
         role: Role | None = None,
         active: bool | None = None,
         password: str | None = None,
+        is_first: bool = False,
+        keep_tokens: bool = False,
+        tables: Collection[str] | None = None,
     ) -> Account | None:
         """Change an account and end its sessions; ``None`` where there is none of that name.
 
+        A new password ends its tokens too, unless ``keep_tokens``; so does closing it. A first
+        password, set by somebody else, must be changed.
+
         Raises:
-            OperatorError: nobody would be left to keep the accounts.
+            OperatorError: nobody would be left to keep the accounts, or the password is too
+                easily guessed or was used before.
         """
         account = self._account(name)
         if account is None:
@@ -188,21 +233,31 @@ class Accounts:
             account,
             role=account.role if role is None else role,
             active=account.active if active is None else active,
-            second_factor=self._factor(name, account.role if role is None else role),
         )
         self._check_keeper(changed)
+        if password is not None:
+            self._passwords.check(name, password)
         self._connection.execute(
             "UPDATE accounts SET role = ?, active = ? WHERE name = ?",
             (changed.role, changed.active, name),
         )
         if password is not None:
-            self._connection.execute(
-                "UPDATE accounts SET password = ? WHERE name = ?",
-                (self._hasher.hash(password), name),
-            )
-            self._connection.execute("DELETE FROM tries WHERE name = ?", (name,))
+            self._replace_password(name, password, is_first=is_first)
+        if tables is not None:
+            self._limit(name, tables)
+        if (password is not None and not keep_tokens) or not changed.active:
+            self._tokens.drop_all(name)
         self._connection.execute("DELETE FROM sessions WHERE name = ?", (name,))
-        return changed
+        return self._complete(changed)
+
+    def _replace_password(self, name: str, password: str, *, is_first: bool) -> None:
+        query = "SELECT password FROM accounts WHERE name = ?"
+        (former,) = self._connection.execute(query, (name,)).fetchone()
+        self._connection.execute(
+            "UPDATE accounts SET password = ? WHERE name = ?", (self._hasher.hash(password), name)
+        )
+        self._passwords.keep(name, former, is_first=is_first)
+        self._connection.execute("DELETE FROM tries WHERE name = ?", (name,))
 
     def _check_keeper(self, changed: Account) -> None:
         left = [one for one in self.all() if one.name != changed.name] + [changed]
@@ -218,7 +273,7 @@ class Accounts:
 
     # --- sessions -------------------------------------------------------------------------
 
-    def sign_in(self, name: str, password: str, code: str | None = None) -> SignedIn | None:
+    def sign_in(self, name: str, password: str, code: str | None = None) -> Begun | None:
         """Begin a session; ``None`` where something is wrong, what of it is not told.
 
         Args:
@@ -274,13 +329,10 @@ class Accounts:
         """An unknown name costs as much time as a known one."""
         query = "SELECT password FROM accounts WHERE name = ? AND active"
         row = self._connection.execute(query, (name,)).fetchone()
-        try:
-            self._hasher.verify(self._nobody if row is None else row[0], password)
-        except (VerificationError, InvalidHashError):
-            return False
-        return row is not None
+        hashed = self._nobody if row is None else row[0]
+        return is_right(self._hasher, hashed, password) and row is not None
 
-    def _begin(self, name: str, now_ns: int) -> SignedIn:
+    def _begin(self, name: str, now_ns: int) -> Begun:
         account = self._account(name)
         assert account is not None
         session, csrf = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
@@ -288,37 +340,38 @@ class Accounts:
         self._connection.execute("DELETE FROM sessions WHERE made_ns < ? OR seen_ns < ?", ended_ns)
         self._connection.execute(
             "INSERT INTO sessions VALUES (?, ?, ?, ?, ?)",
-            (_digest(session), name, _digest(csrf), now_ns, now_ns),
+            (digest_of(session), name, digest_of(csrf), now_ns, now_ns),
         )
-        return SignedIn(name, account.role, session, csrf, account.second_factor)
+        shown = SignedIn(name, account.role, csrf, account.second_factor, account.password)
+        return Begun(session, shown)
 
     def by_session(self, session: str, csrf: str | None) -> tuple[Person, bool] | None:
         """Return whose session it is, and whether ``csrf`` is its own; ``None`` if it is over."""
         now_ns = self._clock.now_ns()
         row = self._connection.execute(
             "SELECT name, csrf FROM sessions WHERE digest = ? AND made_ns > ? AND seen_ns > ?",
-            (_digest(session), now_ns - SESSION_NS, now_ns - IDLE_NS),
+            (digest_of(session), now_ns - SESSION_NS, now_ns - IDLE_NS),
         ).fetchone()
         account = None if row is None else self._account(row[0])
         if account is None or not account.active:
             return None
         with suppress(sqlite3.OperationalError):  # on a full disk it ends sooner, no more
             self._connection.execute(
-                "UPDATE sessions SET seen_ns = ? WHERE digest = ?", (now_ns, _digest(session))
+                "UPDATE sessions SET seen_ns = ? WHERE digest = ?", (now_ns, digest_of(session))
             )
-        own = csrf is not None and hmac.compare_digest(row[1], _digest(csrf))
-        return Person(account.name, account.role, _rights(account), "session"), own
+        own = csrf is not None and hmac.compare_digest(row[1], digest_of(csrf))
+        return _person(account, _rights(account), "session"), own
 
     def sign_out(self, session: str) -> None:
         """End a session."""
-        self._connection.execute("DELETE FROM sessions WHERE digest = ?", (_digest(session),))
+        self._connection.execute("DELETE FROM sessions WHERE digest = ?", (digest_of(session),))
 
     # --- second factors -------------------------------------------------------------------
 
-    def factor(self, name: str) -> FactorState:
-        """Tell how it stands with an account's second factor."""
+    def standing(self, name: str) -> tuple[FactorState, PasswordState]:
+        """Tell how it stands with an account's second factor and password."""
         account = self._account(name)
-        return "off" if account is None else account.second_factor
+        return ("off", "own") if account is None else (account.second_factor, account.password)
 
     def begin_factor(self, name: str, password: str) -> Enrolment | None:
         """Make a secret for an authenticator; ``None`` where the password is wrong.
@@ -339,6 +392,20 @@ class Accounts:
         """Turn the second factor on; ``None`` where the code is not of the secret just made."""
         return None if self._factors.is_on(name) else self._factors.confirm(name, code)
 
+    def drop_own_factor(self, name: str, password: str, code: str) -> bool | None:
+        """Turn one's own second factor off, with its code; ``None`` where something is wrong.
+
+        Raises:
+            LockedOut: as :meth:`sign_in`.
+        """
+        now_ns = self._clock.now_ns()
+        failed = self._failed(name, now_ns)
+        is_on = self._factors.is_on(name)
+        right = self._is_right(name, password)
+        right = right and (not is_on or self._factors.is_right(name, code))
+        self._count(name, failed, now_ns, is_right=right)
+        return self.drop_factor(name) if right else None
+
     def drop_factor(self, name: str) -> bool:
         """Turn a second factor off and end the account's sessions; tell whether there was one."""
         was_on = self._factors.is_on(name)
@@ -349,51 +416,37 @@ class Accounts:
     # --- tokens ---------------------------------------------------------------------------
 
     def add_token(
-        self, name: str, label: str, scopes: Collection[Right], lasts_ns: int
+        self, name: str, label: str, scopes: Collection[Right], lasts_ns: int, made_by: str = ""
     ) -> tuple[Token, str]:
-        """Make a token; its secret is told once."""
-        secret, now_ns = "pw_" + secrets.token_urlsafe(32), self._clock.now_ns()
-        token = Token(
-            secrets.token_hex(6), name, label, tuple(sorted(scopes)), now_ns, now_ns + lasts_ns
-        )
-        self._connection.execute(
-            "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (token.id, name, label, " ".join(token.scopes), _digest(secret), now_ns, token.ends_ns),
-        )
-        return token, secret
+        """Make a token; its secret is told once. It ends with the token ``made_by``."""
+        return self._tokens.add(name, label, scopes, lasts_ns, made_by)
 
     def tokens(self, name: str) -> tuple[Token, ...]:
         """Return a person's tokens, oldest first."""
-        rows = self._connection.execute(
-            "SELECT id, name, label, scopes, made_ns, ends_ns FROM tokens WHERE name = ?"
-            " ORDER BY made_ns, id",
-            (name,),
-        )
-        return tuple(
-            Token(key, owner, label, tuple(map(Right, scopes.split())), made, ends)
-            for key, owner, label, scopes, made, ends in rows
-        )
+        return self._tokens.of(name)
 
     def by_token(self, secret: str) -> Person | None:
         """Return whose token it is, with the rights that token and account share."""
-        query = "SELECT id, name, scopes FROM tokens WHERE digest = ? AND ends_ns > ?"
-        row = self._connection.execute(query, (_digest(secret), self._clock.now_ns())).fetchone()
-        account = None if row is None else self._account(row[1])
+        found = self._tokens.find(secret)
+        if found is None:
+            return None
+        key, name, scopes = found
+        account = self._account(name)
         if account is None or not account.active:
             return None
-        rights = _rights(account) & frozenset(map(Right, row[2].split()))
-        return Person(account.name, account.role, rights, f"token:{row[0]}")
+        return _person(account, _rights(account) & scopes, f"token:{key}")
 
     def drop_token(self, name: str, key: str) -> bool:
-        """Take back a person's own token; tell whether there was one."""
-        query = "DELETE FROM tokens WHERE name = ? AND id = ?"
-        return self._connection.execute(query, (name, key)).rowcount > 0
+        """Take back a person's token and those it made; tell whether there was one."""
+        return self._tokens.drop(name, key)
+
+
+def _person(account: Account, rights: frozenset[Right], by: str) -> Person:
+    tables = frozenset(account.tables) if account.tables else None
+    return Person(account.name, account.role, rights, by, tables)
 
 
 def _rights(account: Account) -> frozenset[Right]:
     rights = RIGHTS[account.role]
-    return rights & {Right.KEEP_SELF} if account.second_factor == "due" else rights
-
-
-def _digest(secret: str) -> bytes:
-    return hashlib.sha256(secret.encode()).digest()
+    is_due = "due" in {account.second_factor, account.password}
+    return rights & {Right.KEEP_SELF} if is_due else rights

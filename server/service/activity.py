@@ -20,4 +20,8 @@ class PersonActed(Event, frozen=True, kw_only=True, tag="person_acted"):
     """What it was done to: an account, a token, a path with its query."""
     outcome: Outcome
     address: str = ""
-    """The network address it came from."""
+    """The network address it came from; empty where several are counted together."""
+    count: int = 1
+    """How often it happened: a stranger's tries after the first of a minute are counted."""
+    names: tuple[str, ...] = ()
+    """Some of the names that were tried, where there were several."""

@@ -7,10 +7,11 @@ import msgspec
 from fastapi import FastAPI, Response
 from fastapi.openapi.utils import get_openapi
 
-from server.service.accounts import Account, FactorState, SignedIn, Token
+from server.service.accounts import Account, FactorState, SignedIn
 from server.service.activity import PersonActed
 from server.service.footage import FootageView
 from server.service.incidents import IncidentRow, IncidentView
+from server.service.passwords import PasswordState
 from server.service.problems import MEDIA_TYPE, ProblemDocument
 from server.service.second_factor import Enrolment, Recovery
 from server.service.series_views import (
@@ -21,6 +22,7 @@ from server.service.series_views import (
     Sheet,
     SheetName,
 )
+from server.service.tokens import Token
 from server.service.views import (
     FoundRound,
     HandRow,
@@ -52,6 +54,8 @@ class Me(msgspec.Struct, frozen=True):
     role: str
     rights: tuple[str, ...]
     second_factor: FactorState
+    password: PasswordState
+    """``due``: it must be changed before anything else."""
 
 
 class MadeToken(msgspec.Struct, frozen=True):
@@ -163,6 +167,7 @@ def _add_gate(paths: Mapping[str, Any]) -> None:
         "411": "The body comes without its length.",
         "413": "The body is too long.",
         "429": "Too many requests; Retry-After says how many seconds to wait.",
+        "503": "Too many connections are open for this account.",
     }
     for operations in paths.values():
         for operation in operations.values():

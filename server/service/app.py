@@ -43,7 +43,8 @@ from server.service.guard import guarded
 from server.service.incident_queue import Queue
 from server.service.index import Index
 from server.service.limits import Limiter, Limits
-from server.service.people import Right, Role
+from server.service.passwords import PasswordRules
+from server.service.people import Right, Role, TwoPeople
 from server.service.records import Records
 from server.service.shell import Meters, Shell
 from server.service.streaming import Patience
@@ -58,6 +59,7 @@ _ABOUT = (
 )
 
 INDEX_FILE: Final = "index.sqlite"
+_COUNTED_EVERY_S: Final = 10
 
 router = APIRouter()
 
@@ -79,6 +81,9 @@ class Setup:
     limits: Limits = field(default_factory=Limits)
     guarded_roles: frozenset[Role] = frozenset()
     """Roles that must have a second factor."""
+    two_people: frozenset[TwoPeople] = frozenset()
+    """Decisions that hold only once a second person agreed."""
+    passwords: PasswordRules = field(default_factory=PasswordRules)
     integration: PlacedIntegration | None = None
     """To whom it is told what happens; where it is not given, to nobody."""
 
@@ -92,21 +97,25 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        app.state.records = Records.open(setup.state, clock, hasher, setup.guarded_roles)
+        app.state.records = Records.open(
+            setup.state, clock, hasher, setup.guarded_roles, setup.passwords
+        )
         app.state.cases = Cases.open(setup.state)
         app.state.queue = Queue(app.state.floor, app.state.cases, clock.now_ns())
         following = asyncio.create_task(app.state.floor.run(setup.poll_ns))
         app.state.deciding, app.state.tallies = asyncio.Lock(), Tallies()
         app.state.signer = report_routes.report_signer(setup.state)
         queueing = asyncio.create_task(app.state.queue.run())
+        counting = asyncio.create_task(_count_strangers(app.state.records, clock))
         try:
             async with _telling(setup, app.state.floor, clock, meters):
                 yield
         finally:
-            for task in (following, queueing):
+            for task in (following, queueing, counting):
                 task.cancel()
                 with suppress(asyncio.CancelledError):
                     await task
+            await app.state.records.note_counted(clock.now_ns(), all_of_it=True)
             app.state.floor.index.close()
             await app.state.cases.close()
             await app.state.records.close()
@@ -127,6 +136,7 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
     )
     app.state.clock, app.state.meters, app.state.patience = clock, meters, setup.patience
     app.state.is_secure = setup.is_secure
+    app.state.two_people = setup.two_people
     limits = setup.limits
     app.state.limiters = {
         "account": Limiter(limits.account, limits.kept),
@@ -146,6 +156,12 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
     app.add_middleware(Shell, meters=meters, clock=clock, is_secure=setup.is_secure)
     app.openapi = lambda: document(app)  # type: ignore[method-assign]
     return app
+
+
+async def _count_strangers(records: Records, clock: Clock) -> None:
+    while True:
+        await asyncio.sleep(_COUNTED_EVERY_S)
+        await records.note_counted(clock.now_ns())
 
 
 def _telling(

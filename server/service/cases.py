@@ -13,7 +13,8 @@ from typing import Final, Self, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from models.events import Event
+from models.cards import Card
+from models.events import CardPlace, Decision, Event
 from stream.journal import Journal, UnknownEvent, read_journal
 
 CASES_FILE: Final = "cases.journal"
@@ -58,7 +59,45 @@ class CaseReopened(CaseEvent, frozen=True, kw_only=True, tag="case_reopened"):
     reason: str
 
 
-AnyCaseEvent: TypeAlias = CaseOpened | CaseAssigned | CaseCommented | CaseClosed | CaseReopened
+class DecisionProposed(CaseEvent, frozen=True, kw_only=True, tag="decision_proposed"):
+    """A person decided an item that needs two; nothing of it holds before another agrees."""
+
+    item: int
+    decision: Decision
+    choice: Card | None = None
+    card: CardPlace | None = None
+    reason: str = ""
+    instead_of: int | None = None
+    """The decision that it would put right."""
+
+
+class DecisionApproved(CaseEvent, frozen=True, kw_only=True, tag="decision_approved"):
+    """A second person agreed, and the decision was journalled."""
+
+    item: int
+    proposed_by: str
+    entry: int
+    """The decision's ``seq`` in the table's journal."""
+
+
+class DecisionDeclined(CaseEvent, frozen=True, kw_only=True, tag="decision_declined"):
+    """A person did not agree, or took their own proposal back."""
+
+    item: int
+    proposed_by: str
+    reason: str = ""
+
+
+AnyCaseEvent: TypeAlias = (
+    CaseOpened
+    | CaseAssigned
+    | CaseCommented
+    | CaseClosed
+    | CaseReopened
+    | DecisionProposed
+    | DecisionApproved
+    | DecisionDeclined
+)
 _DECODER: Final = msgspec.json.Decoder(AnyCaseEvent)
 
 
@@ -68,6 +107,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     by_hand: bool = False
     assignee: str | None = None
     closed: CaseClosed | None = None
+    proposals: tuple[DecisionProposed, ...] = ()
+    """Decisions that wait for a second person, at most one an item."""
     history: tuple[AnyCaseEvent, ...] = ()
 
     @property
@@ -92,8 +133,16 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
                 return replace(case, closed=event)
             case CaseReopened():
                 return replace(case, closed=None)
+            case DecisionProposed() | DecisionApproved() | DecisionDeclined():
+                return replace(case, proposals=self._proposals_after(event))
             case CaseCommented():
                 return case
+
+    def _proposals_after(
+        self, event: DecisionProposed | DecisionApproved | DecisionDeclined
+    ) -> tuple[DecisionProposed, ...]:
+        others = tuple(one for one in self.proposals if one.item != event.item)
+        return (*others, event) if isinstance(event, DecisionProposed) else others
 
 
 NO_CASE: Final = Case()

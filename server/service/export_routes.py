@@ -93,6 +93,7 @@ async def _content(
     request: Request, who: Person, table: Pieces, sought: Sought[Any]
 ) -> AsyncIterator[bytes]:
     yield table.start()
+    sought = replace(sought, tables=who.tables)
     while rows := await floor_of(request).index.look_up(sought, _AT_ONCE):
         visible = _visible(request, who, [placed.row for placed in rows])
         yield await asyncio.to_thread(table.more, visible)

@@ -4,7 +4,7 @@ from typing import Final
 
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.service.guard import address_of
 from server.service.limits import Limiter, limited_as
@@ -27,8 +27,33 @@ class Gate:
         if scope["type"] not in {"http", "websocket"} or scope["path"] in _ALWAYS_ANSWERED:
             await self._app(scope, receive, send)
             return
-        refusal = self._too_often(scope) or _too_much(Headers(scope=scope))
-        await (refusal or self._app)(scope, receive, send)
+        headers = Headers(scope=scope)
+        refusal = self._too_often(scope) or _too_much(headers)
+        if refusal is not None:
+            await refusal(scope, receive, send)
+        elif headers.get("Content-Length", "0") == "0":
+            await self._app(scope, receive, send)
+        else:
+            await self._with_body(scope, receive, send)
+
+    async def _with_body(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on once its body is whole: one held back costs no more than its bytes."""
+        body, more = b"", True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return
+            body, more = body + message["body"], message["more_body"]
+        first: Message | None = {"type": "http.request", "body": body, "more_body": False}
+
+        async def received() -> Message:
+            nonlocal first
+            if first is None:
+                return await receive()
+            whole, first = first, None
+            return whole
+
+        await self._app(scope, received, send)
 
     def _too_often(self, scope: Scope) -> ASGIApp | None:
         address = address_of(HTTPConnection(scope))

@@ -11,6 +11,7 @@ from server.service.accounts import Accounts
 from server.service.activity import Outcome, PersonActed
 from server.service.answers import said
 from server.service.limits import limited_as
+from server.service.listening import PLACE, Held
 from server.service.people import Person, Right
 from server.service.problems import Problem, retry_after
 from server.service.records import Records
@@ -75,9 +76,11 @@ def _checked(right: Right, action: str | None) -> Callable[[HTTPConnection], Awa
 async def _passed(connection: HTTPConnection, right: Right, action: str | None) -> Person:
     person = await authority(connection)
     _limit(connection, "account", person.name)
+    _hold(connection, person)
     if not person.may(right):
         await note(connection, person.name, person.by, action or "tried", outcome="refused")
         raise Problem(403, f"{person.role} has no right {right}; ask an administrator")
+    await _check_seen(connection, person, action or "tried")
     if not _is_read(connection):
         await _check_recordable(connection)
     if action is not None:
@@ -85,12 +88,44 @@ async def _passed(connection: HTTPConnection, right: Right, action: str | None) 
     return person
 
 
+async def _check_seen(connection: HTTPConnection, person: Person, action: str) -> None:
+    """Refuse a route about a table that this person does not see, as if it were not there."""
+    if person.tables is None:
+        return
+    asked = connection.path_params
+    session = asked.get("session") or asked.get("incident", "").rpartition(".")[0]
+    table = asked.get("table")
+    if session:
+        found = connection.app.state.floor.session(session)
+        table = None if found is None else found.table
+    elif table is None:
+        return
+    if not person.sees(table):
+        await note(connection, person.name, person.by, action, outcome="refused")
+        raise Problem(404, "there is no such table, session or incident for you")
+
+
+def _hold(connection: HTTPConnection, person: Person) -> None:
+    """Count the connection as that person's, so that no stranger's takes its place."""
+    held: Held | None = getattr(connection.state, PLACE, None)
+    if held is not None and not held.sign_in(person.name):
+        raise Problem(503, "too many connections are open for this account; close some")
+
+
 async def limit_sign_ins(connection: HTTPConnection) -> None:
     """Refuse who has tried too often; raises ``Problem`` 429, which is written down."""
     try:
         _limit(connection, "sign_in", limited_as(address_of(connection)))
     except Problem:
-        await note(connection, "", "password", "signed_in", outcome="refused", target="too often")
+        await note(
+            connection,
+            "",
+            "password",
+            "signed_in",
+            outcome="refused",
+            target="too often",
+            is_stranger=True,
+        )
         raise
 
 
@@ -171,10 +206,12 @@ async def note(
     outcome: Outcome = "done",
     target: str | None = None,
     is_read: bool = False,
+    is_stranger: bool = False,
 ) -> None:
     """Write down what somebody did; durable before it is answered.
 
-    Where the disk refuses that, a read is answered and counted, and all else refused.
+    Where the disk refuses that, a read is answered and counted, and all else refused. Of a
+    stranger's tries the first is written, those that follow within a minute are counted.
     """
     clock: Clock = connection.app.state.clock
     shown = connection.url.path + ("?" + connection.url.query if connection.url.query else "")
@@ -188,7 +225,10 @@ async def note(
         address=address_of(connection),
     )
     records = records_of(connection)
-    await (records.note_read if is_read else records.note)(event)
+    if is_stranger:
+        await records.note_stranger(event)
+    else:
+        await (records.note_read if is_read else records.note)(event)
 
 
 def address_of(connection: HTTPConnection) -> str:

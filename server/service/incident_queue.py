@@ -118,6 +118,8 @@ class QueueFeed(Feed):
             news, changes = self._queue.news(), self._queue.after(self._after)
             for number, row in changes:
                 self._after = number
+                if not self._who.sees(row.table):
+                    continue
                 yield row.session, number, msgspec.json.encode(row)
             if not changes and not await set_within(news, idle_ns):
                 yield None

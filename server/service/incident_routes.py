@@ -105,7 +105,8 @@ def cases_of(request: Request) -> Cases:
 def the_round(request: Request, incident: str) -> tuple[Session, RoundRow]:
     """Return an incident's session and round; raises ``Problem`` 404 where there is none."""
     found = found_round(floor_of(request), incident)
-    if found is None:
+    who: Person = request.state.person
+    if found is None or not who.sees(found[0].table):
         raise Problem(404, "there is no such incident: expected SESSION.ROUND of a known round")
     return found
 
@@ -116,7 +117,10 @@ async def list_incidents(
 ) -> Response:
     """List incidents, the newest round first."""
     before = before_time(wanted.to_ns) if wanted.cursor is None else key_of(wanted.cursor)
-    sought = Sought(RoundRow, before=before, table=wanted.table, session=wanted.session)
+    who: Person = request.state.person
+    sought = Sought(
+        RoundRow, before=before, table=wanted.table, tables=who.tables, session=wanted.session
+    )
     found: list[tuple[Key, IncidentRow]] = []
     async for key, row in incidents(floor_of(request), cases_of(request), sought):
         if wanted.matches(row):
@@ -158,6 +162,7 @@ def view_of(request: Request, who: Person, incident: str) -> IncidentView:
         round=shown(session, row, who),
         violations=tuple(shown(session, one, who) for one in session.violations_of(row.round)),
         reviews=tuple(shown(session, one, who) for one in session.reviews_of(row.round)),
+        proposals=case.proposals,
         history=case.history,
     )
 

@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from server.service.cases import AnyCaseEvent, Case, Cases
+from server.service.cases import AnyCaseEvent, Case, Cases, DecisionProposed
 from server.service.floor import Floor
 from server.service.index import Key, Sought
 from server.service.rows import newest_first
@@ -89,6 +89,8 @@ class IncidentView(msgspec.Struct, frozen=True, kw_only=True):
     round: RoundRow
     violations: tuple[ViolationRow, ...]
     reviews: tuple[ReviewRow, ...]
+    proposals: tuple[DecisionProposed, ...]
+    """Decisions that wait for a second person."""
     history: tuple[AnyCaseEvent, ...]
     """What people did with it, in order; its last ``case_closed`` says why it was closed."""
 

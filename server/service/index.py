@@ -91,6 +91,8 @@ class Sought(Generic[R]):
     kind: type[R]
     before: Key = (ENDLESS, "", 0, 0)
     table: str | None = None
+    tables: frozenset[str] | None = None
+    """Those that whoever asks may see; ``None`` for all."""
     session: str | None = None
     from_ns: int | None = None
     noticed: bool = False
@@ -332,6 +334,10 @@ def _named_by_id(
             return None
         conditions.append(f"{column} = ?")
         values.append(row[0])
+    if sought.tables is not None:
+        marks = ", ".join("?" * len(sought.tables))
+        conditions.append(f"tab IN (SELECT id FROM tables WHERE name IN ({marks}))")
+        values += sorted(sought.tables)
     return conditions, values
 
 

@@ -6,10 +6,12 @@ Buckets are kept for those who asked last, so many and no more.
 import ipaddress
 from collections import OrderedDict
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 _SECOND_NS: Final = 1_000_000_000
 _IPV6_PREFIX: Final = 64
+_NETWORKS_KNOWN: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class Limiter:
         return 0
 
 
+@lru_cache(_NETWORKS_KNOWN)
 def limited_as(address: str) -> str:
     """Return what an address is counted as: of IPv6 the network, for a host has all of it."""
     try:

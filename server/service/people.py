@@ -43,6 +43,15 @@ class Role(StrEnum):
     ADMIN = "admin"
 
 
+class TwoPeople(StrEnum):
+    """Decisions that a house may ask two people for."""
+
+    VOID = "void"
+    """A round is called off."""
+    OVERRIDE = "override"
+    """A decision that was made is put right by another."""
+
+
 _AT_THE_TABLES: Final = {
     Right.SEE_TABLES,
     Right.SEE_ROUNDS,
@@ -81,6 +90,12 @@ class Person:
     rights: frozenset[Right]
     by: str
     """``session`` or ``token:ID``."""
+    tables: frozenset[str] | None = None
+    """The tables that this person sees; ``None`` for all."""
+
+    def sees(self, table: str | None) -> bool:
+        """Tell whether what belongs to ``table`` is shown; what belongs to none only to all."""
+        return self.tables is None or table in self.tables
 
     def may(self, right: Right) -> bool:
         """Tell whether this request carries ``right``."""

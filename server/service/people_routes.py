@@ -8,13 +8,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from server.service.accounts import (
     SESSION_NS,
-    SHORTEST_PASSWORD,
     Account,
     Accounts,
     CodeDue,
     LockedOut,
     SignedIn,
-    Token,
 )
 from server.service.activity import Outcome, PersonActed
 from server.service.answers import MadeToken, Me, give, said
@@ -27,10 +25,12 @@ from server.service.guard import (
     note,
     records_of,
 )
+from server.service.passwords import SHORTEST_PASSWORD
 from server.service.people import Person, Right, Role
 from server.service.problems import Problem, retry_after
 from server.service.records import FIRST_ACCOUNT, PASSWORD_FILE
 from server.service.second_factor import Enrolment, Recovery
+from server.service.tokens import Token
 from server.service.views import Page
 
 DAY_NS: Final = 86_400_000_000_000
@@ -47,6 +47,9 @@ T = TypeVar("T")
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9._-]{0,39}$")]
 Password = Annotated[str, Field(min_length=1, max_length=200)]
 NewPassword = Annotated[str, Field(min_length=SHORTEST_PASSWORD, max_length=200)]
+Tables = Annotated[
+    tuple[Annotated[str, Field(min_length=1, max_length=80)], ...], Field(max_length=200)
+]
 Code = Annotated[str, Field(min_length=6, max_length=40)]
 
 
@@ -71,6 +74,14 @@ class OwnPassword(Body):
     password: Password
 
 
+class OwnFactor(Body):
+    """One's own password and a code, before the second factor goes."""
+
+    password: Password
+    code: Code
+    """Of the authenticator, or a recovery code."""
+
+
 class OwnCode(Body):
     """A code of the authenticator."""
 
@@ -83,6 +94,8 @@ class NewAccount(Body):
     name: Name
     role: Role
     password: NewPassword
+    tables: Tables = ()
+    """The tables that it sees; where none is named, all."""
 
 
 class AccountChange(Body):
@@ -91,6 +104,8 @@ class AccountChange(Body):
     role: Role | None = None
     active: bool | None = None
     password: NewPassword | None = None
+    tables: Tables | None = None
+    """The tables that it sees; an empty list for all."""
 
 
 class PasswordChange(Body):
@@ -98,6 +113,8 @@ class PasswordChange(Body):
 
     old: Password
     new: NewPassword
+    keep_tokens: bool = False
+    """Whether one's tokens go on; else they end with the password."""
 
 
 class NewToken(Body):
@@ -137,7 +154,7 @@ async def sign_in(request: Request, sent: SignIn) -> Response:
     await _tell(request, sent.name, "done" if begun else "wrong")
     if begun is None:
         raise Problem(401, "name, password or code is wrong", _CHALLENGE)
-    answer = give(begun)
+    answer = give(begun.shown)
     answer.set_cookie(
         COOKIE,
         begun.session,
@@ -162,7 +179,16 @@ async def _tell(request: Request, name: str, how: str) -> None:
     request.app.state.meters.sign_ins.labels(how).inc()
     outcome: Outcome = "done" if how == "done" else "refused"
     target = "" if how in {"done", "wrong"} else how
-    await note(request, name, "password", "signed_in", outcome=outcome, target=target)
+    is_stranger = how in {"wrong", "locked"}
+    await note(
+        request,
+        name,
+        "password",
+        "signed_in",
+        outcome=outcome,
+        target=target,
+        is_stranger=is_stranger,
+    )
 
 
 @router.post("/api/sign-out", **guarded(Right.KEEP_SELF, status=204, action=None))
@@ -179,8 +205,8 @@ async def sign_out(request: Request, who: Who) -> Response:
 @router.get("/api/me", **guarded(Right.KEEP_SELF, Me))
 async def me(request: Request, who: Who) -> Response:
     """Say who asks and what they may do."""
-    factor = await records_of(request).accounts(lambda kept: kept.factor(who.name))
-    return give(Me(who.name, who.role, tuple(sorted(who.rights)), factor))
+    factor, password = await records_of(request).accounts(lambda kept: kept.standing(who.name))
+    return give(Me(who.name, who.role, tuple(sorted(who.rights)), factor, password))
 
 
 @router.post(
@@ -188,17 +214,19 @@ async def me(request: Request, who: Who) -> Response:
     **guarded(
         Right.KEEP_SELF,
         status=204,
-        problems={409: "The old password is wrong.", 429: _LOCKED},
+        problems={409: "The old password is wrong, or the new one is refused.", 429: _LOCKED},
         action=None,
     ),
 )
 async def change_password(request: Request, who: Who, sent: PasswordChange) -> Response:
-    """Change one's own password; every session of the account ends."""
+    """Change one's own password; every session of the account ends, and its tokens."""
     _in_person(who)
     records = records_of(request)
     if not await _counted(request, who.name, lambda kept: kept.is_password(who.name, sent.old)):
         raise Problem(409, _WRONG_PASSWORD)
-    await records.accounts(lambda kept: kept.change(who.name, password=sent.new))
+    await records.accounts(
+        lambda kept: kept.change(who.name, password=sent.new, keep_tokens=sent.keep_tokens)
+    )
     if who.name == FIRST_ACCOUNT:
         (records.folder / PASSWORD_FILE).unlink(missing_ok=True)
     await note(request, who.name, who.by, "password_changed", target=who.name)
@@ -262,18 +290,21 @@ async def confirm_factor(request: Request, who: Who, sent: OwnCode) -> Response:
     **guarded(
         Right.KEEP_SELF,
         status=204,
-        problems={409: "The password is wrong, or there is none.", 429: _LOCKED},
+        problems={409: "Password or code is wrong, or there is none.", 429: _LOCKED},
         action=None,
     ),
 )
-async def drop_own_factor(request: Request, who: Who, sent: OwnPassword) -> Response:
-    """Turn one's own second factor off; every session of the account ends."""
+async def drop_own_factor(request: Request, who: Who, sent: OwnFactor) -> Response:
+    """Turn one's own second factor off, with a code of it; every session of the account ends."""
     _in_person(who)
-    if not await _counted(
-        request, who.name, lambda kept: kept.is_password(who.name, sent.password)
-    ):
-        raise Problem(409, _WRONG_PASSWORD)
-    await _drop_factor(request, who, who.name)
+    dropped = await _counted(
+        request,
+        who.name,
+        lambda kept: kept.drop_own_factor(who.name, sent.password, sent.code),
+    )
+    if dropped is None:
+        raise Problem(409, "the password or the code is wrong")
+    await _note_dropped(request, who, who.name, is_dropped=dropped)
     return Response(status_code=204)
 
 
@@ -282,21 +313,25 @@ async def drop_own_factor(request: Request, who: Who, sent: OwnPassword) -> Resp
     **guarded(
         Right.KEEP_ACCOUNTS,
         status=204,
-        problems={404: _NO_ACCOUNT, 409: "It has none."},
+        problems={404: _NO_ACCOUNT, 409: "It has none, or it is one's own."},
         action=None,
     ),
 )
 async def drop_factor(request: Request, who: Who, name: str) -> Response:
-    """Turn an account's second factor off, where somebody has lost theirs; its sessions end."""
+    """Turn another's second factor off, where they have lost it; the account's sessions end."""
+    _in_person(who)
+    if name == who.name:
+        raise Problem(409, "one's own second factor goes with a code of it: /api/me")
     known = await records_of(request).accounts(lambda kept: kept.all())
     if name not in {one.name for one in known}:
         raise Problem(404, "there is no such account")
-    await _drop_factor(request, who, name)
+    dropped = await records_of(request).accounts(lambda kept: kept.drop_factor(name))
+    await _note_dropped(request, who, name, is_dropped=dropped)
     return Response(status_code=204)
 
 
-async def _drop_factor(request: Request, who: Person, name: str) -> None:
-    if not await records_of(request).accounts(lambda kept: kept.drop_factor(name)):
+async def _note_dropped(request: Request, who: Person, name: str, *, is_dropped: bool) -> None:
+    if not is_dropped:
         raise Problem(409, "there is no second factor")
     await note(request, who.name, who.by, "second_factor_off", target=name)
 
@@ -315,9 +350,12 @@ async def accounts(request: Request) -> Response:
     **guarded(Right.KEEP_ACCOUNTS, Account, status=201, problems={409: _TAKEN}, action=None),
 )
 async def add_account(request: Request, who: Who, sent: NewAccount) -> Response:
-    """Make an account."""
+    """Make an account; its first password must be changed at the first sign-in."""
+    _in_person(who)
     made = await records_of(request).accounts(
-        lambda kept: kept.add(sent.name, sent.role, sent.password)
+        lambda kept: kept.add(
+            sent.name, sent.role, sent.password, is_first=True, tables=sent.tables
+        )
     )
     await note(request, who.name, who.by, "account_added", target=f"{sent.name} as {sent.role}")
     return give(made, 201)
@@ -333,9 +371,20 @@ async def add_account(request: Request, who: Who, sent: NewAccount) -> Response:
     ),
 )
 async def change_account(request: Request, who: Who, name: str, sent: AccountChange) -> Response:
-    """Change a role or password, close an account or open it again; its sessions end."""
+    """Change a role or password, close an account or open it again; its sessions end.
+
+    With a new password, which must be changed at the next sign-in, its tokens end too.
+    """
+    _in_person(who)
     changed = await records_of(request).accounts(
-        lambda kept: kept.change(name, role=sent.role, active=sent.active, password=sent.password)
+        lambda kept: kept.change(
+            name,
+            role=sent.role,
+            active=sent.active,
+            password=sent.password,
+            is_first=True,
+            tables=sent.tables,
+        )
     )
     if changed is None:
         raise Problem(404, "there is no such account")
@@ -360,12 +409,17 @@ async def tokens(request: Request, who: Who) -> Response:
     **guarded(Right.KEEP_TOKENS, MadeToken, status=201, action=None),
 )
 async def add_token(request: Request, who: Who, sent: NewToken) -> Response:
-    """Make a token for a program; its scopes lie within one's own rights."""
+    """Make a token for a program; its scopes lie within one's own rights.
+
+    One that a token makes ends with it, at the latest when that does.
+    """
     beyond = sent.scopes - who.rights
     if beyond:
         raise Problem(403, f"these scopes go beyond your rights: {', '.join(sorted(beyond))}")
     token, secret = await records_of(request).accounts(
-        lambda kept: kept.add_token(who.name, sent.label, sent.scopes, sent.days * DAY_NS)
+        lambda kept: kept.add_token(
+            who.name, sent.label, sent.scopes, sent.days * DAY_NS, _token_of(who)
+        )
     )
     await note(request, who.name, who.by, "token_added", target=token.id)
     return give(MadeToken(token, secret), 201)
@@ -385,6 +439,40 @@ async def drop_token(request: Request, who: Who, key: str) -> Response:
     if not await records_of(request).accounts(lambda kept: kept.drop_token(who.name, key)):
         raise Problem(404, "there is no such token of yours")
     await note(request, who.name, who.by, "token_dropped", target=key)
+    return Response(status_code=204)
+
+
+def _token_of(who: Person) -> str:
+    kind, _, key = who.by.partition(":")
+    return key if kind == "token" else ""
+
+
+@router.get(
+    "/api/accounts/{name}/tokens",
+    **guarded(Right.KEEP_ACCOUNTS, tuple[Token, ...], problems={404: _NO_ACCOUNT}),
+)
+async def tokens_of(request: Request, name: str) -> Response:
+    """List an account's tokens."""
+    known = await records_of(request).accounts(lambda kept: kept.all())
+    if name not in {one.name for one in known}:
+        raise Problem(404, "there is no such account")
+    return give(await records_of(request).accounts(lambda kept: kept.tokens(name)))
+
+
+@router.delete(
+    "/api/accounts/{name}/tokens/{key}",
+    **guarded(
+        Right.KEEP_ACCOUNTS,
+        status=204,
+        problems={404: "There is no such token of that account."},
+        action=None,
+    ),
+)
+async def revoke_token(request: Request, who: Who, name: str, key: str) -> Response:
+    """Take back a token of somebody's, and those that it made."""
+    if not await records_of(request).accounts(lambda kept: kept.drop_token(name, key)):
+        raise Problem(404, "there is no such token of that account")
+    await note(request, who.name, who.by, "token_revoked", target=f"{name}: {key}")
     return Response(status_code=204)
 
 

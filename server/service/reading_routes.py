@@ -95,6 +95,7 @@ async def page(
         kind,
         before=before,
         table=wanted.table,
+        tables=who.tables,
         session=wanted.session,
         from_ns=wanted.from_ns,
         fields=tuple((name, want) for name, want in asked.items() if want is not None),
@@ -116,9 +117,9 @@ def _paged(found: Sequence[Placed[Any]], limit: int, floor: Floor, who: Person) 
 
 
 @router.get("/api/tables", **guarded(Right.SEE_TABLES, tuple[TableView, ...]))
-async def tables(request: Request) -> Response:
+async def tables(request: Request, who: Who) -> Response:
     """List every table as it stands."""
-    return give(floor_of(request).tables())
+    return give(tuple(one for one in floor_of(request).tables() if who.sees(one.table)))
 
 
 @router.get("/api/tables/{table}", **guarded(Right.SEE_TABLES, TableView, problems=_NO_TABLE))
@@ -131,9 +132,10 @@ async def table(request: Request, table: str) -> Response:
 
 
 @router.get("/api/sessions", **guarded(Right.SEE_TABLES, tuple[SessionView, ...]))
-async def sessions(request: Request) -> Response:
+async def sessions(request: Request, who: Who) -> Response:
     """List every session: a table's journal each."""
-    return give(tuple(one.view() for one in floor_of(request).sessions()))
+    found = floor_of(request).sessions()
+    return give(tuple(one.view() for one in found if who.sees(one.table)))
 
 
 def session_of(request: Request, name: str) -> Session:

@@ -18,7 +18,9 @@ from argon2 import PasswordHasher
 from models.errors import TechnicianError
 from server.service.accounts import Accounts
 from server.service.activity import PersonActed
+from server.service.passwords import PasswordRules
 from server.service.people import Role
+from server.service.strangers import Strangers
 from stream.checkpoints import utc
 from stream.clock import Clock
 from stream.journal import Journal, UnknownEvent
@@ -52,7 +54,7 @@ class Records:
 
     def __init__(self, folder: Path, thread: ThreadPoolExecutor, files: _Files) -> None:
         self.folder = folder
-        self._thread, self._files = thread, files
+        self._thread, self._files, self._strangers = thread, files, Strangers()
         self._gap: _Gap | None = None
 
     @classmethod
@@ -62,6 +64,7 @@ class Records:
         clock: Clock,
         hasher: PasswordHasher | None = None,
         guarded_roles: Collection[Role] = (),
+        rules: PasswordRules | None = None,
     ) -> Self:
         """Open the files of ``folder``, or make them.
 
@@ -75,7 +78,7 @@ class Records:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         thread = ThreadPoolExecutor(1, "records")
         files = thread.submit(
-            _opened, folder, clock, hasher or PasswordHasher(), guarded_roles
+            _opened, folder, clock, hasher or PasswordHasher(), guarded_roles, rules
         ).result()
         return cls(folder, thread, files)
 
@@ -135,6 +138,19 @@ class Records:
         await self._do(lambda files: files.activity.append(event))
         self._gap = None
 
+    async def note_stranger(self, event: PersonActed) -> None:
+        """Append what a stranger was refused, or count it where it is not the first of its kind."""
+        await self._append(self._strangers.take(event))
+
+    async def note_counted(self, now_ns: int, *, all_of_it: bool = False) -> None:
+        """Append the counts of an interval that is over, or with ``all_of_it`` those so far."""
+        due = self._strangers.all if all_of_it else self._strangers.due
+        await self._append(due(now_ns))
+
+    async def _append(self, events: tuple[PersonActed, ...]) -> None:
+        if events:
+            await self._do(lambda files: files.activity.append_all(events))
+
     async def activity(self, before_seq: int | None, limit: int) -> tuple[PersonActed, ...]:
         """Return what was done before ``before_seq``, the newest first."""
         return await self._do(lambda files: _newest(files.activity, before_seq, limit))
@@ -163,11 +179,15 @@ def _refused(folder: Path, why: str) -> TechnicianError:
 
 
 def _opened(
-    folder: Path, clock: Clock, hasher: PasswordHasher, guarded_roles: Collection[Role]
+    folder: Path,
+    clock: Clock,
+    hasher: PasswordHasher,
+    guarded_roles: Collection[Role],
+    rules: PasswordRules | None,
 ) -> _Files:
     path = folder / "activity.journal"
     journal = Journal.open(path) if path.exists() else Journal.create(path)
-    accounts = Accounts.open(folder / "accounts.sqlite", clock, hasher, guarded_roles)
+    accounts = Accounts.open(folder / "accounts.sqlite", clock, hasher, guarded_roles, rules)
     if not accounts.all():
         _make_first(folder / PASSWORD_FILE, accounts)
     return _Files(accounts, journal)
@@ -177,7 +197,7 @@ def _make_first(file: Path, accounts: Accounts) -> None:
     password = secrets.token_urlsafe(15)
     file.touch(mode=0o600)
     file.write_text(password + "\n")
-    accounts.add(FIRST_ACCOUNT, Role.ADMIN, password)
+    accounts.add(FIRST_ACCOUNT, Role.ADMIN, password, is_first=True)
 
 
 def _newest(journal: Journal, before_seq: int | None, limit: int) -> tuple[PersonActed, ...]:

@@ -28,6 +28,9 @@ from server.service.cases import (
     CaseCommented,
     CaseOpened,
     CaseReopened,
+    DecisionApproved,
+    DecisionDeclined,
+    DecisionProposed,
 )
 from server.service.incidents import IncidentRow, IncidentView
 from server.service.views import (
@@ -241,16 +244,27 @@ def _history_table(history: Iterable[AnyCaseEvent]) -> Block:
 
 def _deed(event: AnyCaseEvent) -> str:
     match event:
+        case DecisionProposed() | DecisionApproved() | DecisionDeclined():
+            return _decision_deed(event)
         case CaseOpened():
             return f"opened it: {event.text}"
         case CaseAssigned():
             return f"gave it to {event.to}" if event.to else "took it back from whoever had it"
         case CaseCommented():
             return event.text
-        case CaseClosed():
-            return f"closed it: {event.reason}"
-        case CaseReopened():
-            return f"opened it again: {event.reason}"
+        case CaseClosed() | CaseReopened():
+            done = "closed it" if isinstance(event, CaseClosed) else "opened it again"
+            return f"{done}: {event.reason}"
+
+
+def _decision_deed(event: DecisionProposed | DecisionApproved | DecisionDeclined) -> str:
+    match event:
+        case DecisionProposed():
+            return f"proposed for item {event.item}: {event.decision}. {event.reason}".strip()
+        case DecisionApproved():
+            return f"agreed with {event.proposed_by} on item {event.item}, entry {event.entry}"
+        case DecisionDeclined():
+            return f"declined what {event.proposed_by} proposed for item {event.item}"
 
 
 def _ledger_table(rows: Iterable[LedgerRow]) -> Block:

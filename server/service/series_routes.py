@@ -11,7 +11,7 @@ from models.judgements import RoundResult
 from server.service.answers import give
 from server.service.guard import guarded
 from server.service.index import Sought
-from server.service.people import Right
+from server.service.people import Person, Right
 from server.service.reading_routes import Nanoseconds, floor_of
 from server.service.rows import before_time, newest_first
 from server.service.series_views import Line, Point, Series
@@ -54,6 +54,11 @@ class Span:
 Asked = Annotated[Span, Depends()]
 
 
+def _who(request: Request) -> Person:
+    who: Person = request.state.person
+    return who
+
+
 class _Rounds:
     """The settled rounds of a span, the newest first, up to a number."""
 
@@ -63,6 +68,7 @@ class _Rounds:
             RoundRow,
             before=before_time(span.to_ns),
             table=span.table,
+            tables=_who(request).tables,
             session=span.session,
             from_ns=span.from_ns,
         )
@@ -165,7 +171,8 @@ async def _tallies(request: Request, span: Span) -> tuple[list[tuple[str, Tally]
     kept: Tallies = request.app.state.tallies
     found, left, complete = [], AT_ONCE, True
     for session in floor_of(request).sessions():
-        if session.table is None or session.fault is not None or not _is_asked(session, span):
+        is_asked = _is_asked(session, span) and _who(request).sees(session.table)
+        if session.table is None or session.fault is not None or not is_asked:
             continue
         tally, read = await kept.of(session, left)
         left = max(0, left - read)

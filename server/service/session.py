@@ -596,6 +596,7 @@ def _decided(event: ReviewResolved) -> Decided:
         choice=event.choice,
         card=event.card,
         reason=event.reason,
+        approved_by=event.approved_by,
     )
 
 

@@ -71,6 +71,18 @@ class Meters:
             ("by",),
             registry=self.registry,
         )
+        self.connections = Gauge(
+            "pitwatch_connections",
+            "Open connections, of strangers and of people who signed in.",
+            ("kind",),
+            registry=self.registry,
+        )
+        self.connections_dropped = Counter(
+            "pitwatch_connections_dropped",
+            "Connections dropped: overdue, displaced by a newer one, or refused for want of room.",
+            ("why",),
+            registry=self.registry,
+        )
         self.last_seq = Gauge(
             "pitwatch_session_last_seq", "Last event.", ("session",), registry=self.registry
         )
@@ -192,4 +204,6 @@ class JsonLines(logging.Formatter):
         }
         if record.exc_info is not None:
             fields["fault"] = self.formatException(record.exc_info)
+        if left_out := getattr(record, "left_out", 0):
+            fields["left_out"] = left_out
         return msgspec.json.encode(fields | getattr(record, "fields", {})).decode()

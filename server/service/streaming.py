@@ -96,7 +96,7 @@ class Feed:
         found = []
         for name in sorted(self._behind):
             session = self._floor.session(name)
-            if session is None:
+            if session is None or not self._who.sees(session.table):
                 continue
             if session.place.seq > self._places.setdefault(name, 0):
                 found.append(session)

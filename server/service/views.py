@@ -72,6 +72,8 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
     choice: Card | None
     card: CardPlace | None
     reason: str
+    approved_by: str = ""
+    """The second person, where the house asks for two."""
 
 
 class ReviewRow(Row, frozen=True, kw_only=True):

@@ -27,11 +27,10 @@ from models.events import Event
 from models.judgements import RoundSettled
 from server.rulebook_shelf import rules_for
 from server.service.app import INDEX_FILE
-from server.service.records import FIRST_ACCOUNT, PASSWORD_FILE
 from settlement.engine import Engine
 from settlement.ledger import post
 from stream.journal import Journal
-from tests.server.service.house import PASSWORD
+from tests.server.service.house import PASSWORD, token_for
 from tests.settlement.plain.game import Game, style_of
 
 TABLES: Final = 40
@@ -201,13 +200,9 @@ def _is(url: str) -> bool:
 
 def _officer(url: str, state: Path) -> httpx.Client:
     """Sign in as surveillance; the account is made at the first start."""
-    first = (state / PASSWORD_FILE).read_text().strip()
-    with httpx.Client(base_url=url) as admin:
-        _sign_in(admin, FIRST_ACCOUNT, first)
-        account = {"name": "officer", "role": "surveillance", "password": PASSWORD}
-        admin.post("/api/accounts", json=account)
+    token_for(url, state, "surveillance")
     officer = httpx.Client(base_url=url, timeout=120)
-    _sign_in(officer, "officer", PASSWORD)
+    _sign_in(officer, "surveillance", PASSWORD)
     return officer
 
 

@@ -29,9 +29,8 @@ from msgspec.structs import replace
 
 from models.events import Event
 from models.judgements import AnyEvent, RoundSettled
-from server.service.records import FIRST_ACCOUNT, PASSWORD_FILE
 from stream.journal import Journal, UnknownEvent, read_journal
-from tests.server.service.house import PASSWORD, play
+from tests.server.service.house import play, token_for
 
 _LIMIT_MS = 250
 _DRAIN_S = 5.0
@@ -61,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run it; 1 where an event was lost or came too late."""
     asked = _parser().parse_args(argv)
     with tempfile.TemporaryDirectory() as folder, _service(Path(folder)) as (url, pid):
-        token = _token(Path(folder) / "state", url)
+        token = token_for(url, Path(folder) / "state", "pit")
         spawn = multiprocessing.get_context("spawn")
         here, there = spawn.Pipe()
         written, writing = spawn.Pipe()
@@ -121,25 +120,6 @@ def _until_ready(url: str) -> None:
             pass
         time.sleep(0.1)
     raise RuntimeError("the service does not start")
-
-
-def _token(state: Path, url: str) -> str:
-    """Make an account of the pit and a token that may see everything it may."""
-    with httpx.Client(base_url=url) as client:
-        first = (state / PASSWORD_FILE).read_text().strip()
-        _sign_in(client, FIRST_ACCOUNT, first)
-        account = {"name": "pit", "role": "pit", "password": PASSWORD}
-        client.post("/api/accounts", json=account).raise_for_status()
-        _sign_in(client, "pit", PASSWORD)
-        scopes = ["see_tables", "see_rounds", "see_money"]
-        made = client.post("/api/tokens", json={"label": "load", "scopes": scopes})
-        secret: str = made.raise_for_status().json()["secret"]
-        return secret
-
-
-def _sign_in(client: httpx.Client, name: str, password: str) -> None:
-    sent = client.post("/api/sign-in", json={"name": name, "password": password})
-    client.headers["X-CSRF-Token"] = sent.raise_for_status().json()["csrf"]
 
 
 def _until_known(url: str, token: str, tables: int) -> None:

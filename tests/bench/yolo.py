@@ -17,7 +17,6 @@ from time import perf_counter_ns, process_time_ns
 
 import cv2
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 
 from devices.cameras.file import FileCamera
@@ -28,7 +27,7 @@ from simulation.session import Scene, Settings, prepare, simulate
 from stream.clock import elapsed_ns
 from stream.journal import Journal
 from tests.bench.watching import Event, Shows, score
-from vision.networks import THREADS
+from vision.inference import THREADS, InferenceSession, open_session
 from vision.reader import Reader
 from vision.scenes.film import Hands, reference_points
 from vision.watch import Watcher
@@ -44,7 +43,7 @@ class Rival:
     name: str
     width_px: int
     height_px: int
-    session: onnxruntime.InferenceSession
+    session: InferenceSession
 
     def read(self, image: NDArray[np.uint8]) -> None:
         """Find what there is in a picture; what is found is nobody's."""
@@ -110,7 +109,7 @@ def rivals(weights: Path | None) -> Iterator[Rival]:
             yield Rival(name, size, height, _exported(weights, size, height))
 
 
-def _exported(weights: Path | None, width_px: int, height_px: int) -> onnxruntime.InferenceSession:
+def _exported(weights: Path | None, width_px: int, height_px: int) -> InferenceSession:
     from ultralytics import YOLO  # noqa: PLC0415 - only the train extra brings it
 
     with tempfile.TemporaryDirectory() as place, contextlib.chdir(place):
@@ -119,12 +118,7 @@ def _exported(weights: Path | None, width_px: int, height_px: int) -> onnxruntim
             file = model.export(
                 format="onnx", imgsz=(height_px, width_px), simplify=False, verbose=False
             )
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads, options.inter_op_num_threads = THREADS, 1
-        options.log_severity_level = 3
-        return onnxruntime.InferenceSession(
-            Path(file).read_bytes(), options, providers=["CPUExecutionProvider"]
-        )
+        return open_session(Path(file).read_bytes(), allow_spinning=True)
 
 
 def watch(folder: Path, scene: Scene, against: list[Rival], every: int) -> Costs:

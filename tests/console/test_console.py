@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, expect
 from models.events import RoundOpened, ShoeStarted
 from server.incident_check import check_incident
 from server.pipeline import Pipeline
+from server.service.people import TwoPeople
 from server.service.totp import code_of, step_at
 from stream.clock import HostClock
 from stream.journal import Journal
@@ -226,16 +227,34 @@ def test_an_administrator_keeps_the_accounts(
 ) -> None:
     with house(recorded, tmp_path / "state") as own, desk(browser, own) as keeper:
         password = (own.state / "first-password").read_text().strip()
-        keeper.sign_in("admin", password)
+        keeper.page.goto(keeper.url)
+        keeper.try_sign_in("admin", password)
+        expect(keeper.page.get_by_text("Change your first password")).to_be_visible()
+        keeper.page.get_by_label("Password now").fill(password)
+        keeper.page.get_by_label("New password").fill(PASSWORD)
+        keeper.page.get_by_role("button", name="Change it").click()
+        expect(keeper.page.get_by_role("form", name="Sign in")).to_be_visible()
+        keeper.sign_in("admin")
         keeper.go("people")
         keeper.page.get_by_label("Name").fill("mary")
         keeper.page.get_by_label("Role", exact=True).select_option("pit")
         keeper.page.get_by_label("First password").fill("a long enough password")
         keeper.page.get_by_role("button", name="Add").click()
         expect(keeper.page.get_by_role("row").filter(has_text="mary")).to_be_visible()
-        keeper.shot("people")
+        with own.signed_in("mary", "a long enough password") as mary:
+            first = {"old": "a long enough password", "new": PASSWORD + " of her own"}
+            assert mary.post("/api/me/password", json=first).status_code == 204
+        with own.signed_in("mary", first["new"]) as mary:
+            made = mary.post("/api/tokens", json={"label": "board", "scopes": ["see_tables"]})
+            assert made.status_code == 201
         keeper.go("own")
-        keeper.page.get_by_label("Password now").fill(password)
+        keeper.go("people")
+        keeper.page.get_by_role("button", name="Tokens of mary").click()
+        keeper.shot("people")
+        keeper.page.get_by_role("button", name="Revoke board").click()
+        expect(keeper.page.get_by_label("Tokens", exact=True)).to_contain_text("None.")
+        keeper.go("own")
+        keeper.page.get_by_label("Password now").fill(PASSWORD)
         keeper.page.get_by_label("New password").fill("another long password")
         keeper.page.get_by_role("button", name="Change it").click()
         expect(keeper.page.get_by_role("form", name="Sign in")).to_be_visible()
@@ -341,6 +360,34 @@ def test_a_round_that_is_called_off_asks_for_a_reason(
         sign.click()
         officer.shows("The cards fell to the floor.")
         with own.signed_in("surveillance") as client:
+            row = own.get(client, "/api/sessions/bj-08/rounds/1")
+        assert (row["status"], row["net"]) == ("final", 0)
+
+
+def test_a_void_waits_for_a_second_person(browser: Browser, recorded: Path, tmp_path: Path) -> None:
+    (tmp_path / "journals").mkdir()
+    shutil.copy(recorded / "bj-08.journal", tmp_path / "journals")
+    two = frozenset(TwoPeople)
+    with (
+        house(tmp_path / "journals", tmp_path / "state", two_people=two) as own,
+        desk(browser, own) as officer,
+        desk(browser, own) as boss,
+    ):
+        own.staff()
+        officer.sign_in("surveillance")
+        officer.go("incidents/bj-08.1")
+        officer.page.get_by_role("button", name="The floor calls the round off").click()
+        officer.page.get_by_label("Reason", exact=True).fill("The cards fell to the floor.")
+        officer.page.get_by_role("button", name="Sign as surveillance").click()
+        officer.shows("Somebody else must approve it.")
+        expect(officer.page.get_by_role("button", name="Approve as")).to_have_count(0)
+        boss.sign_in("pit")
+        boss.go("incidents/bj-08.1")
+        boss.shows("surveillance proposes")
+        boss.shot("two-people")
+        boss.page.get_by_role("button", name="Approve as pit").click()
+        boss.shows("surveillance with pit")
+        with own.signed_in("pit") as client:
             row = own.get(client, "/api/sessions/bj-08/rounds/1")
         assert (row["status"], row["net"]) == ("final", 0)
 

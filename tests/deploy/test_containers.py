@@ -66,6 +66,7 @@ def test_nothing_runs_as_root_or_with_more_than_it_needs(composed: dict[str, Any
         assert "no-new-privileges:true" in one["security_opt"], name
         assert not one.get("privileged"), name
         assert one["mem_limit"], name
+        assert one["ulimits"]["nofile"]["soft"] >= 4096, name
 
 
 def test_the_commands_are_ones_that_there_are(composed: dict[str, Any]) -> None:

@@ -68,6 +68,12 @@ def test_a_unit_may_do_no_more_than_it_needs(placed: Path, name: str) -> None:
     sound(systemd("systemd-analyze"), "security", "--offline=true", threshold, placed / name)
 
 
+@pytest.mark.parametrize("name", ["pitwatch-service.service", "pitwatch-table@.service"])
+def test_what_keeps_connections_open_has_its_own_limit_of_descriptors(name: str) -> None:
+    (limit,) = re.findall(r"(?m)^LimitNOFILE=(\d+)$", (FOLDER / name).read_text())
+    assert int(limit) >= 4096
+
+
 def test_the_backups_calendar_is_one(placed: Path) -> None:
     text = (placed / "pitwatch-backup.timer").read_text()
     (when,) = re.findall(r"(?m)^OnCalendar=(.*)$", text)

@@ -1,16 +1,11 @@
 """``python -m vision.training``: render, train, calibrate, export, measure, describe."""
 
 import argparse
-import os
 import shutil
 import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-
-# Ultralytics is used for its blocks alone; it is to look nothing up and report nothing.
-os.environ.setdefault("YOLO_OFFLINE", "true")
-os.environ.setdefault("YOLO_AUTOINSTALL", "false")
 
 import torch
 

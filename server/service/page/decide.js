@@ -19,6 +19,9 @@ const WAYS = [
   { decision: "void", key: "v", name: "The floor calls the round off", asks: true },
 ];
 
+/** Where a second person's answer to a proposal is sent. */
+export const approvalPath = (incident, item) => `/api/incidents/${encodeURIComponent(incident)}/reviews/${item}/approval`;
+
 /** Where a decision on an item is sent. */
 const decisionPath = (review) => `/api/incidents/${encodeURIComponent(`${review.session}.${review.round}`)}/reviews/${review.item}/decision`;
 
@@ -49,8 +52,9 @@ export function decider(review, me, done) {
     sign.disabled = true;
     fault.textContent = "";
     try {
-      await post(decisionPath(review), { decision: state.decision, choice: state.choice, card: where.value(), reason: reason.value.trim() });
-      await done(`Signed: ${told(state)}.`);
+      const view = await post(decisionPath(review), { decision: state.decision, choice: state.choice, card: where.value(), reason: reason.value.trim() });
+      const waits = view.proposals.some((one) => one.item === review.item);
+      await done(waits ? "Proposed: it holds once a second person approves it." : `Signed: ${told(state)}.`);
     } catch (refused) {
       fault.textContent = `${refused.message}.`;
       sign.disabled = false;

@@ -9,7 +9,7 @@ const ROLES = ["surveillance", "pit", "audit", "engineer", "admin"];
 
 export async function showPeople({ main, me, say }, signal) {
   const rows = h("tbody", {});
-  const draw = async () => put(rows, (await ask("/api/accounts", { signal })).map((one) => row(one, me, change)));
+  const draw = async () => put(rows, (await ask("/api/accounts", { signal })).map((one) => row(one, me, change, showTokens)));
   const change = async (name, body, done) => {
     try {
       await ask(`/api/accounts/${encodeURIComponent(name)}`, { method: "PATCH", body });
@@ -19,12 +19,30 @@ export async function showPeople({ main, me, say }, signal) {
     }
     await draw();
   };
+  const tokens = h("section", { class: "panel", "aria-label": "Tokens", hidden: true });
+  const showTokens = async (name) => {
+    tokens.hidden = false;
+    const held = await ask(tokensOf(name), { signal });
+    put(tokens, h("h2", {}, `Tokens of ${name}`), held.length ? h("ul", { class: "plain" }, held.map((one) => h("li", {},
+      h("b", {}, one.label), ` ${one.scopes.join(", ")}, until ${moment(one.ends_ns)} `,
+      h("button", { type: "button", "aria-label": `Revoke ${one.label}`, onclick: () => revoke(name, one) }, "Revoke")))) : h("p", { class: "quiet" }, "None."));
+  };
+  const revoke = async (name, one) => {
+    try {
+      await ask(`${tokensOf(name)}/${encodeURIComponent(one.id)}`, { method: "DELETE" });
+      say(`The token ${one.label} works no more.`, "good");
+    } catch (refused) {
+      say(`${refused.message}.`, "bad");
+    }
+    await Promise.all([showTokens(name), draw()]);
+  };
   const add = form("Add an account", [
     labelled("Name", h("input", { id: "new-name", name: "name", required: true, pattern: "[a-z][a-z0-9._\\-]{0,39}", autocomplete: "off" }), "Small letters, digits, dot, dash."),
     labelled("Role", h("select", { id: "new-role", name: "role" }, ROLES.map((one) => h("option", {}, one)))),
-    labelled("First password", h("input", { id: "new-password", name: "password", type: "password", minlength: 12, required: true, autocomplete: "new-password" }), "12 characters or more; they change it on their own page."),
+    labelled("First password", h("input", { id: "new-password", name: "password", type: "password", minlength: 12, required: true, autocomplete: "new-password" }), "12 characters or more; they change it at the first sign-in."),
+    labelled("Tables", h("input", { id: "new-tables", name: "tables", autocomplete: "off" }), "Those they see, by comma; empty for all."),
   ], "Add", async (sent, drawn) => {
-    await post("/api/accounts", sent);
+    await post("/api/accounts", { ...sent, tables: sent.tables.split(",").map((one) => one.trim()).filter(Boolean) });
     say(`${sent.name} may sign in now.`, "good");
     drawn.reset();
     await draw();
@@ -32,19 +50,22 @@ export async function showPeople({ main, me, say }, signal) {
   put(main, h("header", { class: "head" }, h("h1", {}, "People")),
     h("div", { class: "columns wide-left" },
       h("section", { class: "panel", "aria-label": "Accounts" }, h("table", { class: "rows" },
-        h("thead", {}, h("tr", {}, ["Name", "Role", "Since", ""].map((one) => h("th", { scope: "col" }, one || h("span", { class: "unseen" }, "Change"))))), rows)),
-      h("section", { class: "panel" }, h("h2", {}, "Add an account"), add)));
+        h("thead", {}, h("tr", {}, ["Name", "Role", "Since", "Tokens", ""].map((one) => h("th", { scope: "col" }, one || h("span", { class: "unseen" }, "Change"))))), rows)),
+      h("section", { class: "panel" }, h("h2", {}, "Add an account"), add), tokens));
   await draw();
 }
 
 const labelled = (label, input, hint) => h("div", { class: "field" }, h("label", { for: input.id }, label), input, hint && h("small", {}, hint));
 
-const row = (one, me, change) =>
+const tokensOf = (name) => `/api/accounts/${encodeURIComponent(name)}/tokens`;
+
+const row = (one, me, change, showTokens) =>
   h("tr", { class: one.active ? "" : "closed" },
-    h("th", { scope: "row" }, one.name, one.active ? null : h("span", { class: "quiet" }, " closed")),
+    h("th", { scope: "row" }, one.name, one.active ? null : h("span", { class: "quiet" }, " closed"), one.tables.length > 0 && h("span", { class: "quiet" }, ` ${one.tables.join(", ")} only`)),
     h("td", {}, h("select", { "aria-label": `Role of ${one.name}`, disabled: one.name === me.name, onchange: (event) => change(one.name, { role: event.target.value }, `${one.name} is ${event.target.value} now.`) },
       ROLES.map((role) => h("option", { selected: role === one.role }, role)))),
     h("td", { class: "num start" }, moment(one.made_ns)),
+    h("td", { class: "num" }, one.tokens > 0 && h("button", { type: "button", "aria-label": `Tokens of ${one.name}`, onclick: () => showTokens(one.name) }, String(one.tokens))),
     h("td", { class: "num" }, one.name !== me.name && h("button", {
       type: "button", onclick: () => change(one.name, { active: !one.active }, one.active ? `${one.name} may not sign in any more.` : `${one.name} may sign in again.`),
     }, one.active ? "Close" : "Open again")));

@@ -1,7 +1,7 @@
 // Incidents: a queue worked by keyboard. What is found is seen, decided, said and closed; nothing goes.
 
 import { ask, maybe, post, takeOut } from "./api.js";
-import { decider } from "./decide.js";
+import { approvalPath, decider } from "./decide.js";
 import { h, isTyping, put } from "./dom.js";
 import { form } from "./sign_in.js";
 import { select } from "./rounds.js";
@@ -112,13 +112,14 @@ function drawDetail(page, found) {
   const link = `#/round/${encodeURIComponent(incident.session)}/${incident.round}`;
   const done = async (text) => { page.say(text, "good"); await load(page); await open(page); };
   page.decider = waiting.length && page.may("resolve_reviews") ? decider(waiting[0], page.me, done) : null;
+  const proposals = found.proposals.map((one) => proposal(page, incident.id, one, done));
   put(page.detail,
     h("header", { class: "head" },
       h("div", {}, h("h2", { class: "big" }, title(incident)), h("p", { class: "quiet" }, `${incident.table} · round ${incident.round} · ${moment(incident.at)} (${ago(incident.at, Date.now() * 1e6)})`)),
       h("span", { class: `badge ${TONES[incident.severity]}` }, `${spoken(incident.severity)} severity`),
       h("span", { class: `badge ${incident.state === "closed" ? "good" : "even"}` }, incident.assignee && incident.state !== "closed" ? `With ${incident.assignee}` : NAMES[incident.state]),
       h("div", { class: "head-links" }, h("a", { class: "button", href: link, title: "Key o" }, "Watch the round"), files(page, incident))),
-    page.decider?.drawn,
+    proposals, page.decider?.drawn,
     h("div", { class: "notes" },
       found.violations.map((one) => mistake(one, page.says, one.at, () => { location.hash = `${link}/${one.seq}`; })),
       (page.decider ? waiting.slice(1) : waiting).map((one) => itemNote(one)), found.reviews.filter((one) => one.decided).map(decided)),
@@ -128,9 +129,21 @@ function drawDetail(page, found) {
 const decided = (review) =>
   h("article", { class: "note" }, h("h3", { class: "good" }, "Decided"), h("p", {}, review.what),
     h("p", {}, decisionText(review.decided)),
-    h("p", { class: "quiet" }, `${review.decided.person}, ${moment(review.decided.at)}${review.decided.reason ? `: ${review.decided.reason}` : ""}`));
+    h("p", { class: "quiet" }, `${review.decided.person}${review.decided.approved_by ? ` with ${review.decided.approved_by}` : ""}, ${moment(review.decided.at)}${review.decided.reason ? `: ${review.decided.reason}` : ""}`));
 
 const decisionText = ({ decision, choice }) => (choice ? `The card is ${choice}.` : `${spoken(decision)}.`);
+
+/** A decision that waits for a second person. */
+function proposal(page, incident, one, done) {
+  const own = one.person === page.me.name;
+  const answer = (approve, text) => post(approvalPath(incident, one.item), { approve }).then(() => done(text)).catch(refused(page));
+  return h("section", { class: "panel", "aria-label": "Proposed" }, h("h2", {}, "Two people decide this"),
+    h("p", {}, `${one.person} proposes: ${decisionText(one)} ${one.reason}`),
+    page.may("resolve_reviews") && h("div", { class: "head-links" },
+      !own && h("button", { type: "button", class: "main", onclick: () => answer(true, "Approved and signed.") }, `Approve as ${page.me.name}`),
+      h("button", { type: "button", onclick: () => answer(false, own ? "Taken back." : "Declined.") }, own ? "Take it back" : "Decline")),
+    own && h("p", { class: "quiet" }, "Somebody else must approve it."));
+}
 
 /** Say why something was refused. */
 const refused = (page) => ({ message }) => page.say(`${message}.`, "bad");
@@ -164,6 +177,9 @@ const TOLD = {
   case_commented: (one) => one.text,
   case_closed: (one) => `closed it: ${one.reason}`,
   case_reopened: (one) => `opened it again: ${one.reason}`,
+  decision_proposed: (one) => `proposed: ${spoken(one.decision)}${one.reason ? `. ${one.reason}` : ""}`,
+  decision_approved: (one) => `agreed with ${one.proposed_by}, entry ${one.entry}`,
+  decision_declined: (one) => (one.person === one.proposed_by ? "took the proposal back" : `declined what ${one.proposed_by} proposed`),
 };
 
 const history_ = (found) =>

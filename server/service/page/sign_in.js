@@ -77,17 +77,18 @@ export function showOwn({ main, me, say, signOut }) {
   const change = form("Change your password", [
     h("input", { type: "text", name: "name", value: me.name, autocomplete: "username", hidden: true, "aria-hidden": "true", tabindex: -1 }),
     field("Password now", { name: "old", type: "password", autocomplete: "current-password" }),
-    field("New password", { name: "new", type: "password", autocomplete: "new-password", minlength: 12 }, "12 characters or more."),
+    field("New password", { name: "new", type: "password", autocomplete: "new-password", minlength: 12 }, "12 characters or more, not one that is easily guessed or was yours before."),
   ], "Change it", async (sent) => {
     await post("/api/me/password", { old: sent.old, new: sent.new });
     say("Changed. Sign in with the new password.", "good");
     await signOut();
   });
+  const due = me.password === "due" && h("p", { class: "notice", role: "status" }, "Change your first password, or the one that is too old, before anything else.");
   put(main,
     h("header", { class: "head" }, h("div", {}, h("h1", {}, me.name), h("p", { class: "quiet" }, `Role: ${me.role}`)),
       h("button", { type: "button", onclick: signOut }, "Sign out")),
     h("div", { class: "columns" },
-      h("section", { class: "panel" }, h("h2", {}, "Password"), h("p", { class: "quiet" }, "Every session of the account ends with it."), change),
+      h("section", { class: "panel" }, h("h2", {}, "Password"), due, h("p", { class: "quiet" }, "Every session of the account ends with it, and every token."), change),
       h("section", { class: "panel" }, h("h2", {}, "Second factor"), secondFactor(me, say, signOut))));
 }
 
@@ -107,7 +108,7 @@ function drawFactorOff(place, say) {
 
 function drawFactorOn(place, say, signOut) {
   put(place, h("p", {}, h("span", { class: "good" }, "On."), " A code is asked for at sign-in."),
-    form("Turn it off", [password()], "Turn it off", async (sent) => {
+    form("Turn it off", [password(), field("Code", { name: "code", autocomplete: "one-time-code", minlength: 6, maxlength: 40 }, "Six digits, or one of your recovery codes.")], "Turn it off", async (sent) => {
       await post("/api/me/second-factor/removal", sent);
       say("The second factor is off.", "good");
       await signOut();

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import httpx
 
-from server.service.records import FIRST_ACCOUNT, PASSWORD_FILE
-from tests.server.service.house import until
+from tests.server.service.house import token_for, until
 
 ROOT = Path(__file__).parents[3]
 
@@ -29,7 +28,7 @@ def served(folder: Path, config: Path) -> Iterator[tuple[str, str]]:
     url = f"http://127.0.0.1:{port}"
     try:
         until(lambda: _is_ready(url))
-        yield url, _token(url, (folder / PASSWORD_FILE).read_text().strip())
+        yield url, token_for(url, folder, "admin")
     finally:
         process.terminate()
         process.wait(30)
@@ -40,13 +39,3 @@ def _is_ready(url: str) -> bool:
         return httpx.get(f"{url}/ready").status_code == 200
     except httpx.TransportError:
         return False
-
-
-def _token(url: str, password: str) -> str:
-    with httpx.Client(base_url=url) as client:
-        said = client.post("/api/sign-in", json={"name": FIRST_ACCOUNT, "password": password})
-        client.headers["X-CSRF-Token"] = said.json()["csrf"]
-        body = {"label": "prometheus", "scopes": ["see_metrics"]}
-        made = client.post("/api/tokens", json=body)
-    assert made.status_code == 201, made.text
-    return str(made.json()["secret"])

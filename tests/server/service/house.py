@@ -11,7 +11,6 @@ from time import sleep
 from typing import Any, Final
 
 import httpx
-import uvicorn
 from argon2 import PasswordHasher
 
 from models.decode import from_toml
@@ -20,8 +19,10 @@ from models.layout import TableLayout
 from server.pipeline import Pipeline
 from server.rulebook_shelf import rules_for
 from server.service.app import Setup, make_app
+from server.service.connections import Bounds
 from server.service.limits import Limits, Rate
-from server.service.people import Role
+from server.service.listening import Server, bounds_here, configured
+from server.service.people import RIGHTS, Right, Role, TwoPeople
 from server.service.records import FIRST_ACCOUNT, PASSWORD_FILE
 from server.service.streaming import Patience
 from server.stopwatch import Stopwatch
@@ -33,6 +34,7 @@ from stream.journal import Journal
 from tests.golden.sessions import heard
 
 PASSWORD: Final = "a long enough password"
+FIRST_PASSWORD: Final = "a first one to be changed"
 CHEAP: Final = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 """Tests sign in hundreds of times; what Argon2id costs is not what they ask about."""
 _OFTEN: Final = Rate(10_000, 100_000)
@@ -87,18 +89,31 @@ class House:
 
     @contextmanager
     def admin(self) -> Iterator[httpx.Client]:
-        """Sign in with the account that was made at the first start."""
-        password = (self.state / PASSWORD_FILE).read_text().strip()
-        with self.signed_in(FIRST_ACCOUNT, password) as client:
+        """Sign in with the account that was made at the first start, its password changed."""
+        first = self.state / PASSWORD_FILE
+        if first.exists():
+            self.change_password(FIRST_ACCOUNT, first.read_text().strip(), PASSWORD)
+        with self.signed_in(FIRST_ACCOUNT) as client:
             yield client
+
+    def change_password(self, name: str, old: str, new: str) -> None:
+        """Change somebody's password, as they do it."""
+        with self.anyone() as client:
+            changed_password(client, name, old, new)
+
+    def hire(self, admin: httpx.Client, name: str, role: str) -> None:
+        """Make an account, whose owner then changes its first password."""
+        sent = {"name": name, "role": role, "password": FIRST_PASSWORD}
+        made = admin.post("/api/accounts", json=sent)
+        assert made.status_code == 201, made.text
+        self.change_password(name, FIRST_PASSWORD, PASSWORD)
 
     def staff(self) -> None:
         """Make an account of every role, named after it."""
         with self.admin() as admin:
             for role in Role:
                 if role is not Role.ADMIN:
-                    body = {"name": str(role), "role": str(role), "password": PASSWORD}
-                    assert admin.post("/api/accounts", json=body).status_code == 201
+                    self.hire(admin, str(role), str(role))
 
     def get(self, client: httpx.Client, path: str, **query: Any) -> Any:
         """Return what a route answers, which must be 200."""
@@ -118,6 +133,8 @@ def house(
     guarded_roles: frozenset[Role] = frozenset(),
     clock: Clock | None = None,
     tls: tuple[Path, Path] | None = None,
+    bounds: Bounds | None = None,
+    two_people: frozenset[TwoPeople] = frozenset(),
 ) -> Iterator[House]:
     """Run a service on a port of this machine; ``tls`` is its certificate and key."""
     setup = Setup(
@@ -128,20 +145,16 @@ def house(
         patience=patience or Patience(),
         limits=limits,
         guarded_roles=guarded_roles,
+        two_people=two_people,
     )
     app = make_app(setup, clock or HostClock(), CHEAP)
     certificate, key = tls or (None, None)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
-        config = uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            timeout_graceful_shutdown=1,
-            ssl_certfile=certificate,
-            ssl_keyfile=key,
+        config = configured(
+            app, timeout_graceful_shutdown=1, ssl_certfile=certificate, ssl_keyfile=key
         )
-        server = uvicorn.Server(config)
+        server = Server(config, bounds or bounds_here(), app.state.meters)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:
@@ -155,6 +168,35 @@ def house(
         finally:
             server.should_exit = True
             thread.join(20)
+
+
+def token_for(url: str, state: Path, role: str) -> str:
+    """Make the account of a role at a service of another process, and return a token of it."""
+    first = state / PASSWORD_FILE
+    with httpx.Client(base_url=url, timeout=20) as client:
+        if first.exists():
+            changed_password(client, FIRST_ACCOUNT, first.read_text().strip(), PASSWORD)
+        _sign_in(client, FIRST_ACCOUNT, PASSWORD)
+        if role != Role.ADMIN:
+            sent = {"name": role, "role": role, "password": FIRST_PASSWORD}
+            client.post("/api/accounts", json=sent).raise_for_status()
+            changed_password(client, role, FIRST_PASSWORD, PASSWORD)
+            _sign_in(client, role, PASSWORD)
+        rights = sorted(RIGHTS[Role(role)] - {Right.KEEP_SELF, Right.KEEP_TOKENS})
+        made = client.post("/api/tokens", json={"label": role, "scopes": rights})
+        secret: str = made.raise_for_status().json()["secret"]
+        return secret
+
+
+def changed_password(client: httpx.Client, name: str, old: str, new: str) -> None:
+    """Change somebody's password, as they do it."""
+    _sign_in(client, name, old)
+    client.post("/api/me/password", json={"old": old, "new": new}).raise_for_status()
+
+
+def _sign_in(client: httpx.Client, name: str, password: str) -> None:
+    sent = client.post("/api/sign-in", json={"name": name, "password": password})
+    client.headers["X-CSRF-Token"] = sent.raise_for_status().json()["csrf"]
 
 
 def until(is_so: Any, tries: int = 2400) -> None:

@@ -155,14 +155,17 @@ def test_a_role_that_must_have_one_can_do_nothing_before_it_is_enrolled(
         assert pit.get("/api/tables").status_code == 200
 
 
-def test_a_lost_one_is_taken_off_by_an_administrator_and_ones_own_with_the_password(
+def test_a_lost_one_is_taken_off_by_an_administrator_and_ones_own_with_password_and_code(
     guarded: House, clock: SimulatedClock
 ) -> None:
     with guarded.signed_in("pit") as pit:
-        enrolled(pit, clock)
+        _, codes = enrolled(pit, clock)
         removal = "/api/me/second-factor/removal"
-        assert pit.post(removal, json={"password": "not this one"}).status_code == 409
-        assert pit.post(removal, json={"password": PASSWORD}).status_code == 204
+        good = {"password": PASSWORD, "code": codes[0]}
+        assert pit.post(removal, json={"password": PASSWORD}).status_code == 422
+        assert pit.post(removal, json=good | {"code": "000000"}).status_code == 409
+        assert pit.post(removal, json=good | {"password": "not this one"}).status_code == 409
+        assert pit.post(removal, json=good).status_code == 204
         assert pit.get("/api/me").status_code == 401
     with guarded.signed_in("pit") as pit, guarded.admin() as admin:
         enrolled(pit, clock)
@@ -191,3 +194,20 @@ def test_what_was_done_is_written_down_and_its_secrets_nowhere(
     assert not any(
         code.encode() in kept or code.replace("-", "").encode() in kept for code in codes
     )
+
+
+def test_an_administrator_cannot_take_off_their_own_without_a_code(
+    guarded: House, clock: SimulatedClock
+) -> None:
+    with guarded.admin() as admin:
+        enrolled(admin, clock)
+        assert admin.delete("/api/accounts/admin/second-factor").status_code == 409
+        assert admin.get("/api/me").json()["second_factor"] == "on"
+
+
+def test_wrong_codes_at_the_removal_lock_the_account(guarded: House, clock: SimulatedClock) -> None:
+    with guarded.signed_in("pit") as pit:
+        enrolled(pit, clock)
+        sent = {"password": PASSWORD, "code": "000000"}
+        told = [pit.post("/api/me/second-factor/removal", json=sent) for _ in range(TRIES + 1)]
+        assert [one.status_code for one in told] == [409] * TRIES + [429]

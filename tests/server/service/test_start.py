@@ -6,7 +6,10 @@ import sys
 from pathlib import Path
 
 import httpx
+import pytest
 
+from models.errors import OperatorError
+from server.serve_command import Address, People, is_plain_beyond_loopback, run_serve
 from server.service.records import PASSWORD_FILE
 from tests.server.service.house import until
 
@@ -46,3 +49,40 @@ def test_a_second_service_with_the_same_state_is_told_so_in_one_line(tmp_path: P
     finally:
         first.terminate()
         first.communicate(timeout=30)
+
+
+@pytest.mark.parametrize(
+    ("address", "warned"),
+    [
+        (Address("0.0.0.0", 1), True),
+        (Address("10.1.2.3", 1), True),
+        (Address("pit.example", 1), True),
+        (Address("::", 1), True),
+        (Address("127.0.0.1", 1), False),
+        (Address("::1", 1), False),
+        (Address("localhost", 1), False),
+        (Address("0.0.0.0", 1, Path("c"), Path("k")), False),
+        (Address("0.0.0.0", 1, proxy="10.0.0.1"), False),
+    ],
+)
+def test_plain_http_beyond_loopback_is_warned_of(address: Address, warned: bool) -> None:
+    assert is_plain_beyond_loopback(address) is warned
+
+
+def test_a_service_in_the_clear_says_so_when_it_starts(tmp_path: Path) -> None:
+    with socket.create_server(("0.0.0.0", 0)) as free:
+        port = free.getsockname()[1]
+    words = ["-m", "server", "serve", str(tmp_path), "--host", "0.0.0.0", "--port", str(port)]
+    service = subprocess.Popen(
+        [sys.executable, *words], cwd=ROOT, stderr=subprocess.PIPE, text=True
+    )
+    assert service.stderr is not None
+    said = [service.stderr.readline() for _ in range(2)]
+    service.terminate()
+    service.communicate(timeout=30)
+    assert "WARNING: plain HTTP on 0.0.0.0" in "".join(said)
+
+
+def test_a_decision_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    with pytest.raises(OperatorError, match="no such decision 'voids'"):
+        run_serve(tmp_path, None, Address("127.0.0.1", 1), people=People(two_people=["voids"]))

@@ -1,0 +1,80 @@
+"""The program reports to nobody: no connection, no name look-up, nothing in the user's caches."""
+
+from pathlib import Path
+
+import pytest
+
+from server.exits import Exit
+from simulation.session import simulate
+from tests.server.live_tables import SETTINGS
+from tests.server.sealed_off import Run, needs_a_sealed_network, peers_beyond, sealed
+from tests.server.service.house import play
+
+pytestmark = needs_a_sealed_network()
+READS_A_PICTURE = """
+import sys
+from vision.reader import Reader
+import numpy as np
+Reader.load().read(np.zeros((240, 320, 3), np.uint8), card_width_px=40)
+"""
+REACHES_OUT = """
+import pathlib, socket
+pathlib.Path.home().joinpath("deviceid").write_text("1")
+for reach in (lambda: socket.create_connection(("192.0.2.1", 443), 2),
+              lambda: socket.getaddrinfo("events.example.com", 443)):
+    try:
+        reach()
+    except OSError:
+        pass
+"""
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sealed") / "session"
+    simulate(SETTINGS, folder)
+    return folder
+
+
+def assert_silent(run: Run, status: int = 0) -> None:
+    assert run.status == status, run.output
+    assert run.reached_for == ()
+    assert run.left_behind == ()
+
+
+def test_whoever_reaches_out_is_caught(tmp_path: Path) -> None:
+    run = sealed(tmp_path, "python", REACHES_OUT)
+    assert "192.0.2.1:443" in run.reached_for
+    assert any(peer.endswith(":53") for peer in run.reached_for)
+    assert run.left_behind == ("deviceid",)
+
+
+def test_peers_are_read_from_what_strace_writes() -> None:
+    lines = (
+        '1 connect(3, {sa_family=AF_INET, sin_port=htons(443), sin_addr=inet_addr("192.0.2.1")}',
+        "1 connect(3, {sa_family=AF_INET6, sin6_port=htons(80), sin6_flowinfo=htonl(0), "
+        'inet_pton(AF_INET6, "2001:db8::1", &sin6_addr), sin6_scope_id=0}, 28) = 0',
+        '1 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16',
+        '1 connect(3, {sa_family=AF_INET, sin_port=htons(53), sin_addr=inet_addr("127.0.0.53")}, 1',
+        '1 connect(3, {sa_family=AF_UNIX, sun_path="/var/run/nscd/socket"}, 110) = -1 ENOENT',
+    )
+    assert peers_beyond(lines) == ("127.0.0.53:53", "192.0.2.1:443", "2001:db8::1:80")
+
+
+def test_networks_are_run_in_silence(tmp_path: Path) -> None:
+    assert_silent(sealed(tmp_path, "python", READS_A_PICTURE))
+
+
+def test_a_session_is_replayed_in_silence(session: Path, tmp_path: Path) -> None:
+    assert_silent(sealed(tmp_path, "replay", str(session), "--json"), Exit.CLEAN)
+
+
+def test_a_folder_is_served_in_silence(tmp_path: Path) -> None:
+    (tmp_path / "journals").mkdir()
+    play(tmp_path / "journals" / "bj-07.journal", "mistake", "BJ-07")
+    assert_silent(sealed(tmp_path, "serve", str(tmp_path / "journals")))
+
+
+def test_a_live_table_runs_in_silence(session: Path, tmp_path: Path) -> None:
+    (tmp_path / "table").mkdir()
+    assert_silent(sealed(tmp_path, "run", str(session), str(tmp_path / "table")))
