@@ -1,12 +1,14 @@
 """``pitwatch serve``: show the tables whose journals lie in a folder."""
 
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from ipaddress import ip_address
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from fastapi import FastAPI
 from uvicorn.config import STARTUP_FAILURE
@@ -23,6 +25,7 @@ from server.service.records import FIRST_ACCOUNT, PASSWORD_FILE
 from stream.clock import HostClock
 
 E = TypeVar("E", bound=StrEnum)
+_STOPPING: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +111,24 @@ def listen(app: FastAPI, address: Address) -> None:
         PitwatchError: the service cannot start.
     """
     try:
-        _listen(app, address)
+        with _stopped_once():
+            _listen(app, address)
     except SystemExit:
         refused: PitwatchError | None = getattr(app.state, "refused", None)
         if refused is None:
             raise
         raise refused from None
+
+
+@contextmanager
+def _stopped_once() -> Iterator[None]:
+    """Let the signal that stops the server do nothing more: uvicorn raises it again at its end."""
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in _STOPPING}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _listen(app: FastAPI, address: Address) -> None:
