@@ -121,8 +121,10 @@ def _pitwatch(*words: str) -> Iterator["subprocess.Popen[str]"]:
 
 
 def _serve(folder: str) -> int:
-    """Serve a folder of journals and look at what a person looks at."""
+    """Serve a folder of journals, sign in, and take out a signed report."""
     import httpx  # noqa: PLC0415 - only inside
+
+    from tests.server.service.house import token_for  # noqa: PLC0415
 
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -134,8 +136,10 @@ def _serve(folder: str) -> int:
                     break
             except httpx.TransportError:
                 time.sleep(0.1)
-        answers = [httpx.get(url + path) for path in ("/", "/health", "/api/openapi.json")]
-    return 0 if [one.status_code for one in answers] == [200] * 3 else 1
+        headers = {"Authorization": f"Bearer {token_for(url, Path(folder, '.service'), 'pit')}"}
+        asked = ("/", "/health", "/api/tables", "/api/sessions/bj-07/report.pdf")
+        answers = [httpx.get(url + path, headers=headers, timeout=60) for path in asked]
+    return 0 if [one.status_code for one in answers] == [200] * len(asked) else 1
 
 
 def _run(session: str, folder: str) -> int:
