@@ -123,7 +123,7 @@ class Records:
         return await self._do(lambda _: _no_room(self.folder))
 
     async def _note_gap(self, now_ns: int | None) -> None:
-        gap = self._gap
+        gap, self._gap = self._gap, None
         if gap is None:
             return
         said = f"{gap.reads} reads since {utc(gap.since_ns)} could not be recorded"
@@ -135,8 +135,12 @@ class Records:
             target=said,
             outcome="done",
         )
-        await self._do(lambda files: files.activity.append(event))
-        self._gap = None
+        try:
+            await self._do(lambda files: files.activity.append(event))
+        except TechnicianError:
+            gap.reads += 0 if self._gap is None else self._gap.reads
+            self._gap = gap
+            raise
 
     async def note_stranger(self, event: PersonActed) -> None:
         """Append what a stranger was refused, or count it where it is not the first of its kind."""

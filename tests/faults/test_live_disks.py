@@ -16,7 +16,7 @@ TABLE = """
 
     harm, folder = sys.argv[1], Path(sys.argv[2])
     journal = folder / "BJ-07.journal"
-    example = Path("deploy/table.toml").read_text()
+    example = Path("server/examples/table.toml").read_text()
     config = folder / "table.toml"
     lines = [line for line in example.splitlines() if not line.startswith("pose")]
     text = "\\n".join(lines).split("[recorder]")[0]

@@ -20,7 +20,7 @@ from stream.checkpoints import Checkpoint, read_checkpoints
 from stream.clock import HostClock, SimulatedClock
 from stream.journal import Checkpoints, Journal
 from stream.signing import Signer
-from tests.deploy.tools import DEPLOY
+from tests.server.test_run_config import EXAMPLE
 
 SIGNER = Signer(Ed25519PrivateKey.generate())
 
@@ -132,7 +132,7 @@ def test_a_syslog_message_is_one_line_with_its_time(tmp_path: Path) -> None:
 
 def configured(folder: Path) -> Path:
     """The example's table, with checkpoints sent to a file."""
-    text = (DEPLOY / "table.toml").read_text()
+    text = EXAMPLE.read_text()
     line = 'journal = "BJ-07.journal"'
     assert line in text
     sent = 'checkpoints = { to = ["elsewhere"], entries = 10 }'
