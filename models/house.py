@@ -6,8 +6,9 @@ values. What is stored stays nanoseconds (UTC) and whole minor units of the curr
 
 import re
 import zoneinfo
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from typing import Final
 
@@ -16,6 +17,7 @@ from babel import Locale, UnknownLocaleError
 from babel.numbers import get_currency_precision, is_currency
 
 SECOND_NS: Final = 1_000_000_000
+DAY_NS: Final = 86_400 * SECOND_NS
 MOST_HOURS: Final = 8760
 _TIME_OF_DAY: Final = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
 
@@ -70,19 +72,36 @@ class House(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         }
         return tuple(sorted(found))
 
-    def shift_of(self, at_ns: int) -> int:
-        """Return when the shift that an instant lies in began.
+    def shift_of(self, at_ns: int) -> tuple[int, int]:
+        """Return when the shift that an instant lies in begins, and when the next one does.
 
         A start that the clocks leave out is an hour later; one that they show twice is the first.
         """
         day = self.local(at_ns).date()
-        days = (day - timedelta(days=1), day, day + timedelta(days=1))
+        days = (day + timedelta(days=away) for away in (-1, 0, 1, 2))
+        times = tuple(map(time.fromisoformat, self.shifts))
         starts = [
-            _instant(datetime.combine(one, time.fromisoformat(start), self.tz))
-            for one in days
-            for start in self.shifts
+            _instant(datetime.combine(one, start, self.tz)) for one in days for start in times
         ]
-        return max(start for start in starts if start <= at_ns)
+        number = bisect_right(starts, at_ns)
+        return starts[number - 1], starts[number]
+
+    def piece_of(self, at_ns: int, piece_ns: int) -> tuple[int, int]:
+        """Return when the piece of time that an instant lies in begins, and when the next one does.
+
+        Pieces are counted from local midnight. Those of whole days are as long as the clocks make
+        these days; shorter ones are cut off at midnight.
+        """
+        number, days = self.local(at_ns).toordinal(), max(1, piece_ns // DAY_NS)
+        first = number // days * days
+        begin, end = self._midnight(first), self._midnight(first + days)
+        if piece_ns < DAY_NS:
+            begin += (at_ns - begin) // piece_ns * piece_ns
+            end = min(end, begin + piece_ns)
+        return begin, end
+
+    def _midnight(self, ordinal: int) -> int:
+        return _instant(datetime.combine(date.fromordinal(ordinal), time(), self.tz))
 
 
 def decimals(currency: str) -> int:

@@ -24,9 +24,11 @@ from server.service.series_views import (
 )
 from server.service.tokens import Token
 from server.service.views import (
-    FoundRound,
+    Finding,
     HandRow,
+    HouseView,
     LedgerRow,
+    Moment,
     Page,
     PaymentRow,
     ReviewRow,
@@ -86,7 +88,9 @@ _KNOWN: Final[Sequence[Any]] = (
     Token,
     TableView,
     SessionView,
-    FoundRound,
+    Finding,
+    HouseView,
+    Moment,
     RoundRow,
     ProblemDocument,
     tuple[Account, ...],

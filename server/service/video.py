@@ -120,6 +120,12 @@ class Recordings:
             begun, key=lambda one: (one.folder.name == name, one.description.at), default=None
         )
 
+    def currencies(self) -> Mapping[str, str]:
+        """Return the currency of each table that was recorded, as its latest recording says."""
+        self._look()
+        latest = sorted(self._found, key=lambda one: one.description.at)
+        return {one.description.table: one.description.currency for one in latest}
+
     def _look(self) -> None:
         if elapsed_ns() - self._looked_ns < FOUND_AGAIN_NS:
             return

@@ -50,16 +50,25 @@ def test_half_hours_and_the_date_line_are_as_the_zone_says() -> None:
 
 def test_a_shift_is_as_long_as_the_clocks_make_it() -> None:
     night = House(zone="Europe/Paris", shifts=("04:00", "12:00", "20:00"))
-    began = night.shift_of(ns("2026-10-25T02:30:00Z"))
-    assert began == ns("2026-10-24T18:00:00Z")
-    ended = night.shift_of(ns("2026-10-25T03:00:00Z"))
+    began, ended = night.shift_of(ns("2026-10-25T02:30:00Z"))
+    assert (began, ended) == (ns("2026-10-24T18:00:00Z"), ns("2026-10-25T03:00:00Z"))
     assert (ended - began) // HOUR_NS == 9
-    assert night.shift_of(ended - 1) == began
+    assert night.shift_of(ended - 1) == (began, ended)
+    assert night.shift_of(ended)[0] == ended
 
 
 def test_a_shift_may_go_past_midnight() -> None:
     house = House(shifts=("10:00", "18:00"))
-    assert house.shift_of(ns("2026-06-02T03:00:00Z")) == ns("2026-06-01T18:00:00Z")
+    assert house.shift_of(ns("2026-06-02T03:00:00Z"))[0] == ns("2026-06-01T18:00:00Z")
+
+
+def test_a_piece_of_time_counts_from_local_midnight() -> None:
+    four_hours = PARIS.piece_of(ns("2026-06-01T19:14:00Z"), 4 * HOUR_NS)
+    assert four_hours == (ns("2026-06-01T18:00:00Z"), ns("2026-06-01T22:00:00Z"))
+    day = PARIS.piece_of(ns("2026-10-25T12:00:00Z"), 24 * HOUR_NS)
+    assert day == (ns("2026-10-24T22:00:00Z"), ns("2026-10-25T23:00:00Z"))
+    cut = PARIS.piece_of(ns("2026-10-25T22:30:00Z"), 4 * HOUR_NS)
+    assert cut == (ns("2026-10-25T22:00:00Z"), ns("2026-10-25T23:00:00Z"))
 
 
 @pytest.mark.parametrize(

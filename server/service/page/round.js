@@ -9,30 +9,40 @@ import { BADGES, statusLabel } from "./rounds.js";
 import { dues, phase, tableOf } from "./table_state.js";
 import { legend, timeLine } from "./time_line.js";
 import { clauses, item, mistake, moneyTable, reports } from "./verdicts.js";
-import { day, fine, kind, say as sentence, signed, span, tone } from "./words.js";
+import { amountsOf, day, fine, kind, offset, say as sentence, signed, span, tone } from "./words.js";
 
 const AFTER = 80;
 const NAMING = new Set(["ledger_posted", "review_raised", "review_resolved"]);
 const LATER = new Set(["ledger_posted", "review_resolved"]);
 const SPEEDS = [0.5, 1, 2, 4];
 const LEAD_NS = 5e8;
+const WATCHED = "at-";
 const PATIENCE_MS = 2500;
 
-export async function showRound({ main, may, rest: [session, number, seq], onLeave }, signal) {
+export async function showRound({ main, may, rest: [session, number, place], onLeave }, signal) {
   const round = Number(number);
   const [row, from, footage, says] = await Promise.all([
     ask(paths.round(session, round), { signal }), roundStart(session, round, signal), footageOf(session, round, signal), clauses(),
   ]);
+  amountsOf(row.table);
   const events = await eventsOf(session, row, from, signal);
   const player = new Player(row, events, footage);
   const page = layOut(main, { row, events, footage, says, player, session, may });
   player.onMove = painting(() => page.show(player.at));
   keys(player, signal, row);
   onLeave(signal, () => player.pause());
-  const asked = events.find((event) => event.seq === Number(seq));
-  player.go(asked ? asked.at : player.to);
+  const asked = askedMoment(place, events);
+  player.go(asked ?? player.to);
   await Promise.race([player.isReady(), new Promise((done) => setTimeout(done, PATIENCE_MS))]);
-  if (!signal.aborted) evidence(page.pictures, { session, events, footage, go: (at) => player.go(at) });
+  if (signal.aborted) return;
+  if (place?.startsWith(WATCHED)) player.play();
+  evidence(page.pictures, { session, events, footage, go: (at) => player.go(at) });
+}
+
+/** The moment that an address names, by an event's number or as a time to play from. */
+function askedMoment(place, events) {
+  if (place?.startsWith(WATCHED)) return Number(place.slice(WATCHED.length));
+  return events.find((event) => event.seq === Number(place))?.at;
 }
 
 /** A round's events, with what came between it and the one before, and what follows of it later. */
@@ -166,7 +176,7 @@ function heading(row, session, may) {
   const link = (number) => `#/round/${encodeURIComponent(session)}/${number}`;
   const id = encodeURIComponent(`${session}.${row.round}`);
   return h("header", { class: "head" },
-    h("div", {}, h("h1", {}, `${row.table} · round ${row.round}`), h("p", { class: "quiet" }, `${day(row.at)}, ${fine(row.at)} to ${row.closed_at ? fine(row.closed_at) : "now"}`)),
+    h("div", {}, h("h1", {}, `${row.table} · round ${row.round}`), h("p", { class: "quiet" }, `${day(row.at)}, ${fine(row.at)} to ${row.closed_at ? fine(row.closed_at) : "now"}, ${offset(row.at)}`)),
     h("span", { class: `badge ${BADGES[row.status]}` }, statusLabel(row.status)),
     row.status !== "open" && h("div", { class: `figure ${tone(row.net)}` }, h("b", { class: "num" }, signed(row.net)), h("span", {}, "house")),
     h("div", { class: "head-links" },

@@ -52,6 +52,8 @@ MAY: Final[dict[tuple[str, str], frozenset[str]]] = {
     ("GET", "/api/sessions/{session}/rounds/{number}"): TABLES,
     ("GET", "/api/sessions/{session}/stream"): TABLES,
     ("GET", "/api/tables/{table}/rounds/at/{time}"): TABLES,
+    ("GET", "/api/house"): STAFF,
+    ("GET", "/api/find"): TABLES,
     ("GET", "/api/rounds"): TABLES,
     ("GET", "/api/hands"): TABLES,
     ("GET", "/api/violations"): TABLES,
