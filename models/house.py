@@ -37,8 +37,8 @@ class House(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """The three letters of its currency (ISO 4217)."""
     shifts: tuple[str, ...] = ("04:00", "12:00", "20:00")
     """When its shifts start, local time, in the order of the day."""
-    ended_after_hours: float | None = None
-    """After so many hours without an event a session counts as ended; ``None`` for never."""
+    ended_after_hours: float = 24.0
+    """After so many hours without a card, a wager or a payment a session has ended."""
 
     def __post_init__(self) -> None:
         for field, (expected, is_sound) in FIELDS.items():
@@ -137,7 +137,8 @@ def _are_shifts(starts: object) -> bool:
 
 
 def _is_wait(hours: object) -> bool:
-    return hours is None or (isinstance(hours, float | int) and 0 < hours <= MOST_HOURS)
+    is_number = isinstance(hours, float | int) and not isinstance(hours, bool)
+    return is_number and 0 < hours <= MOST_HOURS  # type: ignore[operator]
 
 
 FIELDS: Final[Mapping[str, tuple[str, Callable[[object], bool]]]] = {

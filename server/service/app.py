@@ -40,6 +40,7 @@ from server.service import (
 )
 from server.service.answers import Health, document, give, said
 from server.service.cases import Cases
+from server.service.ending import Ending
 from server.service.floor import POLL_NS, Floor
 from server.service.gate import Gate
 from server.service.guard import guarded
@@ -138,6 +139,7 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
         setup.journals,
         lambda name, n: meters.events.labels(name).inc(n),
         Index(setup.state / INDEX_FILE),
+        Ending(clock, setup.house.ended_after_hours),
     )
     app.state.clock, app.state.meters, app.state.patience = clock, meters, setup.patience
     app.state.is_secure, app.state.house = setup.is_secure, setup.house

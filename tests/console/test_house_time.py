@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from models.house import House as Described
 from tests.console.looking import Desk, desk
-from tests.server.service.house import House, house, until
-from tests.server.service.test_find import At
+from tests.server.service.house import House, Standing, house, until
+from tests.server.service.test_find import ns
 
 PARIS: Final = Described(zone="Europe/Paris", locale="fr-FR", currency="EUR")
 NEXT_DAY: Final = "2026-01-02T12:00:00Z"
@@ -27,7 +27,7 @@ MOVES: Final = """(video => {
 @pytest.fixture(scope="module")
 def in_paris(recorded: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     state = tmp_path_factory.mktemp("paris")
-    with house(recorded, state, of=PARIS, clock=At(NEXT_DAY)) as found:
+    with house(recorded, state, of=PARIS, clock=Standing(ns(NEXT_DAY))) as found:
         found.staff()
         yield found
 

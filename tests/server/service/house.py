@@ -62,6 +62,22 @@ def write(path: Path, *events: Event) -> None:
         journal.append_all(events)
 
 
+class Standing:
+    """A clock that stands still until it is set."""
+
+    def __init__(self, now_ns: int) -> None:
+        self.at_ns = now_ns
+
+    def now_ns(self) -> int:
+        return self.at_ns
+
+    def wait_until(self, at_ns: int) -> None:
+        raise NotImplementedError
+
+    async def reached(self, at_ns: int) -> None:
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
 class House:
     """A running service."""

@@ -11,7 +11,7 @@ import pytest
 
 from models.events import Event, RoundClosed, RoundOpened
 from models.house import House as Described
-from tests.server.service.house import House, house, write
+from tests.server.service.house import House, Standing, house, write
 
 SECOND = 1_000_000_000
 PARIS = Described(zone="Europe/Paris", locale="en-GB", currency="EUR", shifts=("06:00", "18:00"))
@@ -19,22 +19,6 @@ PARIS = Described(zone="Europe/Paris", locale="en-GB", currency="EUR", shifts=("
 
 def ns(text: str) -> int:
     return int(datetime.fromisoformat(text).timestamp()) * SECOND
-
-
-class At:
-    """A clock that stands still."""
-
-    def __init__(self, text: str) -> None:
-        self._now_ns = ns(text)
-
-    def now_ns(self) -> int:
-        return self._now_ns
-
-    def wait_until(self, at_ns: int) -> None:
-        raise NotImplementedError
-
-    async def reached(self, at_ns: int) -> None:
-        raise NotImplementedError
 
 
 def rounds(table: str, *spans: tuple[int, str, int]) -> list[Event]:
@@ -66,7 +50,7 @@ def asking(folder: Path, now: str, of: Described = PARIS) -> Iterator[Any]:
     """Yield what asks a service over these tables at a moment."""
     write(folder / "bj-07.journal", *EVENING)
     write(folder / "bj-08.journal", *NIGHT)
-    with house(folder, folder / "state", clock=At(now), of=of) as found:
+    with house(folder, folder / "state", clock=Standing(ns(now)), of=of) as found:
         found.staff()
         with found.signed_in("pit") as pit:
             yield lambda what, **more: found.get(pit, "/api/find", what=what, **more)
