@@ -27,6 +27,7 @@ from server.service import (
     house_routes,
     incident_routes,
     live_video,
+    moment_routes,
     page_routes,
     people_routes,
     problems,
@@ -157,6 +158,7 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
         app.include_router(routes)
     video_routes.install(app, Recordings(setup.recordings or setup.journals))
     app.include_router(video_evidence.router)
+    app.include_router(moment_routes.router)
     app.state.seats = asyncio.Semaphore(live_video.MOST)
     app.include_router(live_video.router)
     app.add_middleware(Gate, limiter=Limiter(limits.address, limits.kept), meters=meters)

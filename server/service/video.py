@@ -192,7 +192,7 @@ def card_pictures(found: Found, camera: str, sightings: Iterable[Sighting]) -> M
     if record is None:
         return {}
     start_ns = found.description.at
-    timed = ((_looked_at_ns(one, record, start_ns), one) for one in sightings)
+    timed = ((looked_at_ns(one, record, start_ns), one) for one in sightings)
     due = sorted(timed, key=lambda one: one[0])
     files = video_files(found.folder, record)
     footage = Footage(files, found.description.at, closed=record.segments is not None)
@@ -207,7 +207,7 @@ def card_pictures(found: Found, camera: str, sightings: Iterable[Sighting]) -> M
     return pieces
 
 
-def _looked_at_ns(sighting: Sighting, record: CameraRecord, start_ns: int) -> int:
+def looked_at_ns(sighting: Sighting, record: CameraRecord, start_ns: int) -> int:
     """When the picture was taken: by its number, where that is near to when the card rested."""
     rested_ns = sighting.at or 0
     by_number_ns = start_ns + round(sighting.frame / record.fps * 1e9)

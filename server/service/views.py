@@ -144,6 +144,20 @@ class TableView(msgspec.Struct, frozen=True, kw_only=True):
     """Its journals, oldest first."""
 
 
+Shows: TypeAlias = Literal["card", "chips", "event"]
+
+
+class SeenMoment(msgspec.Struct, frozen=True, kw_only=True):
+    """When what an event tells of is to be seen."""
+
+    seq: int
+    told_at: int
+    """The event's own time."""
+    at: int
+    shows: Shows
+    """A card that lies, chips free of the hand, or no more than that the event happened."""
+
+
 class Moment(msgspec.Struct, frozen=True, kw_only=True):
     """What was on a table at a time."""
 

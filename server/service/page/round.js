@@ -1,6 +1,6 @@
 // One round again: its video and its felt in step, every event, every verdict, due and paid.
 
-import { ask, eventsBetween, paths, roundStart } from "./api.js";
+import { ask, eventsBetween, maybe, paths, roundStart } from "./api.js";
 import { h, isTyping, painting, put } from "./dom.js";
 import { drawFelt } from "./felt.js";
 import { evidence } from "./evidence.js";
@@ -21,8 +21,9 @@ const PATIENCE_MS = 2500;
 
 export async function showRound({ main, may, rest: [session, number, place], onLeave }, signal) {
   const round = Number(number);
-  const [row, from, footage, says] = await Promise.all([
+  const [row, from, footage, says, asked] = await Promise.all([
     ask(paths.round(session, round), { signal }), roundStart(session, round, signal), footageOf(session, round, signal), clauses(),
+    askedMoment(session, place, signal),
   ]);
   amountsOf(row.table);
   const events = await eventsOf(session, row, from, signal);
@@ -31,7 +32,6 @@ export async function showRound({ main, may, rest: [session, number, place], onL
   player.onMove = painting(() => page.show(player.at));
   keys(player, signal, row);
   onLeave(signal, () => player.pause());
-  const asked = askedMoment(place, events);
   player.go(asked ?? player.to);
   await Promise.race([player.isReady(), new Promise((done) => setTimeout(done, PATIENCE_MS))]);
   if (signal.aborted) return;
@@ -40,10 +40,13 @@ export async function showRound({ main, may, rest: [session, number, place], onL
 }
 
 /** The moment that an address names, by an event's number or as a time to play from. */
-function askedMoment(place, events) {
+async function askedMoment(session, place, signal) {
   if (place?.startsWith(WATCHED)) return Number(place.slice(WATCHED.length));
-  return events.find((event) => event.seq === Number(place))?.at;
+  return /^[1-9]\d*$/.test(place ?? "") ? seenAt(session, place, signal) : null;
 }
+
+/** When what an event tells of is to be seen: the card lying, the chips free of the hand. */
+const seenAt = async (session, seq, signal) => (await maybe(paths.moment(session, seq), signal))?.at ?? null;
 
 /** A round's events, with what came between it and the one before, and what follows of it later. */
 async function eventsOf(session, row, from, signal) {
@@ -208,8 +211,15 @@ function verdicts(row, says, at, player) {
   if (!row.result) return h("p", { class: "quiet" }, "The round is in play.");
   if (!found.length && !items.length) return h("p", { class: "good" }, "Nothing went wrong in this round.");
   return h("div", { class: "notes" },
-    found.map((one) => mistake(one, says, at.get(one.seq), () => { player.pause(); player.go(at.get(one.seq)); scrollTo({ top: 0 }); })),
+    found.map((one) => mistake(one, says, at.get(one.seq), () => seeIt(player, row, one.seq))),
     items.map((one) => item(one)));
+}
+
+async function seeIt(player, row, seq) {
+  player.pause();
+  scrollTo({ top: 0 });
+  const at = await seenAt(row.session, seq);
+  if (at !== null) player.go(at);
 }
 
 function ledger(events) {

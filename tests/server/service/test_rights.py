@@ -67,6 +67,7 @@ MAY: Final[dict[tuple[str, str], frozenset[str]]] = {
     ("GET", "/api/sessions/{session}/pictures/{camera}"): TABLES,
     ("GET", "/api/sessions/{session}/live/{camera}"): TABLES,
     ("GET", "/api/sessions/{session}/cards/{seq}"): TABLES,
+    ("GET", "/api/sessions/{session}/moments/{seq}"): TABLES,
     ("GET", "/api/incidents"): TABLES,
     ("POST", "/api/incidents"): AT_THE_INCIDENTS,
     ("GET", "/api/incidents/stream"): TABLES,
