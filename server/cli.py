@@ -89,6 +89,15 @@ Force = Annotated[
     bool, typer.Option("--force", help="Overwrite what is written already, instead of refusing.")
 ]
 OUT_HELP = "Write Parquet: F.parquet has a row a hand; a folder, violations and rounds too."
+HouseFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--house",
+        metavar="HOUSE.toml",
+        help="Time zone, locale and currency; default $PITWATCH_HOUSE, house.toml beside the data.",
+        show_default=False,
+    ),
+]
 PICTURE = "How it is filmed"
 RULEBOOK_HELP = "A shipped rulebook's id (see `pitwatch rulebooks list`) or a TOML file."
 
@@ -518,6 +527,7 @@ def serve(
         Path | None,
         typer.Option(metavar="FOLDER", help="Where session folders lie; default FOLDER itself."),
     ] = None,
+    house: HouseFile = None,
 ) -> None:
     """Show the tables whose journals lie in a folder: console, REST, WebSocket, metrics."""
     from server.serve_command import Address, People, run_serve
@@ -530,6 +540,7 @@ def serve(
         people=People(guarded or (), two_people or (), password_history, password_days),
         integration=integration,
         recordings=recordings,
+        house=house,
     )
 
 
@@ -547,6 +558,7 @@ def open_console(
         Path | None,
         typer.Option(help="Where its journal and account are kept.", show_default=False),
     ] = None,
+    house: HouseFile = None,
 ) -> None:
     """Look at a recorded session in the console, on this machine alone.
 
@@ -554,7 +566,7 @@ def open_console(
     """
     from server.console_command import run_console
 
-    run_console(session, state, port)
+    run_console(session, state, port, house)
 
 
 @app.command(
@@ -753,7 +765,8 @@ def export_incident(
         typer.Option("--entry", metavar="SEQ", help="The moment that a violation names."),
     ] = None,
     from_text: Annotated[
-        str | None, typer.Option("--from", metavar="TIME", help="2026-11-21T14:23:45Z")
+        str | None,
+        typer.Option("--from", metavar="TIME", help="2026-11-21T14:23:45, the house's time."),
     ] = None,
     to_text: Annotated[str | None, typer.Option("--to", metavar="TIME")] = None,
     journal: Annotated[
@@ -770,6 +783,7 @@ def export_incident(
         bool, typer.Option("--no-hold", help="Do not keep the recording from being removed.")
     ] = False,
     force: Force = False,
+    house: HouseFile = None,
     as_json: Json = False,
 ) -> None:
     """Write clip, events, serial bytes and their proof into one file, and hold the recording."""
@@ -785,6 +799,7 @@ def export_incident(
         key=key,
         held=not no_hold,
         force=force,
+        house=house,
     )
     incident_command.export_incident(asked, as_json=as_json)
 

@@ -48,7 +48,7 @@ export const clockOf = (date) => formats.parts.format(date);
 /** `UTC`, `UTC+02:00`: how far the house's clocks are from UTC at a moment. */
 export function offsetOf(date) {
   const told = formats.offset.formatToParts(date).find((one) => one.type === "timeZoneName").value;
-  return told.replace("GMT", "UTC");
+  return told.replace("GMT", "UTC").replace("+00:00", "");
 }
 
 /** Write whole minor units, without their currency. */
