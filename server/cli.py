@@ -119,6 +119,7 @@ def settle(
     out: Annotated[Path | None, typer.Option("--out", metavar="PLACE", help=OUT_HELP)] = None,
     jobs: Jobs = None,
     force: Force = False,
+    house: HouseFile = None,
     as_json: Json = False,
 ) -> None:
     """Settle rounds from facts: who wins what, by which clause, and what went wrong.
@@ -131,6 +132,8 @@ def settle(
     face up.
     """
     from server.crew import cores
+    from server.formatting import Formats
+    from server.house_file import folders_of, house_for
     from server.rulebook_shelf import rules_for
     from server.settle_command import run_settle
 
@@ -142,6 +145,7 @@ def settle(
         jobs=jobs or cores(),
         out=out,
         force=force,
+        formats=Formats(house_for(house, *folders_of(facts))),
         as_json=as_json,
     )
     raise typer.Exit(settled)
@@ -167,6 +171,7 @@ def resettle(
     ] = None,
     jobs: Jobs = None,
     force: Force = False,
+    house: HouseFile = None,
     as_json: Json = False,
 ) -> None:
     """Settle an archive again under other rules, and say what changes against what was settled.
@@ -177,6 +182,8 @@ def resettle(
     nothing changes.
     """
     from server.crew import cores
+    from server.formatting import Formats
+    from server.house_file import folders_of, house_for
     from server.resettle_command import run_resettle
     from server.rulebook_shelf import rules_for
 
@@ -188,6 +195,7 @@ def resettle(
         jobs=jobs or cores(),
         out=out,
         force=force,
+        formats=Formats(house_for(house, *folders_of(archive))),
         as_json=as_json,
     )
     raise typer.Exit(resettled)
@@ -362,6 +370,7 @@ def replay(
         typer.Option(min=0.01, help="Times real time; default as fast as possible."),
     ] = None,
     force: Force = False,
+    house: HouseFile = None,
     as_json: Json = False,
 ) -> None:
     """Turn a recorded session's pixels and serial bytes into payouts, and compare with truth.
@@ -369,6 +378,7 @@ def replay(
     Exit 0 only if every round is final and as it really happened, with no violation and no
     device at fault; 3 if a person has something to look at; 2 if the session is refused.
     """
+    from server.house_file import house_for
     from server.replay import ReplayOptions
     from server.replay_command import Outputs, run_replay
 
@@ -380,7 +390,8 @@ def replay(
         pictures=report is not None,
     )
     outputs = Outputs(report, journal, facts, force)
-    raise typer.Exit(run_replay(options, outputs, as_json=as_json))
+    found = house_for(house, session)
+    raise typer.Exit(run_replay(options, outputs, house=found, as_json=as_json))
 
 
 @app.command(
@@ -630,6 +641,7 @@ def run_live(
     for_s: Annotated[
         float | None, typer.Option("--for", metavar="SECONDS", min=0, help="Then stop.")
     ] = None,
+    house: HouseFile = None,
     as_json: Json = False,
 ) -> None:
     """Run a live table: watch, settle, record, until SIGINT, SIGTERM or SIGHUP.
@@ -638,7 +650,7 @@ def run_live(
     """
     from server.run_command import run_table
 
-    raise typer.Exit(run_table(file, for_s, as_json=as_json))
+    raise typer.Exit(run_table(file, for_s, house=house, as_json=as_json))
 
 
 @configs.command("check", epilog="[dim]pitwatch config check table.toml[/dim]")

@@ -7,6 +7,7 @@ Digits are 0 to 9 in every locale, since they are typed back into Find.
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Final
 
@@ -85,6 +86,12 @@ class Formats:
     def money(self, minor: Cents, currency: str | None = None) -> str:
         """Write an amount with its currency: ``1,234.50 USD``."""
         return f"{self.amount(minor, currency)}{_NO_BREAK}{currency or self.house.currency}"
+
+    def exactly(self, minor: Fraction) -> str:
+        """Write an amount with the part of a unit that no chip can pay: ``15.37 1/2``."""
+        whole, part = divmod(minor.numerator, minor.denominator)
+        odd = f" {part}/{minor.denominator}" if part else ""
+        return f"{self.amount(whole)}{odd}"
 
     def brief(self, minor: Cents, currency: str | None = None) -> str:
         """Write an amount, decimals only where they are not all 0: ``15`` and ``7.50``."""

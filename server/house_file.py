@@ -1,7 +1,7 @@
 """``house.toml``: found and read."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -58,3 +58,9 @@ def _checked(tree: dict[str, Any], text: str, source: str) -> House:
                 found=repr(tree[field]),
             )
     return from_tree(tree, House, source, text)
+
+
+def folders_of(names: Sequence[str]) -> tuple[Path, ...]:
+    """Return the folders that lie at ``names``, or that the files named lie in."""
+    paths = [Path(name) for name in names if name != "-"]
+    return tuple(dict.fromkeys(path if path.is_dir() else path.parent for path in paths))
