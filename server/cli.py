@@ -591,11 +591,14 @@ def export(
     ],
     out: Annotated[Path, typer.Option(help="A new .csv or .parquet file.")],
     force: Force = False,
+    house: HouseFile = None,
 ) -> None:
     """Write a list out of journals as a table, the newest first. Nothing in it is veiled."""
     from server.export_command import run_export
+    from server.house_file import folders_of, house_for
 
-    run_export(files, what, out, force=force)
+    found = house_for(house, *folders_of([str(file) for file in files]))
+    run_export(files, what, out, found, force=force)
 
 
 @rulebooks.command("list")
