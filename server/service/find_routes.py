@@ -76,7 +76,7 @@ class _Lookup:
             elif is_last:
                 ends.append(session.last_at or row.at)
             else:
-                ends.append(newer_ns)
+                ends.append(newer_ns - 1)
             newer_ns = row.at
         return ends
 
