@@ -1,6 +1,7 @@
 """Commands print in the house's currency and locale; their JSON is the same for all."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from server.cli import run
 from server.exits import Exit
 from server.house_file import VARIABLE
+from simulation.session import Settings, simulate
 from tests.server.test_settle import BLACKJACK
 
 RULES = ["--rulebook", "kansas-shoe"]
@@ -97,3 +99,18 @@ def test_a_house_at_fault_is_one_line(facts: Path, capsys: pytest.CaptureFixture
     told = capsys.readouterr().err
     assert told.startswith(f"pitwatch: {wrong}:1: field 'zone': expected an IANA time zone")
     assert told.count("\n") == 1
+
+
+def test_replay_keeps_the_sessions_currency_and_says_that_the_house_has_another(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = tmp_path / "evening"
+    simulate(Settings(rounds=1, seed=3, video=False), session)
+    euros = house(tmp_path, 'locale = "de-DE"\ncurrency = "EUR"')
+    told = printed(capsys, "replay", str(session), "--house", str(euros))
+    assert "amounts are in USD, the table's currency; the house's is EUR" in told
+    description = session / "session.toml"
+    description.write_text(description.read_text().replace('"USD"', '"JPY"'))
+    told = printed(capsys, "replay", str(session), "--house", str(euros))
+    assert "amounts are in JPY" in told
+    assert not re.search(r"\d,\d\d\b", told.partition("amounts are in")[0])
