@@ -112,7 +112,7 @@ async def find(
     """
     now_ns = request.app.state.clock.now_ns()
     house = house_of(request)
-    names = [one.table for one in floor_of(request).tables()]
+    names = [one.table for one in floor_of(request).tables() if who.sees(one.table)]
     try:
         asked = read_question(what, names, house, now_ns)
         reading = instants(asked, house, now_ns)

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request, Response
 from models.house import House, decimals
 from server.formatting import Formats
 from server.service.answers import give
-from server.service.guard import guarded
+from server.service.guard import Who, guarded
 from server.service.people import Right
 from server.service.video import Recordings
 from server.service.views import CurrencyView, HouseView
@@ -27,7 +27,7 @@ def formats_of(request: Request) -> Formats:
 
 
 @router.get("/api/house", **guarded(Right.SEE_TABLES, HouseView, action=None))
-async def house(request: Request) -> Response:
+async def house(request: Request, who: Who) -> Response:
     """Say in which zone, locale and currency a page writes times and amounts."""
     found = house_of(request)
     recordings: Recordings = request.app.state.video.recordings
@@ -38,7 +38,11 @@ async def house(request: Request) -> Response:
             locale=found.locale,
             currency=_view(found.currency),
             shifts=found.shifts,
-            others={table: _view(code) for table, code in own.items() if code != found.currency},
+            others={
+                table: _view(code)
+                for table, code in own.items()
+                if code != found.currency and who.sees(table)
+            },
         )
     )
 

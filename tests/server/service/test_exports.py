@@ -160,7 +160,7 @@ def test_the_command_exports_journals_at_rest(
     assert told[-1]["session"] == "b"
     assert f"{len(told)} rows of ledger" in capsys.readouterr().out
     assert run(["export", *journals, "--what", "ledger", "--out", str(out)]) == Exit.REFUSED
-    assert "there is a file already" in capsys.readouterr().err
+    assert "the file exists already" in capsys.readouterr().err
     missing = str(tmp_path / "x.parquet")
     assert run(["export", *journals, "--what", "all", "--out", missing]) == Exit.REFUSED
     assert "Say one of rounds" in capsys.readouterr().err
