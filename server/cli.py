@@ -89,6 +89,15 @@ Force = Annotated[
     bool, typer.Option("--force", help="Overwrite what is written already, instead of refusing.")
 ]
 OUT_HELP = "Write Parquet: F.parquet has a row a hand; a folder, violations and rounds too."
+HouseFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--house",
+        metavar="HOUSE.toml",
+        help="Time zone, locale and currency; default $PITWATCH_HOUSE, house.toml beside the data.",
+        show_default=False,
+    ),
+]
 PICTURE = "How it is filmed"
 RULEBOOK_HELP = "A shipped rulebook's id (see `pitwatch rulebooks list`) or a TOML file."
 
@@ -110,6 +119,7 @@ def settle(
     out: Annotated[Path | None, typer.Option("--out", metavar="PLACE", help=OUT_HELP)] = None,
     jobs: Jobs = None,
     force: Force = False,
+    house: HouseFile = None,
     as_json: Json = False,
 ) -> None:
     """Settle rounds from facts: who wins what, by which clause, and what went wrong.
@@ -122,6 +132,8 @@ def settle(
     face up.
     """
     from server.crew import cores
+    from server.formatting import Formats
+    from server.house_file import folders_of, house_for
     from server.rulebook_shelf import rules_for
     from server.settle_command import run_settle
 
@@ -133,6 +145,7 @@ def settle(
         jobs=jobs or cores(),
         out=out,
         force=force,
+        formats=Formats(house_for(house, *folders_of(facts))),
         as_json=as_json,
     )
     raise typer.Exit(settled)
@@ -158,6 +171,7 @@ def resettle(
     ] = None,
     jobs: Jobs = None,
     force: Force = False,
+    house: HouseFile = None,
     as_json: Json = False,
 ) -> None:
     """Settle an archive again under other rules, and say what changes against what was settled.
@@ -168,6 +182,8 @@ def resettle(
     nothing changes.
     """
     from server.crew import cores
+    from server.formatting import Formats
+    from server.house_file import folders_of, house_for
     from server.resettle_command import run_resettle
     from server.rulebook_shelf import rules_for
 
@@ -179,6 +195,7 @@ def resettle(
         jobs=jobs or cores(),
         out=out,
         force=force,
+        formats=Formats(house_for(house, *folders_of(archive))),
         as_json=as_json,
     )
     raise typer.Exit(resettled)
@@ -353,6 +370,7 @@ def replay(
         typer.Option(min=0.01, help="Times real time; default as fast as possible."),
     ] = None,
     force: Force = False,
+    house: HouseFile = None,
     as_json: Json = False,
 ) -> None:
     """Turn a recorded session's pixels and serial bytes into payouts, and compare with truth.
@@ -360,6 +378,7 @@ def replay(
     Exit 0 only if every round is final and as it really happened, with no violation and no
     device at fault; 3 if a person has something to look at; 2 if the session is refused.
     """
+    from server.house_file import house_for
     from server.replay import ReplayOptions
     from server.replay_command import Outputs, run_replay
 
@@ -371,7 +390,8 @@ def replay(
         pictures=report is not None,
     )
     outputs = Outputs(report, journal, facts, force)
-    raise typer.Exit(run_replay(options, outputs, as_json=as_json))
+    found = house_for(house, session)
+    raise typer.Exit(run_replay(options, outputs, house=found, as_json=as_json))
 
 
 @app.command(
@@ -518,6 +538,7 @@ def serve(
         Path | None,
         typer.Option(metavar="FOLDER", help="Where session folders lie; default FOLDER itself."),
     ] = None,
+    house: HouseFile = None,
 ) -> None:
     """Show the tables whose journals lie in a folder: console, REST, WebSocket, metrics."""
     from server.serve_command import Address, People, run_serve
@@ -530,6 +551,7 @@ def serve(
         people=People(guarded or (), two_people or (), password_history, password_days),
         integration=integration,
         recordings=recordings,
+        house=house,
     )
 
 
@@ -547,6 +569,7 @@ def open_console(
         Path | None,
         typer.Option(help="Where its journal and account are kept.", show_default=False),
     ] = None,
+    house: HouseFile = None,
 ) -> None:
     """Look at a recorded session in the console, on this machine alone.
 
@@ -554,7 +577,7 @@ def open_console(
     """
     from server.console_command import run_console
 
-    run_console(session, state, port)
+    run_console(session, state, port, house)
 
 
 @app.command(
@@ -568,11 +591,14 @@ def export(
     ],
     out: Annotated[Path, typer.Option(help="A new .csv or .parquet file.")],
     force: Force = False,
+    house: HouseFile = None,
 ) -> None:
     """Write a list out of journals as a table, the newest first. Nothing in it is veiled."""
     from server.export_command import run_export
+    from server.house_file import folders_of, house_for
 
-    run_export(files, what, out, force=force)
+    found = house_for(house, *folders_of([str(file) for file in files]))
+    run_export(files, what, out, found, force=force)
 
 
 @rulebooks.command("list")
@@ -618,6 +644,7 @@ def run_live(
     for_s: Annotated[
         float | None, typer.Option("--for", metavar="SECONDS", min=0, help="Then stop.")
     ] = None,
+    house: HouseFile = None,
     as_json: Json = False,
 ) -> None:
     """Run a live table: watch, settle, record, until SIGINT, SIGTERM or SIGHUP.
@@ -626,7 +653,7 @@ def run_live(
     """
     from server.run_command import run_table
 
-    raise typer.Exit(run_table(file, for_s, as_json=as_json))
+    raise typer.Exit(run_table(file, for_s, house=house, as_json=as_json))
 
 
 @configs.command("check", epilog="[dim]pitwatch config check table.toml[/dim]")
@@ -753,7 +780,8 @@ def export_incident(
         typer.Option("--entry", metavar="SEQ", help="The moment that a violation names."),
     ] = None,
     from_text: Annotated[
-        str | None, typer.Option("--from", metavar="TIME", help="2026-11-21T14:23:45Z")
+        str | None,
+        typer.Option("--from", metavar="TIME", help="2026-11-21T14:23:45, the house's time."),
     ] = None,
     to_text: Annotated[str | None, typer.Option("--to", metavar="TIME")] = None,
     journal: Annotated[
@@ -770,6 +798,7 @@ def export_incident(
         bool, typer.Option("--no-hold", help="Do not keep the recording from being removed.")
     ] = False,
     force: Force = False,
+    house: HouseFile = None,
     as_json: Json = False,
 ) -> None:
     """Write clip, events, serial bytes and their proof into one file, and hold the recording."""
@@ -785,6 +814,7 @@ def export_incident(
         key=key,
         held=not no_hold,
         force=force,
+        house=house,
     )
     incident_command.export_incident(asked, as_json=as_json)
 

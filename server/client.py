@@ -26,9 +26,9 @@ from server.service.answers import Me
 from server.service.incidents import IncidentRow, IncidentView
 from server.service.problems import ProblemDocument
 from server.service.views import (
-    FoundRound,
     HandRow,
     LedgerRow,
+    Moment,
     Page,
     PaymentRow,
     ReviewRow,
@@ -149,9 +149,9 @@ class Client:
         """Return a round; raises as :meth:`get`."""
         return self.get(f"/api/sessions/{quote(session, '')}/rounds/{number}", RoundRow)
 
-    def round_at(self, table: str, at_ns: int) -> FoundRound:
-        """Return a table's round at a time, or the last one before; raises as :meth:`get`."""
-        return self.get(f"/api/tables/{quote(table, '')}/rounds/at/{at_ns}", FoundRound)
+    def round_at(self, table: str, at_ns: int) -> Moment:
+        """Return what was on a table at a time; raises as :meth:`get`."""
+        return self.get(f"/api/tables/{quote(table, '')}/rounds/at/{at_ns}", Moment)
 
     def incident(self, incident: str) -> IncidentView:
         """Return an incident with all that belongs to it; raises as :meth:`get`."""

@@ -4,6 +4,7 @@ Nothing is played from the beginning: a moment is gone to directly, however long
 """
 
 import io
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from models.session import CameraRecord, Session
 from stream.recording import read_description, video_files
 from vision.change import Rect
 from vision.crops import Corners, encoded, jpeg, upright
+from vision.felt import Felt, locate
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,15 @@ class Clips:
     def still(self, time_ns: int, camera: str | None = None) -> bytes:
         """Return that picture whole, as JPEG; raises as :meth:`frame_at`."""
         return encoded(self.frame_at(time_ns, camera).image)
+
+    def frames(self, from_ns: int, to_ns: int, camera: str | None = None) -> Iterator[Frame]:
+        """Yield the pictures from one instant to another; raises as :meth:`frame_at`."""
+        return self._footage(self._camera(camera)).frames(from_ns, to_ns)
+
+    def felt(self, camera: str | None = None) -> Felt:
+        """Return how the felt lies in a camera's picture; raises ``PitwatchError``."""
+        found = self._camera(camera)
+        return locate(found.view, where=found.name)
 
     def crop(self, time_ns: int, rect: Rect, width_px: int, camera: str | None = None) -> bytes:
         """Return a rectangle of that picture as JPEG, ``width_px`` wide.

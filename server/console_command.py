@@ -20,7 +20,9 @@ PASSWORD_FILE: Final = "console-password"
 LOOPBACK: Final = "127.0.0.1"
 
 
-def run_console(session: Path | None, state: Path | None, port: int) -> None:
+def run_console(
+    session: Path | None, state: Path | None, port: int, house: Path | None = None
+) -> None:
     """Serve the console of a session until stopped.
 
     At the first start the session is replayed while the console is served already.
@@ -30,6 +32,7 @@ def run_console(session: Path | None, state: Path | None, port: int) -> None:
         state: where its journal, the account and what people do are kept; ``None`` for a place
             of its own in the user's state folder.
         port: of the loopback address.
+        house: its file; ``None`` for the one that :func:`server.house_file.house_for` finds.
 
     Raises:
         PitwatchError: the session is not sound, or the state cannot be written.
@@ -39,18 +42,21 @@ def run_console(session: Path | None, state: Path | None, port: int) -> None:
     table = read_session(folder).table
     kept = state or _state_of(folder)
     kept.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _serve(folder, kept, kept / f"{table.lower()}.journal", port)
+    _serve(folder, kept / f"{table.lower()}.journal", port, house)
 
 
-def _serve(folder: Path, kept: Path, journal: Path, port: int) -> None:
+def _serve(folder: Path, journal: Path, port: int, house: Path | None) -> None:
     from server.first_replay import replayed_beside
+    from server.house_file import house_for
     from server.json_log import log_as_json
     from server.serve_command import Address, listen
     from server.service.app import Setup, make_app
 
-    clock = HostClock()
+    clock, kept = HostClock(), journal.parent
+    described = house_for(house, folder)
     password = account_in(kept, clock)
-    app = make_app(Setup(kept, kept, recordings=folder), clock)
+    setup = Setup(kept, kept, recordings=folder, house=described)
+    app = make_app(setup, clock)
     log_as_json(clock)
     with replayed_beside(folder, journal, _say):
         _say(

@@ -9,8 +9,9 @@ from typing import Any, Final, get_args
 import msgspec
 
 from models.errors import OperatorError
+from models.house import House
 from server.console import screen
-from server.service.exports import ROWS, Form, Kind, Pieces, pieces, written
+from server.service.exports import ROWS, Form, Kind, Pieces, Place, pieces, written
 from server.service.index import Index, Sought
 from server.service.session import Session
 from server.service.views import Row
@@ -21,7 +22,9 @@ from stream.journal import read_journal
 _AT_ONCE: Final = 5000
 
 
-def run_export(journals: Sequence[Path], kind: str, out: Path, *, force: bool) -> None:
+def run_export(
+    journals: Sequence[Path], kind: str, out: Path, house: House, *, force: bool
+) -> None:
     """Write what ``kind`` says of every journal, the newest first; nothing of it is veiled.
 
     Raises:
@@ -30,7 +33,7 @@ def run_export(journals: Sequence[Path], kind: str, out: Path, *, force: bool) -
         TechnicianError: a journal is damaged; nothing was written.
     """
     wanted = _kind(kind)
-    table = _table(wanted, out)
+    table = _table(wanted, out, Place(house, {}))
     check_place(out, force=force)
     with closing(Index()) as index:
         index.open("export")
@@ -54,7 +57,7 @@ def _kind(text: str) -> Kind:
     return kind
 
 
-def _table(kind: Kind, out: Path) -> Pieces:
+def _table(kind: Kind, out: Path, place: Place) -> Pieces:
     if out.suffix not in (".csv", ".parquet"):
         raise OperatorError(
             "it is neither .csv nor .parquet",
@@ -63,7 +66,7 @@ def _table(kind: Kind, out: Path) -> Pieces:
         )
     form: Form = "csv" if out.suffix == ".csv" else "parquet"
     try:
-        return pieces(kind, form)
+        return pieces(kind, form, place)
     except ImportError as fault:
         raise OperatorError(
             "Parquet files need pyarrow, which is not installed",

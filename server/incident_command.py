@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -10,8 +10,10 @@ from rich.text import Text
 
 from devices.cameras.footage import utc
 from models.errors import OperatorError, TechnicianError
+from models.house import House
 from server.console import print_json, screen
 from server.exits import Exit
+from server.house_file import house_for
 from server.incident import entry_asked, hold, packed, recordings, round_asked, span_asked
 from server.incident_check import Checked, check_incident
 from server.wholefile import check_place, write_whole
@@ -34,13 +36,15 @@ class Export:
     """A journal entry's ``seq``: the moment of a violation."""
     from_text: str | None = None
     to_text: str | None = None
-    """ISO 8601; without a zone it is UTC."""
+    """ISO 8601; without an offset it is the house's time."""
     journal: Path | None = None
     margin_s: float = 5.0
     key: Path | None = None
     held: bool = True
     force: bool = False
     """Whether a file that exists already may be overwritten."""
+    house: Path | None = None
+    """Its file; ``None`` for the one that :func:`server.house_file.house_for` finds."""
 
 
 def export_incident(export: Export, *, as_json: bool) -> None:
@@ -111,7 +115,8 @@ def _span(export: Export) -> tuple[int, int]:
             where=str(export.session),
             way_out="Ask with --round N, --entry SEQ, or --from and --to",
         )
-    span = _instant_ns(export.from_text), _instant_ns(export.to_text)
+    house = house_for(export.house, export.session, export.session.resolve().parent)
+    span = _instant_ns(export.from_text, house), _instant_ns(export.to_text, house)
     if span[0] >= span[1]:
         raise OperatorError(
             f"{export.to_text} is not after {export.from_text}",
@@ -121,8 +126,8 @@ def _span(export: Export) -> tuple[int, int]:
     return span
 
 
-def _instant_ns(text: str) -> int:
-    """Read ``2026-11-21T14:23:45.5`` with or without a zone, or nanoseconds since the epoch."""
+def _instant_ns(text: str, house: House) -> int:
+    """Read ``2026-11-21T14:23:45.5`` with or without an offset, or nanoseconds since the epoch."""
     if text.isascii() and text.isdigit():
         return int(text)
     try:
@@ -133,8 +138,16 @@ def _instant_ns(text: str) -> int:
             where="--from or --to",
             way_out="Write it like 2026-11-21T14:23:45Z",
         ) from fault
-    zoned = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-    return int(zoned.timestamp()) * 1_000_000_000 + zoned.microsecond * 1000
+    if moment.tzinfo is not None:
+        return int(moment.timestamp()) * 1_000_000_000 + moment.microsecond * 1000
+    found = house.instants(moment)
+    if len(found) != 1:
+        raise OperatorError(
+            f"the clocks of {house.zone} showed {text} {'twice' if found else 'never'}",
+            where="--from or --to",
+            way_out=f"Write it with its offset from UTC, like {text}+01:00",
+        )
+    return found[0]
 
 
 def _check_key(file: Path, found: Checked, key: str) -> None:

@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 from rich.console import Console
 from rich.text import Text
 
 from models.errors import TechnicianError
 from models.events import Fact
+from models.house import House
 from server.comparison import tally
 from server.console import print_json, progress_bar, screen
 from server.device_faults import device_faults
 from server.exits import Exit
+from server.formatting import Formats
 from server.replay import Replayed, ReplayOptions, replay
 from server.report.page import write_report
 from server.report.story import SessionStory, tell_rounds
@@ -41,10 +44,13 @@ class Outputs:
     """Whether files that exist already may be overwritten."""
 
 
-def run_replay(options: ReplayOptions, outputs: Outputs, *, as_json: bool) -> Exit:
+def run_replay(
+    options: ReplayOptions, outputs: Outputs, *, house: House | None = None, as_json: bool
+) -> Exit:
     """Replay a session, print its rounds, and return the exit status.
 
-    What devices garbled is said on stderr, a line a device.
+    Amounts are written as the house does, in the session's currency. What devices garbled is said
+    on stderr, a line a device.
     """
     replayed, stopwatch = play_and_write(options, outputs)
     for fault in faults_of(replayed):
@@ -52,7 +58,7 @@ def run_replay(options: ReplayOptions, outputs: Outputs, *, as_json: bool) -> Ex
     if as_json:
         _print_lines(replayed)
     else:
-        print_tables(screen(), replayed, stopwatch, outputs)
+        print_tables(screen(), replayed, stopwatch, outputs, house)
     return exit_for(replayed)
 
 
@@ -140,10 +146,18 @@ def _print_lines(replayed: Replayed) -> None:
 
 
 def print_tables(
-    console: Console, replayed: Replayed, stopwatch: Stopwatch, outputs: Outputs
+    console: Console,
+    replayed: Replayed,
+    stopwatch: Stopwatch,
+    outputs: Outputs,
+    house: House | None = None,
 ) -> None:
     """Print the rounds for people, how they compare with the truth, and what it took."""
-    print_rounds(console, replayed.rounds)
+    found, currency = house or House(), replayed.recording.session.currency
+    print_rounds(console, replayed.rounds, Formats(replace(found, currency=currency)))
+    if currency != found.currency:
+        told = f"amounts are in {currency}, the table's currency; the house's is {found.currency}"
+        console.print(Text(told, style="dim"))
     console.print(Text(f"rules: {name_of(replayed.cited.rules).text}", style="dim"))
     for one in replayed.comparisons or ():
         console.print(truth_line(one))

@@ -16,6 +16,7 @@ from server.archives import Feed, is_archive, sources
 from server.console import print_json
 from server.crew import AddRows, FileReport, work_through
 from server.exits import Exit
+from server.formatting import Formats
 from server.progress import files_bar
 from server.resettling import Changes, Fate, Resettled, resettled_rounds
 from server.rules_in_force import name_of
@@ -135,6 +136,7 @@ def run_resettle(
     jobs: int,
     out: Path | None,
     force: bool = False,
+    formats: Formats,
     as_json: bool,
 ) -> Exit:
     """Settle all that ``names`` name again, print what changes, and return the exit status.
@@ -147,7 +149,7 @@ def run_resettle(
     check_tables(out, force=force)
     found = sources(names)
     several = len(names) > 1 or is_archive(names[0])
-    work = ResettleWork(rules, was, as_json, summary, several, Page.of_stdout())
+    work = ResettleWork(rules, was, as_json, summary, several, Page.of_stdout(formats))
     size, hidden = sum(source.size for source in found), not summary and sys.stdout.isatty()
     reports: list[FileReport[Changes]] = []
     totals = Changes()
@@ -161,7 +163,7 @@ def run_resettle(
     if as_json:
         print_json({"summary": _as_json(totals, rules)})
     elif any(report.settled for report in reports):
-        changes_page.print_totals(totals, rules, was)
+        changes_page.print_totals(totals, rules, was, formats)
     return tell_unsettled(reports) or (Exit.FINDINGS if totals.changed else Exit.CLEAN)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from msgspec.structs import replace
 from rich.text import Text
 
 from models.events import Event
@@ -13,6 +14,8 @@ from models.judgements import RoundSettled
 from server.console import print_json, screen
 from server.deck_shelf import library, taught
 from server.exits import Exit
+from server.formatting import Formats
+from server.house_file import house_for
 from server.live.check import checked
 from server.live.config import Placed, SentCheckpoints
 from server.live.sending import Sender, Target, known_checkpoints, target_at
@@ -30,12 +33,13 @@ from vision.reader import Reader
 _STATUS_S = 1.0
 
 
-def run_table(file: Path, for_s: float | None, *, as_json: bool) -> Exit:
+def run_table(file: Path, for_s: float | None, *, house: Path | None = None, as_json: bool) -> Exit:
     """Run the table that ``file`` configures, print each round as it settles.
 
     Args:
         file: the configuration.
         for_s: stop after so many seconds; ``None`` runs until a signal stops it.
+        house: the house's file; ``None`` for the one that is found beside the configuration.
         as_json: print rounds as JSON lines.
 
     Raises:
@@ -44,10 +48,12 @@ def run_table(file: Path, for_s: float | None, *, as_json: bool) -> Exit:
     placed = checked(file)
     clock = HostClock()
     reader = taught(Reader.load(), placed.config.decks, [library()])
-    printer = _Printer(as_json=as_json)
+    described = house_for(house, file.parent)
+    formats = Formats(replace(described, currency=placed.config.currency))
+    printer = _Printer(formats, as_json=as_json)
     with table_journal(placed, clock) as (journal, sender):
         table = LiveTable(placed, journal, clock, reader, printer.take)
-        asyncio.run(_run(table, sender, for_s))
+        asyncio.run(_run(table, sender, for_s, formats))
         _say_end(table)
     return Exit.CLEAN if printer.clean else Exit.FINDINGS
 
@@ -55,8 +61,8 @@ def run_table(file: Path, for_s: float | None, *, as_json: bool) -> Exit:
 class _Printer:
     """Prints each round as it settles."""
 
-    def __init__(self, *, as_json: bool) -> None:
-        self._as_json = as_json
+    def __init__(self, formats: Formats, *, as_json: bool) -> None:
+        self._formats, self._as_json = formats, as_json
         self.clean = True
 
     def take(self, event: Event) -> None:
@@ -67,28 +73,28 @@ class _Printer:
             print_json(event.result)
             sys.stdout.flush()
         else:
-            screen().print(round_view(event.result))
+            screen().print(round_view(event.result, self._formats))
 
 
-async def _run(table: LiveTable, sender: Sender, for_s: float | None) -> None:
+async def _run(table: LiveTable, sender: Sender, for_s: float | None, formats: Formats) -> None:
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in stop_signals():
         loop.add_signal_handler(number, stop.set)
     if for_s is not None:
         loop.call_later(for_s, stop.set)
-    status = asyncio.create_task(_show(table.standing, sender))
+    status = asyncio.create_task(_show(table.standing, sender, formats))
     try:
         await table.run(stop)
     finally:
         status.cancel()
 
 
-async def _show(standing: Standing, sender: Sender) -> None:
+async def _show(standing: Standing, sender: Sender, formats: Formats) -> None:
     """Keep the status line on a terminal; elsewhere say it when it changes."""
     shown = ""
     while True:
         standing.unsent = sender.fault
-        line = standing.line()
+        line = standing.line(formats)
         if line != shown:
             end = "" if sys.stderr.isatty() else "\n"
             start = "\r\x1b[K" if sys.stderr.isatty() else ""

@@ -14,6 +14,7 @@ from fastapi import FastAPI
 from uvicorn.config import STARTUP_FAILURE
 
 from models.errors import OperatorError, PitwatchError
+from server.house_file import house_for
 from server.integration.check import checked_integration
 from server.json_log import log_as_json
 from server.service.app import Setup, make_app
@@ -60,14 +61,16 @@ def run_serve(
     people: People | None = None,
     integration: Path | None = None,
     recordings: Path | None = None,
+    house: Path | None = None,
 ) -> None:
     """Serve until stopped; the log goes to stderr, a JSON object a line.
 
     What happens is told to the destinations of ``integration``. Pictures come from the session
-    folders in ``recordings``, or from those beside the journals.
+    folders in ``recordings``, or from those beside the journals. Times and amounts are the house's:
+    of ``house``, or of the file that :func:`server.house_file.house_for` finds.
 
     Raises:
-        InputRefused: that configuration is not what it must be.
+        InputRefused: a configuration is not what it must be.
         InstallerError: a destination cannot be built as it is configured.
         OperatorError: there is no such folder, role or decision, or a certificate without its key.
         TechnicianError: the journal of what people did is damaged.
@@ -97,6 +100,7 @@ def run_serve(
         passwords=_password_rules(asked),
         integration=None if integration is None else checked_integration(integration),
         recordings=recordings,
+        house=house_for(house, folder),
     )
     app = make_app(setup, clock)
     log_as_json(clock)

@@ -15,6 +15,7 @@ from server.archives import Feed, is_archive, sources
 from server.console import print_json
 from server.crew import AddRows, FileReport, work_through
 from server.exits import Exit
+from server.formatting import Formats
 from server.progress import files_bar
 from server.rules_in_force import RulesName, name_of
 from server.settling import Settled, checked, settled_rounds
@@ -112,6 +113,7 @@ def run_settle(
     jobs: int,
     out: Path | None = None,
     force: bool = False,
+    formats: Formats,
     as_json: bool = False,
 ) -> Exit:
     """Settle all that ``names`` name, print it, and return the exit status.
@@ -124,7 +126,7 @@ def run_settle(
     check_tables(out, force=force)
     found = sources(names)
     several = len(names) > 1 or is_archive(names[0])
-    work = SettleWork(rules, show, as_json, several, tables.Page.of_stdout())
+    work = SettleWork(rules, show, as_json, several, tables.Page.of_stdout(formats))
     size, hidden = sum(source.size for source in found), show != "totals" and sys.stdout.isatty()
     reports: list[FileReport[Tally]] = []
     totals = Tally()
@@ -139,7 +141,7 @@ def run_settle(
     if as_json and show == "totals":
         print_json(_summary(totals, reports, name_of(rules)))
     elif not as_json and settled_count:
-        tables.print_totals(totals, settled_count, name_of(rules))
+        tables.print_totals(totals, settled_count, name_of(rules), formats)
     return tell_unsettled(reports) or (Exit.FINDINGS if totals.unclean else Exit.CLEAN)
 
 

@@ -1,7 +1,7 @@
 """Rounds as a pit supervisor reads them in a terminal."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TextIO
 
@@ -11,9 +11,9 @@ from rich.text import Text
 
 from models.cards import Card
 from models.judgements import HandResult, OddCents, Review, RoundResult, SpotResult, Violation
-from models.money import dollars
 from server.comparison import Comparison
 from server.console import screen
+from server.formatting import Formats
 from server.rules_in_force import RulesName, name_in
 from server.settling import Settled
 from server.tally import Tally
@@ -22,10 +22,8 @@ from server.wording import (
     card_text,
     certain,
     counted,
-    exactly,
     is_red,
     settled_net,
-    signed,
     suspected,
 )
 from settlement.clauses import BREAKS, CLAUSES
@@ -48,12 +46,14 @@ class Page:
 
     width: int
     terminal: bool
+    formats: Formats = field(default_factory=Formats)
+    """How the house writes amounts."""
 
     @classmethod
-    def of_stdout(cls) -> "Page":
+    def of_stdout(cls, formats: Formats) -> "Page":
         """Return what stdout is."""
         console = screen()
-        return cls(console.width, console.is_terminal)
+        return cls(console.width, console.is_terminal, formats)
 
     def console(self, text: TextIO) -> Console:
         """Return a console that lays out for this page, whatever it writes to."""
@@ -64,50 +64,50 @@ class RoundPages:
     """Prints the rounds of one file, under its name where there are several."""
 
     def __init__(self, page: Page, text: TextIO, name: str | None) -> None:
-        self._console, self._name = page.console(text), name
+        self._console, self._name, self._formats = page.console(text), name, page.formats
 
     def show(self, settled: Settled) -> None:
         """Print one round."""
         if self._name is not None:
             self._console.rule(self._name)
             self._name = None
-        self._console.print(round_view(settled.result, settled.table))
+        self._console.print(round_view(settled.result, self._formats, settled.table))
         self._console.print()
 
 
-def print_totals(totals: Tally, files: int, rules: RulesName) -> None:
+def print_totals(totals: Tally, files: int, rules: RulesName, formats: Formats) -> None:
     """Print what many rounds come to under ``rules``."""
-    screen().print(totals_view(totals, files, rules))
+    screen().print(totals_view(totals, files, rules, formats))
 
 
-def print_rounds(console: Console, rounds: Sequence[RoundResult]) -> None:
+def print_rounds(console: Console, rounds: Sequence[RoundResult], formats: Formats) -> None:
     """Print every round and the totals below."""
     for result in rounds:
-        console.print(round_view(result))
+        console.print(round_view(result, formats))
         console.print()
-    console.print(totals_line(rounds))
+    console.print(totals_line(rounds, formats))
 
 
-def round_view(result: RoundResult, table: str | None = None) -> RenderableType:
+def round_view(result: RoundResult, formats: Formats, table: str | None = None) -> RenderableType:
     """Lay out one round: heading, hands, then what went wrong and what is still open."""
     reviews = result.reviews or ()
     return Group(
-        _heading(result, table),
-        _hands_table(result),
-        *_odd_lines(result),
-        *_unknown_lines(result),
+        _heading(result, table, formats),
+        _hands_table(result, formats),
+        *_odd_lines(result, formats),
+        *_unknown_lines(result, formats),
         *(_review_line(review) for review in reviews),
         *(_violation_line(violation, result) for violation in result.violations),
     )
 
 
-def totals_line(rounds: Sequence[RoundResult]) -> Text:
+def totals_line(rounds: Sequence[RoundResult], formats: Formats) -> Text:
     """Sum up: rounds, the house's gain, violations certain and suspected, rounds still open."""
     violations, suspicions = len(certain(rounds)), len(suspected(rounds))
     unsettled = sum(result.status != "final" for result in rounds)
     net = settled_net(rounds)
     line = Text(counted(len(rounds), "round"), style="bold")
-    line.append(f"   house {signed(net)}", style="green" if net >= 0 else "red")
+    line.append(f"   house {formats.signed(net)}", style="green" if net >= 0 else "red")
     line.append(f"   {counted(violations, 'violation')}", style="red" if violations else "green")
     if suspicions:
         line.append(f"   {counted(suspicions, 'suspected violation')} in review", style="yellow")
@@ -115,13 +115,13 @@ def totals_line(rounds: Sequence[RoundResult]) -> Text:
     return line
 
 
-def totals_view(totals: Tally, files: int, rules: RulesName) -> RenderableType:
+def totals_view(totals: Tally, files: int, rules: RulesName, formats: Formats) -> RenderableType:
     """Lay out totals: how much was played, won and held; what is open; what went wrong."""
     lines = Table(show_edge=False, pad_edge=False, box=None, show_header=False)
     lines.add_column(style="dim")
     lines.add_column(overflow="fold")
     lines.add_row("rules", rules.text)
-    for name, said in _totals(totals, files):
+    for name, said in _totals(totals, files, formats):
         lines.add_row(name, said)
     stated = (counted_violation(*one) for one in totals.violations.most_common())
     return Group(lines, *stated, *_suspected(totals))
@@ -134,45 +134,49 @@ def _suspected(totals: Tally) -> Iterator[Text]:
         yield from (counted_violation(*one) for one in totals.suspected.most_common())
 
 
-def _totals(totals: Tally, files: int) -> Iterator[tuple[str, Text]]:
+def _totals(totals: Tally, files: int, formats: Formats) -> Iterator[tuple[str, Text]]:
     played = [counted(totals.rounds, "round"), counted(totals.hands, "hand")]
     if files > 1:
         played.append(counted(files, "file"))
     yield "played", Text("   ".join(played), style="bold")
-    yield "money", _money(totals)
+    yield "money", _money(totals, formats)
     if totals.not_final:
-        yield "open", Text(_open(totals), style="yellow")
+        yield "open", Text(_open(totals, formats), style="yellow")
     if totals.overpaid or totals.underpaid:
-        yield "paid wrongly", Text(_paid_wrongly(totals), style="red")
+        yield "paid wrongly", Text(_paid_wrongly(totals, formats), style="red")
     if totals.rounded:
-        yield "odd cents", Text(_odd_cents(totals))
+        yield "odd cents", Text(_odd_cents(totals, formats))
     many = totals.violations.total()
     yield "went wrong", Text(counted(many, "violation"), style="bold red" if many else "bold green")
 
 
-def _money(totals: Tally) -> Text:
-    line = Text(f"wagered {dollars(totals.wagered)}   paid {dollars(totals.paid)}")
-    line.append(f"   taken {dollars(totals.taken)}   ")
-    line.append(f"house {signed(totals.house)}", style="green" if totals.house >= 0 else "red")
+def _money(totals: Tally, formats: Formats) -> Text:
+    wagered, paid, taken = map(formats.amount, (totals.wagered, totals.paid, totals.taken))
+    line = Text(f"wagered {wagered}   paid {paid}   taken {taken}   ")
+    line.append(
+        f"house {formats.signed(totals.house)}", style="green" if totals.house >= 0 else "red"
+    )
     if totals.hold is not None:
         line.append(f"   hold {totals.hold:.2%}")
     return line
 
 
-def _open(totals: Tally) -> str:
-    rounds, stakes = counted(totals.not_final, "round"), dollars(totals.open_stakes)
+def _open(totals: Tally, formats: Formats) -> str:
+    rounds, stakes = counted(totals.not_final, "round"), formats.amount(totals.open_stakes)
     waiting = f"{counted(totals.pending, 'hand')} waiting for a card that was due"
     unknown = f"{totals.unknown:,} hanging on a card that nobody knows"
     held = f", {counted(totals.in_review, 'round')} under review" if totals.in_review else ""
     return f"{rounds} not final: {waiting}, {unknown}{held}; {stakes} staked on them"
 
 
-def _paid_wrongly(totals: Tally) -> str:
-    return f"{dollars(totals.overpaid)} to the players, {dollars(totals.underpaid)} to the house"
+def _paid_wrongly(totals: Tally, formats: Formats) -> str:
+    over, under = formats.amount(totals.overpaid), formats.amount(totals.underpaid)
+    return f"{over} to the players, {under} to the house"
 
 
-def _odd_cents(totals: Tally) -> str:
-    kept = f"{exactly(abs(totals.odd_cents))} {'kept back' if totals.odd_cents >= 0 else 'added'}"
+def _odd_cents(totals: Tally, formats: Formats) -> str:
+    exact = formats.exactly(abs(totals.odd_cents))
+    kept = f"{exact} {'kept back' if totals.odd_cents >= 0 else 'added'}"
     return f"{counted(totals.rounded, 'payout')} in whole chips, {kept} in all"
 
 
@@ -192,12 +196,12 @@ def truth_line(comparison: Comparison) -> Text:
     return line
 
 
-def _heading(result: RoundResult, table: str | None) -> Text:
+def _heading(result: RoundResult, table: str | None, formats: Formats) -> Text:
     line = Text(f"{table}  " if table else "", style="bold")
     line.append(f"Round {result.round}")
     line.append(f"   {name_in(result).text}   ", style="dim")
     line.append(result.status, style=STATUS_STYLE[result.status])
-    line.append(f"   house {signed(result.net)}")
+    line.append(f"   house {formats.signed(result.net)}")
     return line
 
 
@@ -210,14 +214,14 @@ def plain_table(*columns: str) -> Table:
     return table
 
 
-def _hands_table(result: RoundResult) -> Table:
+def _hands_table(result: RoundResult, formats: Formats) -> Table:
     table = plain_table("spot", "hand", "cards", "stake", "outcome", "net", "decided by")
     for column, width in zip(table.columns, (6, 9, 24, 10, 12, 10, 0), strict=True):
         column.min_width = width
     table.columns[-1].style = "dim"
     _add_dealer(table, result)
     for spot in result.spots:
-        _add_spot(table, spot)
+        _add_spot(table, spot, formats)
     return table
 
 
@@ -228,16 +232,16 @@ def _add_dealer(table: Table, result: RoundResult) -> None:
     table.add_row("dealer", "", _cards(dealer.cards, dealer.burned), "", outcome, "", "")
 
 
-def _add_spot(table: Table, spot: SpotResult) -> None:
+def _add_spot(table: Table, spot: SpotResult, formats: Formats) -> None:
     for hand in spot.hands:
-        table.add_row(str(spot.spot), str(hand.hand), *_hand_cells(hand))
+        table.add_row(str(spot.spot), str(hand.hand), *_hand_cells(hand, formats))
     if spot.insurance:
-        stake = dollars(spot.insurance.stake)
-        net = signed(spot.insurance.net)
+        stake = formats.amount(spot.insurance.stake)
+        net = formats.signed(spot.insurance.net)
         table.add_row(str(spot.spot), "", Text("insurance", style="dim"), stake, "", net, "")
 
 
-def _hand_cells(hand: HandResult) -> tuple[RenderableType, ...]:
+def _hand_cells(hand: HandResult, formats: Formats) -> tuple[RenderableType, ...]:
     style = _outcome_style(hand.outcome)
     clauses = ", ".join(hand.clauses)
     if hand.outcome == "pending":
@@ -246,9 +250,9 @@ def _hand_cells(hand: HandResult) -> tuple[RenderableType, ...]:
         clauses = "a card that nobody knows, see below"
     return (
         _cards(hand.cards, hand.burned),
-        dollars(hand.stake),
+        formats.amount(hand.stake),
         Text(hand.outcome, style=style),
-        Text(signed(hand.net), style=style),
+        Text(formats.signed(hand.net), style=style),
         Text(clauses),
     )
 
@@ -266,7 +270,7 @@ def _cards(cards: Sequence[Card | None], burned: Sequence[Card | None]) -> Text:
     return line
 
 
-def _odd_lines(result: RoundResult) -> Iterator[Text]:
+def _odd_lines(result: RoundResult, formats: Formats) -> Iterator[Text]:
     """Say of each payout that chips could not make exactly what the odds give and what is paid."""
     for spot in result.spots:
         paid = [(_place(spot.spot, hand.hand, result), hand.odd_cents) for hand in spot.hands]
@@ -274,19 +278,21 @@ def _odd_lines(result: RoundResult) -> Iterator[Text]:
             paid.append((f"spot {spot.spot} insurance", spot.insurance.odd_cents))
         for place, odd in paid:
             if isinstance(odd, OddCents):
-                gives = exactly(Fraction(*odd.exact))
-                said = f"the odds give {gives}, {dollars(odd.paid)} is paid in whole chips"
+                gives, paid_out = formats.exactly(Fraction(*odd.exact)), formats.amount(odd.paid)
+                said = f"the odds give {gives}, {paid_out} is paid in whole chips"
                 yield Text(f"  ¢ {place}: {said}", style="cyan")
 
 
-def _unknown_lines(result: RoundResult) -> Iterator[Text]:
+def _unknown_lines(result: RoundResult, formats: Formats) -> Iterator[Text]:
     """Say of each hand that hangs on a card what it may come to, and what would decide it."""
     for spot in result.spots:
         for hand in spot.hands:
             for way in hand.possible or ():
                 line = Text("  ? ", style="bold yellow")
                 line.append(f"{_place(spot.spot, hand.hand, result)}: ", style="yellow")
-                line.append(f"{way.outcome} {signed(way.net)}", style=_outcome_style(way.outcome))
+                line.append(
+                    f"{way.outcome} {formats.signed(way.net)}", style=_outcome_style(way.outcome)
+                )
                 yield line.append(f" if {way.condition}", style="not bold default")
 
 

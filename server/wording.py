@@ -1,7 +1,6 @@
 """How cards, outcomes and amounts are written for people, on screen and on paper."""
 
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
 from typing import Final
 
 from models.cards import Card
@@ -40,12 +39,6 @@ def signed(amount: Cents | None) -> str:
     if amount is None:
         return OPEN
     return ("+" if amount > 0 else "") + dollars(amount)
-
-
-def exactly(cents: Fraction) -> str:
-    """Write an amount with the part of a cent that no chip can pay: ``15.37 1/2``."""
-    whole, part = divmod(cents.numerator, cents.denominator)
-    return f"{dollars(whole)} {part}/{cents.denominator}" if part else dollars(whole)
 
 
 def candidates_text(candidates: Sequence[str]) -> str:

@@ -57,6 +57,13 @@ def break_seal(path: Path) -> None:
         os.fsync(file.fileno())
 
 
+def has_seal(path: Path) -> bool:
+    """Tell whether a journal was closed in order, without checking what its seal says."""
+    with path.open("rb") as file:
+        file.seek(max(file.seek(0, os.SEEK_END) - PAGE_BYTES, 0))
+        return file.read(len(_MAGIC)) == _MAGIC
+
+
 def read_seal(path: Path) -> Seal | None:
     """Check and return a journal's seal, ``None`` where it was not closed in order.
 

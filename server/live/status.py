@@ -16,7 +16,8 @@ from models.events import (
     ShoeLoaded,
 )
 from models.judgements import ReviewRaised, RoundResult, RoundSettled
-from server.wording import counted, signed
+from server.formatting import Formats
+from server.wording import counted
 
 _LOST = ("link_lost", "restarts_spent")
 
@@ -68,11 +69,11 @@ class Standing:
             case DeviceReturned():
                 self.lost.discard(event.source)
 
-    def line(self) -> str:
+    def line(self, formats: Formats) -> str:
         """Say it: the round, what was due last, what is open, which devices are heard."""
         parts = [
             "no round in play" if self.in_play is None else f"round {self.in_play} in play",
-            *_due(self.last),
+            *_due(self.last, formats),
             f"{counted(self.settled, 'round')} settled",
             counted(self.reviews, "review"),
             self._devices(),
@@ -93,7 +94,7 @@ class Standing:
         return f"LOST: {', '.join(sorted(self.lost))}"
 
 
-def _due(last: RoundResult | None) -> Iterable[str]:
+def _due(last: RoundResult | None, formats: Formats) -> Iterable[str]:
     if last is not None:
-        spots = ", ".join(f"spot {spot.spot} {signed(spot.net)}" for spot in last.spots)
+        spots = ", ".join(f"spot {spot.spot} {formats.signed(spot.net)}" for spot in last.spots)
         yield f"due in round {last.round} ({last.status}): {spots or 'nothing'}"

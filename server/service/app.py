@@ -16,14 +16,18 @@ from argon2 import PasswordHasher
 from fastapi import APIRouter, FastAPI, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
+from models.house import House
 from server.integration.config import PlacedIntegration
 from server.integration.relay import relaying
 from server.service import (
     clause_routes,
     decision_routes,
     export_routes,
+    find_routes,
+    house_routes,
     incident_routes,
     live_video,
+    moment_routes,
     page_routes,
     people_routes,
     problems,
@@ -37,6 +41,7 @@ from server.service import (
 )
 from server.service.answers import Health, document, give, said
 from server.service.cases import Cases
+from server.service.ending import Ending
 from server.service.floor import POLL_NS, Floor
 from server.service.gate import Gate
 from server.service.guard import guarded
@@ -86,6 +91,8 @@ class Setup:
     passwords: PasswordRules = field(default_factory=PasswordRules)
     integration: PlacedIntegration | None = None
     """To whom it is told what happens; where it is not given, to nobody."""
+    house: House = field(default_factory=House)
+    """In whose zone, locale and currency people read and type."""
 
 
 def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -> FastAPI:
@@ -133,9 +140,10 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
         setup.journals,
         lambda name, n: meters.events.labels(name).inc(n),
         Index(setup.state / INDEX_FILE),
+        Ending(clock, setup.house.ended_after_hours),
     )
     app.state.clock, app.state.meters, app.state.patience = clock, meters, setup.patience
-    app.state.is_secure = setup.is_secure
+    app.state.is_secure, app.state.house = setup.is_secure, setup.house
     app.state.two_people = setup.two_people
     limits = setup.limits
     app.state.limiters = {
@@ -143,13 +151,14 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
         "sign_in": Limiter(limits.sign_in, limits.kept),
     }
     problems.install(app)
-    parts = (people_routes, reading_routes, streaming, clause_routes, page_routes)
+    parts = (people_routes, house_routes, reading_routes, find_routes, streaming)
     casework = (incident_routes, decision_routes, export_routes, report_routes)
-    figures = (rulebook_routes, series_routes)
+    figures = (rulebook_routes, series_routes, clause_routes, page_routes)
     for routes in (router, *(part.router for part in (*parts, *casework, *figures))):
         app.include_router(routes)
     video_routes.install(app, Recordings(setup.recordings or setup.journals))
     app.include_router(video_evidence.router)
+    app.include_router(moment_routes.router)
     app.state.seats = asyncio.Semaphore(live_video.MOST)
     app.include_router(live_video.router)
     app.add_middleware(Gate, limiter=Limiter(limits.address, limits.kept), meters=meters)

@@ -8,13 +8,24 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends, Query, Request, Response
 from starlette.responses import StreamingResponse
 
-from server.service.exports import ROWS, CsvPieces, Form, Kind, ParquetPieces, Pieces, pieces
+from server.service.exports import (
+    ROWS,
+    CsvPieces,
+    Form,
+    Kind,
+    ParquetPieces,
+    Pieces,
+    Place,
+    pieces,
+)
 from server.service.guard import Who, guarded
+from server.service.house_routes import house_of
 from server.service.index import Sought
 from server.service.people import Person, Right
 from server.service.problems import Problem
 from server.service.reading_routes import Nanoseconds, floor_of, shown
 from server.service.rows import before_time
+from server.service.video_routes import video_of
 from server.service.views import Row
 
 _AT_ONCE: Final = 2000
@@ -69,8 +80,9 @@ async def export(
     right = Right.SEE_MONEY if kind in _MONEY else Right.SEE_ROUNDS
     if not who.may(right):
         raise Problem(403, f"this export asks for the right {right} too")
+    own = await asyncio.to_thread(video_of(request).recordings.currencies)
     try:
-        table = pieces(kind, form)
+        table = pieces(kind, form, Place(house_of(request), own))
     except ImportError:
         raise Problem(501, "Parquet needs pyarrow; take csv, or install it") from None
     name = file_name(f"{wanted.session or wanted.table or 'all'}-{kind}.{form}")

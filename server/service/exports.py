@@ -1,7 +1,8 @@
 """Lists as tables for analysts: CSV and Parquet, a piece at a time.
 
-Money is cents, ``at`` nanoseconds since the Unix epoch, UTC. Cards are written as the format has
-them, with a blank between: ``AS KD ??``; what is not known, or not shown, is empty.
+Money is whole minor units of ``currency``, ``at`` nanoseconds since the Unix epoch, UTC;
+``local_time`` is the same by the house's clocks, with its offset. Cards are written as the format
+has them, with a blank between: ``AS KD ??``; what is not known, or not shown, is empty.
 """
 
 import csv
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
+from models.house import House
 from server.rules_in_force import name_in, overrides_text
 from server.service.views import (
     HandRow,
@@ -124,13 +126,33 @@ ROWS: Final[Mapping[Kind, type[Row]]] = {
 """Which rows a kind of export is made of."""
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Whose tables these are: the house, and which of them deal in another currency."""
+
+    house: House
+    currencies: Mapping[str, str]
+
+    def columns(self, kind: Kind) -> tuple[Column, ...]:
+        """Return the columns of a kind, with what the house says of each row at the end."""
+        local = Column("local_time", "text", self._local)
+        currency = Column("currency", "text", self._currency)
+        return (*COLUMNS[kind], local, currency)
+
+    def _local(self, row: Row) -> str:
+        return self.house.local(row.at).isoformat(timespec="milliseconds")
+
+    def _currency(self, row: Row) -> str:
+        return self.currencies.get(row.table, self.house.currency)
+
+
 class CsvPieces:
     """A CSV file (RFC 4180, UTF-8) as it grows. A text never begins like a formula."""
 
     media_type: Final = "text/csv; charset=utf-8"
 
-    def __init__(self, kind: Kind) -> None:
-        self._columns = COLUMNS[kind]
+    def __init__(self, columns: Sequence[Column]) -> None:
+        self._columns = columns
 
     def start(self) -> bytes:
         """Return the line of headings."""
@@ -167,12 +189,12 @@ class ParquetPieces:
 
     media_type: Final = "application/vnd.apache.parquet"
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, columns: Sequence[Column]) -> None:
         import pyarrow as pa  # noqa: PLC0415 - an option of the installation
         from pyarrow import parquet  # noqa: PLC0415
 
         types = {"text": pa.string(), "whole": pa.int64(), "time": pa.timestamp("ns", "UTC")}
-        self._columns = COLUMNS[kind]
+        self._columns = columns
         self._arrow = pa
         self._schema = pa.schema([(one.name, types[one.type]) for one in self._columns])
         self._sink = _Sink()
@@ -230,9 +252,9 @@ _FORMS: Final[Mapping[Form, type[CsvPieces] | type[ParquetPieces]]] = {
 }
 
 
-def pieces(kind: Kind, form: Form) -> Pieces:
+def pieces(kind: Kind, form: Form, place: Place) -> Pieces:
     """Return an empty table; raises ``ImportError`` where Parquet's library is not installed."""
-    return _FORMS[form](kind)
+    return _FORMS[form](place.columns(kind))
 
 
 def written(table: Pieces, groups: Iterator[Sequence[Row]]) -> Iterator[bytes]:

@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 
 from models.errors import PitwatchError, TechnicianError
 from models.judgements import AnyEvent
+from server.service.ending import Ending
 from server.service.index import Index
 from server.service.session import Entry, Session
 from server.service.views import RoundRow, TableView
@@ -100,8 +101,10 @@ class Floor:
         folder: Path,
         on_read: Callable[[str, int], None] = lambda *_: None,
         index: Index | None = None,
+        ending: Ending | None = None,
     ) -> None:
         self.folder = folder
+        self._ending = ending
         self.index = index or Index()
         self.is_worked_on: Callable[[str, int], bool] = lambda _session, _round: False
         """Tells whether people work on a round: it is then noticed like one with a mistake."""
@@ -190,7 +193,7 @@ class Floor:
 
     def _session_of(self, path: Path) -> Session:
         with self.index.writing():
-            return Session(path, self.index, self.is_worked_on)
+            return Session(path, self.index, self.is_worked_on, self._ending)
 
     def look_again(self, session: Session, number: int) -> None:
         """Find out anew whether somebody should look at a round."""

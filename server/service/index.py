@@ -99,6 +99,8 @@ class Sought(Generic[R]):
     """Of rounds: only those that somebody should look at."""
     fields: tuple[tuple[str, object], ...] = ()
     """Further fields and what they must be."""
+    oldest_first: bool = False
+    """Whether they come in the order of time; ``from_ns`` is then where they begin."""
 
 
 class Index:
@@ -302,7 +304,8 @@ def _found(
     for name, value in sought.fields:
         conditions.append(f"{name} = ?")
         values.append(value)
-    order = ", ".join(f"{name} DESC" for name in _KEY.split(", "))
+    way = "ASC" if sought.oldest_first else "DESC"
+    order = ", ".join(f"{name} {way}" for name in _KEY.split(", "))
     rows = connection.execute(
         f"SELECT at, seq, n, body FROM {kind.table} WHERE {' AND '.join(conditions)}"
         f" ORDER BY {order} LIMIT ?",

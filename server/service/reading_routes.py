@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -18,7 +17,6 @@ from server.service.rows import before_time, cursor_of, key_of
 from server.service.session import Entry, Session
 from server.service.veil import veiled_row
 from server.service.views import (
-    FoundRound,
     HandRow,
     LedgerRow,
     Page,
@@ -166,40 +164,6 @@ async def rounds(
 ) -> Response:
     """List rounds, the newest first."""
     return await page(request, who, RoundRow, wanted, status=status)
-
-
-@router.get(
-    "/api/tables/{table}/rounds/at/{time}",
-    **guarded(
-        Right.SEE_ROUNDS,
-        FoundRound,
-        problems={404: "There is no such table, or no round of it by then."},
-    ),
-)
-async def round_at(request: Request, who: Who, table: str, time: str) -> Response:
-    """Say what happened at a table at a time: nanoseconds, or ISO 8601 with its offset."""
-    at_ns = instant(time)
-    sought = Sought(RoundRow, before=before_time(at_ns), table=table)
-    found = await floor_of(request).index.look_up(sought, 1)
-    if not found:
-        raise Problem(404, f"no round of table {table} had been opened by then")
-    row = found[0].row
-    session = session_of(request, row.session)
-    within = row.closed_at is None or at_ns <= row.closed_at
-    return give(FoundRound(within=within, round=shown(session, row, who)))
-
-
-def instant(text: str) -> int:
-    """Return nanoseconds since the epoch; raises ``Problem`` 422 where ``text`` is no time."""
-    if text.isascii() and text.isdigit() and len(text) <= 19 and int(text) < 2**63:
-        return int(text)
-    try:
-        moment = datetime.fromisoformat(text)
-        if moment.tzinfo is not None and (seconds := int(moment.timestamp())) >= 0:
-            return seconds * 1_000_000_000 + moment.microsecond * 1000
-    except (ValueError, OverflowError):
-        pass
-    raise Problem(422, "time: expected nanoseconds, or ISO 8601 with its offset from UTC")
 
 
 @router.get(

@@ -1,7 +1,7 @@
 """Figures over time, for charts: pace, hold, mistakes by shift, sensors' error rates."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final
 
@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from models.judgements import RoundResult
 from server.service.answers import give
 from server.service.guard import guarded
+from server.service.house_routes import house_of
 from server.service.index import Sought
 from server.service.people import Person, Right
 from server.service.reading_routes import Nanoseconds, floor_of
@@ -42,10 +43,6 @@ class Span:
         int, Query(ge=MINUTE_NS, le=31 * DAY_NS, description="How long a piece is.")
     ] = HOUR_NS
 
-    def piece(self, at: int) -> int:
-        """Return where the piece that a time lies in begins."""
-        return at // self.piece_ns * self.piece_ns
-
     def holds(self, at: int) -> bool:
         """Tell whether a time is asked for."""
         return self.from_ns <= at <= self.to_ns
@@ -57,6 +54,25 @@ Asked = Annotated[Span, Depends()]
 def _who(request: Request) -> Person:
     who: Person = request.state.person
     return who
+
+
+def _pieces(request: Request, span: Span) -> Callable[[int], int]:
+    """Return what tells where the piece that a time lies in begins, by the house's clocks."""
+    house = house_of(request)
+    return _begins(lambda at: house.piece_of(at, span.piece_ns))
+
+
+def _begins(piece_of: Callable[[int], tuple[int, int]]) -> Callable[[int], int]:
+    """Return what tells where a piece begins; times in order are asked about once a piece."""
+    begin = end = 0
+
+    def of(at: int) -> int:
+        nonlocal begin, end
+        if not begin <= at < end:
+            begin, end = piece_of(at)
+        return begin
+
+    return of
 
 
 class _Rounds:
@@ -89,9 +105,9 @@ class _Rounds:
 @router.get("/api/series/pace", **guarded(Right.SEE_ROUNDS, Series))
 async def pace(request: Request, span: Asked) -> Response:
     """Count the rounds that were settled, a line a table."""
-    counted, rounds = Counted(), _Rounds(request, span)
+    counted, rounds, piece = Counted(), _Rounds(request, span), _pieces(request, span)
     async for row, _ in rounds.each():
-        counted[row.table, span.piece(row.at)] += 1
+        counted[row.table, piece(row.at)] += 1
     units = ("rounds", None)
     return give(_series("pace", units, span.piece_ns, counted, complete=rounds.complete))
 
@@ -103,10 +119,11 @@ async def hold(request: Request, span: Asked) -> Response:
     Rounds of which something is still open are left out of both.
     """
     gained, staked, rounds = Counted(), Counted(), _Rounds(request, span)
+    piece = _pieces(request, span)
     async for row, result in rounds.each():
         if row.status == "final" and row.net is not None:
-            gained[row.table, span.piece(row.at)] += row.net
-            staked[row.table, span.piece(row.at)] += _staked(result)
+            gained[row.table, piece(row.at)] += row.net
+            staked[row.table, piece(row.at)] += _staked(result)
     units = ("cents", "cents staked")
     return give(_series("hold", units, span.piece_ns, gained, staked, complete=rounds.complete))
 
@@ -120,28 +137,24 @@ def _staked(result: RoundResult) -> int:
 async def violations(
     request: Request,
     span: Asked,
-    shift_from_ns: Annotated[
-        int | None,
-        Query(ge=0, lt=DAY_NS, description="When the day's first shift begins, after 0:00 UTC."),
-    ] = None,
-    shift_ns: Annotated[int, Query(ge=HOUR_NS, le=DAY_NS, description="How long a shift is.")] = 8
-    * HOUR_NS,
+    *,
+    by_shift: Annotated[
+        bool, Query(description="Whether a piece is a shift of the house.")
+    ] = False,
 ) -> Response:
-    """Count mistakes by code, and as `of` the rounds settled; by shift where one is named.
+    """Count mistakes by code, and as `of` the rounds settled; by the house's shifts if asked.
 
-    Nobody says to Pitwatch who deals; a shift is a time of the day.
+    Nobody says to Pitwatch who deals; a shift is a time of the day. `piece_ns` of an answer by
+    shift is the mean length of a shift.
     """
     found, settled, rounds = Counted(), Counter[int](), _Rounds(request, span)
-    first = shift_from_ns
-
-    def piece(at: int) -> int:
-        return span.piece(at) if first is None else (at - first) // shift_ns * shift_ns + first
-
+    house = house_of(request)
+    piece = _begins(house.shift_of) if by_shift else _pieces(request, span)
     async for row, result in rounds.each():
         settled[piece(row.at)] += 1
         found.update((one.code, piece(row.at)) for one in result.violations)
     of = {key: settled[key[1]] for key in found}
-    taken = span.piece_ns if first is None else shift_ns
+    taken = DAY_NS // len(house.shifts) if by_shift else span.piece_ns
     units = ("mistakes", "rounds")
     return give(_series("violations", units, taken, found, of, complete=rounds.complete))
 
@@ -153,13 +166,13 @@ async def sensors(request: Request, span: Asked) -> Response:
     A line is a source of a table: `BJ-07 shoe`. Journals are read for it, some entries with each
     request: while `complete` is false, ask again.
     """
-    errors, readings = Counted(), Counted()
+    errors, readings, piece = Counted(), Counted(), _pieces(request, span)
     tallies, complete = await _tallies(request, span)
     for table, tally in tallies:
         for into, counted in ((errors, tally.errors), (readings, tally.readings)):
             for (at, source), many in counted.items():
                 if span.holds(at):
-                    into[f"{table} {source}", span.piece(at)] += many
+                    into[f"{table} {source}", piece(at)] += many
     for key in readings:
         errors[key] += 0
     units = ("errors", "readings")

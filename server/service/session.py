@@ -33,7 +33,8 @@ from models.judgements import (
     RoundResult,
     RoundSettled,
 )
-from server.service.index import Index, Key, Sought
+from server.service.ending import Ending
+from server.service.index import ENDLESS, Index, Key, Sought
 from server.service.rows import Rows
 from server.service.veil import Hidden, plain, veiled
 from server.service.views import (
@@ -50,6 +51,8 @@ from server.service.views import (
     ViolationRow,
 )
 from stream.journal import Place, UnknownEvent
+from stream.seal import has_seal
+from stream.store import waiting
 
 KEPT: Final = 512
 """How many of a session's last events are kept ready for those who watch it live."""
@@ -105,6 +108,7 @@ class _Kept(msgspec.Struct, frozen=True, kw_only=True):
     head: bytes
     started_at: int | None
     last_at: int | None
+    fact_at: int | None
     closed: tuple[int, int]
     ended: tuple[int, int]
     undecided: int
@@ -127,6 +131,7 @@ class Session:
         path: Path,
         index: Index,
         is_worked_on: Callable[[str, int], bool] = lambda _session, _round: False,
+        ending: Ending | None = None,
     ) -> None:
         self.path = path
         self.name = path.name.removesuffix(".journal")
@@ -135,6 +140,9 @@ class Session:
         self.fault: str | None = None
         self._index = index
         self._is_worked_on = is_worked_on
+        self._ending = ending
+        self._sealed: tuple[tuple[int, int], bool] = ((0, 0), False)
+        self._fact_at: int | None = None
         self._id, kept = index.session(self.name)
         self.rounds, self.hands = self._rows(RoundRow), self._rows(HandRow)
         self.violations, self.reviews = self._rows(ViolationRow), self._rows(ReviewRow)
@@ -191,6 +199,7 @@ class Session:
             head=self.place.head,
             started_at=self._started_at,
             last_at=self._last_at,
+            fact_at=self._fact_at,
             closed=self._closed,
             ended=self._ended,
             undecided=self._undecided,
@@ -202,6 +211,7 @@ class Session:
     def _go_on(self, kept: "_Kept") -> None:
         self.table, self.place = kept.table, Place(kept.seq, kept.head)
         self._started_at, self._last_at = kept.started_at, kept.last_at
+        self._fact_at = kept.fact_at
         self._closed, self._ended, self._undecided = kept.closed, kept.ended, kept.undecided
         self._troubles = {(one.source, one.kind): one for one in kept.troubles}
         for rows, (count, made) in zip(self._every_rows(), kept.rows, strict=True):
@@ -281,17 +291,45 @@ class Session:
         return _SHOWN_ALL if noted is None else frozenset(_HIDDEN.decode(noted))
 
     def is_past(self, entry: Entry) -> bool:
-        """Tell whether the shoe of an event has ended: a later one has been started."""
+        """Tell whether the shoe of an event has ended: by a later one, or with its session."""
         if entry.round is not None:
             return self.is_round_past(entry.round)
-        return entry.seq <= self._ended[0] and 0 < entry.at <= self._ended[1]
+        last_seq, last_at = self._past()
+        return entry.seq <= last_seq and 0 < entry.at <= last_at
 
     def is_round_past(self, number: int) -> bool:
         """Tell whether the shoe that a round was dealt from has ended."""
         row = self.round_row(number)
-        if row is None or row.closed_at is None:
+        if row is None:
             return False
-        return row.seq <= self._ended[0] and 0 < row.closed_at <= self._ended[1]
+        last_seq, last_at = self._past()
+        if row.closed_at is None:
+            return last_at == ENDLESS
+        return row.seq <= last_seq and 0 < row.closed_at <= last_at
+
+    def _past(self) -> tuple[int, int]:
+        """Return the last event, and its time, that no shoe in play can be told from."""
+        if self._ending is None or self._fact_at is None:
+            return self._ended
+        if self._ending.is_abandoned(self._fact_at):
+            return ENDLESS, ENDLESS
+        if not self._ending.is_closed(self._fact_at, is_sealed=self._is_sealed()):
+            return self._ended
+        is_on_the_felt = self._round is not None and self._round.row.closed_at is None
+        return self._ended if is_on_the_felt else (ENDLESS, ENDLESS)
+
+    def _is_sealed(self) -> bool:
+        """Tell whether the journal lies closed in order; looked at anew whenever it changes."""
+        if waiting(self.path):
+            return False
+        try:
+            state = self.path.stat()
+            stamp = state.st_mtime_ns, state.st_size
+            if self._sealed[0] != stamp:
+                self._sealed = stamp, has_seal(self.path)
+        except OSError:
+            return False
+        return self._sealed[1]
 
     def hidden(self, number: int) -> Hidden:
         """Return the places of a round with a card that was not shown so far."""
@@ -354,6 +392,8 @@ class Session:
         if event.at is not None:
             self._started_at = event.at if self._started_at is None else self._started_at
             self._last_at = max(self._last_at or 0, event.at)
+            if isinstance(event, Fact):
+                self._fact_at = max(self._fact_at or 0, event.at)
 
     def _take(self, event: AnyEvent) -> None:
         if isinstance(event, RoundOpened):

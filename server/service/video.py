@@ -120,6 +120,12 @@ class Recordings:
             begun, key=lambda one: (one.folder.name == name, one.description.at), default=None
         )
 
+    def currencies(self) -> Mapping[str, str]:
+        """Return the currency of each table that was recorded, as its latest recording says."""
+        self._look()
+        latest = sorted(self._found, key=lambda one: one.description.at)
+        return {one.description.table: one.description.currency for one in latest}
+
     def _look(self) -> None:
         if elapsed_ns() - self._looked_ns < FOUND_AGAIN_NS:
             return
@@ -186,7 +192,7 @@ def card_pictures(found: Found, camera: str, sightings: Iterable[Sighting]) -> M
     if record is None:
         return {}
     start_ns = found.description.at
-    timed = ((_looked_at_ns(one, record, start_ns), one) for one in sightings)
+    timed = ((looked_at_ns(one, record, start_ns), one) for one in sightings)
     due = sorted(timed, key=lambda one: one[0])
     files = video_files(found.folder, record)
     footage = Footage(files, found.description.at, closed=record.segments is not None)
@@ -201,7 +207,7 @@ def card_pictures(found: Found, camera: str, sightings: Iterable[Sighting]) -> M
     return pieces
 
 
-def _looked_at_ns(sighting: Sighting, record: CameraRecord, start_ns: int) -> int:
+def looked_at_ns(sighting: Sighting, record: CameraRecord, start_ns: int) -> int:
     """When the picture was taken: by its number, where that is near to when the card rested."""
     rested_ns = sighting.at or 0
     by_number_ns = start_ns + round(sighting.frame / record.fps * 1e9)

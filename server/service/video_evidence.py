@@ -18,6 +18,7 @@ from server.service.video_routes import recorded, video_of
 MARGIN_NS: Final = 3_000_000_000
 """How much before and after the round goes with it."""
 
+IN_USE: Final = "{} may still be in use; ask again once a new shoe is started or the session ends"
 _PLAIN: Final = frozenset(ascii_letters + digits + "-._")
 
 router = APIRouter()
@@ -46,7 +47,7 @@ async def evidence(request: Request, who: Who, incident: str) -> Response:
     It is signed with the key of this service's reports, `/api/report-key`.
 
     It holds the round's entries as they stand in the journal, with what was dealt face down. So
-    it is given only once the shoe has ended, to who may see that.
+    it is given only once the shoe or its session has ended, to who may see that.
     """
     if not who.may(Right.SEE_UNDEALT):
         raise Problem(
@@ -56,7 +57,7 @@ async def evidence(request: Request, who: Who, incident: str) -> Response:
         )
     session, row = the_round(request, incident)
     if not session.is_round_past(row.round):
-        raise Problem(409, "its shoe is still in use; take it out once that has ended")
+        raise Problem(409, IN_USE.format("its shoe"))
     found = await recorded(request, session, row.at)
     asked = await asyncio.to_thread(round_asked, session.path, row.round, MARGIN_NS)
     await _check_past(request, session, asked)
@@ -77,7 +78,7 @@ async def _check_past(request: Request, session: Session, asked: Asked) -> None:
     """Refuse a span that reaches into a shoe that is still in use."""
     (last,) = await floor_of(request).entries(session, asked.last - 1, 1)
     if not session.is_past(last):
-        raise Problem(409, "the shoe after it is still in use; take it out once that has ended")
+        raise Problem(409, IN_USE.format("the shoe after it"))
 
 
 def _plain(name: str) -> str:

@@ -39,6 +39,7 @@ from simulation.house import table_layout
 
 CLIPS_BYTES: Final = 192 << 20
 PICTURES_BYTES: Final = 32 << 20
+MOMENTS_KEPT: Final = 10_000
 _LOOKED_NS: Final = 60_000_000_000
 _HANDS_LOOKED_AT: Final = 200
 _NEXT_ENTRIES: Final = 100
@@ -58,6 +59,7 @@ class Video:
         self.recordings = recordings
         self.clips = Kept[Clip](CLIPS_BYTES, lambda clip: len(clip.mp4))
         self.pictures = Kept[bytes](PICTURES_BYTES, len)
+        self.moments = Kept[int](MOMENTS_KEPT, lambda _: 1)
         self.gate = asyncio.Semaphore(AT_ONCE)
         self._looked: dict[tuple[str, str], int] = {}
 

@@ -144,12 +144,66 @@ class TableView(msgspec.Struct, frozen=True, kw_only=True):
     """Its journals, oldest first."""
 
 
-class FoundRound(msgspec.Struct, frozen=True, kw_only=True):
-    """The round of a table at a time."""
+Shows: TypeAlias = Literal["card", "chips", "event"]
 
-    within: bool
-    """Whether the round was in play then; otherwise it is the last one before."""
-    round: RoundRow
+
+class SeenMoment(msgspec.Struct, frozen=True, kw_only=True):
+    """When what an event tells of is to be seen."""
+
+    seq: int
+    told_at: int
+    """The event's own time."""
+    at: int
+    shows: Shows
+    """A card that lies, chips free of the hand, or no more than that the event happened."""
+
+
+class Moment(msgspec.Struct, frozen=True, kw_only=True):
+    """What was on a table at a time."""
+
+    at: int
+    """The time that was asked for."""
+    written: str
+    """The same, as the house writes it."""
+    go_to: int | None
+    """Where to begin to watch: then, or when the round opened; ``None`` where none was in play."""
+    round: RoundRow | None
+    """The round in play; ``None`` where nothing was dealt."""
+    before: RoundRow | None
+    """Where nothing was dealt, the last round before."""
+    after: RoundRow | None
+    """Where nothing was dealt, the first round after."""
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """What a question such as ``BJ-07 at 21:14`` found."""
+
+    table: str
+    says: str
+    """For people: what the moments are, and why there may be several or no round."""
+    moments: tuple[Moment, ...]
+    """Never empty; only where there is one, and it has a round, is the answer certain."""
+
+
+class CurrencyView(msgspec.Struct, frozen=True):
+    """A currency, and how many decimals an amount of whole minor units has in it."""
+
+    code: str
+    decimals: int
+
+
+class HouseView(msgspec.Struct, frozen=True, kw_only=True):
+    """How people read and type times and amounts here."""
+
+    zone: str
+    """IANA name."""
+    locale: str
+    """BCP 47."""
+    currency: CurrencyView
+    shifts: tuple[str, ...]
+    """Local times of the day."""
+    others: dict[str, CurrencyView]
+    """The currency of each table that deals in another than the house's."""
 
 
 class Page(msgspec.Struct, Generic[T], frozen=True):

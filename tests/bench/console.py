@@ -1,14 +1,16 @@
 """From a click to the evidence: ``python -m tests.bench.console --times 20``.
 
-The demo session is replayed into a journal and shown by a real service. A browser opens the
-floor, an incident from it, the moment of its mistake, and plays it: three clicks. Told is how
-long the last two took until the felt was drawn and the video moved; then the same from the page of
-rounds: table and time typed, Find, Play. ``--archive FOLDER`` puts the session among those that
-``tests.bench.service_archive --keep FOLDER`` left there. Beside it stands what the same browser
-took for a page that says nothing.
+The demo session is replayed into a journal and shown by a real service, of a house in Paris, to a
+browser in Los Angeles. An officer opens the floor, an incident from it, the moment of its mistake,
+and plays it: three clicks. Told is how long the last two took until the felt was drawn and the
+video moved. Then a table and a time, in the house's time, are typed once into Find: told is how
+long it took until the right round's video moves from that moment on. ``--archive FOLDER`` puts the
+session among those that ``tests.bench.service_archive --keep FOLDER`` left there. Beside it stands
+what the same browser took for a page that says nothing.
 """
 
 import argparse
+import re
 import statistics
 import sys
 import tempfile
@@ -18,6 +20,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, sync_playwright
 
+from models.house import House
 from server.demo import SESSION
 from server.replay import ReplayOptions
 from server.replay_command import Outputs, play_and_write
@@ -28,10 +31,12 @@ _PLAYS = """(video => {
     const stood = window.stood;
     window.stood = video.currentTime;
     return !video.seeking && !video.paused && video.readyState > 1 && video.currentTime > stood;
-})(document.querySelector('video'))"""
-_MOMENT = "2026-01-01T20:00:20"
-"""Within the demo session's first round."""
-_STANDING = "window.stood = document.querySelector('video').currentTime"
+})(document.querySelector('video') ?? { seeking: true })"""
+_ASKED = "BJ-07 2026-01-01 at 21:00:20"
+"""Within the demo session's first round, by the clocks of Paris."""
+_FOUND = re.compile(r"21:00:2[0-3]\.\d{3}")
+"""What the player shows where that moment was found, some seconds later at most."""
+_PARIS = House(zone="Europe/Paris", locale="en-GB", currency="EUR")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -45,10 +50,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         journals = folder / "journals"
         _demo_in(journals)
         with (
-            house(journals, folder / "state") as found,
+            house(journals, folder / "state", of=_PARIS) as found,
             sync_playwright() as playwright,
             playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"]) as used,
-            desk(used, found) as officer,
+            desk(used, found, zone="America/Los_Angeles") as officer,
         ):
             found.staff()
             officer.sign_in("surveillance")
@@ -59,9 +64,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if taken:
         _tell("an incident: the felt and its verdicts", [felt for felt, _ in taken])
         _tell("    the video plays", [video for _, video in taken])
-    _tell("a round by table and time: the felt and its verdicts", [felt for felt, _ in sought])
-    _tell("    the video plays", [video for _, video in sought])
-    _tell("    both", [felt + video for felt, video in sought])
+    _tell("a table and a time, typed once: the round's page", [page for page, _ in sought])
+    _tell("    its video moves from that moment on", [video for _, video in sought])
+    _tell("    both, two actions: type, Enter", [page + video for page, video in sought])
     return 0
 
 
@@ -86,14 +91,27 @@ def _evidence_ms(officer: Desk) -> tuple[float, float]:
 
 
 def _sought_ms(officer: Desk) -> tuple[float, float]:
-    """Return how long the felt took from Find, and the video from Play."""
+    """Return how long the round's page took from Enter, and its video from then on."""
     page = officer.page
     officer.go("floor")
     officer.go("rounds")
-    page.get_by_label("Table to look at").select_option("BJ-07")
-    page.get_by_label("What happened at").fill(_MOMENT)
-    felt = _timed(lambda: _open(page, page.get_by_role("button", name="Find")))
-    return felt, _timed(lambda: _play(page))
+    page.get_by_label("What happened at").fill(_ASKED)
+    felt = _timed(lambda: _enter(page))
+    video = _timed(lambda: _moving(page))
+    shown = page.locator(".now-at").inner_text()
+    assert page.get_by_role("heading", name="BJ-07 · round 1", exact=True).is_visible()
+    assert _FOUND.search(shown), shown
+    return felt, video
+
+
+def _enter(page: Page) -> None:
+    page.keyboard.press("Enter")
+    page.locator("svg.felt").wait_for()
+
+
+def _moving(page: Page) -> None:
+    while not page.evaluate(_PLAYS):
+        time.sleep(0.005)
 
 
 def _open(page: Page, moment: Locator) -> None:
@@ -103,8 +121,7 @@ def _open(page: Page, moment: Locator) -> None:
 
 def _play(page: Page) -> None:
     page.get_by_role("button", name="Play").click()
-    while not page.evaluate(_PLAYS):
-        time.sleep(0.005)
+    _moving(page)
 
 
 def _nothing(officer: Desk) -> None:

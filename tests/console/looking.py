@@ -75,11 +75,14 @@ def grave_faults(page: Page) -> list[str]:
 
 @contextmanager
 def desk(
-    browser: Browser, at: House, width_px: int = 1600, height_px: int = 1000
+    browser: Browser, at: House, width_px: int = 1600, height_px: int = 1000, zone: str = "UTC"
 ) -> Iterator[Desk]:
-    """Yield a desk at which nobody is signed in; a script that failed there is a failure here."""
+    """Yield a desk at which nobody is signed in; a script that failed there is a failure here.
+
+    ``zone`` is the browser's own time zone, which nothing on the page may go by.
+    """
     size = {"width": width_px, "height": height_px}
-    context = browser.new_context(viewport=size, timezone_id="UTC")  # type: ignore[arg-type]
+    context = browser.new_context(viewport=size, timezone_id=zone)  # type: ignore[arg-type]
     page = context.new_page()
     page.set_default_timeout(_WAIT_MS)
     expect.set_options(timeout=_WAIT_MS)

@@ -86,9 +86,9 @@ class Running:
 
 
 @contextmanager
-def console(session: Path, state: Path) -> Iterator[Running]:
+def console(session: Path, state: Path, *options: str) -> Iterator[Running]:
     port = free_port()
-    command = [sys.executable, "-m", "server", "console", str(session)]
+    command = [sys.executable, "-m", "server", "console", str(session), *options]
     process = subprocess.Popen(
         [*command, "--state", str(state), "--port", str(port)],
         stderr=subprocess.PIPE,
@@ -110,9 +110,17 @@ def test_it_says_where_to_sign_in_and_as_whom(recorded: Path, tmp_path: Path) ->
     state = tmp_path / "state"
     state.mkdir()
     (state / "bj-07.journal").write_bytes((recorded / "bj-07.journal").read_bytes())
-    with console(recorded / "bj-07", state) as running, running.officer() as officer:
+    house = tmp_path / "house.toml"
+    house.write_text('zone = "Asia/Tokyo"\nlocale = "ja-JP"\ncurrency = "JPY"\n')
+    with (
+        console(recorded / "bj-07", state, "--house", str(house)) as running,
+        running.officer() as officer,
+    ):
         (table,) = officer.get("/api/tables").json()
         assert table["table"] == "BJ-07"
+        written = officer.get("/api/house").json()
+        assert (written["zone"], written["locale"]) == ("Asia/Tokyo", "ja-JP")
+        assert written["others"] == {"BJ-07": {"code": "USD", "decimals": 2}}
         assert running.line("^replay") is None
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from models.events import CardDealt, Event, RoundOpened
 from models.judgements import RoundResult, RoundSettled
+from server.formatting import Formats
 from server.live.check import checked
 from server.live.playing import Playing
 from server.live.table import LiveTable
@@ -133,7 +134,7 @@ class Run:
             due_s = time.monotonic() + within_s
             while not (enough(self) or running.done() or time.monotonic() > due_s):
                 await asyncio.sleep(0.05)
-            self.line = table.standing.line()
+            self.line = table.standing.line(Formats())
             stop.set()
             await running
             assert enough(self), f"not within {within_s} s: {self.line}\n{self._told()}"

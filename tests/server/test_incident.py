@@ -282,6 +282,33 @@ def test_a_span_of_time_is_exported_as_well(recorded: Recorded, tmp_path: Path) 
     assert (found.manifest.first, found.manifest.last, found.manifest.round) == (1, 9, None)
 
 
+def test_a_span_without_an_offset_is_the_houses_time(recorded: Recorded, tmp_path: Path) -> None:
+    house, out = tmp_path / "house.toml", tmp_path / "span.zip"
+    house.write_text('zone = "Europe/Paris"')
+    command = ["incident", "export", str(recorded.folder), "--house", str(house), "--no-hold"]
+    span = ["--from", "2027-01-15T09:00:03", "--to", "2027-01-15T09:00:09.5"]
+    assert run([*command, *span, "--out", str(out)]) == 0
+    assert checked(out.read_bytes(), out).manifest.from_ns == START_NS + 3 * S
+
+
+@pytest.mark.parametrize(
+    ("moment", "how_often"), [("2026-10-25T02:30:00", "twice"), ("2027-03-28T02:30:00", "never")]
+)
+def test_a_time_that_the_clocks_showed_twice_or_never_asks_for_its_offset(
+    recorded: Recorded,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    moment: str,
+    how_often: str,
+) -> None:
+    house = tmp_path / "house.toml"
+    house.write_text('zone = "Europe/Paris"')
+    command = ["incident", "export", str(recorded.folder), "--house", str(house)]
+    span = ["--from", moment, "--to", "2028-01-15T09:00:00", "--out", str(tmp_path / "none.zip")]
+    assert run([*command, *span]) == Exit.REFUSED
+    assert f"showed {moment} {how_often}" in capsys.readouterr().err
+
+
 def test_the_moment_of_an_entry_is_exported_with_what_came_around_it(
     recorded: Recorded, tmp_path: Path
 ) -> None:

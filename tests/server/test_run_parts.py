@@ -19,6 +19,7 @@ from models.events import (
     RoundOpened,
     ShoeCutCard,
 )
+from server.formatting import Formats
 from server.live.config import Recorder
 from server.live.entries import Entries
 from server.live.keeping import Kept, alarm, to_go
@@ -229,8 +230,8 @@ def test_the_alarm_says_what_is_free_and_what_is_wanted() -> None:
 def test_the_status_line_names_a_lost_device_until_it_returns() -> None:
     standing = Standing(("shoe", CAMERA))
     standing.take(RoundOpened(round=7))
-    assert "round 7 in play" in standing.line()
+    assert "round 7 in play" in standing.line(Formats())
     standing.take(ReaderFault(source="shoe", at=1, kind="link_lost", detail="gone"))
-    assert "LOST: shoe" in standing.line()
+    assert "LOST: shoe" in standing.line(Formats())
     standing.take(DeviceReturned(source="shoe", at=2, away_ns=1, tries=1))
-    assert "0 of 2 devices heard" in standing.line()
+    assert "0 of 2 devices heard" in standing.line(Formats())

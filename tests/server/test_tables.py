@@ -8,6 +8,7 @@ from rich.console import Console
 
 from models.judgements import RoundResult
 from server.cli import run
+from server.formatting import Formats
 from server.tables import round_view, totals_line
 from tests.server.evenings import as_file
 from tests.server.samples import DEALER_OVERDREW
@@ -81,7 +82,7 @@ def in_review(result: RoundResult) -> RoundResult:
 
 
 def totals(*rounds: RoundResult) -> str:
-    return " ".join(totals_line(rounds).plain.split())
+    return " ".join(totals_line(rounds, Formats()).plain.split())
 
 
 def test_the_totals_count_suspected_violations_apart_from_certain_ones() -> None:
@@ -95,8 +96,8 @@ def test_the_totals_count_suspected_violations_apart_from_certain_ones() -> None
 def test_a_violation_in_a_round_under_review_is_printed_as_suspected() -> None:
     console = Console(width=200)
     with console.capture() as captured:
-        console.print(round_view(in_review(DEALER_OVERDREW)))
-        console.print(round_view(DEALER_OVERDREW))
+        console.print(round_view(in_review(DEALER_OVERDREW), Formats()))
+        console.print(round_view(DEALER_OVERDREW, Formats()))
     lines = [line.strip() for line in captured.get().splitlines()]
     assert sum(line.startswith("? suspected: dealer_hit_hard_17 (dealer) ") for line in lines) == 1
     assert sum(line.startswith("✗ dealer_hit_hard_17 (dealer) ") for line in lines) == 1

@@ -57,6 +57,7 @@ export const paths = {
   table: (table) => `/api/tables/${one(table)}`,
   session: (session) => `/api/sessions/${one(session)}`,
   round: (session, round) => `/api/sessions/${one(session)}/rounds/${round}`,
+  moment: (session, seq) => `/api/sessions/${one(session)}/moments/${seq}`,
   events: (session) => `/api/sessions/${one(session)}/events`,
 };
 

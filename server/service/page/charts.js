@@ -4,7 +4,8 @@ import { ask, query } from "./api.js";
 import { chart } from "./chart.js";
 import { h, put } from "./dom.js";
 import { select } from "./rounds.js";
-import { counted, spoken } from "./words.js";
+import { houseShifts, houseZone, shortDayOf } from "./house.js";
+import { clock, counted, spoken } from "./words.js";
 
 const MINUTE = 6e10;
 const HOUR = 60 * MINUTE;
@@ -18,15 +19,14 @@ const WANTED_PIECES = 30;
 export async function showCharts({ main, may }, signal) {
   const sessions = await ask("/api/sessions", { signal });
   const tables = [...new Set(sessions.map((one) => one.table).filter(Boolean))].sort();
-  const page = { table: "", days: "", piece: "", shift: "4", may, sessions, place: h("div", { class: "charts" }), signal };
+  const page = { table: "", days: "", piece: "", may, sessions, place: h("div", { class: "charts" }), signal };
   const change = (name) => (value) => { page[name] = value; return draw(page); };
   put(main,
     h("header", { class: "head" }, h("h1", {}, "Charts"),
       h("div", { class: "filters" },
         select("Table", ["", ...tables], (one) => one || "Every table", "", change("table")),
         select("Time", Object.keys(SPANS), (one) => SPANS[one], "", change("days")),
-        select("Steps", ["", ...PIECES.map(String)], (one) => (one ? PIECE_NAMES[PIECES.indexOf(Number(one))] : "By itself"), "", change("piece")),
-        select("Shifts from", [...Array(24).keys()].map(String), (one) => `${one.padStart(2, "0")}:00 UTC`, page.shift, change("shift")))),
+        select("Steps", ["", ...PIECES.map(String)], (one) => (one ? PIECE_NAMES[PIECES.indexOf(Number(one))] : "By itself"), "", change("piece")))),
     page.place);
   await draw(page);
 }
@@ -36,13 +36,13 @@ async function draw(page) {
   const fields = { table, from_ns: from, piece_ns: piece };
   const of = (name, more = {}) => ask(query(`/api/series/${name}`, { ...fields, ...more }), { signal: page.signal });
   const [pace, hold, mistakes, sensors] = await Promise.all([
-    of("pace"), page.may("see_money") ? of("hold") : null, of("violations", { shift_from_ns: Number(page.shift) * HOUR }), of("sensors"),
+    of("pace"), page.may("see_money") ? of("hold") : null, of("violations", { by_shift: true }), of("sensors"),
   ]);
   const x = stamp(piece);
   put(page.place,
     chart({ title: "Pace", about: "Rounds an hour, a table's mean", x, y: (one) => one.toFixed(0), series: paceOf(pace) }),
     hold && chart({ title: "Hold", about: "The house's gain of what was staked, settled rounds", x, y: percent, series: holdOf(hold) }),
-    chart({ title: "Mistakes by shift", about: "Of 100 rounds; shifts of eight hours", x: stamp(8 * HOUR), y: (one) => one.toFixed(1), bars: true, series: mistakesOf(mistakes) }),
+    chart({ title: "Mistakes by shift", about: `Of 100 rounds; shifts start at ${houseShifts().join(", ")} (${houseZone()})`, x: stamp(8 * HOUR), y: (one) => one.toFixed(1), bars: true, series: mistakesOf(mistakes) }),
     chart({ title: "Sensor errors", about: "Of a sensor's readings; the worst five", x, y: fine, series: sensorsOf(sensors) }));
 }
 
@@ -60,10 +60,9 @@ const percent = (one) => `${one.toFixed(Math.abs(one) < 10 ? 1 : 0)}%`;
 const fine = (one) => `${one.toFixed(one && Math.abs(one) < 1 ? 2 : 1)}%`;
 
 const stamp = (piece) => (at) => {
-  const date = new Date(at / 1e6);
-  const time = date.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+  const time = clock(at).slice(0, -3);
   if (piece < 4 * HOUR) return time;
-  const day = date.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+  const day = shortDayOf(new Date(at / 1e6));
   return piece >= 24 * HOUR ? day : `${day} ${time}`;
 };
 

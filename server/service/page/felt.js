@@ -2,7 +2,7 @@
 // Cards lie side by side and upright, larger than life, so that they are read at a glance.
 
 import { s } from "./dom.js";
-import { brief, cardName, isRed, place, rank, signed, suit, tone } from "./words.js";
+import { brief, cardName, isRed, place, rank, signedBrief, suit, tone } from "./words.js";
 import { phase, points } from "./table_state.js";
 
 const CARD = { width: 112, height: 156, step: 60 };
@@ -101,7 +101,7 @@ const chips = (state, x, y) => {
 };
 
 const net = (result, x, y, radius) =>
-  pill(result.net === null ? "open" : signed(result.net).replace(/\.00$/, ""), x, y + radius * 1.32 + 6, tone(result.net), 44);
+  pill(signedBrief(result.net), x, y + radius * 1.32 + 6, tone(result.net), 44);
 
 function insurance(state, spot, layout) {
   if (!state.insurance) return null;

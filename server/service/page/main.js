@@ -4,6 +4,7 @@ import { ask, keepCsrf, post } from "./api.js";
 import { h, isTyping, put } from "./dom.js";
 import { showCharts } from "./charts.js";
 import { showFloor } from "./floor.js";
+import { houseZone, loadHouse } from "./house.js";
 import { showPeople } from "./people.js";
 import { showQueue } from "./queue.js";
 import { showRound } from "./round.js";
@@ -11,6 +12,7 @@ import { showRounds } from "./rounds.js";
 import { showRulebook } from "./rulebook.js";
 import { showOwn, showSignIn } from "./sign_in.js";
 import { showTable } from "./table.js";
+import { amountsOf, clock } from "./words.js";
 
 const PAGES = [
   { path: "floor", name: "Floor", right: "see_tables", show: showFloor, key: "f" },
@@ -49,6 +51,7 @@ function say(text, tone = "") {
 async function start() {
   try {
     me = await ask("/api/me");
+    await loadHouse();
   } catch (refused) {
     if (refused.status !== 401) throw refused;
     me = null;
@@ -69,6 +72,7 @@ async function route() {
   for (const one of main.querySelectorAll("img, video")) one.removeAttribute("src");
   leave = new AbortController();
   const { signal } = leave;
+  amountsOf(null);
   if (me === null) {
     put(bar);
     bar.hidden = true;
@@ -121,7 +125,7 @@ function drawBar(page) {
 
 function tick() {
   const wall = document.getElementById("wall");
-  if (wall) wall.textContent = new Date().toLocaleTimeString("en-GB", { hour12: false, timeZoneName: "short" });
+  if (wall) wall.textContent = `${clock(Date.now() * 1e6)} ${houseZone()}`;
 }
 
 addEventListener("hashchange", route);

@@ -1,6 +1,6 @@
 // One round again: its video and its felt in step, every event, every verdict, due and paid.
 
-import { ask, eventsBetween, paths, roundStart } from "./api.js";
+import { ask, eventsBetween, maybe, paths, roundStart } from "./api.js";
 import { h, isTyping, painting, put } from "./dom.js";
 import { drawFelt } from "./felt.js";
 import { evidence } from "./evidence.js";
@@ -9,31 +9,44 @@ import { BADGES, statusLabel } from "./rounds.js";
 import { dues, phase, tableOf } from "./table_state.js";
 import { legend, timeLine } from "./time_line.js";
 import { clauses, item, mistake, moneyTable, reports } from "./verdicts.js";
-import { day, fine, kind, say as sentence, signed, span, tone } from "./words.js";
+import { amountsOf, day, fine, kind, offset, say as sentence, signed, span, tone } from "./words.js";
 
 const AFTER = 80;
 const NAMING = new Set(["ledger_posted", "review_raised", "review_resolved"]);
 const LATER = new Set(["ledger_posted", "review_resolved"]);
 const SPEEDS = [0.5, 1, 2, 4];
 const LEAD_NS = 5e8;
+const WATCHED = "at-";
 const PATIENCE_MS = 2500;
 
-export async function showRound({ main, may, rest: [session, number, seq], onLeave }, signal) {
+export async function showRound({ main, may, rest: [session, number, place], onLeave }, signal) {
   const round = Number(number);
-  const [row, from, footage, says] = await Promise.all([
+  const [row, from, footage, says, asked] = await Promise.all([
     ask(paths.round(session, round), { signal }), roundStart(session, round, signal), footageOf(session, round, signal), clauses(),
+    askedMoment(session, place, signal),
   ]);
+  amountsOf(row.table);
   const events = await eventsOf(session, row, from, signal);
   const player = new Player(row, events, footage);
   const page = layOut(main, { row, events, footage, says, player, session, may });
   player.onMove = painting(() => page.show(player.at));
   keys(player, signal, row);
   onLeave(signal, () => player.pause());
-  const asked = events.find((event) => event.seq === Number(seq));
-  player.go(asked ? asked.at : player.to);
+  player.go(asked ?? player.to);
   await Promise.race([player.isReady(), new Promise((done) => setTimeout(done, PATIENCE_MS))]);
-  if (!signal.aborted) evidence(page.pictures, { session, events, footage, go: (at) => player.go(at) });
+  if (signal.aborted) return;
+  if (place?.startsWith(WATCHED)) player.play();
+  evidence(page.pictures, { session, events, footage, go: (at) => player.go(at) });
 }
+
+/** The moment that an address names, by an event's number or as a time to play from. */
+async function askedMoment(session, place, signal) {
+  if (place?.startsWith(WATCHED)) return Number(place.slice(WATCHED.length));
+  return /^[1-9]\d*$/.test(place ?? "") ? seenAt(session, place, signal) : null;
+}
+
+/** When what an event tells of is to be seen: the card lying, the chips free of the hand. */
+const seenAt = async (session, seq, signal) => (await maybe(paths.moment(session, seq), signal))?.at ?? null;
 
 /** A round's events, with what came between it and the one before, and what follows of it later. */
 async function eventsOf(session, row, from, signal) {
@@ -166,7 +179,7 @@ function heading(row, session, may) {
   const link = (number) => `#/round/${encodeURIComponent(session)}/${number}`;
   const id = encodeURIComponent(`${session}.${row.round}`);
   return h("header", { class: "head" },
-    h("div", {}, h("h1", {}, `${row.table} · round ${row.round}`), h("p", { class: "quiet" }, `${day(row.at)}, ${fine(row.at)} to ${row.closed_at ? fine(row.closed_at) : "now"}`)),
+    h("div", {}, h("h1", {}, `${row.table} · round ${row.round}`), h("p", { class: "quiet" }, `${day(row.at)}, ${fine(row.at)} to ${row.closed_at ? fine(row.closed_at) : "now"}, ${offset(row.at)}`)),
     h("span", { class: `badge ${BADGES[row.status]}` }, statusLabel(row.status)),
     row.status !== "open" && h("div", { class: `figure ${tone(row.net)}` }, h("b", { class: "num" }, signed(row.net)), h("span", {}, "house")),
     h("div", { class: "head-links" },
@@ -198,8 +211,15 @@ function verdicts(row, says, at, player) {
   if (!row.result) return h("p", { class: "quiet" }, "The round is in play.");
   if (!found.length && !items.length) return h("p", { class: "good" }, "Nothing went wrong in this round.");
   return h("div", { class: "notes" },
-    found.map((one) => mistake(one, says, at.get(one.seq), () => { player.pause(); player.go(at.get(one.seq)); scrollTo({ top: 0 }); })),
+    found.map((one) => mistake(one, says, at.get(one.seq), () => seeIt(player, row, one.seq))),
     items.map((one) => item(one)));
+}
+
+async function seeIt(player, row, seq) {
+  player.pause();
+  scrollTo({ top: 0 });
+  const at = await seenAt(row.session, seq);
+  if (at !== null) player.go(at);
 }
 
 function ledger(events) {

@@ -1,15 +1,17 @@
 // Finding a round: by table and time, by status, newest first.
 
-import { ask, paths, query } from "./api.js";
+import { ask, query } from "./api.js";
 import { h, put } from "./dom.js";
+import { houseZone } from "./house.js";
 import { clock, day, signed, tone } from "./words.js";
 
 const STATUSES = ["", "open", "final", "pending", "review"];
 const LABELS = { "": "Every status", open: "In play", final: "Final", pending: "Pending", review: "Waits for a decision" };
 
-export async function showRounds({ main, may, rest: [table = ""], say }, signal) {
+export async function showRounds({ main, may, rest: [table = ""] }, signal) {
   const tables = (await ask("/api/tables", { signal })).map((one) => one.table);
   const body = h("tbody", {});
+  const found = h("div", { class: "found", "aria-live": "polite" });
   const more = h("button", { type: "button", hidden: true }, "Show older rounds");
   const asked = { table, status: "", cursor: null };
   const load = async () => {
@@ -23,7 +25,8 @@ export async function showRounds({ main, may, rest: [table = ""], say }, signal)
   more.addEventListener("click", load);
   const again = (changed) => { Object.assign(asked, changed, { cursor: null }); return load(); };
   put(main,
-    h("header", { class: "head" }, h("h1", {}, "Rounds"), filters(tables, asked, again), finder(tables, table, say)),
+    h("header", { class: "head" }, h("h1", {}, "Rounds"), filters(tables, asked, again), finder(table, found)),
+    found,
     h("div", { class: "panel scroll", tabindex: 0, role: "region", "aria-label": "Rounds" },
       h("table", { class: "rows" },
         h("thead", {}, h("tr", {}, ["Round", "Table", "Opened", "Status"].map((one) => h("th", { scope: "col" }, one)),
@@ -52,23 +55,33 @@ export function select(name, values, label, chosen, change) {
       values.map((one) => h("option", { value: one, selected: one === chosen }, label(one)))));
 }
 
-/** "What happened at BJ-07 at 21:14?" */
-function finder(tables, table, say) {
-  const at = h("input", { id: "find-at", type: "datetime-local", step: 1, required: true });
-  const where = h("select", { id: "find-table", "aria-label": "Table to look at" }, tables.map((one) => h("option", { selected: one === table }, one)));
+/** "BJ-07 at 21:14": read by the service, in the house's zone. */
+function finder(table, found) {
+  const what = h("input", { id: "find", type: "search", required: true, maxlength: 200, placeholder: `${table || "BJ-07"} at 21:14`, autocomplete: "off", "aria-describedby": "find-zone" });
   return h("form", {
-    class: "finder", "aria-label": "Find a round by its time",
+    class: "finder", role: "search", "aria-label": "Find a round by its time",
     async onsubmit(event) {
       event.preventDefault();
-      const time = `${BigInt(new Date(at.value).getTime()) * 1000000n}`;
       try {
-        const { round } = await ask(`${paths.table(where.value)}/rounds/at/${time}`);
-        location.hash = `#/round/${encodeURIComponent(round.session)}/${round.round}`;
+        const { says, moments } = await ask(query("/api/find", { what: what.value, table }));
+        const [only] = moments;
+        if (moments.length === 1 && only.round) location.hash = momentLink(only.round, only.go_to);
+        else put(found, h("p", { class: "strong" }, says), h("ul", { class: "choices" }, moments.map((one) => choices(one, moments.length > 1))));
       } catch (refused) {
-        say(refused.message, "bad");
+        put(found, h("p", { class: "bad" }, `${refused.message}.`));
       }
     },
-  }, h("label", { for: "find-at" }, "What happened at"), where, at, h("button", { type: "submit", class: "main" }, "Find"));
+  }, h("label", { for: "find" }, "What happened at"), what, h("button", { type: "submit", class: "main" }, "Find"), h("span", { id: "find-zone", class: "quiet" }, `${houseZone()} time`));
+}
+
+/** Where a round is watched from a moment on. */
+const momentLink = (round, at) => `#/round/${encodeURIComponent(round.session)}/${round.round}/at-${at}`;
+
+/** A moment as links to its round, or to those before and after it. */
+function choices({ written, round, go_to, before, after }, isOneOfMany) {
+  if (round) return h("li", {}, h("a", { class: "button", href: momentLink(round, go_to) }, `${written}: round ${round.round}`));
+  const link = (name, one) => one && h("a", { class: "button", href: `#/round/${encodeURIComponent(one.session)}/${one.round}` }, `${name}: round ${one.round}, ${day(one.at)} ${clock(one.at)}`);
+  return h("li", {}, isOneOfMany && h("span", { class: "quiet" }, `${written}: nothing was dealt. `), link("Before", before), link("After", after), !before && !after && "No round of this table is known.");
 }
 
 const row = (one) =>
@@ -78,7 +91,7 @@ const row = (one) =>
     h("td", {}, h("span", { class: `badge ${BADGES[one.status]}` }, LABELS[one.status])),
     h("td", { class: `num ${one.violations ? "bad strong" : "quiet"}` }, one.violations),
     h("td", { class: `num ${one.reviews ? "doubt strong" : "quiet"}` }, one.reviews),
-    h("td", { class: `num ${one.status === "open" ? "quiet" : tone(one.net)}` }, one.status === "open" ? "–" : signed(one.net)));
+    h("td", { class: `num ${one.status === "open" ? "quiet" : tone(one.net)}` }, one.status === "open" ? "–" : signed(one.net, one.table)));
 
 export const BADGES = { open: "even", final: "good", pending: "doubt", review: "doubt" };
 export const statusLabel = (status) => LABELS[status];

@@ -3,9 +3,10 @@
 import { ask, eventsBetween, follow, maybe, paths, roundStart } from "./api.js";
 import { h, painting, put } from "./dom.js";
 import { drawFelt } from "./felt.js";
+import { countOf } from "./house.js";
 import { footageOf, noPicture, pictureFrame } from "./picture.js";
 import { after, dues, newTable, phase, tableOf } from "./table_state.js";
-import { ago, clock, kind, moment, say as sentence, signed, tone } from "./words.js";
+import { ago, amountsOf, clock, kind, moment, say as sentence, signed, tone } from "./words.js";
 import { clauses, item, mistake, moneyTable, reports } from "./verdicts.js";
 
 const TICKER = 60;
@@ -13,6 +14,7 @@ const FACTS = new Set(["card", "money", "act", "mark", "judgement", "doubt", "fa
 
 export async function showTable({ main, rest: [name], may, onLeave }, signal) {
   const found = await ask(paths.table(name), { signal });
+  amountsOf(name);
   const page = { name, found, may, state: newTable(), said: [], stream: "waiting", felt: null, picture: null };
   if (!may("see_rounds")) {
     put(main, heading(page, false), health(found.now));
@@ -110,7 +112,7 @@ function heading(page, isFull) {
 }
 
 function health(now) {
-  const rows = now.fault ? [["Journal", now.fault, "bad"]] : [["Journal", `read to event ${now.last_seq.toLocaleString("en")}`, "good"]];
+  const rows = now.fault ? [["Journal", now.fault, "bad"]] : [["Journal", `read to event ${countOf(now.last_seq)}`, "good"]];
   for (const one of now.troubles) rows.push([one.source, `${one.kind.replaceAll("_", " ")} since ${clock(one.since)}`, "bad"]);
   if (!now.troubles.length) rows.push(["Sensors", "no fault is told of", "good"]);
   rows.push(["Last event", `${moment(now.last_at)} (${ago(now.last_at, Date.now() * 1e6)})`, ""]);

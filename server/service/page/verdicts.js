@@ -3,7 +3,7 @@
 import { ask } from "./api.js";
 import { h } from "./dom.js";
 import { cardMark } from "./felt.js";
-import { fine, place, signed, spoken, tone, dollars } from "./words.js";
+import { fine, place, signed, spoken, tone, money } from "./words.js";
 
 let wordings = null;
 
@@ -57,7 +57,7 @@ function moneyRow(row, says) {
     h("th", { scope: "row" }, row.what === "insurance" ? `${row.spot} insurance` : `${row.spot}${row.hand ? ` · hand ${row.hand + 1}` : ""}`),
     h("td", {}, cardRow(row.cards)),
     h("td", { title: why }, spoken(row.outcome), why && h("span", { class: "unseen" }, ` (${why})`)),
-    h("td", { class: "num" }, dollars(row.stake)),
+    h("td", { class: "num" }, money(row.stake)),
     h("td", { class: `num ${tone(row.due)}` }, signed(row.due)),
     h("td", { class: `num ${isWrong ? "bad strong" : ""}` }, row.paid === null ? "not seen" : signed(row.paid),
       isWrong && h("span", { class: "why" }, `${signed(row.paid - row.due)} off`)));

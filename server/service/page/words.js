@@ -1,21 +1,35 @@
-// How amounts, times, cards and codes are written. Amounts are cents, times nanoseconds (UTC).
+// How amounts, times, cards and codes are written. Amounts are minor units of the table's currency,
+// times nanoseconds (UTC), written in the house's zone and locale.
+
+import { amountOf, clockOf, countOf, currencyOf, dayOf, isForeign, offsetOf } from "./house.js";
 
 const RANKS = { T: "10" };
 const SUITS = { S: "♠", H: "♥", D: "♦", C: "♣", "?": "" };
 const SUIT_NAMES = { S: "spades", H: "hearts", D: "diamonds", C: "clubs" };
 const RANK_NAMES = { A: "ace", K: "king", Q: "queen", J: "jack", T: "ten" };
-const two = (number) => String(number).padStart(2, "0");
 
-export function dollars(cents) {
-  const whole = Math.floor(Math.abs(cents) / 100).toLocaleString("en");
-  return `${cents < 0 ? "−" : ""}${whole}.${two(Math.abs(cents) % 100)}`;
+let tableShown = null;
+
+/** Say of which table the amounts of the page are, where it shows one alone. */
+export const amountsOf = (table) => { tableShown = table; };
+
+/** `1,234.50`; of a table that deals in another currency than the house `1,235 JPY`. */
+export function money(minor, table = tableShown) {
+  const currency = currencyOf(table);
+  return amountOf(minor, currency) + (isForeign(table) ? `\u00a0${currency.code}` : "");
 }
 
 /** `15` for 1500 and `7.50` for 750: where there is little room. */
-export const brief = (cents) => dollars(cents).replace(/\.00$/, "");
+export function brief(minor, table = tableShown) {
+  const currency = currencyOf(table);
+  const unit = 10 ** currency.decimals;
+  return minor % unit ? amountOf(minor, currency) : amountOf(minor / unit, { code: `${currency.code} whole`, decimals: 0 });
+}
 
-export const signed = (cents) =>
-  cents === null || cents === undefined ? "open" : (cents > 0 ? "+" : "") + dollars(cents);
+const plus = (minor, text) => (minor === null || minor === undefined ? "open" : (minor > 0 ? "+" : "") + text(minor));
+
+export const signed = (minor, table = tableShown) => plus(minor, (one) => money(one, table));
+export const signedBrief = (minor, table = tableShown) => plus(minor, (one) => brief(one, table));
 
 export const tone = (cents) =>
   cents === null || cents === undefined ? "doubt" : cents > 0 ? "good" : cents < 0 ? "bad" : "even";
@@ -39,16 +53,18 @@ export const spoken = (code) => {
 
 const date = (at) => new Date(at / 1e6);
 
-export const day = (at) =>
-  date(at).toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
+export const day = (at) => dayOf(date(at));
 
-export const clock = (at) => date(at).toLocaleTimeString("en-GB", { hour12: false });
+export const clock = (at) => clockOf(date(at));
+
+/** How far the house's clocks are from UTC at a moment: `UTC+02:00`. */
+export const offset = (at) => offsetOf(date(at));
 
 export function fine(at) {
   return `${clock(at)}.${String(date(at).getMilliseconds()).padStart(3, "0")}`;
 }
 
-export const moment = (at) => (at === null ? "never" : `${day(at)}, ${clock(at)}`);
+export const moment = (at) => (at === null ? "never" : `${day(at)}, ${clock(at)} ${offset(at)}`);
 
 /** Seconds as `0:07.3`. */
 export function span(seconds) {
@@ -67,14 +83,13 @@ export function ago(at, now) {
 }
 
 export const counted = (number, one, many = `${one}s`) =>
-  `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+  `${countOf(number)} ${number === 1 ? one : many}`;
 
 export const place = (to, hand = 0) =>
   to === "dealer" ? "dealer" : `spot ${to}${hand ? `, hand ${hand + 1}` : ""}`;
 
 export const hex = (text) => text.slice(0, 12);
 
-const money = (cents) => dollars(cents);
 const SAYINGS = {
   shoe_started: (e) => `Fresh shoe, ${counted(e.decks, "deck")}`,
   card_burned: (e) => `Burned ${e.card ? cardText(e.card) : "a card"}`,

@@ -15,6 +15,7 @@ from argon2 import PasswordHasher
 
 from models.decode import from_toml
 from models.events import Event
+from models.house import House as Described
 from models.layout import TableLayout
 from server.pipeline import Pipeline
 from server.rulebook_shelf import rules_for
@@ -59,6 +60,22 @@ def write(path: Path, *events: Event) -> None:
     """Write a journal of these events."""
     with Journal.create(path) as journal:
         journal.append_all(events)
+
+
+class Standing:
+    """A clock that stands still until it is set."""
+
+    def __init__(self, now_ns: int) -> None:
+        self.at_ns = now_ns
+
+    def now_ns(self) -> int:
+        return self.at_ns
+
+    def wait_until(self, at_ns: int) -> None:
+        raise NotImplementedError
+
+    async def reached(self, at_ns: int) -> None:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -135,8 +152,12 @@ def house(
     tls: tuple[Path, Path] | None = None,
     bounds: Bounds | None = None,
     two_people: frozenset[TwoPeople] = frozenset(),
+    of: Described | None = None,
 ) -> Iterator[House]:
-    """Run a service on a port of this machine; ``tls`` is its certificate and key."""
+    """Run a service on a port of this machine.
+
+    Args: ``tls`` is its certificate and key, ``of`` the house that it shows.
+    """
     setup = Setup(
         journals,
         state,
@@ -146,6 +167,7 @@ def house(
         limits=limits,
         guarded_roles=guarded_roles,
         two_people=two_people,
+        house=of or Described(),
     )
     app = make_app(setup, clock or HostClock(), CHEAP)
     certificate, key = tls or (None, None)

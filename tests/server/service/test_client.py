@@ -15,7 +15,7 @@ from server.service.answers import Me
 from server.service.app import Setup, make_app
 from server.service.incidents import IncidentView
 from server.service.streaming import Patience
-from server.service.views import FoundRound, Page, RoundRow, SessionView, TableView, ViolationRow
+from server.service.views import Moment, Page, RoundRow, SessionView, TableView, ViolationRow
 from stream.clock import SimulatedClock
 from stream.journal import Journal
 from tests.server.service.house import House, house, until
@@ -28,7 +28,7 @@ RETURNED: dict[str, Any] = {
     "/api/tables": tuple[TableView, ...],
     "/api/sessions": tuple[SessionView, ...],
     "/api/sessions/{session}/rounds/{number}": RoundRow,
-    "/api/tables/{table}/rounds/at/{time}": FoundRound,
+    "/api/tables/{table}/rounds/at/{time}": Moment,
     "/api/incidents/{incident}": IncidentView,
 }
 """What each question of the client is said to return."""
@@ -65,7 +65,8 @@ def test_tables_rounds_and_mistakes_are_values(program: Client, at_work: House) 
     (mistake,) = program.each(ViolationRow, code="dealer_hit_hard_17")
     assert mistake.table == "BJ-07"
     row = program.round(mistake.session, mistake.round)
-    assert program.round_at("BJ-07", row.at) == FoundRound(within=True, round=row)
+    found = program.round_at("BJ-07", row.at)
+    assert (found.at, found.round, found.before, found.after) == (row.at, row, None, None)
     view = program.incident(f"{mistake.session}.{mistake.round}")
     assert mistake in view.violations
     assert program.me().role == "pit"

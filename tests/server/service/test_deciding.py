@@ -24,7 +24,7 @@ from stream.clock import HostClock
 from stream.journal import Checkpoints, Journal, UnknownEvent, verify_journal
 from stream.signing import Signer
 from tests.server.doubted import FALSE, TRUE, blinded, play_blinded, table
-from tests.server.service.house import House, house, play, until, write
+from tests.server.service.house import House, Standing, house, play, until, write
 
 DECISION = "/api/incidents/bj-09.1/reviews/0/decision"
 
@@ -216,7 +216,7 @@ def test_an_item_about_a_card_not_shown_is_decided_without_naming_it(tmp_path: P
         CardDealt(to="dealer", card=Card("KS"), face="down", at=2, table="T", evidence=(2,)),
         ReviewRaised(round=1, at=3, table="T", review=doubt),
     )
-    with house(tmp_path, tmp_path / "state") as found:
+    with house(tmp_path, tmp_path / "state", clock=Standing(10)) as found:
         found.staff()
         with found.signed_in("surveillance") as officer:
             path = "/api/incidents/t.1/reviews/0/decision"

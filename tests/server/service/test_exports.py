@@ -54,7 +54,8 @@ def test_both_files_hold_every_row_of_the_list(
     told = lines(exported(officer, f"{kind}.csv"))
     assert [(row["session"], int(row["seq"]), int(row["at"])) for row in told] == due
     table = pq.read_table(io.BytesIO(exported(officer, f"{kind}.parquet")))
-    assert table.column_names == [column.name for column in COLUMNS[kind]]
+    own = ["local_time", "currency"]
+    assert table.column_names == [*(column.name for column in COLUMNS[kind]), *own]
     columns = [table["session"], table["seq"], table["at"].cast("int64")]
     assert list(zip(*(column.to_pylist() for column in columns), strict=True)) == due
 
@@ -68,6 +69,17 @@ def test_money_is_cents_and_cards_are_written_as_in_the_format(
     assert [row["cards"] for row in told] == [" ".join(row["cards"]) for row in rows]
     ledger = lines(exported(officer, "ledger.csv"))
     assert sum(int(row["amount"]) for row in ledger) == 0
+
+
+def test_a_row_says_the_houses_time_and_its_currency(tmp_path: Path) -> None:
+    write(tmp_path / "a.journal", RoundOpened(round=1, at=1_780_341_240_500_000_000, table="BJ-01"))
+    (tmp_path / "house.toml").write_text('zone = "Europe/Paris"\ncurrency = "EUR"')
+    out = tmp_path / "rounds.csv"
+    command = ["export", str(tmp_path / "a.journal"), "--what", "rounds", "--out", str(out)]
+    assert run(command) == Exit.CLEAN
+    (row,) = lines(out.read_bytes())
+    assert (row["local_time"], row["currency"]) == ("2026-06-01T21:14:00.500+02:00", "EUR")
+    assert row["at"] == "1780341240500000000"
 
 
 def test_a_part_is_exported_by_table_and_time(at_work: House, officer: httpx.Client) -> None:
@@ -124,9 +136,9 @@ def test_a_text_never_begins_like_a_formula() -> None:
         amount=-5,
         memo="@SUM(A1)",
     )
-    (told,) = lines(CsvPieces("ledger").start() + CsvPieces("ledger").more([row]))
+    (told,) = lines(CsvPieces(COLUMNS["ledger"]).start() + CsvPieces(COLUMNS["ledger"]).more([row]))
     assert (told["table"], told["memo"], told["amount"]) == ("'=HYPERLINK()", "'@SUM(A1)", "-5")
-    table = ParquetPieces("ledger")
+    table = ParquetPieces(COLUMNS["ledger"])
     written = table.start() + table.more([row]) + table.end()
     (plain,) = pq.read_table(io.BytesIO(written), columns=["table", "memo"]).to_pylist()
     assert (plain["table"], plain["memo"]) == ("=HYPERLINK()", "@SUM(A1)")
@@ -148,7 +160,7 @@ def test_the_command_exports_journals_at_rest(
     assert told[-1]["session"] == "b"
     assert f"{len(told)} rows of ledger" in capsys.readouterr().out
     assert run(["export", *journals, "--what", "ledger", "--out", str(out)]) == Exit.REFUSED
-    assert "there is a file already" in capsys.readouterr().err
+    assert "the file exists already" in capsys.readouterr().err
     missing = str(tmp_path / "x.parquet")
     assert run(["export", *journals, "--what", "all", "--out", missing]) == Exit.REFUSED
     assert "Say one of rounds" in capsys.readouterr().err

@@ -17,6 +17,7 @@ from models.events import (
     RoundOpened,
     ShoeCardRead,
 )
+from models.house import House as Described
 from models.judgements import RoundSettled
 from server.rulebook_shelf import as_stated, rules_for, shipped, stated
 from server.service.series_routes import DAY_NS, HOUR_NS
@@ -44,7 +45,8 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         *moved(events, 9 * HOUR_NS),
         *faults(MORNING + 9 * HOUR_NS),
     )
-    with house(journals, place / "state") as found:
+    shifts = Described(shifts=("06:00", "14:00", "22:00"))
+    with house(journals, place / "state", of=shifts) as found:
         found.staff()
         yield found
 
@@ -99,7 +101,7 @@ def test_hold_is_the_houses_gain_of_what_was_staked(own: House, officer: httpx.C
 
 
 def test_mistakes_are_counted_by_code_and_shift(own: House, officer: httpx.Client) -> None:
-    lines = series(own, officer, "violations", shift_from_ns=6 * HOUR_NS)
+    lines = series(own, officer, "violations", by_shift=True)
     assert set(lines) == {"dealer_hit_hard_17", "wrong_payout"}
     for points in lines.values():
         assert [(one["at"], one["value"], one["of"]) for one in points] == [

@@ -46,18 +46,19 @@ def test_what_happened_at_a_table_at_a_time(at_work: House, officer: httpx.Clien
     opened = [e.at or 0 for e in events if isinstance(e, RoundOpened)]
     closed = [e.at or 0 for e in events if isinstance(e, RoundClosed)]
 
-    def asked(at: int | str) -> dict[str, object]:
+    def asked(at: int | str) -> list[int | None]:
         found = at_work.get(officer, f"/api/tables/BJ-07/rounds/at/{at}")
-        return {"within": found["within"], "round": found["round"]["round"]}
+        rounds = [found[name] for name in ("round", "before", "after")]
+        return [None if row is None else row["round"] for row in rounds]
 
-    assert asked(opened[0]) == {"within": True, "round": 1}
-    assert asked(closed[0]) == {"within": True, "round": 1}
-    assert asked(opened[1] - 1) == {"within": closed[0] >= opened[1] - 1, "round": 1}
-    assert asked(opened[1]) == {"within": True, "round": 2}
-    assert asked("2026-06-01T12:00:00+00:00") == {"within": False, "round": 2}
-    early = officer.get(f"/api/tables/BJ-07/rounds/at/{opened[0] - 1}")
-    assert early.status_code == 404
-    assert officer.get("/api/tables/BJ-07/rounds/at/21:14").status_code == 422
+    assert asked(opened[0]) == [1, None, None]
+    assert asked(closed[0]) == [1, None, None]
+    assert asked(closed[0] + 1) == [None, 1, 2]
+    assert asked(opened[1] - 1) == [None, 1, 2]
+    assert asked(opened[1]) == [2, None, None]
+    assert asked("2026-06-01T12:00:00+00:00") == [None, 2, None]
+    assert asked(opened[0] - 1) == [None, None, 1]
+    assert officer.get("/api/tables/BJ-07/rounds/at/soon").status_code == 422
 
 
 def test_mistakes_are_found_by_code_table_spot_and_time(

@@ -114,3 +114,12 @@ def test_an_administrator_changes_them_and_what_is_refused_is_written_down(
         rows = found.get(admin, "/api/activity")["items"]
     refused = {(row["person"], row.get("target")) for row in rows if row["outcome"] == "refused"}
     assert ("ann", "/api/sessions/bj-07") in refused
+
+
+def test_find_knows_no_other_table(narrow: httpx.Client) -> None:
+    hidden = narrow.get("/api/find", params={"what": "BJ-07 2026-01-01 20:00:10"})
+    unknown = narrow.get("/api/find", params={"what": "BJ-99 2026-01-01 20:00:10"})
+    assert (hidden.status_code, unknown.status_code) == (422, 422)
+    assert narrow.get("/api/find", params={"what": "20:00", "table": "BJ-07"}).status_code == 404
+    own = narrow.get("/api/find", params={"what": "2026-01-01 20:00:10"}).json()
+    assert own["table"] == "BJ-08"

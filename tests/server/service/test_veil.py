@@ -1,6 +1,7 @@
 """No card that was not shown at the table, and nothing that counts the shoe, before its time."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,8 @@ from models.judgements import (
     Violation,
 )
 from server.service.veil import veiled
-from tests.server.service.house import House, house, write
+from stream.journal import Journal
+from tests.server.service.house import House, Standing, house, until
 
 HOLE, BURNED, NEXT = "7C", "2D", "9H"
 
@@ -90,21 +92,32 @@ def everything(found: House, client: httpx.Client) -> str:
     return "\n".join(texts)
 
 
+@contextmanager
+def dealing(folder: Path, *events: Event) -> Iterator[House]:
+    """A service over a table that is being written, a moment after these events."""
+    clock = Standing(3_000)
+    with (
+        Journal.create(folder / "veil.journal") as journal,
+        house(folder, folder / "state", clock=clock, wait=False) as found,
+    ):
+        journal.append_all(events)
+        with found.anyone() as client:
+            until(lambda: client.get("/ready").status_code == 200)
+        found.staff()
+        yield found
+
+
 @pytest.fixture(scope="module")
 def one_shoe(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     folder = tmp_path_factory.mktemp("one")
-    write(folder / "veil.journal", *shoe(1_000, 1))
-    with house(folder, folder / "state") as found:
-        found.staff()
+    with dealing(folder, *shoe(1_000, 1)) as found:
         yield found
 
 
 @pytest.fixture(scope="module")
 def two_shoes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     folder = tmp_path_factory.mktemp("two")
-    write(folder / "veil.journal", *shoe(1_000, 1), *shoe(2_000, 2))
-    with house(folder, folder / "state") as found:
-        found.staff()
+    with dealing(folder, *shoe(1_000, 1), *shoe(2_000, 2)) as found:
         yield found
 
 
@@ -142,12 +155,12 @@ def test_surveillance_sees_the_shoe_that_has_ended_and_not_the_one_in_use(
 def test_a_hole_card_is_told_once_it_is_turned_up(tmp_path: Path) -> None:
     events = shoe(1_000, 1)
     shown = CardExposed(at=1_006, table="BJ-03", to="dealer", card=Card(HOLE))
-    write(tmp_path / "veil.journal", *events[:6], shown, *events[8:])
-    with house(tmp_path, tmp_path / "state") as found:
-        found.staff()
-        with found.signed_in("pit") as pit:
-            (row,) = found.get(pit, "/api/rounds")["items"]
-            told = found.get(pit, "/api/sessions/veil/events", limit=500)["events"]
+    with (
+        dealing(tmp_path, *events[:6], shown, *events[8:]) as found,
+        found.signed_in("pit") as pit,
+    ):
+        (row,) = found.get(pit, "/api/rounds")["items"]
+        told = found.get(pit, "/api/sessions/veil/events", limit=500)["events"]
     assert row["result"]["dealer"]["cards"] == ["TS", HOLE]
     assert [e["card"] for e in told if e["type"] == "card_dealt"] == ["TS", None]
     assert [e["card"] for e in told if e["type"] == "card_exposed"] == [HOLE]

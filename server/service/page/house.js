@@ -1,0 +1,62 @@
+// How the house writes times and amounts: its zone, locale and currency, as the service tells them.
+// Nothing here or elsewhere asks for the browser's own zone.
+
+import { ask } from "./api.js";
+
+const DEFAULT = { zone: "UTC", locale: "en", currency: { code: "USD", decimals: 2 }, shifts: ["04:00", "12:00", "20:00"], others: {} };
+
+let house = DEFAULT;
+let formats = made(house);
+
+/** Take in what the service tells of the house. */
+export function setHouse(told) {
+  house = told;
+  formats = made(house);
+}
+
+export const loadHouse = async () => setHouse(await ask("/api/house"));
+
+export const houseZone = () => house.zone;
+export const houseShifts = () => house.shifts;
+
+/** The currency of a table: { code, decimals }; without one, the house's. */
+export const currencyOf = (table) => house.others[table] ?? house.currency;
+
+/** Whether a table deals in another currency than the house. */
+export const isForeign = (table) => table in house.others;
+
+function made({ zone, locale }) {
+  const base = { timeZone: zone, numberingSystem: "latn", calendar: "gregory" };
+  const of = (options) => new Intl.DateTimeFormat(locale, { ...base, ...options });
+  const clock = { hourCycle: "h23", hour: "2-digit", minute: "2-digit" };
+  return {
+    day: of({ dateStyle: "medium" }),
+    shortDay: of({ day: "numeric", month: "short" }),
+    parts: new Intl.DateTimeFormat("en", { ...base, ...clock, second: "2-digit" }),
+    offset: new Intl.DateTimeFormat("en", { ...base, timeZoneName: "longOffset" }),
+    number: (decimals) => new Intl.NumberFormat(locale, { numberingSystem: "latn", minimumFractionDigits: decimals, maximumFractionDigits: decimals }),
+    amounts: new Map(),
+  };
+}
+
+export const dayOf = (date) => formats.day.format(date);
+export const shortDayOf = (date) => formats.shortDay.format(date);
+
+/** `21:14:05`, with hours from 0 to 23 whatever the locale. */
+export const clockOf = (date) => formats.parts.format(date);
+
+/** `UTC`, `UTC+02:00`: how far the house's clocks are from UTC at a moment. */
+export function offsetOf(date) {
+  const told = formats.offset.formatToParts(date).find((one) => one.type === "timeZoneName").value;
+  return told.replace("GMT", "UTC").replace("+00:00", "");
+}
+
+/** Write whole minor units, without their currency. */
+export function amountOf(minor, { code, decimals }) {
+  if (!formats.amounts.has(code)) formats.amounts.set(code, formats.number(decimals));
+  const digits = String(Math.abs(minor)).padStart(decimals + 1, "0");
+  const exact = decimals ? `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}` : digits;
+  return (minor < 0 ? "−" : "") + formats.amounts.get(code).format(exact);
+}
+
+export const countOf = (number) => formats.number(0).format(number);
