@@ -133,6 +133,7 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
         setup.journals,
         lambda name, n: meters.events.labels(name).inc(n),
         Index(setup.state / INDEX_FILE),
+        clock.now_ns,
     )
     app.state.clock, app.state.meters, app.state.patience = clock, meters, setup.patience
     app.state.is_secure = setup.is_secure

@@ -13,8 +13,8 @@ from models.errors import PitwatchError, TechnicianError
 from models.judgements import AnyEvent
 from server.service.index import Index
 from server.service.session import Entry, Session
-from server.service.views import RoundRow, TableView
-from stream.clock import elapsed_ns
+from server.service.views import Presence, RoundRow, SessionView, TableView
+from stream.clock import HostClock, elapsed_ns
 from stream.files import JournalFiles
 from stream.journal import (
     AnotherJournal,
@@ -36,6 +36,8 @@ _WHOLE_EVERY: Final = 20
 _SIDE_BY_SIDE: Final = 16
 """So many journals are read on before those that are written get their turn."""
 _AFTER_FAULT_S: Final = 1.0
+LIVE_WITHIN_NS: Final = 600_000_000_000
+"""A table that dealt within this time is live; a shuffle takes a few minutes."""
 _TRIES: Final = 3
 """A journal must fail this often in a row: its writer may be opening or closing it."""
 
@@ -43,6 +45,7 @@ _SOURCES: Final = (
     "models/cards.py",
     "models/events.py",
     "models/judgements.py",
+    "server/service/device_standing.py",
     "server/service/index.py",
     "server/service/session.py",
     "server/service/views.py",
@@ -100,6 +103,7 @@ class Floor:
         folder: Path,
         on_read: Callable[[str, int], None] = lambda *_: None,
         index: Index | None = None,
+        now_ns: Callable[[], int] | None = None,
     ) -> None:
         self.folder = folder
         self.index = index or Index()
@@ -118,6 +122,7 @@ class Floor:
         self._followed: dict[str, _Followed] = {}
         self._news = asyncio.Event()
         self._on_read = on_read
+        self._now_ns = now_ns or HostClock().now_ns
 
     async def run(self, every_ns: int = POLL_NS) -> None:
         """Follow the journals until cancelled."""
@@ -232,12 +237,26 @@ class Floor:
         for one in sorted(self.sessions(), key=lambda one: one.last_at or 0):
             if one.table is not None:
                 own.setdefault(one.table, []).append(one)
-        return tuple(_table_view(name, sessions) for name, sessions in sorted(own.items()))
+        return tuple(self._table_view(name, sessions) for name, sessions in sorted(own.items()))
 
     def table(self, name: str) -> TableView | None:
         """Return one table, as its newest session has it."""
         own = self.of_table(name)
-        return _table_view(name, own) if own else None
+        return self._table_view(name, own) if own else None
+
+    def view(self, session: Session) -> SessionView:
+        """Return a session as it stands, with whether it is live."""
+        return session.view(self._presence(session))
+
+    def _table_view(self, table: str, own: Sequence[Session]) -> TableView:
+        now = self.view(own[-1])
+        return TableView(table=table, now=now, sessions=tuple(one.name for one in own))
+
+    def _presence(self, session: Session) -> Presence:
+        if not self.is_written(session):
+            return "recorded"
+        away_ns = self._now_ns() - (session.last_at or 0)
+        return "live" if away_ns <= LIVE_WITHIN_NS else "quiet"
 
     async def entries(self, session: Session, after: int, at_most: int) -> tuple[Entry, ...]:
         """Return a session's next events after ``after``, never beyond what was folded.
@@ -340,10 +359,6 @@ class Floor:
         self._moved.move_to_end(session.name)
         self._news.set()
         self._news = asyncio.Event()
-
-
-def _table_view(table: str, own: Sequence[Session]) -> TableView:
-    return TableView(table=table, now=own[-1].view(), sessions=tuple(one.name for one in own))
 
 
 def _read_each(places: Sequence[tuple[Path, Place, int]]) -> list[_Found]:
