@@ -144,11 +144,12 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
         "sign_in": Limiter(limits.sign_in, limits.kept),
     }
     problems.install(app)
-    parts = (people_routes, reading_routes, streaming, clause_routes, page_routes)
+    parts = (people_routes, reading_routes, streaming, clause_routes)
     casework = (incident_routes, decision_routes, export_routes, report_routes)
     figures = (rulebook_routes, series_routes)
     for routes in (router, *(part.router for part in (*parts, *casework, *figures))):
         app.include_router(routes)
+    page_routes.install(app)
     video_routes.install(app, Recordings(setup.recordings or setup.journals))
     app.include_router(video_evidence.router)
     app.state.seats = asyncio.Semaphore(live_video.MOST)

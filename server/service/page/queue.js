@@ -1,6 +1,7 @@
 // Incidents: a queue worked by keyboard. What is found is seen, decided, said and closed; nothing goes.
 
 import { ask, maybe, post, takeOut } from "./api.js";
+import { checkConnection } from "./connection.js";
 import { approvalPath, decider } from "./decide.js";
 import { h, isTyping, put } from "./dom.js";
 import { form } from "./sign_in.js";
@@ -13,7 +14,7 @@ const NAMES = { "": "Open and assigned", open: "Open", assigned: "Assigned", clo
 const TONES = { high: "bad", medium: "doubt", low: "even" };
 const WEIGHTS = { high: 3, medium: 2, low: 1 };
 
-export async function showQueue({ main, me, may, rest: [chosen = null], say, onLeave }, signal) {
+export async function showQueue({ main, me, may, rest: [chosen = null], say, onLeave, onReturn }, signal) {
   const page = {
     main, me, may, say, chosen, state: "", table: "", rows: [], says: await clauses(),
     list: h("ol", { class: "queue", "aria-label": "Incidents" }), detail: h("section", { class: "detail", "aria-live": "polite" }), decider: null,
@@ -30,7 +31,7 @@ export async function showQueue({ main, me, may, rest: [chosen = null], say, onL
   mark(page);
   await open(page);
   addEventListener("keydown", (event) => onKey(page, event), { signal });
-  watch(page, onLeave, signal);
+  watch(page, onLeave, onReturn, signal);
 }
 
 async function again(page, change) {
@@ -46,15 +47,23 @@ async function load(page) {
 }
 
 /** A change comes as the incident's row; the list keeps its order while somebody works on it. */
-function watch(page, onLeave, signal) {
-  const source = new EventSource("/api/incidents/stream");
-  source.onmessage = ({ data }) => {
+function watch(page, onLeave, onReturn, signal) {
+  let source = null;
+  const follow = () => {
+    source?.close();
+    source = new EventSource("/api/incidents/stream");
+    source.onmessage = take;
+    source.onerror = () => checkConnection();
+  };
+  const take = ({ data }) => {
     const row = JSON.parse(data);
     const at = page.rows.findIndex((one) => one.id === row.id);
     if (at >= 0) page.rows[at] = row;
     else if (wanted(page, row)) page.rows.unshift(row);
     draw(page);
   };
+  follow();
+  onReturn(signal, () => { follow(); load(page).catch(() => null); });
   onLeave(signal, () => source.close());
 }
 
@@ -182,11 +191,21 @@ const TOLD = {
   decision_declined: (one) => (one.person === one.proposed_by ? "took the proposal back" : `declined what ${one.proposed_by} proposed`),
 };
 
-const history_ = (found) =>
-  h("section", { class: "panel", "aria-label": "History" }, h("h2", {}, "What was done"),
-    found.history.length
-      ? h("ol", { class: "history" }, found.history.map((one) => h("li", {}, h("span", { class: "quiet num" }, moment(one.at)), h("p", {}, h("b", {}, one.person), " ", TOLD[one.type]?.(one) ?? spoken(one.type)))))
+/** What people did with it, decisions among it, in the order of time. */
+function deeds(found) {
+  const done = found.history.map((one) => ({ at: one.at, person: one.person, text: TOLD[one.type]?.(one) ?? spoken(one.type) }));
+  const decisions = new Map(found.reviews.filter((one) => one.decided).map((one) => [one.decided.seq, one.decided]));
+  for (const one of decisions.values()) done.push({ at: one.at, person: one.person, text: `decided: ${decisionText(one)}` });
+  return done.sort((one, other) => one.at - other.at);
+}
+
+function history_(found) {
+  const done = deeds(found);
+  return h("section", { class: "panel", "aria-label": "History" }, h("h2", {}, "What was done"),
+    done.length
+      ? h("ol", { class: "history" }, done.map((one) => h("li", {}, h("span", { class: "quiet num" }, moment(one.at)), h("p", {}, h("b", {}, one.person), " ", one.text))))
       : h("p", { class: "quiet" }, "Nobody has worked on it yet."));
+}
 
 function onKey(page, event) {
   if (isTyping(event)) {
