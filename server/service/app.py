@@ -31,6 +31,7 @@ from server.service import (
     report_routes,
     rulebook_routes,
     series_routes,
+    snapshot_routes,
     streaming,
     video_evidence,
     video_routes,
@@ -152,6 +153,7 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
     page_routes.install(app)
     video_routes.install(app, Recordings(setup.recordings or setup.journals))
     app.include_router(video_evidence.router)
+    app.include_router(snapshot_routes.router)
     app.state.seats = asyncio.Semaphore(live_video.MOST)
     app.include_router(live_video.router)
     app.add_middleware(Gate, limiter=Limiter(limits.address, limits.kept), meters=meters)
