@@ -34,15 +34,16 @@ async function reached(path, options) {
   }
 }
 
-/** Save what `path` gives as a file. Throws `Refused`. */
-export async function takeOut(path, name) {
+/** Save what `path` gives as a file, by its own name where none is given; return the name. Throws `Refused`. */
+export async function takeOut(path, name = null) {
   const answer = await reached(path);
   if (!answer.ok) throw new Refused(answer.status, await answer.json().catch(() => null), null);
   const link = document.createElement("a");
   link.href = URL.createObjectURL(await answer.blob());
-  link.download = name;
+  link.download = name ?? /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition"))?.[1] ?? "";
   link.click();
   URL.revokeObjectURL(link.href);
+  return link.download;
 }
 
 export const post = (path, body) => ask(path, { method: "POST", body });

@@ -112,12 +112,23 @@ function placeFields() {
   };
 }
 
-/** The camera's pictures among what the item rests on. */
+const LOOKS = 12;
+const isSighting = (event) => event?.type === "card_sighted" || event?.type === "foreign_card_sighted";
+
+/** The camera's pictures among what the item rests on: its own sightings, and those of its facts. */
 async function showLooks(place, review) {
-  const events = await Promise.all(review.evidence.slice(0, 12).map((seq) =>
-    ask(query(paths.events(review.session), { after: seq - 1, limit: 1 })).then(({ events: [one] }) => one).catch(() => null)));
-  const seen = events.filter((one) => one?.type === "card_sighted" || one?.type === "foreign_card_sighted");
+  const eventOf = (seq) => ask(query(paths.events(review.session), { after: seq - 1, limit: 1 })).then(({ events: [one] }) => one).catch(() => null);
+  const own = await Promise.all(review.evidence.slice(0, LOOKS).map(eventOf));
+  const below = own.filter((one) => one && !isSighting(one)).flatMap((one) => one.evidence ?? []);
+  const events = [...own, ...await Promise.all([...new Set(below)].filter((seq) => !review.evidence.includes(seq)).slice(0, LOOKS).map(eventOf))];
+  const seen = events.filter(isSighting).slice(0, LOOKS);
   const has = seen.length > 0 && (await maybe(`${paths.session(review.session)}/footage`))?.cameras.length;
-  put(place, has ? seen.map((one) => h("li", {}, h("img", { src: cropPath(review.session, one.seq), alt: "The card in question as the camera saw it", onerror: (event) => event.target.closest("li").remove() }), h("span", { class: "quiet" }, fine(one.at))))
-    : h("li", { class: "quiet" }, "No picture of it lies here."));
+  put(place, has ? seen.map((one) => look(review, one)) : h("li", { class: "quiet" }, "There is no picture of it."));
 }
+
+const look = (review, sighting) =>
+  h("li", {}, h("a", { href: `#/round/${encodeURIComponent(review.session)}/${review.round}/${sighting.seq}`, title: "See this moment of the round" },
+    h("img", {
+      src: cropPath(review.session, sighting.seq, { whole: true }), alt: "The card in question, marked, as the camera saw it",
+      onerror: ({ target }) => { if (target.hasAttribute("src")) target.closest("li").remove(); },
+    }), h("span", { class: "quiet" }, `Camera ${sighting.source.split(":")[1] ?? ""}, ${fine(sighting.at)}`)));
