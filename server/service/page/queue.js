@@ -149,7 +149,7 @@ function proposal(page, incident, one, done) {
   return h("section", { class: "panel", "aria-label": "Proposed" }, h("h2", {}, "Two people decide this"),
     h("p", {}, `${one.person} proposes: ${decisionText(one)} ${one.reason}`),
     page.may("resolve_reviews") && h("div", { class: "head-links" },
-      !own && h("button", { type: "button", class: "main", onclick: () => answer(true, "Approved and signed.") }, `Approve as ${page.me.name}`),
+      !own && h("button", { type: "button", class: "main", onclick: () => answer(true, "Approved: the decision stands.") }, `Approve as ${page.me.name}`),
       h("button", { type: "button", onclick: () => answer(false, own ? "Taken back." : "Declined.") }, own ? "Take it back" : "Decline")),
     own && h("p", { class: "quiet" }, "Somebody else must approve it."));
 }

@@ -135,8 +135,12 @@ def house(
     tls: tuple[Path, Path] | None = None,
     bounds: Bounds | None = None,
     two_people: frozenset[TwoPeople] = frozenset(),
+    port: int = 0,
 ) -> Iterator[House]:
-    """Run a service on a port of this machine; ``tls`` is its certificate and key."""
+    """Run a service on a port of this machine; ``tls`` is its certificate and key.
+
+    ``port`` 0 is any free one.
+    """
     setup = Setup(
         journals,
         state,
@@ -149,7 +153,7 @@ def house(
     )
     app = make_app(setup, clock or HostClock(), CHEAP)
     certificate, key = tls or (None, None)
-    with socket.create_server(("127.0.0.1", 0)) as listening:
+    with socket.create_server(("127.0.0.1", port)) as listening:
         port = listening.getsockname()[1]
         config = configured(
             app, timeout_graceful_shutdown=1, ssl_certfile=certificate, ssl_keyfile=key
