@@ -228,15 +228,16 @@ class Floor:
 
     def of_table(self, table: str) -> tuple[Session, ...]:
         """Return a table's sessions, oldest first."""
-        own = [one for one in self.sessions() if one.table == table]
+        own = [one for one in self.sessions() if _table_of(one) == table]
         return tuple(sorted(own, key=lambda one: (one.last_at or 0, one.name)))
 
     def tables(self) -> tuple[TableView, ...]:
         """Return every table by name."""
         own: dict[str, list[Session]] = {}
         for one in sorted(self.sessions(), key=lambda one: one.last_at or 0):
-            if one.table is not None:
-                own.setdefault(one.table, []).append(one)
+            table = _table_of(one)
+            if table is not None:
+                own.setdefault(table, []).append(one)
         return tuple(self._table_view(name, sessions) for name, sessions in sorted(own.items()))
 
     def table(self, name: str) -> TableView | None:
@@ -359,6 +360,11 @@ class Floor:
         self._moved.move_to_end(session.name)
         self._news.set()
         self._news = asyncio.Event()
+
+
+def _table_of(session: Session) -> str | None:
+    """Return whose session it is; a journal of which nothing can be read stands for itself."""
+    return session.name if session.table is None and session.fault else session.table
 
 
 def _read_each(places: Sequence[tuple[Path, Place, int]]) -> list[_Found]:

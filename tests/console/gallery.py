@@ -11,6 +11,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -19,11 +20,14 @@ from playwright.sync_api import Browser, sync_playwright
 from server.demo import SESSION
 from server.replay import ReplayOptions
 from server.replay_command import Outputs, play_and_write
+from simulation.session import simulate
 from stream.journal import Journal
 from tests.console.busy_floor import busy_floor
 from tests.console.looking import Desk, chromium, desk
+from tests.golden.sessions import SESSIONS
 from tests.server.doubted import play_blinded
 from tests.server.service.house import House, house
+from vision.scenes.look import Look
 
 SIZES: Final = ((1920, 1080), (1280, 800), (1024, 768), (390, 844))
 TABLES: Final = 42
@@ -53,6 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             house(folder, folder / "state") as found,
         ):
             play_blinded(doubted, "BJ-08")
+            filmed = replace(SESSIONS["plain"], table="BJ-08", look=Look(width_px=1280, height_px=720, fps=10))
+            simulate(filmed, folder / "bj-08")
             found.staff()
             for width, height in sizes:
                 Gallery(used, found, asked.out, (width, height), asked.only).take()
@@ -106,6 +112,10 @@ class Gallery:
         if not self._is_asked(name):
             return
         at.page.get_by_text("Reading…").wait_for(state="detached")
+        for image in at.page.locator("main img").all():
+            image.scroll_into_view_if_needed()
+        at.page.wait_for_load_state("networkidle") if name.startswith("round") else None
+        at.page.evaluate("scrollTo(0, 0)")
         at.page.wait_for_timeout(_SETTLED_MS)
         at.page.screenshot(path=self._out / f"{name}.png", full_page=True)
         wide = at.page.evaluate("document.documentElement.scrollWidth")
@@ -120,7 +130,7 @@ _PAGES: Final = {
     "table-in-doubt": "table/BJ-08",
     "round": "round/bj-07/1",
     "round-late": "round/bj-07/4",
-    "incidents": "incidents/bj-07.2",
+    "incidents": "incidents/bj-07.4",
     "to-decide": "incidents/bj-08.1",
     "rounds": "rounds",
     "charts": "charts",
@@ -147,7 +157,35 @@ def _second_factor(officer: Desk) -> None:
     officer.page.locator(".secret").wait_for()
 
 
+def _menu(officer: Desk) -> None:
+    officer.go("floor")
+    menu = officer.page.get_by_role("button", name="Menu")
+    if menu.is_visible():
+        menu.click()
+
+
+def _moment(officer: Desk) -> None:
+    officer.go("round/bj-07/4")
+    events = officer.page.get_by_role("list", name="Events of the round").get_by_role("button")
+    events.filter(has_text=re.compile("pays|is paid")).first.click()
+
+
+def _closer(officer: Desk) -> None:
+    _moment(officer)
+    for _ in range(3):
+        officer.page.keyboard.press("+")
+
+
+def _full_screen(officer: Desk) -> None:
+    _moment(officer)
+    officer.page.keyboard.press("f")
+
+
 _DONE: Final[dict[str, Callable[[Desk], None]]] = {
+    "menu": _menu,
+    "viewer-moment": _moment,
+    "viewer-closer": _closer,
+    "viewer-full-screen": _full_screen,
     "offline": _offline,
     "second-factor": _second_factor,
 }

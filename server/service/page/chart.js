@@ -92,8 +92,8 @@ function grid({ from, to, step, up }, y) {
 
 function labels({ xs, across }, x) {
   const every = Math.max(1, Math.ceil(xs.length / 6));
-  return xs.filter((_, index) => index % every === 0).map((one) =>
-    s("text", { class: "axis", x: across(one), y: HEIGHT - 7, "text-anchor": anchor(across(one)) }, x(one)));
+  return xs.filter((_, index) => index % every === 0).map((one, index) =>
+    s("text", { class: index % 2 ? "axis second" : "axis", x: across(one), y: HEIGHT - 7, "text-anchor": anchor(across(one)) }, x(one)));
 }
 
 /** A label at the edge stays within the chart. */

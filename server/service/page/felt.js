@@ -170,11 +170,11 @@ function front(card) {
   const colour = isRed(card) ? "red" : "black";
   const isTen = rank(card).length > 1;
   const index = s("text", {
-    class: `index ${colour}`, x: -28, y: -33, textLength: isTen ? TEN_WIDTH : null, lengthAdjust: isTen ? "spacingAndGlyphs" : null,
+    class: `index ${colour}`, x: -28, y: -29, textLength: isTen ? TEN_WIDTH : null, lengthAdjust: isTen ? "spacingAndGlyphs" : null,
   }, rank(card));
   if (!(card[1] in SUITS)) return index;
   return [index,
-    s("path", { class: colour, transform: "translate(-29 -2) scale(1.35)", d: SUITS[card[1]] }),
+    s("path", { class: colour, transform: "translate(-28 2) scale(1.35)", d: SUITS[card[1]] }),
     s("path", { class: colour, transform: "translate(18 36) scale(2.9)", d: SUITS[card[1]] })];
 }
 

@@ -164,5 +164,5 @@ function refreshing(camera, image, note) {
 
 /** Said where there is no picture to show. */
 export const noPicture = () =>
-  h("div", { class: "picture none" }, h("p", {}, "No recording of this session lies here."),
+  h("div", { class: "picture none" }, h("p", {}, "There is no recording of this session."),
     h("p", { class: "quiet" }, "The felt is drawn from the journal alone."));

@@ -12,6 +12,8 @@ import { ago, clock, counted, day, moment, spoken } from "./words.js";
 const STATES = ["", "open", "assigned", "closed"];
 const NAMES = { "": "Open and assigned", open: "Open", assigned: "Assigned", closed: "Closed" };
 const TONES = { high: "bad", medium: "doubt", low: "even" };
+/** The detail lies below the queue, not beside it. */
+const STACKED = matchMedia("(max-width: 860px)");
 const WEIGHTS = { high: 3, medium: 2, low: 1 };
 
 export async function showQueue({ main, me, may, rest: [chosen = null], say, onLeave, onReturn }, signal) {
@@ -76,7 +78,10 @@ function draw(page) {
 }
 
 const title = (row) =>
-  row.codes.length ? row.codes.map(spoken).join(", ") : row.reviews + row.decided ? "A reading in doubt" : "Opened by hand";
+  row.codes.length ? row.codes.map(spoken).join(", ") : row.reviews + row.decided ? "A reading in doubt" : row.by_hand ? "Opened by hand" : "No incident";
+
+/** A round at which nothing was found and that nobody opened has a page all the same. */
+const isIncident = (row) => row.codes.length + row.reviews + row.decided > 0 || row.by_hand;
 
 const entry = (page, row) =>
   h("li", {}, h("button", { type: "button", class: `entry ${row.severity}`, "data-id": row.id, onclick: () => choose(page, row.id) },
@@ -100,6 +105,7 @@ async function choose(page, id) {
   history.replaceState(null, "", `#/incidents/${encodeURIComponent(id)}`);
   mark(page);
   await open(page);
+  if (STACKED.matches) page.detail.scrollIntoView();
 }
 
 async function open(page) {
@@ -125,8 +131,8 @@ function drawDetail(page, found) {
   put(page.detail,
     h("header", { class: "head" },
       h("div", {}, h("h2", { class: "big" }, title(incident)), h("p", { class: "quiet" }, `${incident.table} · round ${incident.round} · ${moment(incident.at)} (${ago(incident.at, Date.now() * 1e6)})`)),
-      h("span", { class: `badge ${TONES[incident.severity]}` }, `${spoken(incident.severity)} severity`),
-      h("span", { class: `badge ${incident.state === "closed" ? "good" : "even"}` }, incident.assignee && incident.state !== "closed" ? `With ${incident.assignee}` : NAMES[incident.state]),
+      isIncident(incident) && h("span", { class: `badge ${TONES[incident.severity]}` }, `${spoken(incident.severity)} severity`),
+      isIncident(incident) && h("span", { class: `badge ${incident.state === "closed" ? "good" : "even"}` }, incident.assignee && incident.state !== "closed" ? `With ${incident.assignee}` : NAMES[incident.state]),
       h("div", { class: "head-links" }, h("a", { class: "button", href: link, title: "Key o" }, "Watch the round"), files(page, incident))),
     proposals, page.decider?.drawn,
     h("div", { class: "notes" },

@@ -1,6 +1,6 @@
 // Looking closer at a picture: by buttons, keys, wheel, pinch and drag, also in full screen.
 
-import { h } from "./dom.js";
+import { h, s } from "./dom.js";
 
 const MOST = 12;
 const STEP = 1.5;
@@ -78,18 +78,22 @@ export function zoomable({ figure, stage, lens, onScale }) {
     apply();
   });
 
-  const full = tool("Full screen", "f", fill, "⛶");
+  const full = tool("Full screen", "f", fill, corners());
   const watchSize = new ResizeObserver(apply);
   watchSize.observe(stage);
   const onFull = () => full.setAttribute("aria-pressed", String(isFull()));
   figure.addEventListener("fullscreenchange", onFull);
   return {
-    tools: [tool("Smaller", "-", () => by(1 / STEP), "−"), level, tool("Larger", "+", () => by(STEP), "+"), tool("Whole picture", "0", whole, "1:1"), full],
+    tools: [tool("Smaller", "-", () => by(1 / STEP), "−"), level, tool("Larger", "+", () => by(STEP), "+"), tool("Whole picture", "0", whole, "Fit"), full],
     keys: { "+": () => by(STEP), "=": () => by(STEP), "-": () => by(1 / STEP), 0: whole, f: fill },
     scale: () => view.scale,
     end: () => watchSize.disconnect(),
   };
 }
+
+const corners = () =>
+  s("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" },
+    s("path", { d: "M2 6V2H6M10 2H14V6M14 10V14H10M6 14H2V10", fill: "none", stroke: "currentColor", "stroke-width": 1.8 }));
 
 /** A button of the picture's toolbar, with its key in its tip. */
 export const tool = (name, key, work, text = name) =>

@@ -22,7 +22,7 @@ from stream.journal import Journal
 from tests.console.busy_floor import shifted
 from tests.golden.sessions import heard
 from tests.server.doubted import TRUE, play_blinded, table
-from tests.server.service.house import House, house, write
+from tests.server.service.house import House, house, until, write
 
 SECOND_NS: Final = 1_000_000_000
 HOUR_NS: Final = 3600 * SECOND_NS
@@ -140,3 +140,14 @@ def test_deciding_an_old_item_does_not_make_its_table_look_new(tmp_path: Path) -
         assert after["last_seq"] > before["last_seq"]
         assert after["last_at"] == before["last_at"]
         assert found.get(officer, "/api/tables/BJ-01")["now"]["session"] == "new"
+
+
+def test_a_journal_that_cannot_be_read_from_its_start_is_shown_under_its_name(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "bj-30.journal").write_bytes(b"this is no journal")
+    with opened(tmp_path) as found, found.signed_in("pit") as pit:
+        until(lambda: found.get(pit, "/api/tables"))
+        (table,) = found.get(pit, "/api/tables")
+        assert (table["table"], table["now"]["state"]) == ("bj-30", "unreadable")
+        assert "bj-30.journal" in standing(found, "bj-30")["fault"]
