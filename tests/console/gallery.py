@@ -11,11 +11,13 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Error as PlaywrightError
 
 from server.demo import SESSION
 from server.replay import ReplayOptions
@@ -57,7 +59,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             house(folder, folder / "state") as found,
         ):
             play_blinded(doubted, "BJ-08")
-            filmed = replace(SESSIONS["plain"], table="BJ-08", look=Look(width_px=1280, height_px=720, fps=10))
+            filmed = replace(
+                SESSIONS["plain"], table="BJ-08", look=Look(width_px=1280, height_px=720, fps=10)
+            )
             simulate(filmed, folder / "bj-08")
             found.staff()
             for width, height in sizes:
@@ -113,11 +117,12 @@ class Gallery:
             return
         at.page.get_by_text("Reading…").wait_for(state="detached")
         for image in at.page.locator("main img").all():
-            image.scroll_into_view_if_needed()
-        at.page.wait_for_load_state("networkidle") if name.startswith("round") else None
+            with suppress(PlaywrightError):
+                image.scroll_into_view_if_needed(timeout=_SETTLED_MS)
+                image.evaluate("one => one.decode()")
         at.page.evaluate("scrollTo(0, 0)")
         at.page.wait_for_timeout(_SETTLED_MS)
-        at.page.screenshot(path=self._out / f"{name}.png", full_page=True)
+        at.page.screenshot(path=self._out / f"{name}.png", full_page="screen" not in name)
         wide = at.page.evaluate("document.documentElement.scrollWidth")
         if wide > self._size[0]:
             print(f"{self._out.name}/{name}: {wide} px wide", file=sys.stderr)

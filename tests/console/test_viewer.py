@@ -60,7 +60,9 @@ def test_labels_of_many_cards_on_one_heap_are_led_apart(officer: Desk) -> None:
     def card(number: int) -> dict[str, Any]:
         x, y = 300 + number % 6 * 9, 200 + number // 6 * 9
         corners = [[x, y], [x + 20, y], [x + 20, y + 30], [x, y + 30]]
-        return {"anchor": [x + 5, y + 7], "corners": corners, "width": 34, "height": 20}
+        anchor, point = [x - 5, y - 7], [x + 5, y + 7]
+        size = {"width": 34, "height": 20}
+        return {"anchor": anchor, "point": point, "corners": corners, **size}
 
     labels = [card(number) for number in range(40)]
     placed = officer.page.evaluate(_PLACED, [labels, {"width": 640, "height": 360}])

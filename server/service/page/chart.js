@@ -92,12 +92,13 @@ function grid({ from, to, step, up }, y) {
 
 function labels({ xs, across }, x) {
   const every = Math.max(1, Math.ceil(xs.length / 6));
-  return xs.filter((_, index) => index % every === 0).map((one, index) =>
-    s("text", { class: index % 2 ? "axis second" : "axis", x: across(one), y: HEIGHT - 7, "text-anchor": anchor(across(one)) }, x(one)));
+  const shown = xs.filter((_, index) => index % every === 0);
+  return shown.map((one, index) =>
+    s("text", { class: shown.length > 3 && index % 2 ? "axis second" : "axis", x: across(one), y: HEIGHT - 7, "text-anchor": anchor(across(one)) }, x(one)));
 }
 
 /** A label at the edge stays within the chart. */
-const anchor = (at) => (at > WIDTH - 40 ? "end" : "middle");
+const anchor = (at) => (at > WIDTH - 40 ? "end" : at < EDGE.left + 20 ? "start" : "middle");
 
 const drawLine = ({ name, points }, { across, up }, index, { x, y }) => [
   s("polyline", { class: "curve", points: points.map((one) => `${across(one.x)},${up(one.y)}`).join(" ") }),

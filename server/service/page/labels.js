@@ -1,8 +1,11 @@
-// Labels beside cards: none covers another, however small or close the cards are.
+// Labels beside cards: none covers another, however small or close the cards are, and none covers
+// a card's index where there is room elsewhere.
 
 const GAP = 0.12;
 const RINGS = 24;
 const DIRECTIONS = 12;
+/** Covering an index is a lesser evil than covering half a label, and than standing far away. */
+const INDEX_COST = 0.35;
 
 const box = ({ width, height }, [x, y]) => ({ left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2 });
 
@@ -14,7 +17,9 @@ const grown = (one, by) => ({ left: one.left - by, right: one.right + by, top: o
 
 const within = (one, bounds) => one.left >= 0 && one.top >= 0 && one.right <= bounds.width && one.bottom <= bounds.height;
 
-/** Where a label may stand, the best place first: at the card's index, beside the card, further off. */
+const holds = (one, [x, y]) => one.left <= x && x <= one.right && one.top <= y && y <= one.bottom;
+
+/** Where a label may stand, the best place first: at its anchor, beside the card, further off. */
 function* places({ anchor, corners, width, height }) {
   yield anchor;
   const xs = corners.map(([x]) => x), ys = corners.map(([, y]) => y);
@@ -33,17 +38,20 @@ function* places({ anchor, corners, width, height }) {
 }
 
 /**
- * Place labels ({ anchor, corners, width, height }) within `bounds` ({ width, height }), one after
+ * Place labels ({ anchor, point, corners, width, height }; `point` is the card's index) within `bounds` ({ width, height }), one after
  * another. Returns for each { x, y, isAway }: its middle, and whether it had to leave its card.
  */
 export function placeLabels(labels, bounds) {
   const taken = [];
+  const points = labels.map((one) => one.point);
   return labels.map((label) => {
     let best = null;
     for (const place of places(label)) {
       const own = box(label, place);
       const wanted = grown(own, GAP * label.height);
-      const cost = taken.reduce((sum, one) => sum + overlap(wanted, one), 0) + (within(own, bounds) ? 0 : label.width * label.height);
+      const covered = points.filter((one) => holds(own, one)).length;
+      const cost = taken.reduce((sum, one) => sum + overlap(wanted, one), 0) +
+        label.width * label.height * (INDEX_COST * covered + (within(own, bounds) ? 0 : 1));
       if (best === null || cost < best.cost) best = { cost, place, own };
       if (cost === 0) break;
     }

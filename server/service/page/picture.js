@@ -45,14 +45,25 @@ export function outline(camera, { x, y, angle }) {
 /** Where a card's index is: what lies on it leaves that open. */
 const index = ([[left, top], , [right, bottom]]) => [left + (right - left) * 0.22, top + (bottom - top) * 0.22];
 
+/** Beside the corner with the index, outside the card: what is read stays to be seen. */
+function beside(corners, width, height) {
+  const [left, top] = corners[0];
+  const middle = [0, 1].map((axis) => corners.reduce((sum, one) => sum + one[axis], 0) / corners.length);
+  const away = [left - middle[0], top - middle[1]];
+  const length = Math.hypot(...away) || 1;
+  return [left + (away[0] / length) * width * 0.55, top + (away[1] / length) * height * 0.7];
+}
+
 const kindOf = (track) => (track.isForeign ? "foreign" : track.face === "down" ? "down" : track.card ? "known" : "unread");
 
 /** The outlines of `table`'s cards and their labels; `size` is of a letter, in pixels of the picture. */
 function outlines(camera, table, size) {
   const seen = Object.values(table.tracks).filter((one) => one.source === `camera:${camera.name}`)
     .map((one) => ({ name: kindOf(one), corners: outline(camera, one), text: one.face === "up" ? (one.isForeign ? "no such card" : cardText(one.card)) : null }));
-  const told = seen.filter((one) => one.text).map((one) =>
-    ({ ...one, anchor: index(one.corners), width: size * (0.62 * one.text.length + 0.6), height: size * 1.3 }));
+  const told = seen.filter((one) => one.text).map((one) => {
+    const [width, height] = [size * (0.62 * one.text.length + 0.6), size * 1.3];
+    return { ...one, width, height, anchor: beside(one.corners, width, height), point: index(one.corners) };
+  });
   const placed = placeLabels(told, { width: camera.width_px, height: camera.height_px });
   return [
     seen.map((one) => s("polygon", { class: one.name, points: one.corners.map((corner) => corner.join()).join(" ") })),
@@ -66,7 +77,7 @@ const label = ({ name, text, width, height }, { x, y }, size) =>
     s("rect", { x: -width / 2, y: -height / 2, width, height, rx: height / 4 }),
     s("text", { y: size * 0.35, "font-size": size }, text));
 
-const leader = ({ name, anchor: [x1, y1] }, { x: x2, y: y2 }) => s("line", { class: `leader ${name}`, x1, y1, x2, y2 });
+const leader = ({ name, point: [x1, y1] }, { x: x2, y: y2 }) => s("line", { class: `leader ${name}`, x1, y1, x2, y2 });
 
 /**
  * A frame for a camera's picture. `show(table)` draws the outlines; `clip` is its <video> where it

@@ -21,6 +21,7 @@ export function zoomable({ figure, stage, lens, onScale }) {
     view.x = Math.min(0, Math.max(wide * (1 - view.scale), view.x));
     view.y = Math.min(0, Math.max(high * (1 - view.scale), view.y));
     lens.style.transform = `translate(${view.x}px, ${view.y}px) scale(${view.scale})`;
+    lens.style.setProperty("--zoom", view.scale);
     stage.classList.toggle("close", view.scale > 1);
     level.textContent = `${Math.round(view.scale * 100)}%`;
     onScale();
