@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import cv2
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +28,7 @@ from models.errors import PitwatchError, TechnicianError
 from server.clips import Clips
 from stream.journal import Place, read_on, verify_journal
 from stream.signing import Signer, is_digest_signed
+from vision.crops import as_png, decoded
 
 PURPOSE: Final = "snapshot 1"
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
@@ -80,8 +80,7 @@ def pixels_sha256(image: NDArray[np.uint8]) -> str:
 
 def snapshot(image: NDArray[np.uint8], facts: Facts, signer: Signer) -> bytes:
     """Return a BGR picture as a signed PNG."""
-    _, png = cv2.imencode(".png", image)
-    *parts, end = _chunks(bytes(png), "the picture just made")
+    *parts, end = _chunks(as_png(image), "the picture just made")
     text = (
         f"{facts.table}, round {facts.round}, camera {facts.camera}, {utc(facts.at)}, "
         f"picture {facts.frame} of {facts.file}; journal {facts.session} entry {facts.entry}"
@@ -116,7 +115,8 @@ def check_snapshot(content: bytes, where: str, key: bytes | None = None) -> Chec
     if key is not None and key != public:
         raise _not_so(where, f"it is signed by another key, {public.hex()}")
     facts = _facts(parts, where)
-    if pixels_sha256(_image(content, where)) != facts.pixels_sha256:
+    image = decoded(content)
+    if image is None or pixels_sha256(image) != facts.pixels_sha256:
         raise _not_so(where, "its picture is not the one that its facts name")
     return Checked(facts, public.hex())
 
@@ -152,13 +152,6 @@ def _facts(parts: list[bytes], where: str) -> Facts:
             except msgspec.DecodeError as fault:
                 raise _not_so(where, f"its facts cannot be read: {fault}") from fault
     raise _not_so(where, "it names no facts")
-
-
-def _image(content: bytes, where: str) -> NDArray[np.uint8]:
-    image = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_COLOR)
-    if image is None:
-        raise _not_so(where, "its picture cannot be decoded")
-    return np.asarray(image, np.uint8)
 
 
 def _chunks(content: bytes, where: str) -> list[bytes]:

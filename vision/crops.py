@@ -86,6 +86,18 @@ def encoded(image: NDArray[np.uint8]) -> bytes:
     return bytes(jpeg_bytes)
 
 
+def as_png(image: NDArray[np.uint8]) -> bytes:
+    """Return a BGR picture as PNG, without loss."""
+    _, png_bytes = cv2.imencode(".png", image)
+    return bytes(png_bytes)
+
+
+def decoded(content: bytes) -> NDArray[np.uint8] | None:
+    """Return a picture's file as BGR ``(H, W, 3)``; ``None`` where it is none."""
+    image = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_COLOR)
+    return None if image is None else np.asarray(image, np.uint8)
+
+
 def _sized(piece: NDArray[np.uint8], width: int, height: int) -> NDArray[np.uint8]:
     how = cv2.INTER_AREA if width < piece.shape[1] else cv2.INTER_CUBIC
     return np.asarray(cv2.resize(piece, (width, height), interpolation=how), np.uint8)

@@ -241,7 +241,7 @@ def picture_times(mp4: bytes) -> tuple[int, ...]:
         TechnicianError: it is no video.
     """
     try:
-        with av.open(io.BytesIO(mp4)) as container:
+        with av.open(io.BytesIO(mp4), "r") as container:
             stream = container.streams.video[0]
             base = _base(stream)
             stamps = sorted(

@@ -1,6 +1,7 @@
 """Recordings found beside the journals, and the pictures and clips of a session out of them."""
 
 import asyncio
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
@@ -16,7 +17,7 @@ from devices.cameras.footage import Footage
 from devices.cameras.frame import Frame
 from models.errors import PitwatchError, TechnicianError
 from models.events import CardSighted, ForeignCardSighted
-from models.layout import TableLayout
+from models.layout import CARD_HEIGHT_MM, CARD_WIDTH_MM, TableLayout
 from models.session import CameraRecord
 from models.session import Session as Description
 from server.clips import Clips
@@ -35,6 +36,8 @@ WHOLE_WIDTH_PX: Final = 420
 """A card with its surroundings is for people to decide by."""
 _MARK_MM: Final = 4.0
 """How far outside a card's edge its mark lies, so that it hides nothing of it."""
+_AROUND: Final = 32
+"""Points of a circle."""
 _PLACES: Final = (SESSION_FILE, f"*/{SESSION_FILE}", f"recordings/*/{SESSION_FILE}")
 """The last is where a table records beside its journal, as `pitwatch simulate --live` does."""
 _MARGIN_NS: Final = 1_000_000_000
@@ -204,11 +207,23 @@ def whole_cards(found: Found, camera: str, sightings: Iterable[Sighting]) -> Map
     felt = locate(record.view, where=camera)
 
     def whole(image: NDArray[np.uint8], one: Sighting) -> bytes:
-        around = Pose(one.x_mm, one.y_mm, one.angle_deg).outline_mm(_MARK_MM)
-        corners = [(float(x), float(y)) for x, y in felt.outline_px(around)]
+        corners = [(float(x), float(y)) for x, y in felt.outline_px(mark_mm(one))]
         return in_surroundings(image, corners, WHOLE_WIDTH_PX)
 
     return _pieces(found, camera, sightings, whole)
+
+
+def mark_mm(one: Sighting) -> NDArray[np.float64]:
+    """Return a line around a card on the felt, ``(N, 2)``.
+
+    It goes along the card's edges; of a foreign card, whose angle nobody tells, around it.
+    """
+    if isinstance(one, CardSighted):
+        return Pose(one.x_mm, one.y_mm, one.angle_deg).outline_mm(_MARK_MM)
+    radius_mm = math.hypot(CARD_WIDTH_MM, CARD_HEIGHT_MM) / 2 + _MARK_MM
+    turns = np.linspace(0, 2 * np.pi, _AROUND, endpoint=False)
+    middle = np.array((one.x_mm, one.y_mm))
+    return middle + radius_mm * np.stack((np.cos(turns), np.sin(turns)), axis=1)
 
 
 def _record(found: Found, camera: str) -> CameraRecord | None:
