@@ -215,5 +215,6 @@ async def metrics(request: Request) -> Response:
         meters.last_seq.labels(view.session).set(view.last_seq)
         meters.open_reviews.labels(view.session).set(view.reviews)
         meters.violations.labels(view.session).set(view.violations)
-        meters.faults.labels(view.session).set(len(view.troubles) + (view.fault is not None))
+        at_fault = () if view.presence == "recorded" else view.troubles
+        meters.faults.labels(view.session).set(len(at_fault) + (view.fault is not None))
     return Response(generate_latest(meters.registry), media_type=CONTENT_TYPE_LATEST)

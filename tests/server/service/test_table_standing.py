@@ -151,3 +151,24 @@ def test_a_journal_that_cannot_be_read_from_its_start_is_shown_under_its_name(
         (table,) = found.get(pit, "/api/tables")
         assert (table["table"], table["now"]["state"]) == ("bj-30", "unreadable")
         assert "bj-30.journal" in standing(found, "bj-30")["fault"]
+
+
+def test_a_fault_at_the_end_of_a_recording_alerts_nobody(tmp_path: Path) -> None:
+    with opened(tmp_path) as found, found.signed_in("engineer") as engineer:
+
+        def alerted(number: int) -> bool:
+            line = f'pitwatch_session_faults{{session="bj-01"}} {number}.0'
+            return line in engineer.get("/metrics").text
+
+        with Journal.create(tmp_path / "bj-01.journal") as journal:
+            journal.append_all([RoundOpened(at=1, table="BJ-01", round=1), lost()])
+            until(lambda: alerted(1))
+        until(lambda: alerted(0))
+    assert standing_lost(tmp_path) == ["link_lost"]
+
+
+def standing_lost(folder: Path) -> list[str]:
+    """Return the faults of BJ-01 that lasted to the end, as another service tells them."""
+    with house(folder, folder / "another state") as found:
+        found.staff()
+        return [one["kind"] for one in standing(found)["troubles"]]
