@@ -35,7 +35,7 @@ export const passedText = ({ kind, count }) => {
 
 const STATES = {
   "no round": ["No round yet", "idle"], "round open": ["In play", "live"],
-  "between rounds": ["Between", "idle"], unreadable: ["Journal unreadable", "bad"],
+  "between rounds": ["Between", "idle"], unreadable: ["Unreadable", "bad"],
 };
 const NOT_LIVE = { quiet: ["Quiet", "idle"], recorded: ["Recorded", "idle"] };
 

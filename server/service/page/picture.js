@@ -86,7 +86,7 @@ const leader = ({ name, point: [x1, y1] }, { x: x2, y: y2 }) => s("line", { clas
  */
 export function pictureFrame(camera, { clip = null, live = false, actions = [] } = {}) {
   const over = s("svg", { class: "outlines", viewBox: `0 0 ${camera.width_px} ${camera.height_px}`, "aria-hidden": "true" });
-  const note = h("p", { class: "picture-note", role: "status" });
+  const note = h("p", { class: "picture-note", role: "status" }, clip && "Loading the video…");
   const video = clip && h("video", {
     src: clip.url, muted: true, playsinline: true, preload: "auto", "aria-label": `Camera ${camera.name}, the round's video`,
     onerror: () => { if (video.hasAttribute("src")) note.textContent = "The clip cannot be played."; },
