@@ -33,11 +33,13 @@ incident_files = typer.Typer(help="One file that proves what happened at a table
 configs = typer.Typer(help="The configuration of a live table.")
 reviews = typer.Typer(help="What the sensors left to a person.")
 reports = typer.Typer(help="Reports that the service signed.")
+snapshots = typer.Typer(help="Pictures that were taken out of the console.")
 app.add_typer(rulebooks, name="rulebooks", no_args_is_help=True)
 app.add_typer(journals, name="journal", no_args_is_help=True)
 app.add_typer(configs, name="config", no_args_is_help=True)
 app.add_typer(reviews, name="review", no_args_is_help=True)
 app.add_typer(reports, name="report", no_args_is_help=True)
+app.add_typer(snapshots, name="snapshot", no_args_is_help=True)
 app.add_typer(incident_files, name="incident", no_args_is_help=True)
 app.add_typer(decks, name="decks", no_args_is_help=True)
 app.add_typer(relay, name="relay", no_args_is_help=True)
@@ -764,6 +766,30 @@ def verify_report(
     from server import report_command
 
     report_command.verify_report(file, key, as_json=as_json)
+
+
+@snapshots.command("verify", epilog="[dim]pitwatch snapshot verify BJ-07-round-1.png[/dim]")
+def verify_snapshot(
+    file: Annotated[Path, typer.Argument(help="A snapshot, PNG, as the console saved it.")],
+    key: Annotated[
+        Path | None, typer.Option(metavar="PUBLIC.pem", help="Who must have signed it.")
+    ] = None,
+    journal: Annotated[
+        Path | None, typer.Option(help="Hold it against the table's journal.")
+    ] = None,
+    recording: Annotated[
+        Path | None, typer.Option(help="Hold it against the session's folder, pixel by pixel.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Check a picture's signature, and say which table, round and moment it shows.
+
+    One changed byte is found. With --journal the entry that it rests on must stand there; with
+    --recording the recorded video must show the same picture at that time.
+    """
+    from server import snapshot_command
+
+    snapshot_command.verify_snapshot(file, key, journal, recording, as_json=as_json)
 
 
 @incident_files.command(

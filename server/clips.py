@@ -28,6 +28,16 @@ class Clip:
     mp4: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One picture, and where it lies in the recording."""
+
+    frame: Frame
+    file: Path
+    number: int
+    """In that file, from 0 in the order of time."""
+
+
 class Clips:
     """One session folder's pictures. ``camera`` is a camera's name; left out, the first one's.
 
@@ -56,6 +66,12 @@ class Clips:
             TechnicianError: the video cannot be read.
         """
         return self._footage(self._camera(camera)).frame_at(time_ns)
+
+    def picture(self, time_ns: int, camera: str | None = None) -> Picture:
+        """Return that picture with its place in the recording; raises as :meth:`frame_at`."""
+        footage = self._footage(self._camera(camera))
+        frame = footage.frame_at(time_ns)
+        return Picture(frame, *footage.place_of(frame.at_ns))
 
     def still(self, time_ns: int, camera: str | None = None) -> bytes:
         """Return that picture whole, as JPEG; raises as :meth:`frame_at`."""

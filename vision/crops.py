@@ -13,6 +13,10 @@ from vision.change import Rect
 Corners: TypeAlias = Sequence[tuple[float, float]]
 
 _QUALITY: Final = 85
+_AROUND: Final = 0.75
+"""So many of a card's longer sides are shown on each side of it."""
+_MARK_BGR: Final = (60, 214, 255)
+_EDGE_BGR: Final = (20, 24, 22)
 
 
 def jpeg(image: NDArray[np.uint8], crop: Rect, width: int) -> bytes:
@@ -49,10 +53,49 @@ def upright(image: NDArray[np.uint8], corners_px: Corners, width: int) -> bytes:
     return encoded(np.asarray(cv2.warpPerspective(image, laid, (width, height)), np.uint8))
 
 
+def in_surroundings(image: NDArray[np.uint8], outline_px: Corners, width: int) -> bytes:
+    """Cut a card whole out of a BGR picture, with what lies around it, and mark its outline.
+
+    Args:
+        image: ``(H, W, 3)`` uint8.
+        outline_px: a polygon around the card, in pixels of the picture.
+        width: of the result, in pixels.
+
+    Raises:
+        ValueError: the outline lies outside the picture, or ``width`` is below 1.
+    """
+    outline = np.array(outline_px, np.float64)
+    low, high = outline.min(axis=0), outline.max(axis=0)
+    margin = _AROUND * float((high - low).max())
+    left, top = np.maximum(0, np.floor(low - margin)).astype(int)
+    right, bottom = np.ceil(high + margin).astype(int)
+    piece = image[top : max(top, bottom), left : max(left, right)]
+    if not piece.size or width < 1:
+        raise ValueError(f"no card in outline {outline_px} of {image.shape[1]}x{image.shape[0]}")
+    scale = width / piece.shape[1]
+    sized = _sized(piece, width, max(1, round(piece.shape[0] * scale)))
+    corners = np.round((outline - (left, top)) * scale).astype(np.int32)
+    for colour, thick in ((_EDGE_BGR, 5), (_MARK_BGR, 2)):
+        cv2.polylines(sized, [corners], True, colour, thick, cv2.LINE_AA)
+    return encoded(sized)
+
+
 def encoded(image: NDArray[np.uint8]) -> bytes:
     """Return a BGR picture as JPEG."""
     _, jpeg_bytes = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, _QUALITY])
     return bytes(jpeg_bytes)
+
+
+def as_png(image: NDArray[np.uint8]) -> bytes:
+    """Return a BGR picture as PNG, without loss."""
+    _, png_bytes = cv2.imencode(".png", image)
+    return bytes(png_bytes)
+
+
+def decoded(content: bytes) -> NDArray[np.uint8] | None:
+    """Return a picture's file as BGR ``(H, W, 3)``; ``None`` where it is none."""
+    image = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_COLOR)
+    return None if image is None else np.asarray(image, np.uint8)
 
 
 def _sized(piece: NDArray[np.uint8], width: int, height: int) -> NDArray[np.uint8]:

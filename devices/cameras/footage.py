@@ -1,5 +1,6 @@
 """A camera's recorded video looked into at any moment, without playing what lies before."""
 
+import io
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -63,6 +64,26 @@ class Footage:
         if latest is None:
             raise self._nothing(at_ns, at_ns)
         return latest
+
+    def place_of(self, at_ns: int) -> tuple[Path, int]:
+        """Return in which file a picture lies that was taken at that very time, and its number.
+
+        Pictures of a file are numbered from 0 in the order of time; none of them is decoded.
+
+        Raises:
+            OperatorError: there is no such picture.
+            TechnicianError: the video cannot be read.
+        """
+        for number in reversed(self._between(at_ns, at_ns)):
+            file = self._files[number]
+            with self._opened(file) as (source, stream):
+                stamps = sorted(
+                    one.pts for one in source.demux(stream) if one.size and one.pts is not None
+                )
+                times = [self._taken_ns(stamp, stream) for stamp in stamps]
+            if at_ns in times:
+                return file, times.index(at_ns)
+        raise self._nothing(at_ns, at_ns)
 
     def frames(self, from_ns: int, to_ns: int) -> Iterator[Frame]:
         """Yield the pictures from one instant to another, both included, numbered from 0.
@@ -211,6 +232,26 @@ class _Copying:
             packet.pts, packet.dts = packet.pts - shift, packet.dts - shift
             packet.stream = self._stream
             self._container.mux(packet)
+
+
+def picture_times(mp4: bytes) -> tuple[int, ...]:
+    """Return when each picture of an MP4 is shown, nanoseconds from its start, in order.
+
+    Raises:
+        TechnicianError: it is no video.
+    """
+    try:
+        with av.open(io.BytesIO(mp4), "r") as container:
+            stream = container.streams.video[0]
+            base = _base(stream)
+            stamps = sorted(
+                one.pts for one in container.demux(stream) if one.size and one.pts is not None
+            )
+    except (av.error.FFmpegError, IndexError) as fault:
+        raise TechnicianError(
+            "the clip cannot be read", where="a clip", way_out="Ask for it again"
+        ) from fault
+    return tuple(presentation_ns(stamp, base) for stamp in stamps)
 
 
 def captioned(image: NDArray[np.uint8], text: str) -> NDArray[np.uint8]:

@@ -35,6 +35,7 @@ from server.service import (
     report_routes,
     rulebook_routes,
     series_routes,
+    snapshot_routes,
     streaming,
     video_evidence,
     video_routes,
@@ -141,6 +142,7 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
         lambda name, n: meters.events.labels(name).inc(n),
         Index(setup.state / INDEX_FILE),
         Ending(clock, setup.house.ended_after_hours),
+        clock.now_ns,
     )
     app.state.clock, app.state.meters, app.state.patience = clock, meters, setup.patience
     app.state.is_secure, app.state.house = setup.is_secure, setup.house
@@ -156,9 +158,11 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
     figures = (rulebook_routes, series_routes, clause_routes, page_routes)
     for routes in (router, *(part.router for part in (*parts, *casework, *figures))):
         app.include_router(routes)
+    page_routes.install(app)
     video_routes.install(app, Recordings(setup.recordings or setup.journals))
     app.include_router(video_evidence.router)
     app.include_router(moment_routes.router)
+    app.include_router(snapshot_routes.router)
     app.state.seats = asyncio.Semaphore(live_video.MOST)
     app.include_router(live_video.router)
     app.add_middleware(Gate, limiter=Limiter(limits.address, limits.kept), meters=meters)
@@ -220,5 +224,6 @@ async def metrics(request: Request) -> Response:
         meters.last_seq.labels(view.session).set(view.last_seq)
         meters.open_reviews.labels(view.session).set(view.reviews)
         meters.violations.labels(view.session).set(view.violations)
-        meters.faults.labels(view.session).set(len(view.troubles) + (view.fault is not None))
+        at_fault = () if view.presence == "recorded" else view.troubles
+        meters.faults.labels(view.session).set(len(at_fault) + (view.fault is not None))
     return Response(generate_latest(meters.registry), media_type=CONTENT_TYPE_LATEST)

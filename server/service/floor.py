@@ -14,8 +14,8 @@ from models.judgements import AnyEvent
 from server.service.ending import Ending
 from server.service.index import Index
 from server.service.session import Entry, Session
-from server.service.views import RoundRow, TableView
-from stream.clock import elapsed_ns
+from server.service.views import Presence, RoundRow, SessionView, TableView
+from stream.clock import HostClock, elapsed_ns
 from stream.files import JournalFiles
 from stream.journal import (
     AnotherJournal,
@@ -37,6 +37,8 @@ _WHOLE_EVERY: Final = 20
 _SIDE_BY_SIDE: Final = 16
 """So many journals are read on before those that are written get their turn."""
 _AFTER_FAULT_S: Final = 1.0
+LIVE_WITHIN_NS: Final = 600_000_000_000
+"""A table that dealt within this time is live; a shuffle takes a few minutes."""
 _TRIES: Final = 3
 """A journal must fail this often in a row: its writer may be opening or closing it."""
 
@@ -44,6 +46,7 @@ _SOURCES: Final = (
     "models/cards.py",
     "models/events.py",
     "models/judgements.py",
+    "server/service/device_standing.py",
     "server/service/index.py",
     "server/service/session.py",
     "server/service/views.py",
@@ -102,6 +105,7 @@ class Floor:
         on_read: Callable[[str, int], None] = lambda *_: None,
         index: Index | None = None,
         ending: Ending | None = None,
+        now_ns: Callable[[], int] | None = None,
     ) -> None:
         self.folder = folder
         self._ending = ending
@@ -121,6 +125,7 @@ class Floor:
         self._followed: dict[str, _Followed] = {}
         self._news = asyncio.Event()
         self._on_read = on_read
+        self._now_ns = now_ns or HostClock().now_ns
 
     async def run(self, every_ns: int = POLL_NS) -> None:
         """Follow the journals until cancelled."""
@@ -226,21 +231,36 @@ class Floor:
 
     def of_table(self, table: str) -> tuple[Session, ...]:
         """Return a table's sessions, oldest first."""
-        own = [one for one in self.sessions() if one.table == table]
+        own = [one for one in self.sessions() if _table_of(one) == table]
         return tuple(sorted(own, key=lambda one: (one.last_at or 0, one.name)))
 
     def tables(self) -> tuple[TableView, ...]:
         """Return every table by name."""
         own: dict[str, list[Session]] = {}
         for one in sorted(self.sessions(), key=lambda one: one.last_at or 0):
-            if one.table is not None:
-                own.setdefault(one.table, []).append(one)
-        return tuple(_table_view(name, sessions) for name, sessions in sorted(own.items()))
+            table = _table_of(one)
+            if table is not None:
+                own.setdefault(table, []).append(one)
+        return tuple(self._table_view(name, sessions) for name, sessions in sorted(own.items()))
 
     def table(self, name: str) -> TableView | None:
         """Return one table, as its newest session has it."""
         own = self.of_table(name)
-        return _table_view(name, own) if own else None
+        return self._table_view(name, own) if own else None
+
+    def view(self, session: Session) -> SessionView:
+        """Return a session as it stands, with whether it is live."""
+        return session.view(self._presence(session))
+
+    def _table_view(self, table: str, own: Sequence[Session]) -> TableView:
+        now = self.view(own[-1])
+        return TableView(table=table, now=now, sessions=tuple(one.name for one in own))
+
+    def _presence(self, session: Session) -> Presence:
+        if not self.is_written(session):
+            return "recorded"
+        away_ns = self._now_ns() - (session.last_at or 0)
+        return "live" if away_ns <= LIVE_WITHIN_NS else "quiet"
 
     async def entries(self, session: Session, after: int, at_most: int) -> tuple[Entry, ...]:
         """Return a session's next events after ``after``, never beyond what was folded.
@@ -345,8 +365,9 @@ class Floor:
         self._news = asyncio.Event()
 
 
-def _table_view(table: str, own: Sequence[Session]) -> TableView:
-    return TableView(table=table, now=own[-1].view(), sessions=tuple(one.name for one in own))
+def _table_of(session: Session) -> str | None:
+    """Return whose session it is; a journal of which nothing can be read stands for itself."""
+    return session.name if session.table is None and session.fault else session.table
 
 
 def _read_each(places: Sequence[tuple[Path, Place, int]]) -> list[_Found]:

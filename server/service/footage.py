@@ -20,6 +20,8 @@ class ClipView(msgspec.Struct, frozen=True):
     from_ns: int
     """The table's time where a player stands at 0 s."""
     to_ns: int
+    frames: tuple[int, ...]
+    """When each of its pictures is shown, nanoseconds from its start, in order."""
 
 
 class CameraView(msgspec.Struct, frozen=True, kw_only=True):

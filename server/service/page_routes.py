@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import PurePath
 from typing import Final
+from urllib.parse import quote
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 
-from server.service.problems import Problem
+from server.service.problems import Problem, answer
 
 _KINDS: Final = {
     ".css": "text/css",
@@ -53,6 +54,30 @@ async def console(request: Request) -> Response:
 async def part(request: Request, name: str) -> Response:
     """Give a part of the page."""
     return _given(request, name)
+
+
+async def inner(request: Request) -> Response:
+    """Send the browser from a page's path to its place in the console: a link that lost its #."""
+    return Response(status_code=307, headers={"Location": f"/#{quote(request.url.path)}"})
+
+
+for _page in ("floor", "tables", "incidents", "rounds", "charts", "rulebook", "people"):
+    router.add_api_route(f"/{_page}", inner, methods=["GET"])
+    router.add_api_route(f"/{_page}/{{rest:path}}", inner, methods=["GET"])
+
+
+def install(app: FastAPI) -> None:
+    """Have ``app`` show the page for an unknown address; a program is given a problem document."""
+    app.include_router(router)
+    app.add_exception_handler(404, _unknown)
+
+
+async def _unknown(request: Request, _: Exception) -> Response:
+    if "text/html" not in request.headers.get("Accept", ""):
+        return answer(404, "Not Found")
+    found = PARTS["index.html"]
+    headers = {"Cache-Control": "no-store"}
+    return Response(found.content, 404, headers, media_type=found.media_type)
 
 
 def _given(request: Request, name: str) -> Response:

@@ -132,8 +132,8 @@ async def table(request: Request, table: str) -> Response:
 @router.get("/api/sessions", **guarded(Right.SEE_TABLES, tuple[SessionView, ...]))
 async def sessions(request: Request, who: Who) -> Response:
     """List every session: a table's journal each."""
-    found = floor_of(request).sessions()
-    return give(tuple(one.view() for one in found if who.sees(one.table)))
+    floor = floor_of(request)
+    return give(tuple(floor.view(one) for one in floor.sessions() if who.sees(one.table)))
 
 
 def session_of(request: Request, name: str) -> Session:
@@ -149,7 +149,7 @@ def session_of(request: Request, name: str) -> Session:
 )
 async def session(request: Request, session: str) -> Response:
     """Show one session."""
-    return give(session_of(request, session).view())
+    return give(floor_of(request).view(session_of(request, session)))
 
 
 # --- rounds -------------------------------------------------------------------------------

@@ -11,15 +11,12 @@ import msgspec
 from msgspec.structs import replace
 
 from models.events import (
-    CameraFault,
-    CameraRecovered,
     CardDealt,
     CardExposed,
     Dealt,
-    DeviceReturned,
     Fact,
+    Observation,
     PaymentMade,
-    ReaderFault,
     ReviewResolved,
     RoundClosed,
     RoundOpened,
@@ -33,6 +30,7 @@ from models.judgements import (
     RoundResult,
     RoundSettled,
 )
+from server.service.device_standing import DeviceStanding
 from server.service.ending import Ending
 from server.service.index import ENDLESS, Index, Key, Sought
 from server.service.rows import Rows
@@ -41,7 +39,9 @@ from server.service.views import (
     Decided,
     HandRow,
     LedgerRow,
+    PassedFault,
     PaymentRow,
+    Presence,
     ReviewRow,
     RoundRow,
     Row,
@@ -114,6 +114,7 @@ class _Kept(msgspec.Struct, frozen=True, kw_only=True):
     undecided: int
     round: int | None
     troubles: tuple[Trouble, ...]
+    passed: tuple[PassedFault, ...]
     rows: tuple[tuple[int, int], ...]
     """Of each kind, how many there are and how many were ever made."""
 
@@ -151,7 +152,7 @@ class Session:
         """Events, each with its entry once somebody has asked for it."""
         self._in_hand: dict[int, _Round] = {}
         self._round: _Round | None = None
-        self._troubles: dict[tuple[str, str], Trouble] = {}
+        self._devices = DeviceStanding()
         self._started_at: int | None = None
         self._last_at: int | None = None
         self._closed = (0, 0)
@@ -204,7 +205,8 @@ class Session:
             ended=self._ended,
             undecided=self._undecided,
             round=None if self._round is None else self._round.row.round,
-            troubles=tuple(self._troubles.values()),
+            troubles=self._devices.troubles,
+            passed=self._devices.passed,
             rows=tuple((rows.count, rows.made) for rows in self._every_rows()),
         )
 
@@ -213,7 +215,7 @@ class Session:
         self._started_at, self._last_at = kept.started_at, kept.last_at
         self._fact_at = kept.fact_at
         self._closed, self._ended, self._undecided = kept.closed, kept.ended, kept.undecided
-        self._troubles = {(one.source, one.kind): one for one in kept.troubles}
+        self._devices = DeviceStanding(kept.troubles, kept.passed)
         for rows, (count, made) in zip(self._every_rows(), kept.rows, strict=True):
             rows.go_on(count, made)
         self._round = None if kept.round is None else self._own(kept.round)
@@ -360,8 +362,8 @@ class Session:
         """The time of its last event."""
         return self._last_at
 
-    def view(self) -> SessionView:
-        """Return the session as it stands."""
+    def view(self, presence: Presence = "recorded") -> SessionView:
+        """Return the session as it stands; only who follows its journal knows its presence."""
         return SessionView(
             session=self.name,
             table=self.table,
@@ -373,8 +375,10 @@ class Session:
             violations=len(self.violations),
             reviews=self._undecided,
             state=self._state(),
+            presence=presence,
             round=None if self._round is None else self._round.row.round,
-            troubles=tuple(self._troubles.values()),
+            troubles=self._devices.troubles,
+            passed=self._devices.passed,
             fault=self.fault,
         )
 
@@ -391,11 +395,14 @@ class Session:
         self.table = event.table or self.table
         if event.at is not None:
             self._started_at = event.at if self._started_at is None else self._started_at
-            self._last_at = max(self._last_at or 0, event.at)
+            if _is_of_the_table(event):
+                self._last_at = max(self._last_at or 0, event.at)
             if isinstance(event, Fact):
                 self._fact_at = max(self._fact_at or 0, event.at)
 
     def _take(self, event: AnyEvent) -> None:
+        if isinstance(event, Observation):
+            self._devices.take(event)
         if isinstance(event, RoundOpened):
             self._open(event)
         elif self._round is not None and isinstance(event, Fact):
@@ -608,17 +615,10 @@ class Session:
             )
         )
 
-    def _trouble(self, event: ReaderFault | CameraFault) -> None:
-        if isinstance(event, CameraFault) or event.kind in _LASTING:
-            found = Trouble(event.source, event.kind, event.at)
-            self._troubles.setdefault((event.source, event.kind), found)
 
-    def _returned(self, event: DeviceReturned) -> None:
-        for key in [key for key in self._troubles if key[0] == event.source]:
-            del self._troubles[key]
-
-    def _recovered(self, event: CameraRecovered) -> None:
-        self._troubles.pop((event.source, event.kind), None)
+def _is_of_the_table(event: AnyEvent) -> bool:
+    """Tell whether something happened at the table then; a decision may come days later."""
+    return isinstance(event, Fact | Observation) and not isinstance(event, ReviewResolved)
 
 
 def _judged(event: AnyEvent | UnknownEvent) -> int | None:
@@ -644,7 +644,6 @@ def _places(own: _Round) -> Hidden:
     return frozenset(place for place, cards in own.down.items() if cards > 0)
 
 
-_LASTING: Final = frozenset({"link_lost", "restarts_spent"})
 _ACTS: Final[Mapping[type, Callable[[Session, Any], None]]] = {
     CardDealt: Session._dealt,
     CardExposed: Session._exposed,
@@ -655,8 +654,4 @@ _ACTS: Final[Mapping[type, Callable[[Session, Any], None]]] = {
     ReviewResolved: Session._resolved,
     PaymentMade: Session._paid,
     LedgerPosted: Session._posted,
-    ReaderFault: Session._trouble,
-    CameraFault: Session._trouble,
-    DeviceReturned: Session._returned,
-    CameraRecovered: Session._recovered,
 }

@@ -1,6 +1,7 @@
 """Recordings found beside the journals, and the pictures and clips of a session out of them."""
 
 import asyncio
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
@@ -9,32 +10,41 @@ from pathlib import Path
 from typing import Final, Generic, TypeAlias, TypeVar
 
 import av
+import numpy as np
+from numpy.typing import NDArray
 
 from devices.cameras.footage import Footage
 from devices.cameras.frame import Frame
 from models.errors import PitwatchError, TechnicianError
 from models.events import CardSighted, ForeignCardSighted
-from models.layout import TableLayout
+from models.layout import CARD_HEIGHT_MM, CARD_WIDTH_MM, TableLayout
 from models.session import CameraRecord
 from models.session import Session as Description
 from server.clips import Clips
 from server.service.footage import CameraView, ClipView, Lens
 from stream.clock import elapsed_ns
 from stream.recording import SESSION_FILE, read_layout, video_files
-from vision.crops import jpeg
-from vision.felt import Felt, locate
+from vision.crops import in_surroundings, jpeg
+from vision.felt import Felt, Pose, locate
 
 FOUND_AGAIN_NS: Final = 5_000_000_000
 """How old the list of recordings may be."""
 AT_ONCE: Final = 2
 """How many videos are looked into at the same time: the tables' own work goes first."""
 CARD_WIDTH_PX: Final = 132
+WHOLE_WIDTH_PX: Final = 420
+"""A card with its surroundings is for people to decide by."""
+_MARK_MM: Final = 4.0
+"""How far outside a card's edge its mark lies, so that it hides nothing of it."""
+_AROUND: Final = 32
+"""Points of a circle."""
 _PLACES: Final = (SESSION_FILE, f"*/{SESSION_FILE}", f"recordings/*/{SESSION_FILE}")
 """The last is where a table records beside its journal, as `pitwatch simulate --live` does."""
 _MARGIN_NS: Final = 1_000_000_000
 _LATEST_LOOK_NS: Final = 1_000_000_000
 
 Sighting: TypeAlias = CardSighted | ForeignCardSighted
+Cut: TypeAlias = Callable[[NDArray[np.uint8], Sighting], bytes]
 
 T = TypeVar("T")
 
@@ -188,7 +198,48 @@ def card_pictures(found: Found, camera: str, sightings: Iterable[Sighting]) -> M
 
     The video is gone through once, so that a round's cards cost little more than one.
     """
-    record = next((one for one in found.description.cameras if one.name == camera), None)
+    return _pieces(found, camera, sightings, _read_piece)
+
+
+def whole_cards(found: Found, camera: str, sightings: Iterable[Sighting]) -> Mapping[int, bytes]:
+    """Return each card whole, marked, with its surroundings, as JPEG by the sighting's ``seq``.
+
+    Raises:
+        InstallerError: the camera's description fixes no felt.
+    """
+    record = _record(found, camera)
+    if record is None:
+        return {}
+    felt = locate(record.view, where=camera)
+
+    def whole(image: NDArray[np.uint8], one: Sighting) -> bytes:
+        corners = [(float(x), float(y)) for x, y in felt.outline_px(mark_mm(one))]
+        return in_surroundings(image, corners, WHOLE_WIDTH_PX)
+
+    return _pieces(found, camera, sightings, whole)
+
+
+def mark_mm(one: Sighting) -> NDArray[np.float64]:
+    """Return a line around a card on the felt, ``(N, 2)``.
+
+    It goes along the card's edges; of a foreign card, whose angle nobody tells, around it.
+    """
+    if isinstance(one, CardSighted):
+        return Pose(one.x_mm, one.y_mm, one.angle_deg).outline_mm(_MARK_MM)
+    radius_mm = math.hypot(CARD_WIDTH_MM, CARD_HEIGHT_MM) / 2 + _MARK_MM
+    turns = np.linspace(0, 2 * np.pi, _AROUND, endpoint=False)
+    middle = np.array((one.x_mm, one.y_mm))
+    return middle + radius_mm * np.stack((np.cos(turns), np.sin(turns)), axis=1)
+
+
+def _record(found: Found, camera: str) -> CameraRecord | None:
+    return next((one for one in found.description.cameras if one.name == camera), None)
+
+
+def _pieces(
+    found: Found, camera: str, sightings: Iterable[Sighting], cut: Cut
+) -> Mapping[int, bytes]:
+    record = _record(found, camera)
     if record is None:
         return {}
     start_ns = found.description.at
@@ -200,10 +251,10 @@ def card_pictures(found: Found, camera: str, sightings: Iterable[Sighting]) -> M
     latest = None
     for frame in footage.frames(due[0][0] - _MARGIN_NS, due[-1][0] + _MARGIN_NS):
         while due and frame.at_ns > due[0][0]:
-            _cut(latest, due.pop(0)[1], pieces)
+            _keep_piece(latest, due.pop(0)[1], cut, pieces)
         latest = frame
     for _, sighting in due:
-        _cut(latest, sighting, pieces)
+        _keep_piece(latest, sighting, cut, pieces)
     return pieces
 
 
@@ -214,11 +265,17 @@ def looked_at_ns(sighting: Sighting, record: CameraRecord, start_ns: int) -> int
     return by_number_ns if 0 <= by_number_ns - rested_ns <= _LATEST_LOOK_NS else rested_ns
 
 
-def _cut(frame: Frame | None, sighting: Sighting, pieces: dict[int, bytes]) -> None:
+def _keep_piece(
+    frame: Frame | None, sighting: Sighting, cut: Cut, pieces: dict[int, bytes]
+) -> None:
     """Keep a sighting's piece of a picture; one that lies outside it there is not."""
     if frame is not None and sighting.seq is not None:
         with suppress(ValueError):
-            pieces[sighting.seq] = jpeg(frame.image, sighting.crop, CARD_WIDTH_PX)
+            pieces[sighting.seq] = cut(frame.image, sighting)
+
+
+def _read_piece(image: NDArray[np.uint8], sighting: Sighting) -> bytes:
+    return jpeg(image, sighting.crop, CARD_WIDTH_PX)
 
 
 def _size_px(video: Path) -> tuple[int, int]:

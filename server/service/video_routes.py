@@ -13,6 +13,7 @@ from urllib.parse import quote
 import msgspec
 from fastapi import APIRouter, FastAPI, Query, Request, Response
 
+from devices.cameras.footage import picture_times
 from models.errors import OperatorError, PitwatchError
 from models.events import CardSighted, ForeignCardSighted
 from models.layout import TableLayout
@@ -33,6 +34,7 @@ from server.service.video import (
     camera_view,
     card_pictures,
     span_of,
+    whole_cards,
 )
 from server.service.views import RoundRow
 from simulation.house import table_layout
@@ -156,7 +158,8 @@ async def _camera(
     if row is not None:
         cut = await _clip(request, session, found, name, row)
         url = f"{base}/rounds/{row.round}/clips/{quote(name, '')}"
-        clip = ClipView(url, cut.span.begin_ns, cut.span.end_ns)
+        frames = await asyncio.to_thread(picture_times, cut.mp4)
+        clip = ClipView(url, cut.span.begin_ns, cut.span.end_ns, frames)
     pictures = f"{base}/pictures/{quote(name, '')}"
     live = (
         f"{base}/live/{quote(name, '')}" if name in cameras_live(request, session, found) else None
@@ -248,18 +251,27 @@ async def picture(
     "/api/sessions/{session}/cards/{seq}",
     **_showing("image/jpeg", {200: "The piece of the picture."}, _NO_PICTURE),
 )
-async def card(request: Request, who: Who, session: str, seq: int) -> Response:
+async def card(
+    request: Request,
+    who: Who,
+    session: str,
+    seq: int,
+    whole: Annotated[
+        bool, Query(description="The card whole, marked, with its surroundings.")
+    ] = False,
+) -> Response:
     """Give the piece of the picture that a sighting of a card rests on."""
     found = session_of(request, session)
     near = await _sightings(request, found, seq)
     recording = await recorded(request, found, near[0].at or 0)
     await note_look(request, who, found)
     video, source = video_of(request), near[0].source
-    key = (recording.folder, "card")
+    key = (recording.folder, "whole card" if whole else "card")
+    pictures = whole_cards if whole else card_pictures
 
     def cut() -> Mapping[Hashable, bytes]:
         same = [one for one in near if one.source == source]
-        pieces = card_pictures(recording, source.partition(":")[2], same)
+        pieces = pictures(recording, source.partition(":")[2], same)
         return {(*key, number): piece for number, piece in pieces.items()}
 
     jpeg = await _shown(video.pictures.one_of_many((*key, seq), cut, video.gate))

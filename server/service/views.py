@@ -9,6 +9,9 @@ from models.events import CardPlace, Decision, Spot
 from models.judgements import HandOutcome, RoundResult
 
 TableState: TypeAlias = Literal["no round", "round open", "between rounds", "unreadable"]
+Presence: TypeAlias = Literal["live", "quiet", "recorded"]
+"""``live``: its journal is being written and its last event is minutes old at most; ``quiet``: it
+is being written, but what it tells is older, as in a replay; ``recorded``: it is closed."""
 RoundStatus: TypeAlias = Literal["open", "final", "pending", "review"]
 T = TypeVar("T")
 
@@ -113,6 +116,15 @@ class Trouble(msgspec.Struct, frozen=True):
     since: int | None
 
 
+class PassedFault(msgspec.Struct, frozen=True):
+    """How often a device had a fault that is over: a dropped picture, a link that came back."""
+
+    source: str
+    kind: str
+    count: int
+    last_at: int | None
+
+
 class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     """One journal."""
 
@@ -120,6 +132,7 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     table: str | None
     started_at: int | None
     last_at: int | None
+    """When a sensor or a person at the table was heard last; later decisions do not count."""
     last_seq: int
     head: str
     """Hash of the last entry read, in hex; it stands for every entry before it."""
@@ -128,9 +141,12 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     reviews: int
     """Items that nobody has decided yet."""
     state: TableState
+    presence: Presence
     round: int | None
     """The round in play, or the last one."""
     troubles: tuple[Trouble, ...]
+    """Faults that last; of a recorded session, those that lasted at its end."""
+    passed: tuple[PassedFault, ...]
     fault: str | None
     """Why the journal cannot be read on; what was read before stands."""
 

@@ -36,10 +36,10 @@ class Desk:
     complaints: list[str] = field(default_factory=list)
 
     def sign_in(self, name: str, password: str = PASSWORD) -> None:
-        """Sign in by keyboard, and wait for the floor."""
+        """Sign in by keyboard, and wait for the bar with its pages."""
         self.page.goto(self.url)
         self.try_sign_in(name, password)
-        expect(self.page.get_by_role("navigation", name="Pages")).to_be_visible()
+        expect(self.page.get_by_role("link", name="Your account")).to_be_visible()
 
     def try_sign_in(self, name: str, password: str) -> None:
         """Fill in the sign-in and send it."""

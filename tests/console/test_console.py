@@ -16,6 +16,7 @@ from server.service.people import TwoPeople
 from server.service.totp import code_of, step_at
 from stream.clock import HostClock
 from stream.journal import Journal, read_journal
+from tests.console.busy_floor import shifted
 from tests.console.looking import Desk, desk
 from tests.golden.sessions import Heard, heard
 from tests.server.doubted import table
@@ -59,7 +60,7 @@ def test_a_table_settles_before_ones_eyes(browser: Browser, tmp_path: Path) -> N
     """The felt fills with the cards as they are dealt, and says what is due when it settles."""
     journals = tmp_path / "journals"
     journals.mkdir()
-    said = heard("plain")
+    said = shifted(heard("plain"), HostClock().now_ns())
     with Journal.create(journals / "bj-21.journal") as journal:
         live = table(journal, "BJ-21")
         observe(live, said[:8])
@@ -174,8 +175,8 @@ def test_a_card_in_doubt_is_decided_by_keyboard_and_the_round_settles(
         officer.page.get_by_role("button", name="6 of hearts").wait_for()
         officer.shot("decide")
         officer.page.keyboard.press(choice_of(officer, "6 of hearts"))
-        sign = officer.page.get_by_role("button", name="Sign as pit: it is the 6 of hearts")
-        expect(sign).to_be_enabled()
+        decide = officer.page.get_by_role("button", name="Decide as pit: it is the 6 of hearts")
+        expect(decide).to_be_enabled()
         officer.page.keyboard.press("Enter")
         officer.shows("The card is 6H.")
         officer.shot("decided")
@@ -350,11 +351,11 @@ def test_a_round_that_is_called_off_asks_for_a_reason(
         officer.go("incidents")
         officer.page.get_by_role("button", name="6 of hearts").wait_for()
         officer.page.keyboard.press("v")
-        sign = officer.page.get_by_role("button", name="Sign as surveillance")
-        sign.click()
+        decide = officer.page.get_by_role("button", name="Decide as surveillance")
+        decide.click()
         expect(officer.page.get_by_role("alert").first).to_contain_text("asks for a reason")
         officer.page.get_by_label("Reason", exact=True).fill("The cards fell to the floor.")
-        sign.click()
+        decide.click()
         officer.shows("The cards fell to the floor.")
         with own.signed_in("surveillance") as client:
             row = own.get(client, "/api/sessions/bj-08/rounds/1")

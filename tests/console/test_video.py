@@ -9,10 +9,12 @@ import httpx
 import numpy as np
 import pytest
 
-from models.events import RoundOpened
+from models.events import ForeignCardSighted, RoundOpened
+from server.service.video import mark_mm
 from stream.journal import Journal
 from tests.server.filmed import SIZE, START_NS, at, number_in, recording, shot
 from tests.server.service.house import House, house, write
+from vision.felt import Pose
 
 CLIP = "/api/sessions/bj-07/rounds/1/clips/overhead"
 
@@ -181,3 +183,48 @@ def test_a_closed_recording_has_no_live_video(at_work: House) -> None:
         answer = pit.get("/api/sessions/bj-07/live/overhead")
     assert camera["live"] is None
     assert answer.status_code == 404
+
+
+def test_the_picture_to_decide_by_shows_the_card_whole_and_marked(at_work: House) -> None:
+    """A card's reading piece ends at the card's edge; to decide, one must see what lies around."""
+    with at_work.signed_in("pit") as pit:
+        events = at_work.get(pit, "/api/sessions/bj-07/events", type="card_sighted", limit=20)
+        seen = [one for one in events["events"] if one["face"] == "up"][:4]
+        for one in seen:
+            path = f"/api/sessions/bj-07/cards/{one['seq']}"
+            whole = pit.get(path, params={"whole": True})
+            assert whole.status_code == 200
+            assert whole.content != pit.get(path).content
+            _check_marked(whole.content)
+
+
+def _check_marked(jpeg: bytes) -> None:
+    """The mark is a closed line around the card, with picture on all of its sides."""
+    picture = cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_COLOR)
+    assert picture is not None
+    hsv = cv2.cvtColor(picture, cv2.COLOR_BGR2HSV)
+    mark = cv2.inRange(hsv, (18, 120, 150), (34, 255, 255))
+    outlines, _ = cv2.findContours(mark, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
+    left, top, width, height = cv2.boundingRect(max(outlines, key=cv2.contourArea))
+    high, wide = picture.shape[:2]
+    assert min(left, top, wide - left - width, high - top - height) > 0.15 * min(width, height)
+    assert min(width / wide, height / high) > 0.2
+
+
+def test_a_foreign_card_is_marked_whole_though_its_angle_is_not_known() -> None:
+    foreign = ForeignCardSighted(
+        source="camera:overhead",
+        at=1,
+        track=3,
+        face="up",
+        card=None,
+        deck_fit=0.1,
+        x_mm=100.0,
+        y_mm=200.0,
+        frame=1,
+        crop=(0, 0, 9, 9),
+    )
+    mark = mark_mm(foreign) - (100.0, 200.0)
+    for angle_deg in (0, 30, 90):
+        corner = Pose(0.0, 0.0, angle_deg).corners_mm
+        assert np.hypot(*mark.T).min() > np.hypot(*corner.T).max()

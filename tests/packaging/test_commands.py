@@ -68,7 +68,10 @@ COMMANDS = (
     ("config schema", Exit.CLEAN),
     ("relay try relay.toml nobody", Exit.FINDINGS),
 )
-STARTED = ("serve", "console", "run", "relay run", "relay letters", "relay resend", "report verify")
+STARTED = (
+    *("serve", "console", "run", "relay run", "relay letters", "relay resend"),
+    *("report verify", "snapshot verify"),
+)
 """Commands with a test of their own."""
 
 
@@ -154,6 +157,17 @@ def test_the_console_runs(driven: Shell) -> None:
     with driven.running(line, lambda: answers(port)):
         _save_report(driven, f"http://127.0.0.1:{port}")
     driven.run("pitwatch report verify report.pdf --key service.pem", Exit.CLEAN)
+    line = "pitwatch snapshot verify round.png --key service.pem --recording evening"
+    driven.run(line, Exit.CLEAN)
+
+
+def _snapshot(officer: httpx.Client) -> bytes:
+    path = "/api/sessions/bj-01/rounds/1"
+    at = officer.get(path).json()["at"]
+    (camera, *_) = officer.get(f"{path}/footage").json()["cameras"]
+    taken = officer.get(f"{path}/snapshots/{camera['name']}", params={"at": at})
+    assert taken.status_code == 200, taken.text
+    return taken.content
 
 
 def _save_report(shell: Shell, url: str) -> None:
@@ -165,6 +179,7 @@ def _save_report(shell: Shell, url: str) -> None:
         until(lambda: officer.get("/api/sessions/bj-01/report.pdf").status_code == 200)
         report = officer.get("/api/sessions/bj-01/report.pdf").content
         (shell.folder / "report.pdf").write_bytes(report)
+        (shell.folder / "round.png").write_bytes(_snapshot(officer))
         (shell.folder / "service.pem").write_bytes(officer.get("/api/report-key").content)
 
 

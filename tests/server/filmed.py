@@ -1,5 +1,6 @@
 """A recorded session of pictures that each bear their own number, for clips and incidents."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -72,7 +73,7 @@ def session() -> Session:
     )
 
 
-def film(folder: Path, numbers: range, *, segment_s: float, close: bool = True) -> Film:
+def film(folder: Path, numbers: Sequence[int], *, segment_s: float, close: bool = True) -> Film:
     """Record pictures into the session ``folder`` as a live table does."""
     session = read_description(folder)
     recorder = Recorder(folder="", segment_minutes=segment_s / 60)
@@ -86,7 +87,7 @@ def film(folder: Path, numbers: range, *, segment_s: float, close: bool = True) 
     return filming
 
 
-def recording(folder: Path, numbers: range, *, segment_s: float) -> Film:
+def recording(folder: Path, numbers: Sequence[int], *, segment_s: float) -> Film:
     """Begin the recording of a table at work: its last segment is still being written."""
     described(folder, session())
     (folder / "layout.toml").write_text(library.layout_text("five-spots"))

@@ -1,8 +1,10 @@
 // Asking the service, and being told by it.
 
+import { checkConnection, reach, watchConnection } from "./connection.js";
+
 const KEPT = "pitwatch.csrf";
 
-/** A refusal of the service: `status`, and its own words. */
+/** A refusal of the service: `status`, and its own words; 0 where it cannot be reached. */
 export class Refused extends Error {
   constructor(status, problem, retryAfter) {
     super(problem?.detail ?? `the service answered ${status}`);
@@ -17,21 +19,31 @@ export async function ask(path, { method = "GET", body, signal } = {}) {
   const headers = { Accept: "application/json" };
   if (method !== "GET") headers["X-CSRF-Token"] = localStorage.getItem(KEPT) ?? "";
   if (body !== undefined) headers["Content-Type"] = "application/json";
-  const answer = await fetch(path, { method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body) });
+  const answer = await reached(path, { method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body) });
   if (answer.ok) return answer.status === 204 ? null : answer.json();
   const problem = await answer.json().catch(() => null);
   throw new Refused(answer.status, problem, answer.headers.get("Retry-After"));
 }
 
-/** Save what `path` gives as a file. Throws `Refused`. */
-export async function takeOut(path, name) {
-  const answer = await fetch(path);
+async function reached(path, options) {
+  try {
+    return await reach(path, options);
+  } catch (fault) {
+    if (fault.name === "AbortError") throw fault;
+    throw new Refused(0, { detail: "The service cannot be reached. Nothing was sent" }, null);
+  }
+}
+
+/** Save what `path` gives as a file, by its own name where none is given; return the name. Throws `Refused`. */
+export async function takeOut(path, name = null) {
+  const answer = await reached(path);
   if (!answer.ok) throw new Refused(answer.status, await answer.json().catch(() => null), null);
   const link = document.createElement("a");
   link.href = URL.createObjectURL(await answer.blob());
-  link.download = name;
+  link.download = name ?? /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition"))?.[1] ?? "";
   link.click();
   URL.revokeObjectURL(link.href);
+  return link.download;
 }
 
 export const post = (path, body) => ask(path, { method: "POST", body });
@@ -88,6 +100,7 @@ export async function roundStart(session, round, signal) {
  */
 export function follow(places, onEvent, onState) {
   let socket, timer, tries = 0, isOver = false;
+  const over = new AbortController();
   const known = { ...(places ?? {}) };
   const connect = () => {
     const from = Object.entries(known).map(([session, seq]) => `from=${one(`${session}:${seq}`)}`).join("&");
@@ -103,9 +116,15 @@ export function follow(places, onEvent, onState) {
       if (isOver) return;
       if (code === 1008) { onState("ended"); return; }
       onState("waiting");
+      checkConnection();
       timer = setTimeout(connect, Math.min(8000, 300 * 2 ** tries++));
     });
   };
+  watchConnection((isReached) => {
+    if (!isReached) onState("waiting");
+    else if (socket.readyState === WebSocket.OPEN) socket.close();
+    else if (socket.readyState === WebSocket.CLOSED) { clearTimeout(timer); connect(); }
+  }, over.signal);
   connect();
-  return () => { isOver = true; clearTimeout(timer); socket.close(); };
+  return () => { isOver = true; over.abort(); clearTimeout(timer); socket.close(); };
 }

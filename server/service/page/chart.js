@@ -2,25 +2,54 @@
 
 import { h, s } from "./dom.js";
 
+const SERIES = 5;
+const MARK_PX = 3.4;
+const MARKS = [
+  (r) => s("circle", { r }),
+  (r) => s("rect", { x: -r, y: -r, width: 2 * r, height: 2 * r }),
+  (r) => s("path", { d: `M0 ${-1.25 * r}L${1.2 * r} ${r}H${-1.2 * r}Z` }),
+  (r) => s("path", { d: `M0 ${-1.4 * r}L${1.4 * r} 0 0 ${1.4 * r} ${-1.4 * r} 0Z` }),
+  (r) => s("path", { d: `M${-r} ${-r}L${r} ${r}M${r} ${-r}L${-r} ${r}`, class: "cross" }),
+];
+const HATCHES = [null, "M0 8L8 0", "M0 4H8", "M4 0V8", "M0 8L8 0M0 0L8 8"];
 const WIDTH = 560;
 const HEIGHT = 190;
 const EDGE = { left: 52, right: 10, top: 12, bottom: 26 };
 
 /**
- * A chart of `series` ([{ name, tone, points: [{ x, y }] }]) as lines, or as bars where `bars`.
+ * A chart of up to five `series` ([{ name, points: [{ x, y }] }]) as lines, or as bars where `bars`
+ * or where there is but one x. Each series has a colour, a dash and a mark or a hatch of its own.
  *
  * @param x  how an x is written
  * @param y  how a y is written
  */
-export function chart({ title, about, series, x, y, bars = false }) {
+export function chart({ title, about, series: all, x, y, bars: asked = false }) {
+  const series = all.slice(0, SERIES);
   const points = series.flatMap((one) => one.points);
   if (!points.length) return panel(title, about, h("p", { class: "quiet" }, "Nothing to show yet."));
+  const bars = asked || new Set(points.map((one) => one.x)).size === 1;
   const axes = scales(points, bars);
   return panel(title, about,
     draw(title, series, axes, { x, y, bars }),
-    series.length > 1 && h("ul", { class: "legend" }, series.map((one) => h("li", { class: one.tone }, one.name))),
+    series.length > 1 && h("ul", { class: "legend series" }, series.map((one, index) => h("li", {}, key(index, bars), one.name))),
     h("details", {}, h("summary", {}, "As a table"), asTable(title, series, x, y)));
 }
+
+/** What a series looks like, small. */
+const key = (index, bars) =>
+  s("svg", { class: `key series-${index + 1}`, viewBox: "0 0 30 12", width: 30, height: 12, "aria-hidden": "true" }, bars
+    ? [s("rect", { class: "bar", x: 8, y: 0, width: 14, height: 12 }), hatch(index, { x: 8, y: 0, width: 14, height: 12 })]
+    : [s("line", { class: "curve", x1: 0, x2: 30, y1: 6, y2: 6 }), s("g", { class: "dot", transform: "translate(15 6)" }, MARKS[index](MARK_PX))]);
+
+/** Lines over a bar that tell its series where colours do not. */
+function hatch(index, { x, y, width, height }) {
+  if (!HATCHES[index] || height < 2) return null;
+  const id = `hatch-${hatches++}`;
+  return s("g", {},
+    s("pattern", { id, width: 8, height: 8, patternUnits: "userSpaceOnUse" }, s("path", { class: "hatch", d: HATCHES[index] })),
+    s("rect", { x, y, width, height, fill: `url(#${id})` }));
+}
+let hatches = 0;
 
 const panel = (title, about, ...children) =>
   h("section", { class: "panel chart", "aria-label": title }, h("h2", {}, title), h("p", { class: "quiet" }, about), children);
@@ -48,7 +77,8 @@ function nice(step) {
 
 function draw(title, series, axes, { x, y, bars }) {
   return s("svg", { class: "plot", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `${title}; the figures stand in the table below` },
-    grid(axes, y), labels(axes, x), series.map((one, index) => (bars ? drawBars(one, axes, index, series.length, { x, y }) : drawLine(one, axes, { x, y }))));
+    grid(axes, y), labels(axes, x),
+    series.map((one, index) => s("g", { class: `series-${index + 1}` }, bars ? drawBars(one, axes, index, series.length, { x, y }) : drawLine(one, axes, index, { x, y }))));
 }
 
 function grid({ from, to, step, up }, y) {
@@ -62,24 +92,29 @@ function grid({ from, to, step, up }, y) {
 
 function labels({ xs, across }, x) {
   const every = Math.max(1, Math.ceil(xs.length / 6));
-  return xs.filter((_, index) => index % every === 0).map((one) =>
-    s("text", { class: "axis", x: across(one), y: HEIGHT - 7, "text-anchor": anchor(across(one)) }, x(one)));
+  const shown = xs.filter((_, index) => index % every === 0);
+  return shown.map((one, index) =>
+    s("text", { class: shown.length > 3 && index % 2 ? "axis second" : "axis", x: across(one), y: HEIGHT - 7, "text-anchor": anchor(across(one)) }, x(one)));
 }
 
 /** A label at the edge stays within the chart. */
-const anchor = (at) => (at > WIDTH - 40 ? "end" : "middle");
+const anchor = (at) => (at > WIDTH - 40 ? "end" : at < EDGE.left + 20 ? "start" : "middle");
 
-const drawLine = ({ tone, points }, { across, up }, { x, y }) => [
-  s("polyline", { class: `curve ${tone}`, points: points.map((one) => `${across(one.x)},${up(one.y)}`).join(" ") }),
-  points.length <= 80 && points.map((one) => s("circle", { class: `dot ${tone}`, cx: across(one.x), cy: up(one.y), r: 2.6 }, s("title", {}, `${x(one.x)}: ${y(one.y)}`))),
+const drawLine = ({ name, points }, { across, up }, index, { x, y }) => [
+  s("polyline", { class: "curve", points: points.map((one) => `${across(one.x)},${up(one.y)}`).join(" ") }),
+  points.length <= 80 && points.map((one) =>
+    s("g", { class: "dot", transform: `translate(${across(one.x)} ${up(one.y)})` }, MARKS[index](MARK_PX), s("title", {}, `${name}, ${x(one.x)}: ${y(one.y)}`))),
 ];
 
-function drawBars({ tone, points }, { across, up, slot }, index, many, { x, y }) {
+function drawBars({ name, points }, { across, up, slot }, index, many, { x, y }) {
   const width = Math.min(34, (slot * 0.7) / many);
-  return points.map((one) => s("rect", {
-    class: `bar ${tone}`, x: across(one.x) - (width * many) / 2 + index * width, y: Math.min(up(0), up(one.y)), width,
-    height: Math.max(1, Math.abs(up(0) - up(one.y))), rx: 2,
-  }, s("title", {}, `${x(one.x)}: ${y(one.y)}`)));
+  return points.map((one) => {
+    const place = {
+      x: across(one.x) - (width * many) / 2 + index * width, y: Math.min(up(0), up(one.y)), width: Math.max(1, width - 1.5),
+      height: Math.max(1, Math.abs(up(0) - up(one.y))),
+    };
+    return s("g", {}, s("rect", { class: "bar", ...place, rx: 2 }), hatch(index, place), s("title", {}, `${name}, ${x(one.x)}: ${y(one.y)}`));
+  });
 }
 
 function asTable(title, series, x, y) {

@@ -12,7 +12,6 @@ const HOUR = 60 * MINUTE;
 const PIECES = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 4 * HOUR, 24 * HOUR];
 const PIECE_NAMES = ["1 minute", "5 minutes", "15 minutes", "1 hour", "4 hours", "1 day"];
 const SPANS = { "": "Everything", 1: "Last day", 7: "Last 7 days", 31: "Last 31 days" };
-const TONES = ["gold", "even", "good", "bad", "doubt"];
 const MOST = 5;
 const WANTED_PIECES = 30;
 
@@ -40,7 +39,7 @@ async function draw(page) {
   ]);
   const x = stamp(piece);
   put(page.place,
-    chart({ title: "Pace", about: "Rounds an hour, a table's mean", x, y: (one) => one.toFixed(0), series: paceOf(pace) }),
+    chart({ title: "Pace", about: "Rounds an hour, a table's mean", x, y: rough, series: paceOf(pace) }),
     hold && chart({ title: "Hold", about: "The house's gain of what was staked, settled rounds", x, y: percent, series: holdOf(hold) }),
     chart({ title: "Mistakes by shift", about: `Of 100 rounds; shifts start at ${houseShifts().join(", ")} (${houseZone()})`, x: stamp(8 * HOUR), y: (one) => one.toFixed(1), bars: true, series: mistakesOf(mistakes) }),
     chart({ title: "Sensor errors", about: "Of a sensor's readings; the worst five", x, y: fine, series: sensorsOf(sensors) }));
@@ -56,6 +55,8 @@ function asked({ table, days, piece, sessions }) {
   return { table, piece: piece ? Number(piece) : fit, from: from || null };
 }
 
+/** Two digits of a small number, and no more than the whole of a large one. */
+const rough = (one) => (Math.abs(one) < 10 ? String(Number(one.toPrecision(2))) : one.toFixed(0));
 const percent = (one) => `${one.toFixed(Math.abs(one) < 10 ? 1 : 0)}%`;
 const fine = (one) => `${one.toFixed(one && Math.abs(one) < 1 ? 2 : 1)}%`;
 
@@ -80,12 +81,12 @@ function folded(series) {
 
 const paceOf = (series) => {
   const points = folded(series).map(([x, { value, lines }]) => ({ x, y: value / lines / (series.piece_ns / HOUR) }));
-  return points.length ? [{ name: "Rounds an hour", tone: "gold", points }] : [];
+  return points.length ? [{ name: "Rounds an hour", points }] : [];
 };
 
 const holdOf = (series) => {
   const points = folded(series).filter(([, { of }]) => of > 0).map(([x, { value, of }]) => ({ x, y: (100 * value) / of }));
-  return points.length ? [{ name: "Hold", tone: "good", points }] : [];
+  return points.length ? [{ name: "Hold", points }] : [];
 };
 
 const total = (line) => line.points.reduce((sum, one) => sum + one.value, 0);
@@ -93,12 +94,12 @@ const per100 = (one) => ({ x: one.at, y: one.of ? (100 * one.value) / one.of : 0
 
 function mistakesOf(series) {
   const lines = [...series.lines].sort((one, other) => total(other) - total(one)).slice(0, MOST);
-  return lines.map((line, index) => ({ name: `${spoken(line.label)} (${counted(total(line), "mistake")})`, tone: TONES[index], points: line.points.map(per100) }));
+  return lines.map((line) => ({ name: `${spoken(line.label)} (${counted(total(line), "mistake")})`, points: line.points.map(per100) }));
 }
 
 function sensorsOf(series) {
   const rate = (line) => total(line) / Math.max(1, line.points.reduce((sum, one) => sum + one.of, 0));
   const lines = [...series.lines].sort((one, other) => rate(other) - rate(one)).slice(0, MOST);
-  return lines.map((line, index) => ({ name: line.label, tone: TONES[index], points: line.points.filter((one) => one.of > 0).map(per100) }))
+  return lines.map((line) => ({ name: line.label, points: line.points.filter((one) => one.of > 0).map(per100) }))
     .filter((line) => line.points.length);
 }

@@ -1,4 +1,4 @@
-// Deciding a review item: the pictures, what it may be, and one's name under the choice.
+// Deciding a review item: the pictures, what it may be, and the choice in one's own name.
 
 import { ask, maybe, paths, post, query } from "./api.js";
 import { h, put, s } from "./dom.js";
@@ -25,20 +25,20 @@ export const approvalPath = (incident, item) => `/api/incidents/${encodeURICompo
 /** Where a decision on an item is sent. */
 const decisionPath = (review) => `/api/incidents/${encodeURIComponent(`${review.session}.${review.round}`)}/reviews/${review.item}/decision`;
 
-/** Returns { drawn, onKey }; `done` is called with what to say once it is signed. */
+/** Returns { drawn, onKey }; `done` is called with what to say once it stands in the journal. */
 export function decider(review, me, done) {
   const cards = review.candidates.filter((one) => IS_CARD.test(one));
   const state = { choice: null, decision: null };
   const reason = h("textarea", { id: "why", rows: 2, maxlength: 4000 });
   const fault = h("p", { class: "bad", role: "alert" });
   const where = placeFields();
-  const sign = h("button", { type: "button", class: "main", disabled: true, onclick: () => send() });
+  const confirm = h("button", { type: "button", class: "main", disabled: true, onclick: () => send() });
   const buttons = [];
   const choose = (decision, choice) => {
     Object.assign(state, { decision, choice });
     for (const one of buttons) one.drawn.setAttribute("aria-pressed", one.decision === decision && one.choice === choice);
-    sign.disabled = false;
-    put(sign, `Sign as ${me.name}: ${told(state)} `, h("kbd", {}, "Enter"));
+    confirm.disabled = false;
+    put(confirm, `Decide as ${me.name}: ${told(state)} `, h("kbd", {}, "Enter"));
     const way = WAYS.find((one) => one.decision === decision);
     if (way?.places) where.open();
     else if (way?.asks) reason.focus();
@@ -49,18 +49,19 @@ export function decider(review, me, done) {
     return drawn;
   };
   const send = async () => {
-    sign.disabled = true;
+    confirm.disabled = true;
     fault.textContent = "";
     try {
       const view = await post(decisionPath(review), { decision: state.decision, choice: state.choice, card: where.value(), reason: reason.value.trim() });
       const waits = view.proposals.some((one) => one.item === review.item);
-      await done(waits ? "Proposed: it holds once a second person approves it." : `Signed: ${told(state)}.`);
+      const entry = view.reviews.find((one) => one.item === review.item)?.decided?.seq;
+      await done(waits ? "Proposed: it holds once a second person approves it." : `Decided: ${told(state)}. It stands in the journal as entry ${entry}.`);
     } catch (refused) {
       fault.textContent = `${refused.message}.`;
-      sign.disabled = false;
+      confirm.disabled = false;
     }
   };
-  put(sign, "Choose first");
+  put(confirm, "Choose first");
   const pictures = h("ul", { class: "looks" });
   showLooks(pictures, review);
   const drawn = h("section", { class: "panel decide", "aria-label": "To decide" },
@@ -70,13 +71,13 @@ export function decider(review, me, done) {
         cards.map((card, index) => option("chosen", card, String(index + 1), face(card)))),
       other(choose))),
     h("div", { class: "ways", role: "group", "aria-label": "Or" }, WAYS.map((one) => option(one.decision, null, one.key, one.name))),
-    where.drawn, h("div", { class: "field" }, h("label", { for: "why" }, "Reason"), reason), fault, sign);
+    where.drawn, h("div", { class: "field" }, h("label", { for: "why" }, "Reason"), reason), fault, confirm);
   return {
     drawn,
     onKey(key) {
       const found = buttons.find((one) => one.key === key);
       if (found) choose(found.decision, found.choice);
-      else if (key === "Enter" && !sign.disabled && !document.activeElement.closest("button, a, summary")) send();
+      else if (key === "Enter" && !confirm.disabled && !document.activeElement.closest("button, a, summary")) send();
       else return false;
       return true;
     },
@@ -111,12 +112,23 @@ function placeFields() {
   };
 }
 
-/** The camera's pictures among what the item rests on. */
+const LOOKS = 12;
+const isSighting = (event) => event?.type === "card_sighted" || event?.type === "foreign_card_sighted";
+
+/** The camera's pictures among what the item rests on: its own sightings, and those of its facts. */
 async function showLooks(place, review) {
-  const events = await Promise.all(review.evidence.slice(0, 12).map((seq) =>
-    ask(query(paths.events(review.session), { after: seq - 1, limit: 1 })).then(({ events: [one] }) => one).catch(() => null)));
-  const seen = events.filter((one) => one?.type === "card_sighted" || one?.type === "foreign_card_sighted");
+  const eventOf = (seq) => ask(query(paths.events(review.session), { after: seq - 1, limit: 1 })).then(({ events: [one] }) => one).catch(() => null);
+  const own = await Promise.all(review.evidence.slice(0, LOOKS).map(eventOf));
+  const below = own.filter((one) => one && !isSighting(one)).flatMap((one) => one.evidence ?? []);
+  const events = [...own, ...await Promise.all([...new Set(below)].filter((seq) => !review.evidence.includes(seq)).slice(0, LOOKS).map(eventOf))];
+  const seen = events.filter(isSighting).slice(0, LOOKS);
   const has = seen.length > 0 && (await maybe(`${paths.session(review.session)}/footage`))?.cameras.length;
-  put(place, has ? seen.map((one) => h("li", {}, h("img", { src: cropPath(review.session, one.seq), alt: "The card in question as the camera saw it", onerror: (event) => event.target.closest("li").remove() }), h("span", { class: "quiet" }, fine(one.at))))
-    : h("li", { class: "quiet" }, "No picture of it lies here."));
+  put(place, has ? seen.map((one) => look(review, one)) : h("li", { class: "quiet" }, "There is no picture of it."));
 }
+
+const look = (review, sighting) =>
+  h("li", {}, h("a", { href: `#/round/${encodeURIComponent(review.session)}/${review.round}/${sighting.seq}`, title: "See this moment of the round" },
+    h("img", {
+      src: cropPath(review.session, sighting.seq, { whole: true }), alt: "The card in question, marked, as the camera saw it",
+      onerror: ({ target }) => { if (target.hasAttribute("src")) target.closest("li").remove(); },
+    }), h("span", { class: "quiet" }, `Camera ${sighting.source.split(":")[1] ?? ""}, ${fine(sighting.at)}`)));

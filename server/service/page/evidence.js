@@ -1,5 +1,6 @@
 // The pictures that a round rests on: each card as the camera saw it when the fact was told.
 
+import { lostAt, watchConnection } from "./connection.js";
 import { h, put } from "./dom.js";
 import { cardText, fine, place } from "./words.js";
 
@@ -16,8 +17,13 @@ export function evidence(section, { session, events, footage, go }) {
   });
   if (!shown.length) return;
   section.hidden = false;
-  const missed = (event) => {
-    event.target.closest("li").remove();
+  const missed = ({ target }) => {
+    if (!target.hasAttribute("src")) return;
+    if (lostAt() !== null) {
+      retryLater(target);
+      return;
+    }
+    target.closest("li").remove();
     section.hidden = !section.querySelector("li");
   };
   put(section, h("h2", {}, "Evidence pictures"), h("ul", { class: "crops" }, shown.slice(0, MOST).map(({ fact, sighting }) =>
@@ -30,5 +36,16 @@ export function evidence(section, { session, events, footage, go }) {
       h("span", { class: "quiet" }, `${place(fact.to, fact.hand)} · ${fine(sighting.at)}`))))));
 }
 
-/** Where the picture of a sighting is. */
-export const cropPath = (session, seq) => `/api/sessions/${encodeURIComponent(session)}/cards/${seq}`;
+/** Ask for a picture again once the service is reached. */
+function retryLater(image) {
+  const over = new AbortController();
+  watchConnection((isReached) => {
+    if (!isReached) return;
+    over.abort();
+    if (image.isConnected) image.src = image.getAttribute("src");
+  }, over.signal);
+}
+
+/** Where the picture of a sighting is: of its reading, or of the `whole` card, marked, with its surroundings. */
+export const cropPath = (session, seq, { whole = false } = {}) =>
+  `/api/sessions/${encodeURIComponent(session)}/cards/${seq}${whole ? "?whole=true" : ""}`;

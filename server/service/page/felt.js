@@ -5,7 +5,9 @@ import { s } from "./dom.js";
 import { brief, cardName, isRed, place, rank, signedBrief, suit, tone } from "./words.js";
 import { phase, points } from "./table_state.js";
 
-const CARD = { width: 112, height: 156, step: 60 };
+const CARD = { width: 112, height: 156, step: 64 };
+/** So wide is a ten's index: it stays within what shows of its card, and apart from the one before. */
+const TEN_WIDTH = 46;
 const SUITS = {
   S: "M0-9C4-4 9-1 9 4 9 8 4 9 1.3 6L3 10H-3L-1.3 6C-4 9-9 8-9 4-9-1-4-4 0-9Z",
   H: "M0 9C-5 4-9 1-9-4-9-8-3-10 0-5 3-10 9-8 9-4 9 1 5 4 0 9Z",
@@ -166,10 +168,13 @@ const weave = (width, height) =>
 function front(card) {
   if (card === null) return s("text", { class: "unread", y: 22 }, "?");
   const colour = isRed(card) ? "red" : "black";
-  const index = s("text", { class: `index ${colour}`, x: -29, y: -33 }, rank(card));
+  const isTen = rank(card).length > 1;
+  const index = s("text", {
+    class: `index ${colour}`, x: -28, y: -29, textLength: isTen ? TEN_WIDTH : null, lengthAdjust: isTen ? "spacingAndGlyphs" : null,
+  }, rank(card));
   if (!(card[1] in SUITS)) return index;
   return [index,
-    s("path", { class: colour, transform: "translate(-29 -2) scale(1.35)", d: SUITS[card[1]] }),
+    s("path", { class: colour, transform: "translate(-28 2) scale(1.35)", d: SUITS[card[1]] }),
     s("path", { class: colour, transform: "translate(18 36) scale(2.9)", d: SUITS[card[1]] })];
 }
 

@@ -1,6 +1,7 @@
 // All tables within one screen, what needs somebody first.
 
 import { ask, follow, maybe, query } from "./api.js";
+import { atFault, deviceName, faultText, tableState } from "./devices.js";
 import { h, put } from "./dom.js";
 import { ago, counted, spoken } from "./words.js";
 
@@ -12,12 +13,7 @@ const TELLING = new Set([
   "round_opened", "round_closed", "round_settled", "review_raised", "review_resolved", "reader_fault",
   "camera_fault", "camera_recovered", "device_returned",
 ]);
-const STATES = {
-  "no round": ["No round yet", "idle"], "round open": ["In play", "live"],
-  "between rounds": ["Between", "idle"], unreadable: ["Journal unreadable", "bad"],
-};
-
-export async function showFloor({ main, may, onLeave }, signal) {
+export async function showFloor({ main, may, onLeave, onReturn }, signal) {
   const tiles = h("div", { class: "tiles" });
   const feed = h("ol", { class: "feed" });
   const standing = h("p", { class: "quiet" });
@@ -36,6 +32,7 @@ export async function showFloor({ main, may, onLeave }, signal) {
   };
   await draw();
   watch(draw, may("see_rounds"), onLeave, signal);
+  onReturn(signal, () => draw().catch(() => null));
 }
 
 function watch(draw, mayFollow, onLeave, signal) {
@@ -55,24 +52,28 @@ const WEIGHTS = { high: 3, medium: 2, low: 1 };
 const bySeverity = (one, other) => WEIGHTS[other.severity] - WEIGHTS[one.severity] || other.at - one.at;
 
 function summary(tables, found) {
-  const open = tables.filter(({ now }) => now.state === "round open").length;
-  const ill = tables.filter(({ now }) => now.troubles.length || now.fault).length;
-  return `${counted(tables.length, "table")}, ${open} in play. ` +
-    (found.length ? `${counted(found.length, "open incident")}. ` : "") +
-    (ill ? `${counted(ill, "table")} with a device at fault.` : "Every device is well.");
+  const dealing = tables.filter(({ now }) => now.presence === "live" && now.state === "round open").length;
+  const recorded = tables.filter(({ now }) => now.presence === "recorded").length;
+  const ill = tables.filter(({ now }) => atFault(now).length || now.fault).length;
+  const parts = [
+    `${counted(tables.length, "table")}: ${dealing} in play${recorded ? `, ${recorded} recorded` : ""}.`,
+    found.length ? `${counted(found.length, "open incident")}.` : "",
+    ill ? `${counted(ill, "table")} with a device at fault.` : recorded < tables.length ? "Every device is well." : "",
+  ];
+  return parts.filter(Boolean).join(" ");
 }
 
 function tile({ table, now }, found) {
   const own = found.filter((one) => one.table === table);
   const worst = Math.max(0, ...own.map((one) => WEIGHTS[one.severity]));
-  const ill = now.fault || now.troubles.length;
-  const [state, name] = STATES[now.state];
+  const ill = now.fault || atFault(now).length;
+  const [state, name] = tableState(now);
   const hours = now.started_at && now.last_at > now.started_at ? (now.last_at - now.started_at) / 3.6e12 : 0;
   const pace = now.rounds >= 2 && hours > 0 ? Math.round(now.rounds / hours) : null;
   const alarm = worst === 3 || now.fault ? "alarm" : worst || now.reviews || ill ? "warn" : "";
   return {
     name: table,
-    weight: (now.fault ? 100 : 0) + worst * 10 + (now.reviews ? 5 : 0) + (ill ? 8 : 0) + (now.state === "round open" ? 1 : 0),
+    weight: (now.fault ? 100 : 0) + worst * 10 + (now.reviews ? 5 : 0) + (ill ? 8 : 0) + (now.presence === "live" ? 1 : 0),
     drawn: h("a", { class: `tile ${alarm}`, href: `#/table/${encodeURIComponent(table)}` },
       h("div", { class: "tile-head" }, h("strong", {}, table), h("span", { class: `state ${name}` }, state)),
       h("dl", {},
@@ -86,8 +87,10 @@ const pair = (name, value, tone = "") => h("div", {}, h("dt", {}, name), h("dd",
 
 function devices(now) {
   if (now.fault) return now.fault;
-  if (now.troubles.length) return now.troubles.map((one) => `${one.source}: ${one.kind.replaceAll("_", " ")}`).join(", ");
-  return `Devices well · last event ${ago(now.last_at, Date.now() * 1e6)}`;
+  const faults = atFault(now);
+  if (faults.length) return faults.map((one) => `${deviceName(one.source)}: ${faultText(one.kind)}`).join(", ");
+  const last = `last event ${ago(now.last_at, Date.now() * 1e6)}`;
+  return now.presence === "recorded" ? `L${last.slice(1)}` : `Devices well · ${last}`;
 }
 
 const entry = (one) =>

@@ -1,6 +1,9 @@
 // The console's frame: who is signed in, the bar above every page, and which page is shown.
 
+import { parseAddress } from "./address.js";
 import { ask, keepCsrf, post } from "./api.js";
+import { drawBar, drawOffline } from "./bar.js";
+import { keepConnection, watchConnection } from "./connection.js";
 import { h, isTyping, put } from "./dom.js";
 import { showCharts } from "./charts.js";
 import { showFloor } from "./floor.js";
@@ -25,18 +28,22 @@ const PAGES = [
   { path: "round", right: "see_rounds", show: showRound, under: "rounds" },
   { path: "own", right: "keep_self", show: showOwn },
 ];
+const GONE = { title: "Unknown address" };
 
 const bar = document.getElementById("bar");
+const banner = document.getElementById("offline");
 const main = document.getElementById("main");
 const said = document.getElementById("said");
 let me = null;
 let leave = null;
+let isUnshown = false;
 
 /** What a page is given: where it draws, whose it is, and how it says something in passing. */
 const context = (rest) => ({
   main, me, rest, say,
   may: (right) => me.rights.includes(right),
   onLeave: (signal, work) => signal.addEventListener("abort", work, { once: true }),
+  onReturn: (signal, work) => watchConnection((isReached) => { if (isReached) work(); }, signal),
   signOut,
 });
 
@@ -69,6 +76,7 @@ async function signOut() {
 
 async function route() {
   leave?.abort();
+  isUnshown = false;
   for (const one of main.querySelectorAll("img, video")) one.removeAttribute("src");
   leave = new AbortController();
   const { signal } = leave;
@@ -79,16 +87,18 @@ async function route() {
     showSignIn({ main, onDone: start });
     return;
   }
-  const [path, ...rest] = location.hash.replace(/^#\/?/, "").split("?")[0].split("/").map(decodeURIComponent);
-  const page = PAGES.find((one) => one.path === path) ?? PAGES.find((one) => me.rights.includes(one.right)) ?? PAGES.at(-1);
-  drawBar(page);
-  document.title = `${page.name ?? rest.join(" ")} · Pitwatch`;
-  await shown(page, rest, signal);
+  const address = location.pathname === "/" ? parseAddress(location.hash) : null;
+  const page = address && (PAGES.find((one) => one.path === address.path) ?? PAGES.find((one) => me.rights.includes(one.right)) ?? PAGES.at(-1));
+  drawBar(bar, { me, page, pages: PAGES.filter((one) => one.name && me.rights.includes(one.right)) });
+  tick();
+  document.title = `${page ? page.name ?? address.rest.join(" ") : GONE.title} · Pitwatch`;
+  if (page) await shown(page, address.rest, signal);
+  else put(main, unknownAddress());
 }
 
 async function shown(page, rest, signal) {
   if (!me.rights.includes(page.right)) {
-    put(main, refusal(`The ${me.role} role has no right to see this page.`));
+    put(main, refusal("Not shown", `The ${me.role} role has no right to see this page.`));
     return;
   }
   put(main, h("p", { class: "quiet" }, "Reading…"));
@@ -101,26 +111,31 @@ async function shown(page, rest, signal) {
       await route();
       return;
     }
-    put(main, refusal(fault.message));
+    isUnshown = fault.status === 0;
+    put(main, failed(page, rest, fault));
   }
 }
 
-const refusal = (text) => h("section", { class: "alone" }, h("h1", {}, "Not shown"), h("p", {}, text));
+const REFUSED = { 0: "Not shown yet", 403: "Not shown", 404: "Not found" };
 
-function drawBar(page) {
-  bar.hidden = false;
-  const links = PAGES.filter((one) => one.name && me.rights.includes(one.right)).map((one) =>
-    h("a", {
-      href: `#/${one.path}`, "aria-current": one === page || one.path === page.under ? "page" : null,
-      title: `Keys g ${one.key}`,
-    }, one.name));
-  put(bar,
-    h("a", { class: "brand", href: "#/floor", "aria-label": "Pitwatch, floor" }, "PITWATCH"),
-    h("nav", { "aria-label": "Pages" }, links),
-    h("span", { class: "wall num", id: "wall" }),
-    h("a", { class: "who", href: "#/own" }, h("b", {}, me.name), h("span", {}, me.role)),
-  );
-  tick();
+function failed(page, rest, { status, message }) {
+  const text = `${message[0].toUpperCase()}${message.slice(1)}.`;
+  if (status === 0) return refusal(REFUSED[0], "The service cannot be reached. This page opens as soon as it answers.");
+  return refusal(REFUSED[status] ?? "Not shown", status === 404 && rest.length ? `${text} Asked for: ${rest.join(", ")}.` : text);
+}
+
+const refusal = (title, text) =>
+  h("section", { class: "alone" }, h("h1", {}, title), h("p", {}, text), h("p", { class: "head-links" }, h("a", { class: "button", href: "/#/" }, "To the first page")));
+
+const unknownAddress = () =>
+  refusal(GONE.title, `The console has no page at ${location.pathname === "/" ? "" : decodedPath()}${location.hash}. Check the link, or go on from the menu.`);
+
+function decodedPath() {
+  try {
+    return decodeURIComponent(location.pathname);
+  } catch {
+    return location.pathname;
+  }
 }
 
 function tick() {
@@ -128,7 +143,26 @@ function tick() {
   if (wall) wall.textContent = `${clock(Date.now() * 1e6)} ${houseZone()}`;
 }
 
-addEventListener("hashchange", route);
+/** Back again: a page that could not be shown is shown, and a session that ended is asked for. */
+async function onReached() {
+  if (me === null || isUnshown) {
+    await start();
+    return;
+  }
+  say("Connected again.", "good");
+  try {
+    await ask("/api/me");
+  } catch (refused) {
+    if (refused.status !== 401) return;
+    me = null;
+    await route();
+  }
+}
+
+addEventListener("hashchange", () => {
+  if (location.pathname === "/") route();
+  else location.replace(`/${location.hash}`);
+});
 let isGoing = false;
 addEventListener("keydown", (event) => {
   if (me === null || isTyping(event)) return;
@@ -136,10 +170,18 @@ addEventListener("keydown", (event) => {
   isGoing = event.key === "g";
   if (!page) return;
   event.stopImmediatePropagation();
-  location.hash = `#/${page.path}`;
+  location.href = `/#/${page.path}`;
 }, { capture: true });
 addEventListener("unhandledrejection", ({ reason }) => {
   if (reason?.name !== "AbortError") say(reason?.message ?? String(reason), "bad");
 });
 setInterval(tick, 1000);
-start().catch((fault) => put(main, refusal(fault.message)));
+keepConnection();
+watchConnection((isReached) => {
+  drawOffline(banner, clock);
+  if (isReached) onReached();
+});
+start().catch((fault) => {
+  isUnshown = fault.status === 0;
+  put(main, failed(null, [], fault));
+});

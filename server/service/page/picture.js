@@ -1,12 +1,18 @@
 // The camera's picture with the outlines of its cards drawn over it: still, live or as a clip.
 
 import { maybe } from "./api.js";
+import { watchConnection } from "./connection.js";
 import { h, put, s } from "./dom.js";
+import { placeLabels } from "./labels.js";
 import { playLive } from "./live.js";
 import { cardText } from "./words.js";
+import { tool, zoomable } from "./zoom.js";
 
 const CARD = { width: 63.5, height: 88.9 };
 const LIVE_MS = 600;
+/** A label's letters are as large on the screen, whatever the picture's size. */
+const LABEL_PX = { wide: 13, narrow: 11 };
+const NARROW_PX = 480;
 const MOST_KNOWN = 400;
 
 /** What is known of a session's felt and cameras; of a round, its clips too. */
@@ -39,48 +45,88 @@ export function outline(camera, { x, y, angle }) {
 /** Where a card's index is: what lies on it leaves that open. */
 const index = ([[left, top], , [right, bottom]]) => [left + (right - left) * 0.22, top + (bottom - top) * 0.22];
 
-function outlines(camera, table) {
-  const seen = Object.values(table.tracks).filter((one) => one.source === `camera:${camera.name}`);
-  return seen.map((one) => {
-    const corners = outline(camera, one);
-    const name = one.isForeign ? "foreign" : one.face === "down" ? "down" : one.card ? "known" : "unread";
-    const [x, y] = index(corners);
-    const size = Math.max(camera.width_px / 80, 12);
-    return [
-      s("polygon", { class: name, points: corners.map((corner) => corner.join()).join(" ") }),
-      one.face === "up" && s("text", { x, y: y + size / 3, "font-size": size }, one.isForeign ? "no such card" : cardText(one.card)),
-    ];
-  });
+/** Beside the corner with the index, outside the card: what is read stays to be seen. */
+function beside(corners, width, height) {
+  const [left, top] = corners[0];
+  const middle = [0, 1].map((axis) => corners.reduce((sum, one) => sum + one[axis], 0) / corners.length);
+  const away = [left - middle[0], top - middle[1]];
+  const length = Math.hypot(...away) || 1;
+  return [left + (away[0] / length) * width * 0.55, top + (away[1] / length) * height * 0.7];
 }
+
+const kindOf = (track) => (track.isForeign ? "foreign" : track.face === "down" ? "down" : track.card ? "known" : "unread");
+
+/** The outlines of `table`'s cards and their labels; `size` is of a letter, in pixels of the picture. */
+function outlines(camera, table, size) {
+  const seen = Object.values(table.tracks).filter((one) => one.source === `camera:${camera.name}`)
+    .map((one) => ({ name: kindOf(one), corners: outline(camera, one), text: one.face === "up" ? (one.isForeign ? "no such card" : cardText(one.card)) : null }));
+  const told = seen.filter((one) => one.text).map((one) => {
+    const [width, height] = [size * (0.62 * one.text.length + 0.6), size * 1.3];
+    return { ...one, width, height, anchor: beside(one.corners, width, height), point: index(one.corners) };
+  });
+  const placed = placeLabels(told, { width: camera.width_px, height: camera.height_px });
+  return [
+    seen.map((one) => s("polygon", { class: one.name, points: one.corners.map((corner) => corner.join()).join(" ") })),
+    told.map((one, number) => placed[number].isAway && leader(one, placed[number])),
+    told.map((one, number) => label(one, placed[number], size)),
+  ];
+}
+
+const label = ({ name, text, width, height }, { x, y }, size) =>
+  s("g", { class: `label ${name}`, transform: `translate(${x} ${y})` },
+    s("rect", { x: -width / 2, y: -height / 2, width, height, rx: height / 4 }),
+    s("text", { y: size * 0.35, "font-size": size }, text));
+
+const leader = ({ name, point: [x1, y1] }, { x: x2, y: y2 }) => s("line", { class: `leader ${name}`, x1, y1, x2, y2 });
 
 /**
  * A frame for a camera's picture. `show(table)` draws the outlines; `clip` is its <video> where it
- * plays one, and `end` is called when the page is left.
+ * plays one, `actions` are more tools ([{ name, key, work, text }]), `keys` what its tools do by
+ * key, and `end` is called when the page is left.
  */
-export function pictureFrame(camera, { clip = null, live = false } = {}) {
+export function pictureFrame(camera, { clip = null, live = false, actions = [] } = {}) {
   const over = s("svg", { class: "outlines", viewBox: `0 0 ${camera.width_px} ${camera.height_px}`, "aria-hidden": "true" });
-  const note = h("p", { class: "picture-note", role: "status" });
+  const note = h("p", { class: "picture-note", role: "status" }, clip && "Loading the video…");
   const video = clip && h("video", {
     src: clip.url, muted: true, playsinline: true, preload: "auto", "aria-label": `Camera ${camera.name}, the round's video`,
-    onerror: () => { note.textContent = "The clip cannot be played."; },
+    onerror: () => { if (video.hasAttribute("src")) note.textContent = "The clip cannot be played."; },
+    onloadeddata: () => { note.textContent = ""; },
   });
-  const stage = h("div", { class: "stage" }, video, over, note);
+  const lens = h("div", { class: "lens" }, video, over);
+  const stage = h("div", { class: "stage", tabindex: 0, role: "group", "aria-label": `Picture of camera ${camera.name}` }, lens, note);
+  const tools = h("div", { class: "view-tools", role: "toolbar", "aria-label": "Picture" });
   const caption = h("figcaption", {}, `Camera ${camera.name}`);
-  const frame = h("figure", { class: "picture" }, stage, caption);
-  stage.style.aspectRatio = `${camera.width_px} / ${camera.height_px}`;
-  const draw = (table) => put(over, outlines(camera, table));
-  if (live) return { frame, video, ...now(camera, { stage, note, caption }, draw) };
-  return { frame, video, show: draw, end: () => null };
+  const frame = h("figure", { class: "picture" }, stage, h("div", { class: "view-bar" }, caption, tools));
+  stage.style.setProperty("--ratio", camera.width_px / camera.height_px);
+  let shown = null;
+  const letter = () => {
+    const wide = stage.clientWidth || camera.width_px;
+    return ((wide < NARROW_PX ? LABEL_PX.narrow : LABEL_PX.wide) * camera.width_px) / (wide * zoom.scale());
+  };
+  const draw = (table) => {
+    shown = table;
+    put(over, outlines(camera, table, letter()));
+  };
+  const zoom = zoomable({ figure: frame, stage, lens, onScale: () => { if (shown) draw(shown); } });
+  put(tools, actions.map((one) => tool(one.name, one.key, one.work, one.text)), zoom.tools);
+  const keys = { ...zoom.keys, ...Object.fromEntries(actions.map((one) => [one.key, one.work])) };
+  const leaving = new AbortController();
+  if (video) watchConnection((isReached) => { if (isReached && video.error) video.load(); }, leaving.signal);
+  const base = { frame, video, keys, caption };
+  const end = () => { leaving.abort(); zoom.end(); };
+  if (!live) return { ...base, show: draw, end };
+  const shows = now(camera, { lens, note, caption }, draw);
+  return { ...base, show: shows.show, end: () => { end(); shows.end(); } };
 }
 
 /** The table now: its video while it is recorded, else the picture of its last moment. */
-function now(camera, { stage, note, caption }, draw) {
+function now(camera, { lens, note, caption }, draw) {
   const image = h("img", { alt: `Camera ${camera.name}, the table now` });
   const ask = refreshing(camera, image, note);
-  stage.prepend(image);
+  lens.prepend(image);
   if (!camera.live || !window.MediaSource) return { show(table) { draw(table); ask(table.at); }, end: () => null };
   const video = h("video", { muted: true, playsinline: true, hidden: true, "aria-label": `Camera ${camera.name}, live` });
-  stage.prepend(video);
+  lens.prepend(video);
   let known = [], latest = null, isPlaying = false;
   const drawPlayed = () => {
     const at = camera.start_ns + video.currentTime * 1e9;
@@ -129,5 +175,5 @@ function refreshing(camera, image, note) {
 
 /** Said where there is no picture to show. */
 export const noPicture = () =>
-  h("div", { class: "picture none" }, h("p", {}, "No recording of this session lies here."),
+  h("div", { class: "picture none" }, h("p", {}, "There is no recording of this session."),
     h("p", { class: "quiet" }, "The felt is drawn from the journal alone."));

@@ -1,6 +1,7 @@
 // Incidents: a queue worked by keyboard. What is found is seen, decided, said and closed; nothing goes.
 
 import { ask, maybe, post, takeOut } from "./api.js";
+import { checkConnection } from "./connection.js";
 import { approvalPath, decider } from "./decide.js";
 import { h, isTyping, put } from "./dom.js";
 import { form } from "./sign_in.js";
@@ -11,9 +12,11 @@ import { ago, clock, counted, day, moment, spoken } from "./words.js";
 const STATES = ["", "open", "assigned", "closed"];
 const NAMES = { "": "Open and assigned", open: "Open", assigned: "Assigned", closed: "Closed" };
 const TONES = { high: "bad", medium: "doubt", low: "even" };
+/** The detail lies below the queue, not beside it. */
+const STACKED = matchMedia("(max-width: 860px)");
 const WEIGHTS = { high: 3, medium: 2, low: 1 };
 
-export async function showQueue({ main, me, may, rest: [chosen = null], say, onLeave }, signal) {
+export async function showQueue({ main, me, may, rest: [chosen = null], say, onLeave, onReturn }, signal) {
   const page = {
     main, me, may, say, chosen, state: "", table: "", rows: [], says: await clauses(),
     list: h("ol", { class: "queue", "aria-label": "Incidents" }), detail: h("section", { class: "detail", "aria-live": "polite" }), decider: null,
@@ -30,7 +33,7 @@ export async function showQueue({ main, me, may, rest: [chosen = null], say, onL
   mark(page);
   await open(page);
   addEventListener("keydown", (event) => onKey(page, event), { signal });
-  watch(page, onLeave, signal);
+  watch(page, onLeave, onReturn, signal);
 }
 
 async function again(page, change) {
@@ -46,15 +49,23 @@ async function load(page) {
 }
 
 /** A change comes as the incident's row; the list keeps its order while somebody works on it. */
-function watch(page, onLeave, signal) {
-  const source = new EventSource("/api/incidents/stream");
-  source.onmessage = ({ data }) => {
+function watch(page, onLeave, onReturn, signal) {
+  let source = null;
+  const follow = () => {
+    source?.close();
+    source = new EventSource("/api/incidents/stream");
+    source.onmessage = take;
+    source.onerror = () => checkConnection();
+  };
+  const take = ({ data }) => {
     const row = JSON.parse(data);
     const at = page.rows.findIndex((one) => one.id === row.id);
     if (at >= 0) page.rows[at] = row;
     else if (wanted(page, row)) page.rows.unshift(row);
     draw(page);
   };
+  follow();
+  onReturn(signal, () => { follow(); load(page).catch(() => null); });
   onLeave(signal, () => source.close());
 }
 
@@ -67,7 +78,10 @@ function draw(page) {
 }
 
 const title = (row) =>
-  row.codes.length ? row.codes.map(spoken).join(", ") : row.reviews + row.decided ? "A reading in doubt" : "Opened by hand";
+  row.codes.length ? row.codes.map(spoken).join(", ") : row.reviews + row.decided ? "A reading in doubt" : row.by_hand ? "Opened by hand" : "No incident";
+
+/** A round at which nothing was found and that nobody opened has a page all the same. */
+const isIncident = (row) => row.codes.length + row.reviews + row.decided > 0 || row.by_hand;
 
 const entry = (page, row) =>
   h("li", {}, h("button", { type: "button", class: `entry ${row.severity}`, "data-id": row.id, onclick: () => choose(page, row.id) },
@@ -91,6 +105,7 @@ async function choose(page, id) {
   history.replaceState(null, "", `#/incidents/${encodeURIComponent(id)}`);
   mark(page);
   await open(page);
+  if (STACKED.matches) page.detail.scrollIntoView();
 }
 
 async function open(page) {
@@ -116,8 +131,8 @@ function drawDetail(page, found) {
   put(page.detail,
     h("header", { class: "head" },
       h("div", {}, h("h2", { class: "big" }, title(incident)), h("p", { class: "quiet" }, `${incident.table} · round ${incident.round} · ${moment(incident.at)} (${ago(incident.at, Date.now() * 1e6)})`)),
-      h("span", { class: `badge ${TONES[incident.severity]}` }, `${spoken(incident.severity)} severity`),
-      h("span", { class: `badge ${incident.state === "closed" ? "good" : "even"}` }, incident.assignee && incident.state !== "closed" ? `With ${incident.assignee}` : NAMES[incident.state]),
+      isIncident(incident) && h("span", { class: `badge ${TONES[incident.severity]}` }, `${spoken(incident.severity)} severity`),
+      isIncident(incident) && h("span", { class: `badge ${incident.state === "closed" ? "good" : "even"}` }, incident.assignee && incident.state !== "closed" ? `With ${incident.assignee}` : NAMES[incident.state]),
       h("div", { class: "head-links" }, h("a", { class: "button", href: link, title: "Key o" }, "Watch the round"), files(page, incident))),
     proposals, page.decider?.drawn,
     h("div", { class: "notes" },
@@ -140,7 +155,7 @@ function proposal(page, incident, one, done) {
   return h("section", { class: "panel", "aria-label": "Proposed" }, h("h2", {}, "Two people decide this"),
     h("p", {}, `${one.person} proposes: ${decisionText(one)} ${one.reason}`),
     page.may("resolve_reviews") && h("div", { class: "head-links" },
-      !own && h("button", { type: "button", class: "main", onclick: () => answer(true, "Approved and signed.") }, `Approve as ${page.me.name}`),
+      !own && h("button", { type: "button", class: "main", onclick: () => answer(true, "Approved: the decision stands.") }, `Approve as ${page.me.name}`),
       h("button", { type: "button", onclick: () => answer(false, own ? "Taken back." : "Declined.") }, own ? "Take it back" : "Decline")),
     own && h("p", { class: "quiet" }, "Somebody else must approve it."));
 }
@@ -182,11 +197,21 @@ const TOLD = {
   decision_declined: (one) => (one.person === one.proposed_by ? "took the proposal back" : `declined what ${one.proposed_by} proposed`),
 };
 
-const history_ = (found) =>
-  h("section", { class: "panel", "aria-label": "History" }, h("h2", {}, "What was done"),
-    found.history.length
-      ? h("ol", { class: "history" }, found.history.map((one) => h("li", {}, h("span", { class: "quiet num" }, moment(one.at)), h("p", {}, h("b", {}, one.person), " ", TOLD[one.type]?.(one) ?? spoken(one.type)))))
+/** What people did with it, decisions among it, in the order of time. */
+function deeds(found) {
+  const done = found.history.map((one) => ({ at: one.at, person: one.person, text: TOLD[one.type]?.(one) ?? spoken(one.type) }));
+  const decisions = new Map(found.reviews.filter((one) => one.decided).map((one) => [one.decided.seq, one.decided]));
+  for (const one of decisions.values()) done.push({ at: one.at, person: one.person, text: `decided: ${decisionText(one)}` });
+  return done.sort((one, other) => one.at - other.at);
+}
+
+function history_(found) {
+  const done = deeds(found);
+  return h("section", { class: "panel", "aria-label": "History" }, h("h2", {}, "What was done"),
+    done.length
+      ? h("ol", { class: "history" }, done.map((one) => h("li", {}, h("span", { class: "quiet num" }, moment(one.at)), h("p", {}, h("b", {}, one.person), " ", one.text))))
       : h("p", { class: "quiet" }, "Nobody has worked on it yet."));
+}
 
 function onKey(page, event) {
   if (isTyping(event)) {

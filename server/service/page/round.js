@@ -1,6 +1,6 @@
 // One round again: its video and its felt in step, every event, every verdict, due and paid.
 
-import { ask, eventsBetween, maybe, paths, roundStart } from "./api.js";
+import { ask, eventsBetween, maybe, paths, query, roundStart, takeOut } from "./api.js";
 import { h, isTyping, painting, put } from "./dom.js";
 import { drawFelt } from "./felt.js";
 import { evidence } from "./evidence.js";
@@ -17,9 +17,11 @@ const LATER = new Set(["ledger_posted", "review_resolved"]);
 const SPEEDS = [0.5, 1, 2, 4];
 const LEAD_NS = 5e8;
 const WATCHED = "at-";
+/** A picture is gone to a little after its time: a browser's clock has but microseconds. */
+const NEAR_NS = 1e6;
 const PATIENCE_MS = 2500;
 
-export async function showRound({ main, may, rest: [session, number, place], onLeave }, signal) {
+export async function showRound({ main, may, rest: [session, number, place], say, onLeave }, signal) {
   const round = Number(number);
   const [row, from, footage, says, asked] = await Promise.all([
     ask(paths.round(session, round), { signal }), roundStart(session, round, signal), footageOf(session, round, signal), clauses(),
@@ -28,10 +30,10 @@ export async function showRound({ main, may, rest: [session, number, place], onL
   amountsOf(row.table);
   const events = await eventsOf(session, row, from, signal);
   const player = new Player(row, events, footage);
-  const page = layOut(main, { row, events, footage, says, player, session, may });
+  const page = layOut(main, { row, events, footage, says, player, session, may, say });
   player.onMove = painting(() => page.show(player.at));
-  keys(player, signal, row);
-  onLeave(signal, () => player.pause());
+  keys(player, signal, row, page.picture?.keys ?? {});
+  onLeave(signal, () => { player.pause(); page.picture?.end(); });
   player.go(asked ?? player.to);
   await Promise.race([player.isReady(), new Promise((done) => setTimeout(done, PATIENCE_MS))]);
   if (signal.aborted) return;
@@ -91,6 +93,20 @@ class Player {
     this.go(next ?? (later ? this.to : this.from));
   }
 
+  /** The number of the picture shown: the last that is not later than the moment; -1 before all. */
+  picture() {
+    const since = this.at - this.clip.from_ns + NEAR_NS;
+    return this.clip.frames.findLastIndex((one) => one <= since);
+  }
+
+  /** Go on by single pictures of the clip. */
+  stepPicture(by) {
+    this.pause();
+    const { frames, from_ns } = this.clip;
+    const next = Math.min(frames.length - 1, Math.max(0, this.picture() + by));
+    this.go(from_ns + frames[next] + NEAR_NS);
+  }
+
   toggle() {
     if (this.isPlaying) this.pause();
     else this.play();
@@ -137,9 +153,9 @@ class Player {
   }
 }
 
-function layOut(main, { row, events, footage, says, player, session, may }) {
+function layOut(main, { row, events, footage, says, player, session, may, say }) {
   const camera = footage?.cameras.find((one) => one.clip) ?? null;
-  const picture = camera ? pictureFrame(camera, { clip: camera.clip }) : null;
+  const picture = camera ? pictureFrame(camera, { clip: camera.clip, actions: pictureActions({ camera, player, row, session, may, say }) }) : null;
   player.video = picture?.video ?? null;
   player.video?.addEventListener("loadedmetadata", () => player.seek());
   const at = new Map(events.map((event) => [event.seq, event.at]));
@@ -163,16 +179,40 @@ function layOut(main, { row, events, footage, says, player, session, may }) {
     pictures,
     h("section", { class: "panel", "aria-label": "Events" }, h("h2", {}, `Every event (${events.length})`), list.drawn));
   return {
-    pictures,
+    pictures, picture,
     show(moment) {
       const state = tableOf(events.filter((event) => event.at <= moment));
       put(felt, drawFelt(state, footage.layout));
       picture?.show(state);
+      if (picture) picture.caption.textContent = pictureName(camera, player);
       line.show(moment);
       now.textContent = `${span((moment - player.from) / 1e9)} of ${span((player.to - player.from) / 1e9)} · ${fine(moment)} · ${phase(state)}`;
       list.show(moment);
     },
   };
+}
+
+const pictureName = (camera, player) =>
+  (player.picture() < 0 ? `Camera ${camera.name}` : `Camera ${camera.name} · picture ${player.picture() + 1} of ${player.clip.frames.length}`);
+
+/** What can be done with the picture beside looking closer. */
+function pictureActions({ camera, player, row, session, may, say }) {
+  const steps = [
+    { name: "Picture before", key: ",", work: () => player.stepPicture(-1), text: "‹|" },
+    { name: "Next picture", key: ".", work: () => player.stepPicture(1), text: "|›" },
+  ];
+  if (!may("take_out")) return steps;
+  const path = `${paths.round(session, row.round)}/snapshots/${encodeURIComponent(camera.name)}`;
+  const save = async () => {
+    try {
+      const at = Math.round(player.clip.from_ns + player.clip.frames[Math.max(0, player.picture())] + NEAR_NS);
+      const name = await takeOut(query(path, { at: BigInt(at) }));
+      say(`Saved ${name}, signed. pitwatch snapshot verify checks it.`, "good");
+    } catch (refused) {
+      say(`No snapshot: ${refused.message}.`, "bad");
+    }
+  };
+  return [...steps, { name: "Snapshot", key: "s", work: save }];
 }
 
 function heading(row, session, may) {
@@ -202,7 +242,7 @@ function controls(player) {
   return h("div", { class: "controls" },
     h("button", { type: "button", "aria-label": "Event before", onclick: () => player.step(-1) }, "‹"), play,
     h("button", { type: "button", "aria-label": "Next event", onclick: () => player.step(1) }, "›"), speed,
-    h("p", { class: "keys" }, key("space", "play"), key("← →", "events"), key("home end", "ends"), key("[ ]", "rounds")));
+    h("p", { class: "keys" }, key("space", "play"), key("← →", "events"), player.clip && [key(", .", "pictures"), key("+ −", "closer"), key("f", "full screen")], key("[ ]", "rounds")));
 }
 
 function verdicts(row, says, at, player) {
@@ -248,9 +288,9 @@ const rests = (event) => {
   return on.length ? `rests on ${on.slice(0, 4).join(", ")}${on.length > 4 ? ` and ${on.length - 4} more` : ""}` : "";
 };
 
-function keys(player, signal, row) {
+function keys(player, signal, row, more) {
   const acts = {
-    " ": () => player.toggle(), ArrowRight: () => player.step(1), ArrowLeft: () => player.step(-1),
+    ...more, " ": () => player.toggle(), ArrowRight: () => player.step(1), ArrowLeft: () => player.step(-1),
     Home: () => player.go(player.from), End: () => player.go(player.to),
     "[": () => { if (row.round > 1) location.hash = `#/round/${encodeURIComponent(row.session)}/${row.round - 1}`; },
     "]": () => { location.hash = `#/round/${encodeURIComponent(row.session)}/${row.round + 1}`; },

@@ -89,9 +89,9 @@ const row = (one) =>
     h("th", { scope: "row" }, h("a", { href: `#/round/${encodeURIComponent(one.session)}/${one.round}` }, `Round ${one.round}`)),
     h("td", {}, one.table), h("td", { class: "num start" }, `${day(one.at)} ${clock(one.at)}`),
     h("td", {}, h("span", { class: `badge ${BADGES[one.status]}` }, LABELS[one.status])),
-    h("td", { class: `num ${one.violations ? "bad strong" : "quiet"}` }, one.violations),
-    h("td", { class: `num ${one.reviews ? "doubt strong" : "quiet"}` }, one.reviews),
-    h("td", { class: `num ${one.status === "open" ? "quiet" : tone(one.net)}` }, one.status === "open" ? "–" : signed(one.net, one.table)));
+    h("td", { "data-label": "Mistakes", class: `num ${one.violations ? "bad strong" : "quiet"}` }, one.violations),
+    h("td", { "data-label": "To decide", class: `num ${one.reviews ? "doubt strong" : "quiet"}` }, one.reviews),
+    h("td", { "data-label": "House", class: `num ${one.status === "open" ? "quiet" : tone(one.net)}` }, one.status === "open" ? "–" : signed(one.net, one.table)));
 
 export const BADGES = { open: "even", final: "good", pending: "doubt", review: "doubt" };
 export const statusLabel = (status) => LABELS[status];

@@ -1,6 +1,7 @@
 // One table live: the felt, its camera, what happens, and what is due when it settles.
 
 import { ask, eventsBetween, follow, maybe, paths, roundStart } from "./api.js";
+import { atFault, deviceName, faultText, liveState, passedText } from "./devices.js";
 import { h, painting, put } from "./dom.js";
 import { drawFelt } from "./felt.js";
 import { countOf } from "./house.js";
@@ -10,9 +11,12 @@ import { ago, amountsOf, clock, kind, moment, say as sentence, signed, tone } fr
 import { clauses, item, mistake, moneyTable, reports } from "./verdicts.js";
 
 const TICKER = 60;
+const EVERY_MS = 20_000;
+const SOON_MS = 300;
+const OF_DEVICES = new Set(["reader_fault", "camera_fault", "camera_recovered", "device_returned"]);
 const FACTS = new Set(["card", "money", "act", "mark", "judgement", "doubt", "fault"]);
 
-export async function showTable({ main, rest: [name], may, onLeave }, signal) {
+export async function showTable({ main, rest: [name], may, onLeave, onReturn }, signal) {
   const found = await ask(paths.table(name), { signal });
   amountsOf(name);
   const page = { name, found, may, state: newTable(), said: [], stream: "waiting", felt: null, picture: null };
@@ -28,17 +32,22 @@ export async function showTable({ main, rest: [name], may, onLeave }, signal) {
   const last = events.at(-1)?.seq ?? found.now.last_seq;
   const places = frame(main, page, footage);
   const draw = painting(() => drawAll(places, page, says));
-  const end = follow({ [session]: last }, (_, event) => {
-    page.state = after(page.state, event);
-    if (isTold(event)) page.said = [event, ...page.said].slice(0, TICKER);
-    draw();
-  }, (stream) => { page.stream = stream; draw(); });
-  const timer = setInterval(async () => {
+  let soon;
+  const lookAgain = async () => {
+    soon = undefined;
     page.found = (await maybe(paths.table(name)).catch(() => null)) ?? page.found;
     if (page.found.now.session !== session) dispatchEvent(new HashChangeEvent("hashchange"));
     else draw();
-  }, 20000);
-  onLeave(signal, () => { end(); page.picture?.end(); clearInterval(timer); });
+  };
+  const end = follow({ [session]: last }, (_, event) => {
+    page.state = after(page.state, event);
+    if (isTold(event)) page.said = [event, ...page.said].slice(0, TICKER);
+    if (OF_DEVICES.has(event.type)) soon ??= setTimeout(lookAgain, SOON_MS);
+    draw();
+  }, (stream) => { page.stream = stream; draw(); });
+  const timer = setInterval(lookAgain, EVERY_MS);
+  onReturn(signal, lookAgain);
+  onLeave(signal, () => { end(); page.picture?.end(); clearInterval(timer); clearTimeout(soon); });
   draw();
 }
 
@@ -87,15 +96,9 @@ function verdictsOf(state, says) {
 
 /** The session as it was told last, with what the stream has brought since. */
 const asOf = (page) => ({
-  ...page.found.now, troubles: troubles(page), last_seq: Math.max(page.found.now.last_seq, page.state.seq),
+  ...page.found.now, last_seq: Math.max(page.found.now.last_seq, page.state.seq),
   last_at: Math.max(page.found.now.last_at ?? 0, page.state.at ?? 0) || null,
 });
-
-function troubles(page) {
-  const known = page.found.now.troubles.map((one) => `${one.source} ${one.kind}`);
-  const fresh = Object.entries(page.state.troubles).filter(([key]) => !known.includes(key));
-  return [...page.found.now.troubles, ...fresh.map(([, event]) => ({ source: event.source, kind: event.kind, since: event.at }))];
-}
 
 function heading(page, isFull) {
   const { state, found } = page;
@@ -105,16 +108,23 @@ function heading(page, isFull) {
       h("p", { class: "quiet" }, isFull && state.round !== null ? `Round ${state.round} · ${phase(state)}${state.isLast ? " · last of this shoe" : ""}` : `Last event ${moment(found.now.last_at)}`)),
     house && h("div", { class: `figure ${tone(house.net)}` }, h("b", { class: "num" }, signed(house.net)), h("span", {}, "house, this round")),
     h("div", { class: "head-links" },
-      isFull && h("span", { class: `state ${page.stream === "live" ? "live" : "bad"}` }, { live: "Live", waiting: "Reconnecting", ended: "Ended" }[page.stream]),
+      isFull && presence(found.now, page.stream),
       isFull && state.round !== null && h("a", { class: "button", href: `#/round/${encodeURIComponent(found.now.session)}/${state.round}` }, "Replay this round"),
       isFull && h("a", { class: "button", href: `#/rounds/${encodeURIComponent(page.name)}` }, "All rounds"),
       isFull && page.may("take_out") && reports(paths.session(found.now.session), "Session report")));
 }
 
+function presence(now, stream) {
+  const [text, name, why] = liveState(now, stream);
+  return h("span", { class: `state ${name}`, title: why }, text);
+}
+
 function health(now) {
   const rows = now.fault ? [["Journal", now.fault, "bad"]] : [["Journal", `read to event ${countOf(now.last_seq)}`, "good"]];
-  for (const one of now.troubles) rows.push([one.source, `${one.kind.replaceAll("_", " ")} since ${clock(one.since)}`, "bad"]);
-  if (!now.troubles.length) rows.push(["Sensors", "no fault is told of", "good"]);
+  const isOver = now.presence === "recorded";
+  for (const one of now.troubles) rows.push([deviceName(one.source), `${faultText(one.kind)} ${isOver ? "at the end, " : ""}since ${clock(one.since)}`, isOver ? "quiet" : "bad"]);
+  if (!atFault(now).length && !isOver) rows.push(["Sensors", "no fault", "good"]);
+  for (const one of now.passed) rows.push([deviceName(one.source), `${passedText(one)}, last at ${clock(one.last_at)}`, "quiet"]);
   rows.push(["Last event", `${moment(now.last_at)} (${ago(now.last_at, Date.now() * 1e6)})`, ""]);
   return h("dl", { class: "facts" }, rows.map(([what, text, name]) => [h("dt", {}, what), h("dd", { class: name }, text)]));
 }

@@ -1,7 +1,7 @@
 // The felt as facts say it is. Pure: the same events give the same table, live or replayed.
 //
 // A table is { round, phase, decks, lastRound, seats, spots, dealer, tracks, settled, reviews,
-// troubles, seq, at }. A spot is { wager, insurance, side, hands, paid, acted }; a hand is
+// seq, at }. A spot is { wager, insurance, side, hands, paid, acted }; a hand is
 // { stake, doubled, cards, acted }; a card is { card, face, across, seq }. `card` is null where it
 // was not shown. Tracks are what cameras follow: { x, y, angle, face, card, source }.
 
@@ -9,7 +9,7 @@
 export const newTable = () => ({
   round: null, phase: "none", decks: null, isLast: false, seats: {}, spots: {},
   dealer: { cards: [], peeked: null }, tracks: {}, sighted: {}, settled: null, reviews: [],
-  troubles: {}, closedAt: null, openedAt: null, seq: 0, at: null,
+  closedAt: null, openedAt: null, seq: 0, at: null,
 });
 
 /** The table after one more event; the one before stays as it was. */
@@ -18,10 +18,13 @@ export const after = (table, event) => taken(structuredClone(table), event);
 /** The table after `events`, which are in the order of `seq`. */
 export const tableOf = (events) => events.reduce(taken, newTable());
 
+/** Judged or decided later: what they say is of the table, their time is not. */
+const AFTERWARDS = new Set(["review_resolved", "round_settled", "review_raised", "ledger_posted"]);
+
 function taken(table, event) {
   ACTS[event.type]?.(table, event);
   table.seq = Math.max(table.seq, event.seq ?? 0);
-  table.at = Math.max(table.at ?? 0, event.at ?? 0);
+  if (!AFTERWARDS.has(event.type)) table.at = Math.max(table.at ?? 0, event.at ?? 0);
   return table;
 }
 
@@ -140,19 +143,7 @@ const ACTS = {
     if (track) track.isForeign = true;
   },
   card_gone: (table, event) => { delete table.tracks[`${event.source}/${event.track}`]; },
-  camera_fault: (table, event) => { table.troubles[`${event.source} ${event.kind}`] = event; },
-  camera_recovered: (table, event) => { delete table.troubles[`${event.source} ${event.kind}`]; },
-  reader_fault: (table, event) => {
-    if (LASTING.has(event.kind)) table.troubles[`${event.source} ${event.kind}`] = event;
-  },
-  device_returned: (table, event) => {
-    for (const key of Object.keys(table.troubles)) {
-      if (table.troubles[key].source === event.source) delete table.troubles[key];
-    }
-  },
 };
-
-const LASTING = new Set(["link_lost", "restarts_spent"]);
 
 /** A hand's points: { total, soft }, or null where a card of it is not known. */
 export function points(cards) {

@@ -153,10 +153,12 @@ def house(
     bounds: Bounds | None = None,
     two_people: frozenset[TwoPeople] = frozenset(),
     of: Described | None = None,
+    port: int = 0,
 ) -> Iterator[House]:
     """Run a service on a port of this machine.
 
-    Args: ``tls`` is its certificate and key, ``of`` the house that it shows.
+    Args: ``tls`` is its certificate and key, ``of`` the house that it shows. ``port`` 0 is any
+        free one.
     """
     setup = Setup(
         journals,
@@ -171,7 +173,7 @@ def house(
     )
     app = make_app(setup, clock or HostClock(), CHEAP)
     certificate, key = tls or (None, None)
-    with socket.create_server(("127.0.0.1", 0)) as listening:
+    with socket.create_server(("127.0.0.1", port)) as listening:
         port = listening.getsockname()[1]
         config = configured(
             app, timeout_graceful_shutdown=1, ssl_certfile=certificate, ssl_keyfile=key

@@ -64,6 +64,7 @@ MAY: Final[dict[tuple[str, str], frozenset[str]]] = {
     ("GET", "/api/sessions/{session}/footage"): TABLES,
     ("GET", "/api/sessions/{session}/rounds/{number}/footage"): TABLES,
     ("GET", "/api/sessions/{session}/rounds/{number}/clips/{camera}"): TABLES,
+    ("GET", "/api/sessions/{session}/rounds/{number}/snapshots/{camera}"): TABLES,
     ("GET", "/api/sessions/{session}/pictures/{camera}"): TABLES,
     ("GET", "/api/sessions/{session}/live/{camera}"): TABLES,
     ("GET", "/api/sessions/{session}/cards/{seq}"): TABLES,

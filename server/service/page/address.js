@@ -1,0 +1,40 @@
+// Addresses of the console's pages: every form that the page, its reports and its messages print.
+
+const NAMES = {
+  floor: "floor", table: "table", tables: "table", incident: "incidents", incidents: "incidents",
+  round: "round", rounds: "rounds", charts: "charts", rulebook: "rulebook", people: "people", own: "own",
+};
+const ARGUMENTS = { floor: [0, 0], table: [1, 1], incidents: [0, 1], round: [2, 3], rounds: [0, 1], charts: [0, 0], rulebook: [0, 1], people: [0, 0], own: [0, 0] };
+const IS_NUMBER = /^\d{1,15}$/;
+
+/**
+ * Read what stands behind the `#`: { path, rest } of a page, or null where there is no such page.
+ * An empty address is the first page: { path: "", rest: [] }.
+ */
+export function parseAddress(hash) {
+  const parts = parted(hash);
+  if (parts === null) return null;
+  if (parts.length === 0) return { path: "", rest: [] };
+  const [name, ...rest] = parts;
+  if (!Object.hasOwn(NAMES, name)) return null;
+  const path = canonical(name, rest);
+  const [least, most] = ARGUMENTS[path];
+  if (rest.length < least || rest.length > most) return null;
+  if (path === "round" && !rest.slice(1).every((one) => IS_NUMBER.test(one))) return null;
+  return { path, rest };
+}
+
+/** `#/tables` is the floor, `#/rounds/bj-07/12` a round. */
+function canonical(name, rest) {
+  if (name === "tables" && rest.length === 0) return "floor";
+  if (name === "rounds" && rest.length > 1) return "round";
+  return NAMES[name];
+}
+
+function parted(hash) {
+  try {
+    return hash.replace(/^#\/?/, "").split("?")[0].split("/").filter(Boolean).map(decodeURIComponent);
+  } catch {
+    return null;
+  }
+}

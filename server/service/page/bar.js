@@ -1,0 +1,47 @@
+// The bar above every page: where one is, where one can go, and whether the service is reached.
+
+import { checkConnection, lostAt } from "./connection.js";
+import { h, put } from "./dom.js";
+
+/** Draw the bar of `me` into `bar`; `pages` are those that may be opened, `page` is the one shown. */
+export function drawBar(bar, { me, pages, page }) {
+  const links = pages.map((one) =>
+    h("a", { href: `#/${one.path}`, "aria-current": one === page || one.path === page?.under ? "page" : null, title: `Keys g ${one.key}` }, one.name));
+  const menu = h("nav", { id: "pages", "aria-label": "Pages" }, links);
+  const open = h("button", { type: "button", class: "menu", "aria-expanded": "false", "aria-controls": "pages" }, "Menu");
+  const show = (isOpen) => {
+    bar.classList.toggle("open", isOpen);
+    open.setAttribute("aria-expanded", String(isOpen));
+  };
+  open.addEventListener("click", () => show(open.getAttribute("aria-expanded") === "false"));
+  menu.addEventListener("click", () => show(false));
+  bar.onkeydown = ({ key }) => {
+    if (key !== "Escape" || !bar.classList.contains("open")) return;
+    show(false);
+    open.focus();
+  };
+  show(false);
+  bar.hidden = false;
+  put(bar,
+    h("a", { class: "brand", href: "#/floor", "aria-label": "Pitwatch, floor" }, "PITWATCH"),
+    menu,
+    h("span", { class: "wall num", id: "wall" }),
+    h("a", { class: "who", href: "#/own", "aria-label": `Your account: ${me.name}, ${me.role}`, "aria-current": page?.path === "own" ? "page" : null },
+      h("b", {}, me.name), me.role !== me.name && h("span", {}, me.role)),
+    open);
+}
+
+/** A banner that says since when the service cannot be reached, in the place of `banner`. */
+export function drawOffline(banner, time) {
+  const at = lostAt();
+  banner.hidden = at === null;
+  document.body.classList.toggle("offline", at !== null);
+  if (at === null) {
+    put(banner);
+    return;
+  }
+  put(banner,
+    h("strong", {}, "The service cannot be reached"),
+    h("span", {}, ` since ${time(at * 1e6)}. The page shows what was known then and goes on by itself.`),
+    h("button", { type: "button", onclick: checkConnection }, "Try now"));
+}

@@ -1,0 +1,80 @@
+// Whether the service can be reached. Every answer and every failure is noted here; while it cannot
+// be reached it is asked again until it answers, and whoever wants to know is told.
+
+const EVERY_MS = 5000;
+const PATIENCE_MS = 4000;
+const FIRST_TRY_MS = 400;
+const LONGEST_TRY_MS = 4000;
+const PROXY_REFUSALS = new Set([502, 504]);
+
+const state = { lostAt: null, tries: 0, timer: null, isAsking: false };
+const watchers = new Set();
+
+/** When the connection was lost (ms), or null while the service is reached. */
+export const lostAt = () => state.lostAt;
+
+/**
+ * Call `watcher` with true when the service is reached again and with false when it is lost, until
+ * `signal` is aborted.
+ */
+export function watchConnection(watcher, signal) {
+  watchers.add(watcher);
+  signal?.addEventListener("abort", () => watchers.delete(watcher), { once: true });
+}
+
+/** Ask `fetch`, and note whether the service answered. */
+export async function reach(path, options) {
+  let answer;
+  try {
+    answer = await fetch(path, options);
+  } catch (fault) {
+    if (fault.name !== "AbortError") noteLost();
+    throw fault;
+  }
+  if (PROXY_REFUSALS.has(answer.status)) noteLost();
+  else noteReached();
+  return answer;
+}
+
+/** Find out now, whatever the next time to ask would be. */
+export async function checkConnection() {
+  if (state.isAsking) return;
+  state.isAsking = true;
+  clearTimeout(state.timer);
+  try {
+    await reach("/health", { cache: "no-store", signal: AbortSignal.timeout(PATIENCE_MS) });
+  } catch {
+    noteLost();
+  } finally {
+    state.isAsking = false;
+    plan();
+  }
+}
+
+/** Begin to look after the connection. */
+export function keepConnection() {
+  addEventListener("offline", checkConnection);
+  addEventListener("online", checkConnection);
+  plan();
+}
+
+function plan() {
+  clearTimeout(state.timer);
+  const wait = state.lostAt === null ? EVERY_MS : Math.min(LONGEST_TRY_MS, FIRST_TRY_MS * 2 ** state.tries++);
+  state.timer = setTimeout(checkConnection, wait);
+}
+
+function noteLost() {
+  if (state.lostAt !== null) return;
+  Object.assign(state, { lostAt: Date.now(), tries: 0 });
+  tell(false);
+  if (!state.isAsking) plan();
+}
+
+function noteReached() {
+  if (state.lostAt === null) return;
+  state.lostAt = null;
+  tell(true);
+}
+
+const tell = (isReached) => { for (const watcher of [...watchers]) watcher(isReached); };

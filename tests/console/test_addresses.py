@@ -1,0 +1,98 @@
+"""Addresses: every form that the console or its messages print opens; any other is told so."""
+
+from playwright.sync_api import Browser, expect
+
+from tests.console.looking import Desk, desk
+from tests.server.service.house import House
+
+LINKS = {
+    "tables/BJ-07": "BJ-07",  # as messages to other systems print it
+    "incidents/bj-07.2": "Wrong payout",
+    "table/BJ-08": "BJ-08",
+    "rounds/bj-07/1": "BJ-07 · round 1",
+    "incident/bj-07.1": "Dealer hit hard 17",
+    "tables": "Floor",
+}
+
+
+def test_a_link_opens_what_it_names(officer: Desk) -> None:
+    for address, heading in LINKS.items():
+        officer.go(address)
+        expect(officer.page.get_by_role("heading", name=heading).first).to_be_attached()
+
+
+def test_a_link_that_lost_its_hash_opens_the_table(officer: Desk) -> None:
+    officer.page.goto(f"{officer.url}/tables/BJ-07")
+    expect(officer.page.get_by_role("heading", name="BJ-07", exact=True)).to_be_visible()
+
+
+UNKNOWN = ("nowhere", "round/bj-07/first", "table", "floor/7/8", "table/%E0%A4%A", "Floor")
+
+
+def test_an_unknown_address_says_so(officer: Desk) -> None:
+    for address in UNKNOWN:
+        officer.go(address)
+        officer.shows(f"The console has no page at #/{address}.")
+    expect(officer.page.get_by_role("heading", name="Unknown address")).to_be_visible()
+    officer.shot("unknown-address")
+    officer.page.get_by_role("link", name="To the first page").click()
+    expect(officer.page.get_by_role("region", name="Tables")).to_be_visible()
+
+
+def test_an_unknown_path_says_so_and_leads_on(officer: Desk) -> None:
+    answer = officer.page.goto(f"{officer.url}/casino/floor")
+    assert answer is not None
+    assert answer.status == 404
+    officer.shows("The console has no page at /casino/floor")
+    officer.page.get_by_role("link", name="Incidents").click()
+    expect(officer.page.get_by_role("heading", name="Incidents")).to_be_visible()
+
+
+def test_a_program_is_told_of_an_unknown_path_as_a_problem(at_work: House) -> None:
+    with at_work.anyone() as nobody:
+        answer = nobody.get("/casino/floor")
+    assert (answer.status_code, answer.headers["Content-Type"]) == (404, "application/problem+json")
+
+
+def test_a_table_or_round_that_is_not_there_is_named(officer: Desk) -> None:
+    for address in ("table/BJ-99", "round/bj-07/999", "round/nobody/1"):
+        officer.go(address)
+        officer.shows(f"Asked for: {', '.join(address.split('/')[1:])}.")
+        expect(officer.page.get_by_role("heading", name="Not found")).to_be_visible()
+
+
+def test_a_phone_reaches_every_page_and_its_account(browser: Browser, at_work: House) -> None:
+    with desk(browser, at_work, 390, 844) as phone:
+        phone.sign_in("surveillance")
+        page = phone.page
+        menu = page.get_by_role("button", name="Menu")
+        links = page.get_by_role("navigation", name="Pages").get_by_role("link")
+        menu.click()
+        names = links.all_inner_texts()
+        assert names == ["Floor", "Incidents", "Rounds", "Charts", "Rulebook"]
+        for name in names:
+            link = page.get_by_role("navigation", name="Pages").get_by_role("link", name=name)
+            box = link.bounding_box()
+            assert box is not None
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= 390
+            assert box["y"] + box["height"] <= 844
+            link.click()
+            expect(page.get_by_role("heading", name=name).first).to_be_attached()
+            expect(page.get_by_text("Reading…")).to_have_count(0)
+            assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
+            menu.click()
+        page.get_by_role("link", name="Your account").click()
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_role("form", name="Sign in")).to_be_visible()
+
+
+def test_the_menu_of_a_phone_is_worked_by_keyboard(browser: Browser, at_work: House) -> None:
+    with desk(browser, at_work, 390, 844) as phone:
+        phone.sign_in("surveillance")
+        menu = phone.page.get_by_role("button", name="Menu")
+        menu.press("Enter")
+        expect(menu).to_have_attribute("aria-expanded", "true")
+        phone.page.keyboard.press("Escape")
+        expect(menu).to_have_attribute("aria-expanded", "false")
+        expect(phone.page.get_by_role("navigation", name="Pages")).to_be_hidden()

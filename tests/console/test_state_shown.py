@@ -1,0 +1,191 @@
+"""What is shown of a table, a decision and a figure says no more than is so."""
+
+import re
+import shutil
+from functools import partial
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, expect
+
+from models.events import CameraFault
+from stream.clock import HostClock
+from stream.journal import Journal
+from tests.console.busy_floor import shifted
+from tests.console.looking import Desk, desk
+from tests.golden.sessions import heard
+from tests.server.doubted import table
+from tests.server.service.house import House, house, until
+
+_COLOURS = """async () => {
+    const { chart } = await import("/page/chart.js");
+    const points = (y) => [{ x: 1, y }, { x: 2, y }];
+    const five = [1, 2, 3, 4, 5].map((one) => ({ name: `${one}`, points: points(one) }));
+    const told = (bars) => {
+        const drawn = chart({ title: "t", about: "a", series: five, x: String, y: String, bars });
+        document.querySelector("main").replaceChildren(drawn);
+        return [...drawn.querySelectorAll(".plot > g[class^=series]")].map((one) => {
+            const line = one.querySelector(".curve, .bar");
+            const style = getComputedStyle(line);
+            const mark = one.querySelector(".dot > :first-child, .hatch");
+            return {
+                colour: bars ? style.fill : style.stroke, dash: style.strokeDasharray,
+                mark: mark ? mark.tagName + (mark.getAttribute("d") ?? "") : "plain",
+            };
+        });
+    };
+    return { lines: told(false), bars: told(true) };
+}"""
+_INDICES = """async () => {
+    const { drawFelt } = await import("/page/felt.js");
+    const { newTable } = await import("/page/table_state.js");
+    const layout = await (await fetch("/api/sessions/bj-07/footage")).json();
+    const table = newTable();
+    const card = (one) => ({ card: one, face: "up", across: false });
+    const cards = ["8H", "TD", "TS", "8?", "T?"].map(card);
+    const hands = [{ stake: 100, doubled: false, acted: null, cards }];
+    table.spots[1] = { wager: 100, insurance: 0, side: 0, paid: {}, hands };
+    const felt = drawFelt(table, layout.layout);
+    document.querySelector("main").replaceChildren(felt);
+    const box = (one) => {
+        const { left, right } = one.getBoundingClientRect();
+        return [left, right];
+    };
+    return [...felt.querySelectorAll(".index")].map((one) => {
+        const face = one.parentNode.querySelector(".face");
+        return { text: one.textContent, index: box(one), card: box(face) };
+    });
+}"""
+
+
+def test_a_recorded_table_is_not_live(officer: Desk) -> None:
+    tile = officer.page.get_by_role("region", name="Tables").get_by_role("link").first
+    expect(tile).to_contain_text("Recorded")
+    officer.go("table/BJ-07")
+    expect(officer.page.get_by_text("Recorded", exact=True)).to_be_visible()
+    expect(officer.page.get_by_text("Live", exact=True)).to_have_count(0)
+
+
+def test_a_replayed_table_is_quiet_and_a_dealing_one_is_live(
+    browser: Browser, tmp_path: Path
+) -> None:
+    now_ns = HostClock().now_ns()
+    with (
+        Journal.create(tmp_path / "bj-21.journal") as dealing,
+        Journal.create(tmp_path / "bj-22.journal") as replayed,
+        house(tmp_path, tmp_path / "state") as own,
+        desk(browser, own) as officer,
+    ):
+        for journal, name, said in (
+            (dealing, "BJ-21", shifted(heard("plain"), now_ns)),
+            (replayed, "BJ-22", heard("plain")),
+        ):
+            live = table(journal, name)
+            for one in said[:20]:
+                live.observe((one.observation,), one.now_ns)
+        own.staff()
+        officer.sign_in("surveillance")
+        tiles = officer.page.get_by_role("region", name="Tables").get_by_role("link")
+        expect(tiles.filter(has_text="BJ-21")).to_contain_text("In play")
+        expect(tiles.filter(has_text="BJ-22")).to_contain_text("Quiet")
+        officer.go("table/BJ-21")
+        expect(officer.page.get_by_text("Live", exact=True)).to_be_visible()
+        dropped = CameraFault(
+            table="BJ-21", at=now_ns, source="camera:overhead", kind="left_out", detail="", frame=1
+        )
+        dealing.append(dropped)
+        devices = officer.page.get_by_role("region", name="Devices")
+        expect(devices).to_contain_text("1 dropped picture")
+        expect(devices).to_contain_text("no fault")
+        officer.go("floor")
+        officer.shows("Every device is well.")
+        officer.go("table/BJ-22")
+        expect(officer.page.get_by_text("Quiet", exact=True)).to_be_visible()
+
+
+def test_a_decision_is_told_as_what_was_done_and_is_no_signature(
+    browser: Browser, recorded: Path, tmp_path: Path
+) -> None:
+    shutil.copy(recorded / "bj-08.journal", tmp_path)
+    with house(tmp_path, tmp_path / "state") as own, desk(browser, own) as officer:
+        own.staff()
+        officer.sign_in("pit")
+        officer.go("incidents")
+        choice = officer.page.get_by_role("button", name="6 of hearts")
+        expect(officer.page.get_by_text("Nobody has worked on it yet.")).to_be_visible()
+        choice.click()
+        officer.page.get_by_role("button", name="Decide as pit: it is the 6 of hearts").click()
+        said = officer.page.get_by_role("status").filter(has_text="Decided")
+        expect(said).to_contain_text(re.compile(r"It stands in the journal as entry \d+"))
+        history = officer.page.get_by_role("region", name="History")
+        expect(history).to_contain_text("pit decided: The card is 6H.")
+        expect(officer.page.get_by_text("Nobody has worked on it yet.")).to_have_count(0)
+        expect(officer.page.get_by_text(re.compile(r"\b[Ss]igned\b"))).to_have_count(0)
+        officer.go("table/BJ-08")
+        expect(officer.page.get_by_text("1 Jan 2026").first).to_be_visible()
+        expect(officer.page.get_by_text(re.compile(r"\d s ago"))).to_have_count(0)
+
+
+def test_no_two_series_of_a_chart_look_alike(officer: Desk) -> None:
+    drawn: dict[str, list[dict[str, str]]] = officer.page.evaluate(_COLOURS)
+    for kind, ways in (("lines", ("colour", "dash", "mark")), ("bars", ("colour", "mark"))):
+        for way in ways:
+            assert len({one[way] for one in drawn[kind]}) == 5, (kind, way, drawn[kind])
+        colours = [rgb(one["colour"]) for one in drawn[kind]]
+        assert min(apart(*pair) for pair in combinations(colours, 2)) > 70
+
+
+def rgb(colour: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", colour)[:3])
+
+
+def apart(one: tuple[int, ...], other: tuple[int, ...]) -> float:
+    return float(sum((a - b) ** 2 for a, b in zip(one, other, strict=True)) ** 0.5)
+
+
+def test_an_eight_and_a_ten_side_by_side_do_not_read_810(officer: Desk) -> None:
+    """Each index stands within its own card, well apart from the one before."""
+    found: list[dict[str, Any]] = officer.page.evaluate(_INDICES)
+    assert [one["text"] for one in found] == ["8", "10", "10", "8", "10"]
+    for one in found:
+        margin = (one["card"][1] - one["card"][0]) * 0.03
+        assert one["card"][0] + margin <= one["index"][0]
+    for before, one in pairwise(found):
+        gap = one["index"][0] - before["index"][1]
+        assert gap > 0.1 * (before["card"][1] - before["card"][0]), (before, one)
+
+
+@pytest.mark.parametrize("size", [(390, 844), (1024, 768)])
+def test_a_phone_decides_comments_and_takes_out(
+    browser: Browser, at_work: House, size: tuple[int, int]
+) -> None:
+    """All that can be done at a desk is within reach: nothing is hidden or beyond the edge."""
+    with desk(browser, at_work, *size) as phone:
+        phone.sign_in("surveillance")
+        for address, names in _ACTIONS.items():
+            phone.go(address)
+            expect(phone.page.get_by_text("Reading…")).to_have_count(0)
+            for name in names:
+                one = phone.page.get_by_role("main").get_by_text(name).first
+                expect(one).to_be_visible()
+                until(partial(is_within, one, size[0]))
+            assert phone.page.evaluate("document.documentElement.scrollWidth") <= size[0], address
+
+
+def is_within(one: Locator, width_px: int) -> bool:
+    box = one.bounding_box()
+    return box is not None and box["x"] >= 0 and box["x"] + box["width"] <= width_px + 1
+
+
+_ACTIONS = {
+    "incidents/bj-08.1": ["What is recorded is right", "Nobody can tell", "Reason", "Close it"],
+    "incidents/bj-07.2": ["Watch the round", "Report", "Evidence file", "Take it"],
+    "round/bj-07/1": ["Snapshot", "Play", "Incident", "PDF", "Next round"],
+    "table/BJ-07": ["Replay this round", "All rounds", "Session report"],
+    "rounds": ["Find", "violations .csv", "hands .parquet"],
+    "charts": ["Table", "Shifts from"],
+    "rulebook": ["Find a rule"],
+    "own": ["Change it", "Set it up", "Sign out"],
+}
