@@ -32,6 +32,14 @@ def _knobs() -> Iterator[tuple[str, Any]]:
 KNOBS: Final[Mapping[str, Any]] = dict(_knobs())
 """Every knob by its dotted name, with its type, in the order of the schema."""
 
+_ADDED_LATER: Final[Mapping[str, tuple[str, str]]] = {
+    "dealer_second_card": (
+        "with_deal",
+        "The sheet was written before this knob; every game then had a hole card from the deal.",
+    )
+}
+"""Knobs that sheets written for an earlier version do not state: value and reason."""
+
 
 def parse(text: str, source: str, base: Base | None = None) -> Cited:
     """Read a rulebook; one that ``extends`` another states only what differs.
@@ -55,6 +63,7 @@ def parse(text: str, source: str, base: Base | None = None) -> Cited:
     for knob, entry in _leaves(_table(document, "knobs", source, empty=start is not None)):
         _refuse_unlicensed(knob, f"knobs.{knob}", licensed, source)
         plain[knob], citations[knob] = _knob(knob, entry, source)
+    _fill_later(plain, citations)
     _complete(plain, source)
     cited = Cited(
         title=_text(document, "title", source, start.title if start else None),
@@ -362,6 +371,13 @@ def _assemble(name: str, flat: Mapping[str, Any]) -> Rulebook:
             **{k.removeprefix(start): v for k, v in flat.items() if k.startswith(start)}
         )
     return Rulebook(**plain, **{k: v for k, v in flat.items() if "." not in k})
+
+
+def _fill_later(plain: dict[str, Any], citations: dict[str, Citation]) -> None:
+    for knob, (value, reason) in _ADDED_LATER.items():
+        if knob not in plain:
+            plain[knob] = value
+            citations[knob] = Citation(source="default", reason=reason)
 
 
 def _complete(plain: Mapping[str, Any], source: str) -> None:

@@ -110,10 +110,21 @@ def test_every_knob_is_cited(name: str) -> None:
         assert stated if citation.source == "stated" else bool(citation.reason)
 
 
-@pytest.mark.parametrize("knob", KNOBS)
-def test_a_missing_knob_is_refused_by_name(knob: str) -> None:
+def home_without(knob: str) -> str:
     without = re.sub(rf"\[knobs\.{re.escape(knob)}\]\n(?:(?!\[).+\n)*", "", text("home"))
     assert without != text("home")
+    return without
+
+
+def test_a_sheet_from_before_a_knob_plays_as_it_did() -> None:
+    cited = parse(home_without("dealer_second_card"), "site.toml")
+    assert cited.rules == parse(text("home"), "home.toml").rules
+    assert cited.citations["dealer_second_card"].source == "default"
+
+
+@pytest.mark.parametrize("knob", [knob for knob in KNOBS if knob != "dealer_second_card"])
+def test_a_missing_knob_is_refused_by_name(knob: str) -> None:
+    without = home_without(knob)
     with pytest.raises(InputRefused) as refused:
         parse(without, "site.toml")
     assert (refused.value.source, refused.value.field) == ("site.toml", f"knobs.{knob}")
