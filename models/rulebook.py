@@ -5,7 +5,7 @@ its document states it, whether it was inferred, or whether it is the reading ta
 document is silent.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -89,8 +89,29 @@ class Citation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     source: Literal["stated", "inferred", "default"]
     document: str | None = None
+    """The title of the document that states it."""
+    section: str | None = None
+    """Where in it, if it has sections."""
     quote: str | None = None
     reason: str | None = None
+
+    @property
+    def says(self) -> str:
+        """The document's own words between quotation marks, or the reason."""
+        return f"“{self.quote}”" if self.source == "stated" else self.reason or ""
+
+    @property
+    def origin(self) -> str:
+        """The document by its title and section, or how the value was found without one."""
+        if self.source == "stated":
+            return f"{self.document}, {self.section}" if self.section else str(self.document)
+        return _UNSTATED[self.source]
+
+
+_UNSTATED: Final = {
+    "inferred": "Inferred from the house's document",
+    "default": "The house's document is silent",
+}
 
 
 class Cited(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,7 +119,13 @@ class Cited(msgspec.Struct, frozen=True, kw_only=True):
 
     title: str
     document: str
+    """The title of the house's document."""
+    file: str | None = None
+    """The name of the file that holds the document's text, where there is one."""
     rules: Rulebook
     citations: dict[str, Citation]
+    passages: dict[str, Citation] = {}
+    """What the document says that no knob sets, such as that a dealer stands on hard 17, by the
+    names of :data:`settlement.clauses.PASSAGES`."""
     licensed: tuple[str, ...] | None = None
     """The knobs that a site may set anew in a sheet of its own; ``None`` where any."""

@@ -19,6 +19,7 @@ from server.console import print_json, screen
 from server.marker_sheets import marker_sheets
 from server.wholefile import check_place, write_whole
 from simulation.house import table_layout
+from stream.clock import HostClock
 from stream.recording import SESSION_FILE, read_session
 from stream.toml import to_toml
 from vision.calibration import Calibration, Tie, calibrate
@@ -88,7 +89,7 @@ def print_markers(layout: str, out: Path, *, force: bool) -> None:
             where=str(out),
             way_out="Name a file that ends in .pdf",
         )
-    write_whole(out, marker_sheets(table_layout(layout)))
+    write_whole(out, marker_sheets(table_layout(layout), HostClock().now_ns()))
     screen().print(Text(f"written {out}: print it at 100% and check the line of 100 mm"))
 
 

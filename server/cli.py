@@ -391,8 +391,8 @@ def replay(
         speed=speed,
         pictures=report is not None,
     )
-    outputs = Outputs(report, journal, facts, force)
     found = house_for(house, session)
+    outputs = Outputs(report, journal, facts, force, found)
     raise typer.Exit(run_replay(options, outputs, house=found, as_json=as_json))
 
 
@@ -541,6 +541,13 @@ def serve(
         typer.Option(metavar="FOLDER", help="Where session folders lie; default FOLDER itself."),
     ] = None,
     house: HouseFile = None,
+    report_certificate: Annotated[
+        Path | None,
+        typer.Option(metavar="PEM", help="Sign PDF reports with this X.509 certificate."),
+    ] = None,
+    report_key: Annotated[
+        Path | None, typer.Option(metavar="PEM", help="That certificate's private key.")
+    ] = None,
 ) -> None:
     """Show the tables whose journals lie in a folder: console, REST, WebSocket, metrics."""
     from server.serve_command import Address, People, run_serve
@@ -554,6 +561,7 @@ def serve(
         integration=integration,
         recordings=recordings,
         house=house,
+        identity=(report_certificate, report_key),
     )
 
 

@@ -4,24 +4,28 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
+from fpdf import FPDF
+from fpdf.prefs import ViewerPreferences
 from numpy.typing import NDArray
 
 from models.errors import InstallerError
 from models.layout import Marker, TableLayout
-from server.pdf import escaped, numbered
+from server.report.sheets import FAMILY, add_typefaces, moment
 from vision.markers import pattern
 
 _PAGE_MM: Final = (210.0, 297.0)
-_POINTS: Final = 72 / 25.4
-"""PDF's unit is a 72nd of an inch."""
 _TOP_MM: Final = 40.0
 _FOOT_MM: Final = 25.0
 _GAP_MM: Final = 14.0
 _RULER_MM: Final = 100.0
 
 
-def marker_sheets(layout: TableLayout) -> bytes:
+def marker_sheets(layout: TableLayout, made_ns: int) -> bytes:
     """Return a PDF of A4 pages with the layout's markers, to be printed at 100%.
+
+    Args:
+        layout: the felt.
+        made_ns: now, nanoseconds since the Unix epoch, UTC.
 
     Raises:
         InstallerError: the layout has no markers, or one too large for the page.
@@ -32,8 +36,15 @@ def marker_sheets(layout: TableLayout) -> bytes:
             where=f"layout {layout.name}",
             way_out="Say where they are to lie under [[markers]]: id, x_mm, y_mm, side_mm",
         )
-    pages = [_page(layout, markers) for markers in _paged(layout)]
-    return _document(pages)
+    pdf = FPDF(unit="mm", format=_PAGE_MM)
+    pdf.set_auto_page_break(False)
+    pdf.viewer_preferences = ViewerPreferences(print_scaling="None")
+    pdf.set_creation_date(moment(made_ns))
+    pdf.set_line_width(0.07)
+    add_typefaces(pdf)
+    for markers in _paged(layout):
+        _draw_page(pdf, layout, markers)
+    return bytes(pdf.output())
 
 
 def _paged(layout: TableLayout) -> Iterator[list[tuple[Marker, float]]]:
@@ -62,23 +73,24 @@ def _rimmed_mm(layout: TableLayout, marker: Marker) -> float:
     return marker.side_mm * (cells + 2) / cells
 
 
-def _page(layout: TableLayout, markers: Sequence[tuple[Marker, float]]) -> str:
-    x = 20.0
-    drawn = [
-        _text(x, 16, 11, f"{layout.name}: markers. Print at 100%; this line is 100 mm long:"),
-        _rectangle(x, 22, _RULER_MM, 0.5),
-        _text(x, 31, 9, "Cut along the thin lines. Top edges towards the dealer, unless said."),
-    ]
+def _draw_page(pdf: FPDF, layout: TableLayout, markers: Sequence[tuple[Marker, float]]) -> None:
+    pdf.add_page()
+    left = 20.0
+    _write(pdf, left, 16, 11, f"{layout.name}: markers. Print at 100%; this line is 100 mm long:")
+    pdf.rect(left, 22, _RULER_MM, 0.5, style="F")
+    _write(pdf, left, 31, 9, "Cut along the thin lines. Top edges towards the dealer, unless said.")
     for marker, down in markers:
         tall = _rimmed_mm(layout, marker)
-        cells = pattern(layout.marker_family, marker.id)
-        drawn += [_frame(x, down, tall)]
-        drawn += _cells(cells, x, down, tall)
-        drawn += [
-            _text(x + tall + 8, down + 10 + 7 * line, 10 if line else 14, words)
-            for line, words in enumerate(_words(marker))
-        ]
-    return "\n".join(drawn)
+        pdf.rect(left, down, tall, tall, style="D")
+        for piece in _cells(pattern(layout.marker_family, marker.id), left, down, tall):
+            pdf.rect(*piece, style="F")
+        for line, words in enumerate(_words(marker)):
+            _write(pdf, left + tall + 8, down + 10 + 7 * line, 10 if line else 14, words)
+
+
+def _write(pdf: FPDF, x: float, down: float, size: int, words: str) -> None:
+    pdf.set_font(FAMILY, size=size)
+    pdf.text(x, down, words)
 
 
 def _words(marker: Marker) -> tuple[str, ...]:
@@ -91,48 +103,17 @@ def _words(marker: Marker) -> tuple[str, ...]:
     )
 
 
-def _cells(cells: NDArray[np.bool_], x: float, down: float, tall: float) -> Iterator[str]:
-    """Dark cells as rectangles, runs of a row in one: no hairlines between them."""
+def _cells(
+    cells: NDArray[np.bool_], x: float, down: float, tall: float
+) -> Iterator[tuple[float, float, float, float]]:
+    """Yield dark cells as left, top, width and height, runs of a row in one: no hairlines."""
     size = tall / (len(cells) + 2)
     for row, dark in enumerate(cells):
         edges = np.flatnonzero(np.diff(np.concatenate([[0], dark.astype(int), [0]])))
-        for start, end in edges.reshape(-1, 2):
-            yield _rectangle(
-                x + (start + 1) * size, down + (row + 1) * size, (end - start) * size, size * 1.002
+        for start, end in edges.reshape(-1, 2).tolist():
+            yield (
+                x + (start + 1) * size,
+                down + (row + 1) * size,
+                (end - start) * size,
+                size * 1.002,
             )
-
-
-def _rectangle(x: float, down: float, wide: float, tall: float) -> str:
-    left, bottom = x * _POINTS, (_PAGE_MM[1] - down - tall) * _POINTS
-    return f"{left:.3f} {bottom:.3f} {wide * _POINTS:.3f} {tall * _POINTS:.3f} re f"
-
-
-def _frame(x: float, down: float, side: float) -> str:
-    left, bottom = x * _POINTS, (_PAGE_MM[1] - down - side) * _POINTS
-    return f"0.2 w {left:.3f} {bottom:.3f} {side * _POINTS:.3f} {side * _POINTS:.3f} re S"
-
-
-def _text(x: float, down: float, size: int, words: str) -> str:
-    left, bottom = x * _POINTS, (_PAGE_MM[1] - down) * _POINTS
-    return f"BT /F1 {size} Tf {left:.3f} {bottom:.3f} Td ({escaped(words)}) Tj ET"
-
-
-def _document(pages: Sequence[str]) -> bytes:
-    """Write PDF 1.4: a catalogue, a font, and for each page itself and what is drawn on it."""
-    kids = " ".join(f"{4 + 2 * at} 0 R" for at in range(len(pages)))
-    box = f"{_PAGE_MM[0] * _POINTS:.2f} {_PAGE_MM[1] * _POINTS:.2f}"
-    objects = [
-        b"<< /Type /Catalog /Pages 2 0 R /ViewerPreferences << /PrintScaling /None >> >>",
-        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>".encode(),
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
-    ]
-    for at, page in enumerate(pages):
-        drawn = page.encode("latin-1")
-        objects += [
-            (
-                f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {box}] "
-                f"/Resources << /Font << /F1 3 0 R >> >> /Contents {5 + 2 * at} 0 R >>"
-            ).encode(),
-            b"<< /Length %d >>\nstream\n%s\nendstream" % (len(drawn), drawn),
-        ]
-    return numbered(objects)

@@ -15,12 +15,12 @@ from models.session import CameraRecord
 from server.comparison import Comparison, compare_sessions
 from server.deck_shelf import BESIDE, library, taught
 from server.pipeline import Pipeline
+from server.report.citations import Book
 from server.rulebook_shelf import at_table, cited, stated
 from server.sources import Given, Link, Recording, open_recording, play
 from server.stopwatch import Stopwatch
 from settlement.engine import Engine
 from settlement.reconcile import Reconciler
-from settlement.rulebooks import in_force
 from stream.clock import Clock, ReplayClock
 from stream.journal import Journal, UnknownEvent
 from stream.recording import SESSION_FILE
@@ -54,8 +54,8 @@ class Replayed:
     """What came of a replay."""
 
     recording: Recording
-    cited: Cited
-    """The sheet, with the rules in force: the table's own limits and what was set otherwise."""
+    book: Book
+    """The sheet, and the rules in force: the table's own limits and what was set otherwise."""
     rounds: tuple[RoundResult, ...]
     comparisons: tuple[Comparison, ...] | None
     """Against the truth; ``None`` where the session has none."""
@@ -104,7 +104,7 @@ def replay(
     truth = recording.truth
     return Replayed(
         recording=recording,
-        cited=in_force(book, rules),
+        book=Book(book, rules),
         rounds=rounds,
         comparisons=None if truth is None else compare_sessions(truth, rounds),
         events=tuple(e for e in journal.read() if not isinstance(e, UnknownEvent)),

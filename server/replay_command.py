@@ -19,6 +19,7 @@ from server.console import print_json, progress_bar, screen
 from server.device_faults import device_faults
 from server.exits import Exit
 from server.formatting import Formats
+from server.house_file import house_for
 from server.replay import Replayed, ReplayOptions, replay
 from server.report.page import write_report
 from server.report.story import SessionStory, tell_rounds
@@ -42,6 +43,9 @@ class Outputs:
     facts: Path | None = None
     force: bool = False
     """Whether files that exist already may be overwritten."""
+    house: House | None = None
+    """How the report writes; ``None`` for the house that the session's folder or the environment
+    names."""
 
 
 def run_replay(
@@ -78,7 +82,8 @@ def play_and_write(options: ReplayOptions, outputs: Outputs) -> tuple[Replayed, 
     if outputs.facts:
         write_whole(outputs.facts, facts_of(replayed))
     if outputs.report:
-        write_report(outputs.report, story_of(replayed))
+        house = outputs.house or house_for(None, options.folder)
+        write_report(outputs.report, story_of(replayed, house))
     return replayed, stopwatch
 
 
@@ -110,11 +115,12 @@ def facts_of(replayed: Replayed) -> bytes:
     return b"".join(encode(event) + b"\n" for event in replayed.events if isinstance(event, Fact))
 
 
-def story_of(replayed: Replayed) -> SessionStory:
-    """Return what the report shows."""
+def story_of(replayed: Replayed, house: House) -> SessionStory:
+    """Return what the report shows, times and amounts written as a house does."""
     return SessionStory(
         session=replayed.recording.session,
-        cited=replayed.cited,
+        book=replayed.book,
+        formats=Formats(replace(house, currency=replayed.recording.session.currency)),
         layout=replayed.recording.layout,
         rounds=tell_rounds(
             replayed.events, replayed.rounds, replayed.jpegs, replayed.comparisons or ()
@@ -158,7 +164,7 @@ def print_tables(
     if currency != found.currency:
         told = f"amounts are in {currency}, the table's currency; the house's is {found.currency}"
         console.print(Text(told, style="dim"))
-    console.print(Text(f"rules: {name_of(replayed.cited.rules).text}", style="dim"))
+    console.print(Text(f"rules: {name_of(replayed.book.rules).text}", style="dim"))
     for one in replayed.comparisons or ():
         console.print(truth_line(one))
     if replayed.comparisons is not None:

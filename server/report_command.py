@@ -25,6 +25,10 @@ def verify_report(file: Path, key: Path | None, *, as_json: bool) -> None:
     line = Text("unchanged", style="bold green")
     line.append(f"  {file}: as it was signed at {utc(found.at)}")
     line.append(f"\nsha256 {found.sha256}\nkey {found.key}", style="dim")
+    if found.certificate is not None:
+        line.append("\nPDF signature fits", "green")
+        line.append(f": {found.certificate.subject}")
+        line.append(f"\ncertificate sha256 {found.certificate.fingerprint}", style="dim")
     if key is None:
         line.append("\nname the service's public key with --key to know it is its own", "yellow")
     screen().print(line)

@@ -81,8 +81,10 @@ def _gist(book: Cited) -> tuple[str, ...]:
 def _source_cells(citation: Citation, changed: bool) -> tuple[Text, Text]:
     if changed:
         return Text("changed", style="bold magenta"), Text("set on the command line")
-    said = f"“{citation.quote}”" if citation.source == "stated" else citation.reason or ""
-    return Text(citation.source, style=SOURCE_STYLE[citation.source]), Text(said)
+    said = Text(citation.says)
+    if citation.section:
+        said.append(f" ({citation.section})", "dim")
+    return Text(citation.source, style=SOURCE_STYLE[citation.source]), said
 
 
 def _as_json(book: Cited, rules: Rulebook, changed: set[str]) -> dict[str, object]:
@@ -90,6 +92,7 @@ def _as_json(book: Cited, rules: Rulebook, changed: set[str]) -> dict[str, objec
         "id": rules.id,
         "title": book.title,
         "document": book.document,
+        "file": book.file,
         "overrides": rules.overrides,
         "rules_hash": rulebooks.rules_hash(rules),
         "knobs": {

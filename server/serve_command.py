@@ -17,6 +17,7 @@ from models.errors import OperatorError, PitwatchError
 from server.house_file import house_for
 from server.integration.check import checked_integration
 from server.json_log import log_as_json
+from server.report.certificate import Identity, read_identity
 from server.service.app import Setup, make_app
 from server.service.listening import Server, bound_to, bounds_here, configured
 from server.service.passwords import PasswordRules
@@ -62,16 +63,19 @@ def run_serve(
     integration: Path | None = None,
     recordings: Path | None = None,
     house: Path | None = None,
+    identity: tuple[Path | None, Path | None] = (None, None),
 ) -> None:
     """Serve until stopped; the log goes to stderr, a JSON object a line.
 
     What happens is told to the destinations of ``integration``. Pictures come from the session
     folders in ``recordings``, or from those beside the journals. Times and amounts are the house's:
-    of ``house``, or of the file that :func:`server.house_file.house_for` finds.
+    of ``house``, or of the file that :func:`server.house_file.house_for` finds. PDF reports are
+    signed with ``identity``, a certificate and its key, or with a pair that the state folder keeps.
 
     Raises:
         InputRefused: a configuration is not what it must be.
-        InstallerError: a destination cannot be built as it is configured.
+        InstallerError: a destination cannot be built as it is configured, or the certificate of
+            reports is not one.
         OperatorError: there is no such folder, role or decision, or a certificate without its key.
         TechnicianError: the journal of what people did is damaged.
     """
@@ -79,12 +83,8 @@ def run_serve(
         raise OperatorError(
             "there is no such folder", where=str(folder), way_out="Name the journals' folder"
         )
-    if (address.certificate is None) != (address.key is None):
-        raise OperatorError(
-            "a certificate and its key go together",
-            where="--tls-certificate",
-            way_out="Give --tls-key too",
-        )
+    _check_pair(address.certificate, address.key, "--tls-certificate", "--tls-key")
+    _check_pair(*identity, "--report-certificate", "--report-key")
     clock, asked = HostClock(), people or People()
     kept = state or folder / ".service"
     setup = Setup(
@@ -101,11 +101,25 @@ def run_serve(
         integration=None if integration is None else checked_integration(integration),
         recordings=recordings,
         house=house_for(house, folder),
+        identity=_identity(*identity),
     )
     app = make_app(setup, clock)
     log_as_json(clock)
     _say(kept, address)
     listen(app, address)
+
+
+def _check_pair(certificate: Path | None, key: Path | None, named: str, other: str) -> None:
+    if (certificate is None) != (key is None):
+        raise OperatorError(
+            "a certificate and its key go together",
+            where=named if key is None else other,
+            way_out=f"Give {other if key is None else named} too",
+        )
+
+
+def _identity(certificate: Path | None, key: Path | None) -> Identity | None:
+    return None if certificate is None or key is None else read_identity(certificate, key)
 
 
 def listen(app: FastAPI, address: Address) -> None:

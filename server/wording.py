@@ -48,11 +48,6 @@ def candidates_text(candidates: Sequence[str]) -> str:
     return f"Either {' or '.join(candidates)}."
 
 
-def brief(amount: str) -> str:
-    """Leave the cents off a written amount that has none."""
-    return amount.removesuffix(".00")
-
-
 def counted(number: int, one: str, many: str | None = None) -> str:
     """Write ``1 round``, ``2 rounds``."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

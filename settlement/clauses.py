@@ -18,11 +18,33 @@ class Clause(msgspec.Struct, frozen=True):
         id: its name in settlements and violations.
         says: the rule, in our words.
         knobs: the rulebook's knobs that set it; their citations are its sources.
+        passages: what the house's document says of it that no knob sets, by name.
     """
 
     id: str
     says: str
     knobs: tuple[str, ...] = ()
+    passages: tuple[str, ...] = ()
+
+
+PASSAGES: Final = {
+    "dealer.draws": "The dealer draws to 16 and less.",
+    "dealer.stands": "The dealer stands on hard 17 and more.",
+    "dealer.breaks": "A dealer past 21 loses to every live hand.",
+    "dealer.blackjack": "What two blackjacks come to, or a blackjack against another 21.",
+    "dealer.last": "The dealer turns the hole card and plays after all players.",
+    "deal.order": "In which order cards are dealt.",
+    "deal.two_cards": "Every player is dealt two cards.",
+    "play.hit": "A player takes cards by asking for them.",
+    "play.stand": "A player who stands takes no more cards.",
+    "player.breaks": "A player past 21 loses.",
+    "split.wager": "A split asks for a wager equal to the first.",
+    "split.played": "Split hands are played as separate hands.",
+    "double.one_card": "A doubled hand receives one card.",
+    "lose.takes": "The lower total loses.",
+    "push.returns": "Equal totals push.",
+}
+"""What a rulebook may quote beside its knobs."""
 
 
 _ALL: Final = (
@@ -30,21 +52,36 @@ _ALL: Final = (
         "dealer.draw",
         "Draw to 16 and stand on 17; a house that hits soft 17 draws to it as well.",
         ("dealer_soft17", "policy.dealer_overdraw", "policy.dealer_underdraw"),
+        passages=("dealer.draws", "dealer.stands"),
     ),
     Clause("dealer.no_live_hands", "With no hand left to beat, the dealer draws no card."),
-    Clause("dealer.breaks", "A dealer past 21 loses to every hand still live."),
+    Clause(
+        "dealer.breaks",
+        "A dealer past 21 loses to every hand still live.",
+        passages=("dealer.breaks",),
+    ),
     Clause(
         "dealer.blackjack",
         "A dealer's blackjack beats every hand but a blackjack.",
         ("dealer_blackjack_collects",),
+        passages=("dealer.blackjack",),
     ),
-    Clause("dealer.last", "The dealer turns and draws only when every player has finished."),
+    Clause(
+        "dealer.last",
+        "The dealer turns and draws only when every player has finished.",
+        passages=("dealer.last",),
+    ),
     Clause(
         "deal.order",
         "One card at a time, clockwise from the dealer's left, the dealer last, twice.",
         ("dealer_first_card", "dealer_second_card"),
+        passages=("deal.order",),
     ),
-    Clause("deal.every_wager", "Every spot with a wager, and no other, is dealt in."),
+    Clause(
+        "deal.every_wager",
+        "Every spot with a wager, and no other, is dealt in.",
+        passages=("deal.two_cards",),
+    ),
     Clause(
         "deal.face",
         "Players' cards and the dealer's two lie face up or down as the house deals them.",
@@ -54,6 +91,7 @@ _ALL: Final = (
         "deal.hole_card",
         "The hole card stays down until the players have finished.",
         ("dealer_second_card",),
+        passages=("dealer.last",),
     ),
     Clause(
         "deal.look",
@@ -61,14 +99,23 @@ _ALL: Final = (
         ("dealer_second_card", "dealer_blackjack_collects"),
     ),
     Clause("deal.boxed_card", "A card found face up in the shoe goes to the discard rack."),
-    Clause("play.turn", "Players act clockwise from the dealer's left, one after another."),
-    Clause("play.split_order", "One split hand is finished before the next is played."),
+    Clause(
+        "play.turn",
+        "Players act clockwise from the dealer's left, one after another.",
+        passages=("deal.order",),
+    ),
+    Clause(
+        "play.split_order",
+        "One split hand is finished before the next is played.",
+        passages=("split.played",),
+    ),
     Clause(
         "play.no_more_cards",
         "A hand that stands, breaks or makes 21 takes no more cards.",
         ("policy.extra_player_card",),
+        passages=("play.stand", "player.breaks"),
     ),
-    Clause("play.card_due", "A card that is asked for or owed is dealt."),
+    Clause("play.card_due", "A card that is asked for or owed is dealt.", passages=("play.hit",)),
     Clause("play.signal", "Decisions are shown in the ways the house accepts.", ("signals.hit",)),
     Clause("play.touch", "Players touch cards only as the house allows.", ("player_touch",)),
     Clause("deck.composition", "No more of a card than the decks in play hold.", ("decks",)),
@@ -77,7 +124,9 @@ _ALL: Final = (
     Clause("deck.burn", "Cards are burned after the shuffle.", ("burn_after_shuffle",)),
     Clause("deck.cut_card", "The round in which the cut card comes is the shoe's last."),
     Clause("split.pair", "Two cards of equal value or rank may be split.", ("split_match",)),
-    Clause("split.wager", "A split hand carries a wager equal to the first."),
+    Clause(
+        "split.wager", "A split hand carries a wager equal to the first.", passages=("split.wager",)
+    ),
     Clause("split.max_hands", "Splits make no more hands than the house allows.", ("max_hands",)),
     Clause("split.aces_again", "Whether aces may be split again.", ("resplit_aces",)),
     Clause("split.aces_cards", "A split ace receives one card.", ("split_aces_cards",)),
@@ -91,7 +140,11 @@ _ALL: Final = (
     Clause("double.after_split", "Whether split hands may double.", ("double_after_split",)),
     Clause("double.split_aces", "Whether split aces may double.", ("double_split_aces",)),
     Clause("double.blackjack", "A blackjack is not doubled."),
-    Clause("double.one_card", "A doubled hand receives exactly one card."),
+    Clause(
+        "double.one_card",
+        "A doubled hand receives exactly one card.",
+        passages=("double.one_card",),
+    ),
     Clause(
         "insurance.offered",
         "Insurance is offered before any hand acts, when the dealer shows an ace.",
@@ -133,15 +186,15 @@ _ALL: Final = (
     Clause("table.side_wagers", "Whether side wagers are taken.", ("side_wagers",)),
     Clause("wager.own_hand", "A wager lies on a hand; a spot has one until it is split."),
     Clause("wager.stands", "A wager stands from the first card until it is settled."),
-    Clause("player.breaks", "A hand past 21 loses at once."),
+    Clause("player.breaks", "A hand past 21 loses at once.", passages=("player.breaks",)),
     Clause("blackjack.pays", "A blackjack is paid at the posted odds.", ("blackjack_payout",)),
     Clause(
         "blackjack.early",
         "Against an ace or a ten a blackjack is paid only when the hole card is known.",
     ),
     Clause("win.pays", "The higher total wins at the posted odds.", ("win_payout",)),
-    Clause("lose.takes", "The lower total loses its wager."),
-    Clause("push.returns", "Equal totals leave the wager as it is."),
+    Clause("lose.takes", "The lower total loses its wager.", passages=("lose.takes",)),
+    Clause("push.returns", "Equal totals leave the wager as it is.", passages=("push.returns",)),
     Clause(
         "payout.rounding",
         "What the smallest chip cannot pay is rounded as the house says.",
@@ -225,6 +278,57 @@ BREAKS: Final = {
     "tray_mismatch": "tray.balance",
 }
 """Every violation code, and the clause it breaks."""
+
+
+_SIGNALS: Final = ("hit", "stand", "split", "double", "surrender")
+RESTS_ON: Final = {
+    "dealer_hit_hard_17": ("dealer.stands",),
+    "dealer_hit_18_plus": ("dealer.stands",),
+    "dealer_hit_soft_17": ("dealer_soft17",),
+    "dealer_stood_soft_17": ("dealer_soft17",),
+    "dealer_stood_below_17": ("dealer.draws",),
+    "dealer_drew_after_breaking": ("dealer.breaks",),
+    "dealer_drew_on_blackjack": ("dealer.stands",),
+    "card_after_stand": ("play.stand",),
+    "card_after_breaking": ("player.breaks",),
+    "card_to_blackjack": ("blackjack_payout",),
+    "signal_not_accepted": tuple(f"signals.{action}" for action in _SIGNALS),
+    "surrender_after_split": ("surrender_after_split",),
+    "surrender_after_action": ("surrender",),
+    "double_not_first_two": ("double_on",),
+}
+"""Of codes that break a part of their clause, the knobs and passages that say that part."""
+
+SETTLED_BY: Final = {
+    "dealer_hit_hard_17": "policy.dealer_overdraw",
+    "dealer_hit_18_plus": "policy.dealer_overdraw",
+    "dealer_hit_soft_17": "policy.dealer_overdraw",
+    "dealer_drew_after_breaking": "policy.dealer_overdraw",
+    "dealer_drew_on_blackjack": "policy.dealer_overdraw",
+    "dealer_stood_soft_17": "policy.dealer_underdraw",
+    "dealer_stood_below_17": "policy.dealer_underdraw",
+    "card_after_stand": "policy.extra_player_card",
+    "card_after_breaking": "policy.extra_player_card",
+    "card_to_blackjack": "policy.extra_player_card",
+    "extra_card_after_double": "policy.extra_player_card",
+    "extra_card_on_split_ace": "policy.extra_player_card",
+    "insurance_over_half": "policy.insurance_over_half",
+}
+"""The knob that says how a round is settled after a mistake, where there is one."""
+
+
+def rests_on(clause: str, code: str | None = None) -> tuple[str, ...]:
+    """Return the knobs and passages that say a clause, or the part of it that a code breaks.
+
+    How a mistake is settled is another matter: :data:`SETTLED_BY`.
+    """
+    if code in RESTS_ON:
+        return RESTS_ON[code]
+    found = CLAUSES.get(clause)
+    if found is None:
+        return ()
+    knobs = (knob for knob in found.knobs if not knob.startswith("policy."))
+    return (*found.passages, *knobs)
 
 
 def violation(

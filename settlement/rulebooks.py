@@ -3,6 +3,7 @@
 import hashlib
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from math import gcd
 from typing import Any, Final, TypeAlias, get_type_hints
 
@@ -12,10 +13,14 @@ from msgspec.structs import replace
 from models.errors import InputRefused
 from models.money import Odds
 from models.rulebook import Citation, Cited, Policy, Rulebook, Signals
+from settlement.clauses import PASSAGES
 
 Base: TypeAlias = Callable[[str], Cited]
 """Finds the rulebook that another ``extends``."""
 
+_KEYS: Final = frozenset(
+    {"id", "title", "document", "file", "extends", "licensed", "knobs", "passages"}
+)
 _GROUPS: Final[Mapping[str, Any]] = {"signals": Signals, "policy": Policy}
 _NO_KNOBS: Final = ("id", "overrides", "rules_hash")
 
@@ -55,21 +60,24 @@ def parse(text: str, source: str, base: Base | None = None) -> Cited:
             to the site; the field is named.
     """
     document = _toml(text, source)
-    _known_keys(document, {"id", "title", "document", "extends", "licensed", "knobs"}, source)
+    _known_keys(document, _KEYS, source)
     start = _start(document, source, base)
     plain = _flat(start.rules) if start else {}
     citations = dict(start.citations) if start else {}
     licensed = start.licensed if start else None
+    stating = _text(document, "document", source, start.document if start else None)
     for knob, entry in _leaves(_table(document, "knobs", source, empty=start is not None)):
         _refuse_unlicensed(knob, f"knobs.{knob}", licensed, source)
-        plain[knob], citations[knob] = _knob(knob, entry, source)
+        plain[knob], citations[knob] = _knob(knob, entry, stating, source)
     _fill_later(plain, citations)
     _complete(plain, source)
     cited = Cited(
         title=_text(document, "title", source, start.title if start else None),
-        document=_text(document, "document", source, start.document if start else None),
+        document=stating,
+        file=_file(document, start, source),
         rules=_assemble(_text(document, "id", source, None), plain),
         citations={knob: citations[knob] for knob in KNOBS},
+        passages=_passages(document, start, stating, source),
         licensed=_licensed(document, licensed, source),
     )
     _refuse_contradictions(cited.rules, source, _impossible(cited.rules))
@@ -159,8 +167,8 @@ def sheet(cited: Cited) -> tuple[str, ...]:
     """Write a rulebook as lines a person can read, each knob with where it comes from."""
     lines = [f"{cited.rules.id}: {cited.title}", f"document {cited.document}", ""]
     for knob, value in _flat(cited.rules).items():
-        lines.append(f"{knob} = {shown(value)}")
-        lines.append(f"    {_cites(cited.citations[knob])}")
+        citation = cited.citations[knob]
+        lines += [f"{knob} = {shown(value)}", f"    {citation.says} ({citation.origin})"]
     return tuple(lines)
 
 
@@ -267,7 +275,29 @@ def _leaves(table: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, An
             yield above + name, entry
 
 
-def _knob(knob: str, entry: Any, source: str) -> tuple[Any, Citation]:
+def _file(document: Mapping[str, Any], start: Cited | None, source: str) -> str | None:
+    """Return the file of the sheet's document; one with a document of its own has its own file."""
+    if "file" in document:
+        return _text(document, "file", source, None)
+    return start.file if start and "document" not in document else None
+
+
+def _passages(
+    document: Mapping[str, Any], start: Cited | None, stating: str, source: str
+) -> dict[str, Citation]:
+    """Return what the sheet quotes beside its knobs; a sheet derived from another has its too."""
+    found = dict(start.passages) if start else {}
+    for name, entry in _table(document, "passages", source, empty=True).items():
+        if name not in PASSAGES:
+            expected = f"one of {', '.join(sorted(PASSAGES))}"
+            raise InputRefused(
+                source=source, field=f"passages.{name}", expected=expected, found=name
+            )
+        found[name] = _citation(f"passages.{name}", entry, stating, source)
+    return found
+
+
+def _knob(knob: str, entry: Any, stating: str, source: str) -> tuple[Any, Citation]:
     _known_knob(knob, source)
     field = f"knobs.{knob}"
     if not isinstance(entry, dict) or "value" not in entry:
@@ -275,29 +305,31 @@ def _knob(knob: str, entry: Any, source: str) -> tuple[Any, Citation]:
             source=source, field=field, expected="a table with a value", found=_found(entry)
         )
     cites = {key: said for key, said in entry.items() if key != "value"}
-    return _typed(knob, entry["value"], source), _citation(field, cites, source)
+    return _typed(knob, entry["value"], source), _citation(field, cites, stating, source)
 
 
-def _citation(field: str, cites: Mapping[str, Any], source: str) -> Citation:
+def _citation(field: str, cites: Any, stating: str, source: str) -> Citation:
+    """Read a citation; ``stating`` is the sheet's document, for one that names none."""
     try:
         citation = msgspec.convert(cites, Citation)
     except msgspec.ValidationError as error:
         raise InputRefused(
             source=source,
             field=field,
-            expected="source, document, quote, reason",
+            expected="source, document, section, quote, reason",
             found=str(error),
         ) from error
-    needed = ("document", "quote") if citation.source == "stated" else ("reason",)
-    for name in needed:
-        if not getattr(citation, name):
-            raise InputRefused(
-                source=source,
-                field=f"{field}.{name}",
-                expected=f"a text, as the source is {citation.source!r}",
-                found="nothing",
-            )
-    return citation
+    needed = "quote" if citation.source == "stated" else "reason"
+    if not getattr(citation, needed):
+        raise InputRefused(
+            source=source,
+            field=f"{field}.{needed}",
+            expected=f"a text, as the source is {citation.source!r}",
+            found="nothing",
+        )
+    if citation.source != "stated" or citation.document:
+        return citation
+    return msgspec.structs.replace(citation, document=stating)
 
 
 def _typed(knob: str, plain: Any, source: str, *, typed: str | None = None) -> Any:
@@ -403,7 +435,7 @@ def _near(knob: str) -> str:
     return f"{knob!r}" + (f" (did you mean {', '.join(alike[:3])}?)" if knob and alike else "")
 
 
-def _known_keys(table: Mapping[str, Any], names: set[str], source: str) -> None:
+def _known_keys(table: Mapping[str, Any], names: AbstractSet[str], source: str) -> None:
     for name in table:
         if name not in names:
             raise InputRefused(
@@ -454,12 +486,6 @@ def _refuse_contradictions(
             expected=expected,
             found=value_found,
         )
-
-
-def _cites(citation: Citation) -> str:
-    if citation.source == "stated":
-        return f"stated, {citation.document}: “{citation.quote}”"
-    return f"{citation.source}: {citation.reason}"
 
 
 def _found(plain: Any) -> str:

@@ -5,7 +5,17 @@ from hashlib import sha256
 from html import escape
 from typing import Final
 
-from server.report.document import Block, Document, Pairs, Pictures, Section, Table, Text
+from server.report.document import (
+    Block,
+    Document,
+    Pairs,
+    Picture,
+    Pictures,
+    Quote,
+    Section,
+    Table,
+    Text,
+)
 from server.report.markup import picture, row, table, text_cell
 
 STYLE: Final = """
@@ -24,6 +34,8 @@ th { border-bottom: 1px solid #9aa8a0; font-weight: 600 } td { border-bottom: 1p
 .num { text-align: right; font-variant-numeric: tabular-nums }
 .crops { display: flex; flex-wrap: wrap; gap: 12px } figure { margin: 0; width: 150px }
 img { width: 150px; display: block } figcaption { font-size: 12px; color: #56635b }
+.large figure, .large img { width: 380px }
+blockquote { margin: 6px 0 6px 14px } blockquote p { margin: 0 }
 footer { margin-top: 36px; color: #56635b; font-size: 12px; overflow-wrap: anywhere }
 @media print { main { padding: 0 } h2, tr, figure { break-inside: avoid } }
 """
@@ -62,13 +74,19 @@ def _block(block: Block) -> str:
             return f"<dl>{''.join(rows)}</dl>"
         case Table():
             return table(block.headings, [_row(block, cells) for cells in block.rows])
-        case Pictures():
-            shown = "".join(
-                f"<figure>{picture(one.jpeg, one.caption)}"
-                f"<figcaption>{escape(one.caption)}</figcaption></figure>"
-                for one in block.shown
+        case Quote():
+            return (
+                f"<blockquote><p>{escape(block.says)}</p>"
+                f'<p class="quiet">{escape(block.origin)}</p></blockquote>'
             )
-            return f'<div class="crops">{shown}</div>'
+        case Pictures():
+            kind = "crops" if block.across > 3 else "crops large"
+            return f'<div class="{kind}">{"".join(map(_figure, block.shown))}</div>'
+
+
+def _figure(one: Picture) -> str:
+    shown = "" if one.jpeg is None else picture(one.jpeg, one.caption)
+    return f"<figure>{shown}<figcaption>{escape(one.caption)}</figcaption></figure>"
 
 
 def _row(block: Table, cells: tuple[str, ...]) -> str:

@@ -1,180 +1,252 @@
-"""A report as a PDF of A4 sheets, laid out from top to bottom."""
+"""A report as a PDF of A4 sheets: fonts embedded, every text and picture tagged."""
 
 from collections.abc import Sequence
-from typing import Final
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Final, TypeAlias
 
-from server.pdf import PAGE_POINTS, Page, document, jpeg_size, wide, wrapped
-from server.report.document import Block, Document, Pairs, Picture, Pictures, Section, Table, Text
+from fpdf.image_parsing import preload_image
 
-_LEFT: Final = 48.0
-_TOP: Final = 52.0
-_FOOT: Final = 60.0
-_ACROSS: Final = PAGE_POINTS[0] - 2 * _LEFT
-_SIZE: Final = 9.0
-_LEADING: Final = 1.38
+from server.report.document import (
+    Block,
+    Document,
+    Pairs,
+    Picture,
+    Pictures,
+    Quote,
+    Section,
+    Table,
+    Text,
+)
+from server.report.sheets import LEADING, LEFT, PLAIN, QUIET, Ink, Sheets
+from server.report.tags import Element, Kind, Scope
+
+_SIZE: Final = 8.5
+_SMALL: Final = 7.0
 _GAP: Final = 10.0
-_PICTURE: Final = 92.0
-_INKS: Final = {
-    "plain": "0.09 0.13 0.11",
-    "good": "0.08 0.40 0.23",
-    "bad": "0.63 0.11 0.07",
-    "doubt": "0.52 0.34 0.00",
-    "quiet": "0.34 0.39 0.36",
+_BRAND: Final = (107, 82, 22)
+_BETWEEN: Final = 8.0
+_TALLEST: Final = 1.45
+"""Of a picture, in its widths."""
+_PICTURES_ROOM: Final = 210.0
+"""What a heading asks for whose pictures are to stand under it."""
+_INKS: Final[dict[str, Ink]] = {
+    "plain": PLAIN,
+    "good": (20, 102, 59),
+    "bad": (160, 27, 19),
+    "doubt": (133, 86, 0),
+    "quiet": QUIET,
 }
 
 
 def as_paper(report: Document) -> bytes:
     """Return the PDF; the same report gives the same bytes."""
-    paper = _Paper()
-    paper.lines("PITWATCH", 8, bold=True, ink="0.42 0.32 0.09")
-    paper.lines(report.title, 17, bold=True)
-    paper.lines(report.verdict, 11)
+    paper = _Paper(Sheets(f"Pitwatch: {report.title}", report.foot, report.made_ns))
+    paper.text("P", "PITWATCH", 8, bold=True, ink=_BRAND)
+    paper.text("H1", report.title, 16, bold=True)
+    paper.text("P", report.verdict, 10.5)
     for section in report.sections:
         paper.section(section)
-    for at, page in enumerate(paper.pages, start=1):
-        _foot(page, report.foot, f"{at} of {len(paper.pages)}")
-    return document(f"Pitwatch: {report.title}", paper.pages, paper.jpegs)
+    return bytes(paper.sheets.output())
 
 
-def _foot(page: Page, foot: str, number: str) -> None:
-    down = PAGE_POINTS[1] - _FOOT + 16
-    page.line(_LEFT, down - 10, _ACROSS)
-    for at, line in enumerate(wrapped(foot, 6.5, _ACROSS - 50)):
-        page.text(_LEFT, down + at * 8, line, 6.5, ink=_INKS["quiet"])
-    page.text(_LEFT + _ACROSS - wide(number, 7), down, number, 7, ink=_INKS["quiet"])
+Columns: TypeAlias = Sequence[tuple[float, bool]]
+"""How wide each is, and whether its cells stand at its right."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """A picture as it comes to stand on the sheet."""
+
+    picture: Picture
+    name: str | None
+    """What fpdf2 knows it by; ``None`` where there is none to show."""
+    wide: float
+    tall: float
+    caption: tuple[str, ...]
 
 
 class _Paper:
-    """Sheets as they fill."""
+    """Lays a report out from top to bottom."""
 
-    def __init__(self) -> None:
-        self.pages = [Page()]
-        self.jpegs: list[bytes] = []
-        self._down = _TOP
+    def __init__(self, sheets: Sheets) -> None:
+        self.sheets, self._tags = sheets, sheets.tags
 
     def section(self, section: Section) -> None:
-        self._down += _GAP
-        self._room(60)
-        self.lines(section.heading, 12, bold=True)
-        self._down += 2
+        self.sheets.down += _GAP
+        has_pictures = any(isinstance(block, Pictures) for block in section.blocks)
+        self.sheets.room(_PICTURES_ROOM if has_pictures else 60)
+        self.text("H2", section.heading, 11.5, bold=True)
+        self.sheets.down += 2
         for block in section.blocks:
             self._block(block)
 
-    def lines(self, text: str, size: float, *, bold: bool = False, ink: str | None = None) -> None:
-        """Write a text across the sheet."""
-        for line in wrapped(text, size, _ACROSS, bold=bold):
-            self._room(size * _LEADING)
-            self._down += size * _LEADING
-            self.pages[-1].text(_LEFT, self._down, line, size, bold=bold, ink=ink or _INKS["plain"])
+    def text(
+        self,
+        kind: Kind,
+        text: str,
+        size: float,
+        *,
+        bold: bool = False,
+        ink: Ink = PLAIN,
+        left: float = 0.0,
+        parent: Element | None = None,
+    ) -> None:
+        """Write a text across the sheet, ``left`` from its edge."""
+        element = self._tags.element(kind, parent)
+        sheets = self.sheets
+        for line in sheets.wrapped(text, size, sheets.across - left, bold=bold):
+            sheets.room(size * LEADING)
+            sheets.down += size * LEADING
+            with self._tags.content(element):
+                sheets.put(LEFT + left, sheets.down, line, size, bold=bold, ink=ink)
 
     def _block(self, block: Block) -> None:
         match block:
             case Text():
-                self.lines(block.says, _SIZE, ink=_INKS[block.tone])
+                self.text("P", block.says, _SIZE, ink=_INKS[block.tone])
+            case Quote():
+                self._quote(block)
             case Pairs():
-                first = max((wide(name, _SIZE) for name, _ in block.rows), default=0) + 14
-                for cells in block.rows:
-                    self._row(cells, (first, _ACROSS - first), (False, False))
+                self._pairs(block)
             case Table():
                 self._table(block)
             case Pictures():
-                self._pictures(block.shown)
-        self._down += 4
+                self._pictures(block)
+        self.sheets.down += 4
+
+    def _quote(self, quote: Quote) -> None:
+        whole = self._tags.element("BlockQuote")
+        self.text("P", quote.says, _SIZE, left=12, parent=whole)
+        self.text("P", quote.origin, _SMALL, ink=QUIET, left=12, parent=whole)
+
+    def _pairs(self, pairs: Pairs) -> None:
+        table = self._tags.element("Table")
+        first = max((self.sheets.wide(name, _SIZE) for name, _ in pairs.rows), default=0) + 14
+        widths = ((first, False), (self.sheets.across - first, False))
+        for cells in pairs.rows:
+            self._row(table, cells, widths, header="row")
 
     # --- tables ---------------------------------------------------------------------------
 
     def _table(self, table: Table) -> None:
         names = tuple(heading.removeprefix("#") for heading in table.headings)
         right = tuple(heading.startswith("#") for heading in table.headings)
-        widths = _widths(names, table.rows, right)
-        self._head(names, widths, right)
+        columns = tuple(zip(self._widths(names, table.rows, right), right, strict=True))
+        element = self._tags.element("Table")
+        self._head(element, names, columns)
         for cells in table.rows:
-            if self._room(_tall(cells, widths)):
-                self._head(names, widths, right)
-            self._row(cells, widths, right)
-            self.pages[-1].line(_LEFT, self._down + 3, _ACROSS)
-            self._down += 1.5
+            if self.sheets.room(self._tall(cells, columns)):
+                self._head(None, names, columns)
+            self._row(element, cells, columns)
+            self._rule()
 
-    def _head(self, names: Sequence[str], widths: Sequence[float], right: Sequence[bool]) -> None:
-        self._room(40)
-        self._row(names, widths, right, bold=True)
-        self.pages[-1].line(_LEFT, self._down + 3, _ACROSS)
-        self._down += 2
+    def _head(self, table: Element | None, names: Sequence[str], columns: Columns) -> None:
+        """Write the headings; those of a table that goes on overleaf are read once."""
+        self.sheets.room(40)
+        self._row(table, names, columns, header="column")
+        self._rule()
+
+    def _rule(self) -> None:
+        with self._tags.artifact():
+            self.sheets.rule(self.sheets.down + 3)
+        self.sheets.down += 1.5
 
     def _row(
         self,
+        table: Element | None,
         cells: Sequence[str],
-        widths: Sequence[float],
-        right: Sequence[bool],
+        columns: Columns,
         *,
-        bold: bool = False,
+        header: Scope | None = None,
     ) -> None:
-        tall = _tall(cells, widths)
-        self._room(tall)
-        x = _LEFT
-        for cell, width, at_right in zip(cells, widths, right, strict=True):
-            for at, line in enumerate(wrapped(cell, _SIZE, width - 8, bold=bold), start=1):
-                shift = width - 8 - wide(line, _SIZE, bold=bold) if at_right else 0
-                down = self._down + at * _SIZE * _LEADING
-                self.pages[-1].text(x + shift, down, line, _SIZE, bold=bold)
-            x += width
-        self._down += tall
+        """Write a row; ``header`` says whether all of it, or its first cell, is a heading."""
+        tall = self._tall(cells, columns, bold=header == "column")
+        self.sheets.room(tall)
+        row = None if table is None else self._tags.element("TR", table)
+        x = LEFT
+        for at, (cell, column) in enumerate(zip(cells, columns, strict=True)):
+            heads = header == "column" or (header == "row" and not at)
+            with self._cell(row, header if heads else None):
+                self._lines(cell, x, column, bold=header == "column", is_quiet=heads)
+            x += column[0]
+        self.sheets.down += tall
 
-    # --- pictures and sheets --------------------------------------------------------------
+    def _cell(self, row: Element | None, header: Scope | None) -> AbstractContextManager[None]:
+        if row is None:
+            return self._tags.artifact()
+        return self._tags.content(self._tags.element("TH" if header else "TD", row, scope=header))
 
-    def _pictures(self, shown: Sequence[Picture]) -> None:
-        across = int(_ACROSS // (_PICTURE + 10))
-        for start in range(0, len(shown), across):
-            group = shown[start : start + across]
-            sizes = [_fit(one.jpeg) for one in group]
-            tallest = max(size[1] for size in sizes)
-            self._room(tallest + 30)
-            for at, (one, size) in enumerate(zip(group, sizes, strict=True)):
-                x = _LEFT + at * (_PICTURE + 10)
-                self.jpegs.append(one.jpeg)
-                self.pages[-1].picture(len(self.jpegs) - 1, x, self._down + 4, size)
-                for line, words in enumerate(wrapped(one.caption, 7, _PICTURE)[:2]):
-                    down = self._down + tallest + 13 + line * 9
-                    self.pages[-1].text(x, down, words, 7, ink=_INKS["quiet"])
-            self._down += tallest + 30
+    def _lines(
+        self, cell: str, x: float, column: tuple[float, bool], *, bold: bool, is_quiet: bool
+    ) -> None:
+        sheets, (width, at_right) = self.sheets, column
+        ink = QUIET if is_quiet and not bold else PLAIN
+        for line, words in enumerate(sheets.wrapped(cell, _SIZE, width - 8, bold=bold), start=1):
+            shift = width - 8 - sheets.wide(words, _SIZE, bold=bold) if at_right else 0
+            sheets.put(
+                x + shift, sheets.down + line * _SIZE * LEADING, words, _SIZE, bold=bold, ink=ink
+            )
 
-    def _room(self, tall: float) -> bool:
-        """Turn to a new sheet where so much does not fit; tell whether that was so."""
-        if self._down + tall <= PAGE_POINTS[1] - _FOOT:
-            return False
-        self.pages.append(Page())
-        self._down = _TOP
-        return True
+    def _tall(self, cells: Sequence[str], columns: Columns, *, bold: bool = False) -> float:
+        lines = (
+            len(self.sheets.wrapped(cell, _SIZE, width - 8, bold=bold))
+            for cell, (width, _) in zip(cells, columns, strict=True)
+        )
+        return max(lines, default=1) * _SIZE * LEADING
 
+    def _widths(
+        self, names: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]
+    ) -> list[float]:
+        """Give each column what it asks for; where that is too much, the widest give way.
 
-def _fit(jpeg: bytes) -> tuple[float, float]:
-    width, height, _ = jpeg_size(jpeg)
-    scale = min(_PICTURE / width, 1.4 * _PICTURE / height)
-    return width * scale, height * scale
+        What is left over goes to the last column of words, so that numbers stand together.
+        """
+        wide = self.sheets.wide
+        asked = [
+            max([wide(name, _SIZE, bold=True), *(wide(row[at], _SIZE) for row in rows)]) + 9
+            for at, name in enumerate(names)
+        ]
+        most = max(asked)
+        while sum(min(one, most) for one in asked) > self.sheets.across and most > 30:
+            most -= 4
+        taken = [min(one, most) for one in asked]
+        last = max((at for at, is_number in enumerate(right) if not is_number), default=0)
+        taken[last] += max(0.0, self.sheets.across - sum(taken))
+        return taken
 
+    # --- pictures -------------------------------------------------------------------------
 
-def _tall(cells: Sequence[str], widths: Sequence[float]) -> float:
-    lines = (
-        len(wrapped(cell, _SIZE, width - 8)) for cell, width in zip(cells, widths, strict=True)
-    )
-    return max(lines, default=1) * _SIZE * _LEADING
+    def _pictures(self, pictures: Pictures) -> None:
+        across = pictures.across
+        width = (self.sheets.across - (across - 1) * _BETWEEN) / across
+        for start in range(0, len(pictures.shown), across):
+            group = [self._figure(one, width) for one in pictures.shown[start : start + across]]
+            tallest = max(one.tall for one in group)
+            captions = max(len(one.caption) for one in group)
+            tall = tallest + captions * _SMALL * LEADING + 12
+            self.sheets.room(tall)
+            for at, one in enumerate(group):
+                self._draw(one, LEFT + at * (width + _BETWEEN), tallest)
+            self.sheets.down += tall
 
+    def _figure(self, picture: Picture, most: float) -> _Figure:
+        caption = tuple(self.sheets.wrapped(picture.caption, _SMALL, most))
+        if picture.jpeg is None:
+            return _Figure(picture, None, most, 0.0, caption)
+        name, _, info = preload_image(self.sheets.image_cache, BytesIO(picture.jpeg))
+        ratio = info["h"] / info["w"]  # type: ignore[operator]  # fpdf2 calls them objects
+        wide = min(most, most * _TALLEST / ratio)
+        return _Figure(picture, name, wide, wide * ratio, caption)
 
-def _widths(
-    names: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]
-) -> list[float]:
-    """Give each column what it asks for; where that is too much, the widest give way.
-
-    What is left over goes to the last column of words, so that numbers stand together.
-    """
-    asked = [
-        max([wide(name, _SIZE, bold=True), *(wide(row[at], _SIZE) for row in rows)]) + 9
-        for at, name in enumerate(names)
-    ]
-    most = max(asked)
-    while sum(min(one, most) for one in asked) > _ACROSS and most > 30:
-        most -= 4
-    taken = [min(one, most) for one in asked]
-    last = max((at for at, is_number in enumerate(right) if not is_number), default=0)
-    taken[last] += max(0.0, _ACROSS - sum(taken))
-    return taken
+    def _draw(self, figure: _Figure, x: float, tallest: float) -> None:
+        sheets, down = self.sheets, self.sheets.down + 4
+        whole = self._tags.element("Div")
+        if figure.name is not None:
+            alt = figure.picture.caption
+            with self._tags.content(self._tags.element("Figure", whole, alt=alt)):
+                sheets.image(figure.name, x, down, figure.wide, figure.tall)
+        with self._tags.content(self._tags.element("Caption", whole)):
+            for line, words in enumerate(figure.caption, start=1):
+                sheets.put(x, down + tallest + line * _SMALL * LEADING, words, _SMALL, ink=QUIET)

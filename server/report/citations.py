@@ -1,17 +1,47 @@
-"""Where a clause comes from: our wording, and the house's own words."""
+"""Where a verdict comes from: the clause in our wording, and the house's own words for it."""
 
 from dataclasses import dataclass
 
-from models.rulebook import Citation, Cited
-from settlement.clauses import CLAUSES
+from models.judgements import RoundResult
+from models.rulebook import Citation, Cited, Rulebook
+from settlement import rulebooks
+from settlement.clauses import CLAUSES, PASSAGES, SETTLED_BY, rests_on
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One text that a verdict rests on."""
+    """One text that a verdict rests on, and where that stands."""
 
     says: str
     origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """A house's rulebook as it is in force at a table."""
+
+    cited: Cited
+    rules: Rulebook
+
+    def passage(self, name: str) -> Passage | None:
+        """Return what a knob or passage rests on; ``None`` where a site's sheet says nothing.
+
+        A knob that is set otherwise than in the sheet no longer rests on the sheet's words.
+        """
+        citation = self._citation(name)
+        if citation is None:
+            return None
+        if name not in PASSAGES and self._is_changed(name):
+            value = rulebooks.shown(rulebooks.value(self.rules, name))
+            return Passage(f"{name} = {value}", "Set for this table, otherwise than in its sheet")
+        return Passage(citation.says, citation.origin)
+
+    def _citation(self, name: str) -> Citation | None:
+        found = self.cited.passages if name in PASSAGES else self.cited.citations
+        return found.get(name)
+
+    def _is_changed(self, knob: str) -> bool:
+        return bool(rulebooks.value(self.rules, knob) != rulebooks.value(self.cited.rules, knob))
 
 
 def wording(clause: str) -> str:
@@ -19,14 +49,36 @@ def wording(clause: str) -> str:
     return CLAUSES[clause].says if clause in CLAUSES else clause
 
 
-def passages(clause: str, cited: Cited) -> tuple[Passage, ...]:
-    """Return what each knob behind the clause rests on: the house's words, or our reason."""
-    knobs = CLAUSES[clause].knobs if clause in CLAUSES else ()
-    return tuple(_passage(knob, cited.citations[knob]) for knob in knobs)
+def passages(
+    book: Book, clause: str, code: str | None = None, detail: str = ""
+) -> tuple[Passage, ...]:
+    """Return what a clause rests on; of a mistake, the part of the clause that it breaks.
+
+    Args:
+        book: the rulebook in force.
+        clause: the clause's id.
+        code: of the mistake, where it is one.
+        detail: what it says; of a signal it begins with the decision that was shown.
+    """
+    names = rests_on(clause, code)
+    shown = [name for name in names if name == f"signals.{detail.partition(' ')[0]}"]
+    found = (book.passage(name) for name in shown or names)
+    return tuple(dict.fromkeys(one for one in found if one is not None))
 
 
-def _passage(knob: str, citation: Citation) -> Passage:
-    if citation.source == "stated":
-        return Passage(f"“{citation.quote}”", f"{citation.document} ({knob})")
-    how = "inferred" if citation.source == "inferred" else "where the sheet is silent"
-    return Passage(citation.reason or "", f"{how} ({knob})")
+def settled_by(book: Book, code: str) -> Passage | None:
+    """Return why a round is settled as it is after a mistake; ``None`` where no knob says."""
+    return book.passage(SETTLED_BY[code]) if code in SETTLED_BY else None
+
+
+def deciding(result: RoundResult, clause: str, spot: int | None, hand: int | None) -> list[str]:
+    """Return the clauses that say what was due, where a payment is wrong."""
+    if clause != "payment.due":
+        return []
+    return [
+        decided
+        for one in result.spots
+        for own in one.hands
+        if (one.spot, own.hand) == (spot, hand or 0)
+        for decided in own.clauses
+    ]

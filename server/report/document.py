@@ -30,21 +30,31 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
-    """A JPEG and what it shows."""
+class Quote:
+    """A rule in the words of the document that states it, or the reason where none does."""
 
-    jpeg: bytes
+    says: str
+    origin: str
+    """The document's title and the section."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A JPEG and what it shows; ``None`` where no camera has a picture of it."""
+
+    jpeg: bytes | None
     caption: str
 
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
-    """Pictures beside each other."""
+    """Pictures, so many beside each other."""
 
     shown: tuple[Picture, ...]
+    across: int = 5
 
 
-Block: TypeAlias = Text | Pairs | Table | Pictures
+Block: TypeAlias = Text | Quote | Pairs | Table | Pictures
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +75,5 @@ class Document:
     sections: tuple[Section, ...]
     foot: str
     """What stands at the foot of every sheet."""
+    made_ns: int = 0
+    """When it was made, nanoseconds since the Unix epoch, UTC."""

@@ -6,7 +6,8 @@ from html import escape
 
 from models.cards import Card
 from models.money import Cents
-from server.wording import card_text, is_red, signed
+from server.formatting import Formats
+from server.wording import card_text, is_red
 
 TEXT_STYLE = "\N{VARIATION SELECTOR-15}"
 """Asks for a suit as a letter form, not as a coloured pictogram."""
@@ -17,9 +18,9 @@ def card_spans(cards: Sequence[Card | None], *, burned: bool = False) -> str:
     return "".join(_card_span(card, burned) for card in cards)
 
 
-def amount_cell(amount: Cents | None) -> str:
+def amount_cell(amount: Cents | None, formats: Formats) -> str:
     """Return a gain or loss as a table cell, coloured by its sign."""
-    return f'<td class="num {tone(amount)}">{escape(signed(amount))}</td>'
+    return f'<td class="num {tone(amount)}">{escape(formats.signed(amount))}</td>'
 
 
 def tone(amount: Cents | None) -> str:

@@ -1,7 +1,6 @@
 """Put the page together and write it, whole or not at all."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -11,7 +10,7 @@ from server.report.rounds import round_section
 from server.report.story import RoundStory, SessionStory
 from server.rules_in_force import name_of
 from server.wholefile import write_whole
-from server.wording import certain, counted, is_clean, settled_net, signed, suspected
+from server.wording import certain, counted, is_clean, settled_net, suspected
 
 
 def write_report(path: Path, story: SessionStory) -> None:
@@ -21,9 +20,11 @@ def write_report(path: Path, story: SessionStory) -> None:
 
 def page(story: SessionStory) -> str:
     """Return the whole page: one HTML document that needs no other file."""
-    title = f"Table {story.session.table}, {_day(story.session.at)}"
+    title = f"Table {story.session.table}, {story.formats.moment(story.session.at)}"
     style = files("server.report").joinpath("style.css").read_text("utf-8")
-    rounds = "".join(round_section(one, story.layout, story.cited) for one in story.rounds)
+    rounds = "".join(
+        round_section(one, story.layout, story.book, story.formats) for one in story.rounds
+    )
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -67,10 +68,10 @@ def _figures(story: SessionStory) -> str:
     staked = sum(h.stake for r in results for spot in r.spots for h in spot.hands)
     figures = [
         (
-            signed(settled_net(results)),
+            story.formats.signed(settled_net(results)),
             f"house, {story.session.currency}, settled rounds",
         ),
-        (signed(staked).lstrip("+"), f"staked, {story.session.currency}"),
+        (story.formats.amount(staked), f"staked, {story.session.currency}"),
         (str(len(certain(results))), "violations"),
         (str(len(suspected(results))), "violations suspected"),
         (str(sum(r.status != "final" for r in results)), "rounds open"),
@@ -87,9 +88,10 @@ def _about(story: SessionStory) -> str:
     session = story.session
     sources = [camera.name for camera in session.cameras] + [port.port for port in session.serial]
     rows = {
-        "Rulebook": f"{name_of(story.cited.rules).text}: {story.cited.title}",
-        "Dealt from": f"{session.dealing}, {counted(story.cited.rules.decks, 'deck')}",
-        "Began": _moment(session.at),
+        "Rulebook": f"{name_of(story.book.rules).text}: {story.book.cited.title}",
+        "Dealt from": f"{session.dealing}, {counted(story.book.rules.decks, 'deck')}",
+        "Began": story.formats.moment(session.at),
+        "Times": f"of the house: {story.formats.zone(session.at)}",
         "Watched by": ", ".join(sources),
         "Journal": f"{counted(story.events, 'event')}, chain head {story.head}",
     }
@@ -110,11 +112,3 @@ def _footer(story: SessionStory) -> str:
         "house's. Every figure follows from the journal whose chain head stands above: "
         "<span class='mono'>pitwatch journal verify</span> proves it unchanged.</footer>"
     )
-
-
-def _moment(at_ns: int) -> str:
-    return datetime.fromtimestamp(at_ns // 1_000_000_000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-
-
-def _day(at_ns: int) -> str:
-    return datetime.fromtimestamp(at_ns // 1_000_000_000, UTC).strftime("%d %B %Y, %H:%M")

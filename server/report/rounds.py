@@ -9,40 +9,40 @@ from models.cards import Card
 from models.events import CardDealt, CardExposed, Fact
 from models.judgements import DealerResult, HandResult, Review, RoundResult, SpotResult, Violation
 from models.layout import TableLayout
-from models.money import Cents, dollars
-from models.rulebook import Cited
-from server.report.citations import passages, wording
+from models.money import Cents
+from server.formatting import Formats
+from server.report.citations import Book, Passage, deciding, passages, settled_by, wording
 from server.report.felt import CircleNote, LaidCard, Tone, draw_felt
 from server.report.markup import amount_cell, card_spans, picture, row, table, text_cell, tone
 from server.report.story import Crop, RoundStory
-from server.wording import brief, candidates_text, counted, signed
+from server.wording import candidates_text, counted
 
 STATUS_TONES = {"final": "good", "pending": "doubt", "review": "doubt"}
 VERDICT_TONES = {"exact": "good", "review": "doubt", "wrong": "bad"}
 
 
-def round_section(story: RoundStory, layout: TableLayout, cited: Cited) -> str:
+def round_section(story: RoundStory, layout: TableLayout, book: Book, formats: Formats) -> str:
     """Return a round as one ``<section>``."""
     return "".join(
         (
             f'<section class="round" id="round-{story.result.round}">',
-            _top(story),
+            _top(story, formats),
             '<div class="columns"><div>',
-            _felt(story, layout),
+            _felt(story, layout, formats),
             "</div><div>",
-            _hands(story),
+            _hands(story, formats),
             "</div></div>",
-            _notes(story.result, cited),
+            _notes(story.result, book),
             _pictures(story.crops),
-            _clauses(story.result, cited),
-            _ledger(story),
+            _clauses(story.result, book),
+            _ledger(story, formats),
             _facts(story.facts),
             "</section>",
         )
     )
 
 
-def _top(story: RoundStory) -> str:
+def _top(story: RoundStory, formats: Formats) -> str:
     result = story.result
     badges = [_badge(result.status, STATUS_TONES[result.status])]
     if story.comparison:
@@ -54,7 +54,9 @@ def _top(story: RoundStory) -> str:
         badges.append(_badge(f"{found} to be confirmed", "quiet"))
     elif found:
         badges.append(_badge(counted(found, "violation"), "bad"))
-    house = f'<span class="house {tone(result.net)}">house {escape(signed(result.net))}</span>'
+    house = (
+        f'<span class="house {tone(result.net)}">house {escape(formats.signed(result.net))}</span>'
+    )
     return f'<div class="top"><h2>Round {result.round}</h2>{"".join(badges)}{house}</div>'
 
 
@@ -62,7 +64,7 @@ def _badge(text: str, kind: str) -> str:
     return f'<span class="badge {kind}">{escape(text)}</span>'
 
 
-def _felt(story: RoundStory, layout: TableLayout) -> str:
+def _felt(story: RoundStory, layout: TableLayout, formats: Formats) -> str:
     """Draw every card where it last lay, those that came to rest later on top."""
     turned = _known_later(story.facts)
     cards = (
@@ -76,7 +78,7 @@ def _felt(story: RoundStory, layout: TableLayout) -> str:
         )
         for place, one in story.laid
     )
-    notes = (_circle_note(spot) for spot in story.result.spots)
+    notes = (_circle_note(spot, formats) for spot in story.result.spots)
     return draw_felt(layout, cards, notes, f"The felt in round {story.result.round}")
 
 
@@ -90,20 +92,26 @@ def _known_later(facts: Iterable[Fact]) -> dict[int, Card]:
     }
 
 
-def _circle_note(spot: SpotResult) -> CircleNote:
+def _circle_note(spot: SpotResult, formats: Formats) -> CircleNote:
     stake = sum(hand.stake for hand in spot.hands)
     tones: dict[str, Tone] = {"good": "won", "bad": "lost", "even": "even", "doubt": "open"}
     return CircleNote(
-        spot.spot, brief(dollars(stake)), brief(signed(spot.net)), tones[tone(spot.net)]
+        spot.spot, formats.brief(stake), _brief(spot.net, formats), tones[tone(spot.net)]
     )
 
 
-def _hands(story: RoundStory) -> str:
+def _brief(net: Cents | None, formats: Formats) -> str:
+    if net is None:
+        return formats.signed(net)
+    return ("+" if net > 0 else "") + formats.brief(net)
+
+
+def _hands(story: RoundStory, formats: Formats) -> str:
     rows = [_dealer_row(story.result.dealer)]
     for spot in story.result.spots:
-        rows += [_hand_row(story, spot, hand) for hand in spot.hands]
+        rows += [_hand_row(story, spot, hand, formats) for hand in spot.hands]
         if spot.insurance:
-            rows.append(_insurance_row(story, spot))
+            rows.append(_insurance_row(story, spot, formats))
     return table(("Spot", "Cards", "#Stake", "Outcome", "#Due", "#Paid"), rows)
 
 
@@ -114,91 +122,108 @@ def _dealer_row(dealer: DealerResult) -> str:
     return row("dealer", f"<td>{cards}</td>", "", said, "", "", kind="dealer")
 
 
-def _hand_row(story: RoundStory, spot: SpotResult, hand: HandResult) -> str:
+def _hand_row(story: RoundStory, spot: SpotResult, hand: HandResult, formats: Formats) -> str:
     cards = card_spans(hand.cards) + card_spans(hand.burned, burned=True)
     name = str(spot.spot) if len(spot.hands) == 1 else f"{spot.spot} · hand {hand.hand}"
     paid = story.paid.get((spot.spot, hand.hand, "main"))
     return row(
         name,
         f"<td>{cards}</td>",
-        text_cell(dollars(hand.stake), "num"),
-        f"<td>{escape(hand.outcome)}{_why(hand)}</td>",
-        amount_cell(hand.net),
-        _paid_cell(paid),
+        text_cell(formats.amount(hand.stake), "num"),
+        f"<td>{escape(hand.outcome)}{_why(hand, formats)}</td>",
+        amount_cell(hand.net, formats),
+        _paid_cell(paid, formats),
         kind=_oddness(hand.net, paid),
     )
 
 
-def _insurance_row(story: RoundStory, spot: SpotResult) -> str:
+def _insurance_row(story: RoundStory, spot: SpotResult, formats: Formats) -> str:
     assert spot.insurance is not None
     paid = story.paid.get((spot.spot, 0, "insurance"))
     due = spot.insurance.net
-    stake = text_cell(dollars(spot.insurance.stake), "num")
+    stake = text_cell(formats.amount(spot.insurance.stake), "num")
     said = text_cell("insurance", "quiet")
     oddness = _oddness(due, paid)
-    return row(str(spot.spot), said, stake, "", amount_cell(due), _paid_cell(paid), kind=oddness)
+    return row(
+        str(spot.spot),
+        said,
+        stake,
+        "",
+        amount_cell(due, formats),
+        _paid_cell(paid, formats),
+        kind=oddness,
+    )
 
 
-def _why(hand: HandResult) -> str:
+def _why(hand: HandResult, formats: Formats) -> str:
     if hand.possible:
-        ways = (f"{way.outcome} {signed(way.net)} if {way.condition}" for way in hand.possible)
+        ways = (
+            f"{way.outcome} {formats.signed(way.net)} if {way.condition}" for way in hand.possible
+        )
         return f'<span class="why">{escape("; ".join(ways))}</span>'
     return f'<span class="why">{escape(", ".join(hand.clauses))}</span>'
 
 
-def _paid_cell(paid: Cents | None) -> str:
-    return text_cell("not seen", "num quiet") if paid is None else amount_cell(paid)
+def _paid_cell(paid: Cents | None, formats: Formats) -> str:
+    return text_cell("not seen", "num quiet") if paid is None else amount_cell(paid, formats)
 
 
 def _oddness(due: Cents | None, paid: Cents | None) -> str:
     return "odd" if None not in (due, paid) and due != paid else ""
 
 
-def _notes(result: RoundResult, cited: Cited) -> str:
-    notes = (*map(_review, result.reviews or ()), *_violations(result, cited))
+def _notes(result: RoundResult, book: Book) -> str:
+    notes = (*map(_review, result.reviews or ()), *_violations(result, book))
     return f'<div class="notes">{"".join(notes)}</div>' if notes else ""
 
 
-def _violations(result: RoundResult, cited: Cited) -> Iterator[str]:
+def _violations(result: RoundResult, book: Book) -> Iterator[str]:
     for violation in result.violations:
         place = "dealer" if violation.spot is None else f"spot {violation.spot}"
         place += "" if violation.hand is None else f", hand {violation.hand}"
         place += " · to be confirmed" if result.status == "review" else ""
-        clauses = dict.fromkeys((violation.clause, *_deciding(result, violation)))
+        due = deciding(result, violation.clause, violation.spot, violation.hand)
         kind = "note unsure" if result.status == "review" else "note"
         yield (
             f'<div class="{kind}"><span class="code">{escape(violation.code)}</span> '
             f'<span class="quiet">{place} · event {violation.seq}</span>'
             f"<p>{escape(violation.detail)}</p>"
-            f"{''.join(_clause(clause, cited) for clause in clauses)}</div>"
+            f"{_verdict(violation, book)}{''.join(_clause(one, book) for one in due)}</div>"
         )
 
 
-def _deciding(result: RoundResult, violation: Violation) -> Iterator[str]:
-    """A payment is wrong by the clauses that said what was due."""
-    if violation.clause != "payment.due":
-        return
-    for spot in result.spots:
-        for hand in spot.hands:
-            if (spot.spot, hand.hand) == (violation.spot, violation.hand):
-                yield from hand.clauses
+def _verdict(violation: Violation, book: Book) -> str:
+    """Quote what a mistake breaks, and why the round is settled as it is after it."""
+    found = passages(book, violation.clause, violation.code, violation.detail)
+    after = settled_by(book, violation.code)
+    cites = "".join(map(_passage, found))
+    settled = "" if after is None else f"<p>How it is settled: {_said(after)}</p>"
+    return _quoted(violation.clause, cites + settled)
 
 
-def _clause(clause: str, cited: Cited) -> str:
-    cites = "".join(
-        f"<p>{escape(one.says)} <span class='quiet'>{escape(one.origin)}</span></p>"
-        for one in passages(clause, cited)
-    )
+def _clause(clause: str, book: Book) -> str:
+    return _quoted(clause, "".join(map(_passage, passages(book, clause))))
+
+
+def _quoted(clause: str, inside: str) -> str:
     return (
         f'<blockquote><span class="mono">{escape(clause)}</span> '
-        f"{escape(wording(clause))}{cites}</blockquote>"
+        f"{escape(wording(clause))}{inside}</blockquote>"
     )
 
 
-def _clauses(result: RoundResult, cited: Cited) -> str:
+def _passage(one: Passage) -> str:
+    return f"<p>{_said(one)}</p>"
+
+
+def _said(one: Passage) -> str:
+    return f"{escape(one.says)} <span class='quiet'>{escape(one.origin)}</span>"
+
+
+def _clauses(result: RoundResult, book: Book) -> str:
     """List every clause that decided a hand, with its sources."""
     named = (clause for spot in result.spots for hand in spot.hands for clause in hand.clauses)
-    listed = "".join(_clause(clause, cited) for clause in dict.fromkeys(named))
+    listed = "".join(_clause(clause, book) for clause in dict.fromkeys(named))
     heading = "<summary>The clauses that decided the hands, with their sources</summary>"
     return f'<details class="note-list">{heading}{listed}</details>' if listed else ""
 
@@ -222,9 +247,10 @@ def _pictures(crops: Iterable[Crop]) -> str:
     return f'<h3>What the camera saw</h3><div class="crops">{figures}</div>' if figures else ""
 
 
-def _ledger(story: RoundStory) -> str:
+def _ledger(story: RoundStory, formats: Formats) -> str:
     rows = [
-        row(line.account, line.memo, amount_cell(line.amount), kind="") for line in story.ledger
+        row(line.account, line.memo, amount_cell(line.amount, formats), kind="")
+        for line in story.ledger
     ]
     if not rows:
         return ""

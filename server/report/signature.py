@@ -1,12 +1,15 @@
-"""A report's signature: one line behind its end, which readers of HTML and PDF pass over.
+"""A report's signature, by the key of the service that made it.
 
-::
+It is a text::
 
-    <!-- pitwatch report 1 at=… sha256=… key=… signature=… -->
-    %pitwatch report 1 at=… sha256=… key=… signature=…
+    pitwatch report 1 at=… sha256=… key=… signature=…
 
-``sha256`` is of every byte before that line; what is signed (Ed25519) is the digest of ``at`` and
-it, under the purpose ``report``.
+In HTML it is a comment, the last line of the file, and ``sha256`` is of every byte before that
+line. In PDF it stands, in hex, in an unsigned attribute of the signature that readers show
+(:mod:`server.report.pades`), and ``sha256`` is of the whole file with the digits of ``sha256``
+and ``signature`` all 0. What is signed (Ed25519) is the digest of ``at`` and ``sha256``, under the
+purpose ``report``. PDFs of earlier versions end in the text as a comment and bear no other
+signature.
 """
 
 import hashlib
@@ -17,16 +20,21 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from models.errors import TechnicianError
+from server.report.certificate import Identity
+from server.report.pades import Certified, NotCertified, certified, check_certified
 from stream.signing import Signer, is_digest_signed
 
 Form: TypeAlias = Literal["html", "pdf"]
 PURPOSE: Final = "pitwatch report 1"
-_ENDS: Final = {"html": (b"<!-- ", b" -->\n"), "pdf": (b"%", b"\n")}
-_LINE: Final = re.compile(
-    rb"(?:<!-- |%)pitwatch report 1 at=(\d{1,19}) sha256=([0-9a-f]{64}) key=([0-9a-f]{64})"
-    rb" signature=([0-9a-f]{128})(?: -->)?\n"
+_TEXT: Final = re.compile(
+    rb"pitwatch report 1 at=(\d{1,19}) sha256=([0-9a-f]{64}) key=([0-9a-f]{64})"
+    rb" signature=([0-9a-f]{128})"
 )
+_ENDS: Final = {b"<!-- ": b" -->\n", b"%": b"\n"}
+"""A last line's begin and end."""
 _LONGEST: Final = 512
+_NO_DIGEST: Final = bytes(32)
+_NO_SIGNATURE: Final = bytes(64)
 
 
 class Signed(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,16 +43,26 @@ class Signed(msgspec.Struct, frozen=True, kw_only=True):
     at: int
     """When it was signed, nanoseconds since the Unix epoch, UTC."""
     sha256: str
-    """Of the report, without its last line, in hex."""
+    """Of what is signed, in hex."""
     key: str
     """The public key that signed it, in hex."""
+    certificate: Certified | None = None
+    """Of a PDF, who signed it for PDF readers; ``None`` in one of an earlier version."""
 
 
-def signed(content: bytes, form: Form, signer: Signer, at_ns: int) -> bytes:
-    """Return a report with its signature behind it."""
+def signed_page(content: bytes, signer: Signer, at_ns: int) -> bytes:
+    """Return an HTML report with its signature behind it."""
     digest = hashlib.sha256(content).digest()
-    signature = signer.sign_digest(PURPOSE, _both(at_ns, digest))
-    return content + _line(form, at_ns, digest, signer.public, signature)
+    return content + b"<!-- " + _signed_text(digest, signer, at_ns) + b" -->\n"
+
+
+def signed_paper(content: bytes, signer: Signer, identity: Identity, at_ns: int) -> bytes:
+    """Return a PDF report with both signatures."""
+    blank = _text(at_ns, _NO_DIGEST, signer.public, _NO_SIGNATURE)
+    whole = certified(content, identity, at_ns, blank)
+    place = whole.index(_in_hex(blank))
+    text = _signed_text(hashlib.sha256(whole).digest(), signer, at_ns)
+    return _replaced(whole, place, text)
 
 
 def check_report(content: bytes, where: str, key: bytes | None = None) -> Signed:
@@ -58,23 +76,11 @@ def check_report(content: bytes, where: str, key: bytes | None = None) -> Signed
     Raises:
         TechnicianError: it is unsigned, changed, or signed by another.
     """
-    start = content.rfind(b"\n", max(0, len(content) - _LONGEST), len(content) - 1) + 1
-    body, line = content[:start], content[start:]
-    found = _LINE.fullmatch(line)
-    if found is None:
-        raise _not_so(where, "it bears no signature, or its last line was changed")
-    at, digest = int(found[1]), bytes.fromhex(found[2].decode())
-    public, signature = (bytes.fromhex(found[n].decode()) for n in (3, 4))
-    form: Form = "pdf" if body.startswith(b"%PDF") else "html"
-    if line != _line(form, at, digest, public, signature):
-        raise _not_so(where, "its last line was changed")
-    if hashlib.sha256(body).digest() != digest:
-        raise _not_so(where, "it was changed after it was signed")
-    if not is_digest_signed(public, signature, PURPOSE, _both(at, digest)):
-        raise _not_so(where, "its signature does not fit")
-    if key is not None and key != public:
-        raise _not_so(where, f"it is signed by another key, {public.hex()}")
-    return Signed(at=at, sha256=digest.hex(), key=public.hex())
+    is_sealed = content.startswith(b"%PDF") and _in_hex(PURPOSE.encode()) in content
+    found = _sealed(content, where) if is_sealed else _ending(content, where)
+    if key is not None and key.hex() != found.key:
+        raise _not_so(where, f"it is signed by another key, {found.key}")
+    return found
 
 
 def read_report(path: Path, key: bytes | None = None) -> Signed:
@@ -90,14 +96,66 @@ def read_report(path: Path, key: bytes | None = None) -> Signed:
     return check_report(content, str(path), key)
 
 
+def _sealed(content: bytes, where: str) -> Signed:
+    """Check a PDF with both signatures."""
+    place = content.index(_in_hex(PURPOSE.encode()))
+    piece = re.match(rb"(?:[0-9A-F]{2})*", content[place : place + 2 * _LONGEST])
+    text = _TEXT.match(bytes.fromhex(piece[0].decode())) if piece else None
+    if text is None:
+        raise _not_so(where, "its signature was changed")
+    blank = _text(int(text[1]), _NO_DIGEST, bytes.fromhex(text[3].decode()), _NO_SIGNATURE)
+    found = _checked(text, _replaced(content, place, blank), where)
+    try:
+        return msgspec.structs.replace(found, certificate=check_certified(content))
+    except NotCertified as fault:
+        raise _not_so(where, str(fault)) from fault
+
+
+def _ending(content: bytes, where: str) -> Signed:
+    """Check a report whose last line is its signature."""
+    start = content.rfind(b"\n", max(0, len(content) - _LONGEST), len(content) - 1) + 1
+    body, line = content[:start], content[start:]
+    before = b"%" if body.startswith(b"%PDF") else b"<!-- "
+    text = _TEXT.fullmatch(line.removeprefix(before).removesuffix(_ENDS[before]))
+    if text is None or line != before + text[0] + _ENDS[before]:
+        raise _not_so(where, "it bears no signature, or its last line was changed")
+    return _checked(text, body, where)
+
+
+def _checked(text: re.Match[bytes], covered: bytes, where: str) -> Signed:
+    at, digest = int(text[1]), bytes.fromhex(text[2].decode())
+    public, signature = (bytes.fromhex(text[n].decode()) for n in (3, 4))
+    if text[0] != _text(at, digest, public, signature):
+        raise _not_so(where, "its signature was changed")
+    if hashlib.sha256(covered).digest() != digest:
+        raise _not_so(where, "it was changed after it was signed")
+    if not is_digest_signed(public, signature, PURPOSE, _both(at, digest)):
+        raise _not_so(where, "its signature does not fit")
+    return Signed(at=at, sha256=digest.hex(), key=public.hex())
+
+
 def _both(at_ns: int, digest: bytes) -> bytes:
     return hashlib.sha256(at_ns.to_bytes(8, "big") + digest).digest()
 
 
-def _line(form: Form, at_ns: int, digest: bytes, public: bytes, signature: bytes) -> bytes:
-    before, behind = _ENDS[form]
+def _signed_text(digest: bytes, signer: Signer, at_ns: int) -> bytes:
+    signature = signer.sign_digest(PURPOSE, _both(at_ns, digest))
+    return _text(at_ns, digest, signer.public, signature)
+
+
+def _text(at_ns: int, digest: bytes, public: bytes, signature: bytes) -> bytes:
     said = f"{PURPOSE} at={at_ns} sha256={digest.hex()} key={public.hex()} "
-    return before + f"{said}signature={signature.hex()}".encode() + behind
+    return f"{said}signature={signature.hex()}".encode()
+
+
+def _in_hex(text: bytes) -> bytes:
+    """Write a text as a PDF's signature holds it."""
+    return text.hex().upper().encode()
+
+
+def _replaced(content: bytes, place: int, text: bytes) -> bytes:
+    written = _in_hex(text)
+    return content[:place] + written + content[place + len(written) :]
 
 
 def _not_so(where: str, what: str) -> TechnicianError:

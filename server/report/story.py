@@ -20,9 +20,10 @@ from models.judgements import (
 )
 from models.layout import TableLayout
 from models.money import Cents
-from models.rulebook import Cited
 from models.session import Session
 from server.comparison import Comparison
+from server.formatting import Formats
+from server.report.citations import Book
 
 Wager = tuple[int, int, str]
 """Spot, hand, and ``main`` or ``insurance``."""
@@ -58,7 +59,9 @@ class SessionStory:
     """Everything a report shows."""
 
     session: Session
-    cited: Cited
+    book: Book
+    formats: Formats
+    """How times and amounts are written; the currency is the table's."""
     layout: TableLayout
     rounds: tuple[RoundStory, ...]
     events: int

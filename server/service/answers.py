@@ -23,6 +23,7 @@ from server.service.series_views import (
     SheetName,
 )
 from server.service.tokens import Token
+from server.service.verdict_views import Verdict
 from server.service.views import (
     Finding,
     HandRow,
@@ -117,6 +118,7 @@ _KNOWN: Final[Sequence[Any]] = (
     tuple[Difference, ...],
     RulesInForce,
     tuple[RulesRow, ...],
+    tuple[Verdict, ...],
 )
 _SCHEMAS, _COMPONENTS = msgspec.json.schema_components(_KNOWN, ref_template=_REF)
 _SCHEMA_OF: Final[Mapping[Any, Any]] = dict(zip(_KNOWN, _SCHEMAS, strict=True))

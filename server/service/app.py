@@ -19,6 +19,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from models.house import House
 from server.integration.config import PlacedIntegration
 from server.integration.relay import relaying
+from server.report.certificate import Identity
 from server.service import (
     clause_routes,
     decision_routes,
@@ -37,6 +38,7 @@ from server.service import (
     series_routes,
     snapshot_routes,
     streaming,
+    verdict_routes,
     video_evidence,
     video_routes,
 )
@@ -90,6 +92,8 @@ class Setup:
     two_people: frozenset[TwoPeople] = frozenset()
     """Decisions that hold only once a second person agreed."""
     passwords: PasswordRules = field(default_factory=PasswordRules)
+    identity: Identity | None = None
+    """Who signs PDF reports; where it is not given, a certificate that the state folder keeps."""
     integration: PlacedIntegration | None = None
     """To whom it is told what happens; where it is not given, to nobody."""
     house: House = field(default_factory=House)
@@ -112,7 +116,10 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
         app.state.queue = Queue(app.state.floor, app.state.cases, clock.now_ns())
         following = asyncio.create_task(app.state.floor.run(setup.poll_ns))
         app.state.deciding, app.state.tallies = asyncio.Lock(), Tallies()
-        app.state.signer = report_routes.report_signer(setup.state)
+        signer = app.state.signer = report_routes.report_signer(setup.state)
+        app.state.report_identity = setup.identity or report_routes.report_identity(
+            setup.state, signer, clock.now_ns()
+        )
         queueing = asyncio.create_task(app.state.queue.run())
         counting = asyncio.create_task(_count_strangers(app.state.records, clock))
         try:
@@ -155,7 +162,7 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
     problems.install(app)
     parts = (people_routes, house_routes, reading_routes, find_routes, streaming)
     casework = (incident_routes, decision_routes, export_routes, report_routes)
-    figures = (rulebook_routes, series_routes, clause_routes, page_routes)
+    figures = (rulebook_routes, series_routes, clause_routes, page_routes, verdict_routes)
     for routes in (router, *(part.router for part in (*parts, *casework, *figures))):
         app.include_router(routes)
     page_routes.install(app)

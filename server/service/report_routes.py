@@ -1,21 +1,21 @@
 """Reports of a session and of an incident, as a page or on paper, each with its signature."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-import msgspec
 from fastapi import APIRouter, Request, Response
 
-from models.events import CardSighted
-from models.rulebook import Cited
+from models.house import House
+from server.formatting import Formats
 from server.report.as_page import POLICY, as_page
 from server.report.as_paper import as_paper
-from server.report.document import Document, Picture
-from server.report.signature import Form, signed
+from server.report.certificate import Identity, identity_in
+from server.report.citations import Book
+from server.report.document import Document
+from server.report.signature import Form, signed_page, signed_paper
 from server.rules_in_force import name_of
 from server.service.export_routes import file_name
 from server.service.guard import Who, guarded
@@ -32,9 +32,9 @@ from server.service.reports import (
     incident_report,
     session_report,
 )
-from server.service.rulebook_routes import rulebook_of
+from server.service.round_pictures import round_pictures
+from server.service.rulebook_routes import book_of
 from server.service.session import Session
-from server.service.video import card_pictures
 from server.service.video_routes import recording_of
 from server.service.views import (
     LedgerRow,
@@ -44,15 +44,11 @@ from server.service.views import (
     Row,
     ViolationRow,
 )
-from server.wording import card_text
 from stream.clock import Clock
-from stream.signing import Signer
+from stream.signing import Signer, fingerprint
 
 KEY_FILE: Final = "report.key"
 MOST_ROWS: Final = 20_000
-_MOST_PICTURES: Final = 60
-_MOST_ENTRIES: Final = 5000
-_RENDER: Final[Mapping[Form, Callable[[Document], bytes]]] = {"html": as_page, "pdf": as_paper}
 _MEDIA: Final[Mapping[Form, str]] = {"html": "text/html; charset=utf-8", "pdf": "application/pdf"}
 
 router = APIRouter()
@@ -68,6 +64,11 @@ def report_signer(state: Path) -> Signer:
     """
     path = state / KEY_FILE
     return Signer.read(path) if path.exists() else Signer.create(path)
+
+
+def report_identity(state: Path, signer: Signer, now_ns: int) -> Identity:
+    """Return who signs this service's PDFs for PDF readers; raises as :func:`identity_in`."""
+    return identity_in(state, f"Pitwatch reports {fingerprint(signer.public)[:16]}", now_ns)
 
 
 def _reporting(what: str) -> dict[str, Any]:
@@ -92,7 +93,7 @@ async def report_session(request: Request, who: Who, session: str, form: Form) -
     made = _made(request, who)
     matter = SessionMatter(
         session=found.view(),
-        rulebook=_named(await rulebook_of(request, found)),
+        rulebook=_named(await book_of(request, found)),
         rounds=await _rows(request, who, found, RoundRow),
         violations=await _rows(request, who, found, ViolationRow),
         reviews=await _rows(request, who, found, ReviewRow),
@@ -102,6 +103,7 @@ async def report_session(request: Request, who: Who, session: str, form: Form) -
                 floor_of(request), cases_of(request), Sought(RoundRow, session=found.name)
             )
         ],
+        currency=await _currency(request, found, found.view().started_at or 0),
     )
     return await _answer(request, session_report(matter, made), form, made, session)
 
@@ -115,10 +117,11 @@ async def report_incident(request: Request, who: Who, incident: str, form: Form)
     matter = IncidentMatter(
         view=view_of(request, who, incident),
         session=session.view(),
-        book=await rulebook_of(request, session),
+        book=await book_of(request, session),
         payments=await _rows(request, who, session, PaymentRow, row.round),
         ledger=await _rows(request, who, session, LedgerRow, row.round),
-        pictures=await _pictures(request, session, row),
+        evidence=await round_pictures(request, session, row, who),
+        currency=await _currency(request, session, row.at),
     )
     return await _answer(request, incident_report(matter, made), form, made, incident)
 
@@ -132,6 +135,16 @@ async def report_key(request: Request) -> Response:
     return Response(signer.public_pem(), media_type="application/x-pem-file")
 
 
+@router.get(
+    "/api/report-certificate",
+    **guarded(Right.SEE_TABLES, str, media_type="application/x-pem-file"),
+)
+async def report_certificate(request: Request) -> Response:
+    """Give the certificate of this service's PDF reports, with those that vouch for it."""
+    identity: Identity = request.app.state.report_identity
+    return Response(identity.pem(), media_type="application/x-pem-file")
+
+
 def _check_rights(who: Person) -> None:
     for right in (Right.SEE_ROUNDS, Right.SEE_MONEY):
         if not who.may(right):
@@ -140,23 +153,35 @@ def _check_rights(who: Person) -> None:
 
 def _made(request: Request, who: Person) -> Made:
     clock: Clock = request.app.state.clock
-    return Made(who.name, clock.now_ns())
+    return Made(who.name, clock.now_ns(), Formats(request.app.state.house))
+
+
+async def _currency(request: Request, session: Session, at_ns: int) -> str:
+    """Return the currency that a table deals in, which may not be the house's."""
+    recording = await recording_of(request, session, at_ns)
+    house: House = request.app.state.house
+    return house.currency if recording is None else recording.description.currency
 
 
 async def _answer(
     request: Request, document: Document, form: Form, made: Made, name: str
 ) -> Response:
-    signer: Signer = request.app.state.signer
-    content = await asyncio.to_thread(_RENDER[form], document)
+    content = await asyncio.to_thread(_signed, request, document, form, made.at)
     shown_as = "inline" if form == "html" else "attachment"
     headers = {
         "Content-Disposition": f'{shown_as}; filename="{file_name(name)}-report.{form}"',
         "Content-Security-Policy": POLICY,
         "Cache-Control": "no-store",
     }
-    return Response(
-        signed(content, form, signer, made.at), headers=headers, media_type=_MEDIA[form]
-    )
+    return Response(content, headers=headers, media_type=_MEDIA[form])
+
+
+def _signed(request: Request, document: Document, form: Form, at_ns: int) -> bytes:
+    signer: Signer = request.app.state.signer
+    if form == "html":
+        return signed_page(as_page(document), signer, at_ns)
+    identity: Identity = request.app.state.report_identity
+    return signed_paper(as_paper(document), signer, identity, at_ns)
 
 
 async def _rows(
@@ -173,28 +198,5 @@ async def _rows(
     return rows
 
 
-def _named(book: Cited | None) -> str:
-    return "not known" if book is None else f"{name_of(book.rules).text}: {book.title}"
-
-
-async def _pictures(request: Request, session: Session, row: RoundRow) -> list[Picture]:
-    """Cut out every card of the round as it was seen face up, where it was recorded."""
-    recording = await recording_of(request, session, row.at)
-    if recording is None:
-        return []
-    entries = await floor_of(request).entries(session, row.seq - 1, _MOST_ENTRIES)
-    seen = [
-        msgspec.json.decode(entry.plain, type=CardSighted)
-        for entry in entries
-        if entry.type == "card_sighted" and entry.seq <= row.last_seq
-    ]
-    ended_ns = row.closed_at or session.view().last_at or 0
-    faces = (one for one in seen if one.face == "up" and (one.at or 0) <= ended_ns)
-    wanted = list(islice(faces, _MOST_PICTURES))
-    found: dict[int, bytes] = {}
-    for source in dict.fromkeys(one.source for one in wanted):
-        own = [one for one in wanted if one.source == source]
-        camera = source.partition(":")[2]
-        found |= await asyncio.to_thread(card_pictures, recording, camera, own)
-    captions = {one.seq: f"{card_text(one.card)}, entry {one.seq}" for one in wanted}
-    return [Picture(jpeg, captions[seq]) for seq, jpeg in sorted(found.items())]
+def _named(book: Book | None) -> str:
+    return "not known" if book is None else f"{name_of(book.rules).text}: {book.cited.title}"

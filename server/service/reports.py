@@ -2,20 +2,17 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Final
 
 from models.cards import Card
 from models.judgements import HandResult, RoundResult, SpotResult
-from models.money import dollars
-from models.rulebook import Cited
-from server.report.citations import passages, wording
+from server.formatting import Formats
+from server.report.citations import Book, deciding, passages, settled_by, wording
 from server.report.document import (
     Block,
     Document,
     Pairs,
-    Picture,
-    Pictures,
+    Quote,
     Section,
     Table,
     Text,
@@ -33,6 +30,9 @@ from server.service.cases import (
     DecisionProposed,
 )
 from server.service.incidents import IncidentRow, IncidentView
+from server.service.report_pictures import seen
+from server.service.report_words import Words, place
+from server.service.round_pictures import RoundEvidence
 from server.service.views import (
     LedgerRow,
     PaymentRow,
@@ -41,17 +41,18 @@ from server.service.views import (
     SessionView,
     ViolationRow,
 )
-from server.wording import cards_text, counted, signed
+from server.wording import cards_text, counted
 
 NOTHING: Final = Text("Nothing.", "quiet")
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """Who asked for a report, and when."""
+    """Who asked for a report, when, and how their house writes times and amounts."""
 
     by: str
     at: int
+    formats: Formats
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,7 @@ class SessionMatter:
     violations: Sequence[ViolationRow]
     reviews: Sequence[ReviewRow]
     incidents: Sequence[tuple[IncidentRow, Sequence[AnyCaseEvent]]]
+    currency: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,46 +74,51 @@ class IncidentMatter:
 
     view: IncidentView
     session: SessionView
-    book: Cited | None
+    book: Book | None
     payments: Sequence[PaymentRow]
     ledger: Sequence[LedgerRow]
-    pictures: Sequence[Picture]
+    evidence: RoundEvidence
+    currency: str
 
 
 def session_report(matter: SessionMatter, made: Made) -> Document:
     """Return the report of a session."""
-    view = matter.session
-    title = f"Session report: table {view.table or '?'}, {_day(view.started_at)}"
+    view, words = matter.session, Words(made.formats, matter.currency)
+    day = made.formats.day(view.started_at) if view.started_at else "day not known"
+    title = f"Session report: table {view.table or '?'}, {day}"
     return Document(
         title=title,
         verdict=_session_verdict(matter),
         sections=(
-            Section("The session", (_about_session(matter, made),)),
-            Section("Mistakes", (_violation_table(matter.violations),)),
-            Section("Left to a person", _review_blocks(matter.reviews)),
+            Section("The session", (_about_session(matter, made, words),)),
+            Section("Mistakes", (_violation_table(matter.violations, words),)),
+            Section("Left to a person", _review_blocks(matter.reviews, words)),
             Section("Incidents", (_incident_table(matter.incidents),)),
-            Section("Rounds", (_round_table(matter.rounds),)),
+            Section("Rounds", (_round_table(matter.rounds, words),)),
         ),
         foot=_foot(view, made),
+        made_ns=made.at,
     )
 
 
 def incident_report(matter: IncidentMatter, made: Made) -> Document:
     """Return the report of an incident."""
     row, view = matter.view.incident, matter.view
+    words = Words(made.formats, matter.currency)
     return Document(
         title=f"Incident report: table {row.table}, round {row.round}",
         verdict=_incident_verdict(matter),
         sections=(
-            Section("The round", (_about_round(matter),)),
-            Section("Due and paid", _hands(view.round.result, matter.payments)),
-            Section("Mistakes", tuple(_mistakes(view, matter.book)) or (NOTHING,)),
-            Section("Left to a person", _review_blocks(view.reviews)),
-            Section("What the camera saw", _seen(matter.pictures)),
-            Section("What people did", (_history_table(view.history),)),
-            Section("Ledger", (_ledger_table(matter.ledger),)),
+            Section("The round", (_about_round(matter, words),)),
+            Section("Due and paid", _hands(view.round.result, matter.payments, words)),
+            Section("Mistakes", tuple(_mistakes(view, matter.book, words)) or (NOTHING,)),
+            Section("Left to a person", _review_blocks(view.reviews, words)),
+            Section("What the camera saw", tuple(seen(matter.evidence, words))),
+            Section("What people did", (_history_table(view.history, words),)),
+            Section("Ledger", (_ledger_table(matter.ledger, words),)),
         ),
         foot=_foot(matter.session, made),
+        made_ns=made.at,
     )
 
 
@@ -137,60 +144,65 @@ def _incident_verdict(matter: IncidentMatter) -> str:
     return ", ".join(parts) + "."
 
 
-def _about_session(matter: SessionMatter, made: Made) -> Pairs:
+def _about_session(matter: SessionMatter, made: Made, words: Words) -> Pairs:
     view = matter.session
     final = [row for row in matter.rounds if row.status == "final"]
     return Pairs(
         (
             ("Table", view.table or "?"),
             ("Session", view.session),
-            ("From", _moment(view.started_at)),
-            ("To", _moment(view.last_at)),
+            ("From", words.moment(view.started_at)),
+            ("To", words.moment(view.last_at)),
             ("Rulebook", matter.rulebook),
-            ("House, final rounds", signed(sum(row.net or 0 for row in final))),
+            (
+                "House, final rounds",
+                f"{words.signed(sum(row.net or 0 for row in final))} {words.currency}",
+            ),
             ("Rounds final", f"{len(final)} of {len(matter.rounds)}"),
             ("Journal", f"{counted(view.last_seq, 'entry', 'entries')}, head {view.head}"),
-            ("Made", f"{_moment(made.at)} for {made.by}"),
+            ("Made", f"{words.moment(made.at)} for {made.by}"),
+            *words.about(view.started_at or made.at),
         )
     )
 
 
-def _about_round(matter: IncidentMatter) -> Pairs:
+def _about_round(matter: IncidentMatter, words: Words) -> Pairs:
     row, view = matter.view.round, matter.session
     book = "not known" if matter.book is None else _named(matter.book)
     return Pairs(
         (
             ("Table", row.table),
             ("Session", row.session),
-            ("Opened", _moment(row.at)),
-            ("Closed", _moment(row.closed_at)),
+            ("Opened", words.moment(row.at)),
+            ("Closed", words.moment(row.closed_at)),
             ("Status", row.status),
-            ("House", signed(row.net)),
+            ("House", f"{words.signed(row.net)} {words.currency}"),
             ("Rulebook", book),
+            *words.about(row.at),
             ("Entries", f"{row.seq} to {row.last_seq} of the session's journal"),
             ("Journal", f"{counted(view.last_seq, 'entry', 'entries')}, head {view.head}"),
         )
     )
 
 
-def _named(book: Cited) -> str:
-    return f"{name_of(book.rules).text}: {book.title}"
+def _named(book: Book) -> str:
+    return f"{name_of(book.rules).text}: {book.cited.title}"
 
 
 # --- lists --------------------------------------------------------------------------------
 
 
-def _violation_table(rows: Iterable[ViolationRow]) -> Block:
+def _violation_table(rows: Iterable[ViolationRow], words: Words) -> Block:
     cells = [
-        (str(row.round), _moment(row.at), _place(row.spot, row.hand), row.code, row.detail)
+        (str(row.round), words.moment(row.at), place(row.spot, row.hand), row.code, row.detail)
         for row in reversed(list(rows))
     ]
     return Table(("#Round", "When", "Where", "Mistake", "What"), tuple(cells)) if cells else NOTHING
 
 
-def _review_blocks(rows: Iterable[ReviewRow]) -> tuple[Block, ...]:
+def _review_blocks(rows: Iterable[ReviewRow], words: Words) -> tuple[Block, ...]:
     cells = [
-        (str(row.round), str(row.item), row.what, " or ".join(row.candidates), _decided(row))
+        (str(row.round), str(row.item), row.what, " or ".join(row.candidates), _decided(row, words))
         for row in sorted(rows, key=lambda row: (row.round, row.item))
     ]
     if not cells:
@@ -198,13 +210,13 @@ def _review_blocks(rows: Iterable[ReviewRow]) -> tuple[Block, ...]:
     return (Table(("#Round", "#Item", "What", "Candidates", "Decided"), tuple(cells)),)
 
 
-def _decided(row: ReviewRow) -> str:
+def _decided(row: ReviewRow, words: Words) -> str:
     if row.decided is None:
         return "open"
     one = row.decided
     said = [one.decision, str(one.choice or ""), one.reason]
-    words = " ".join(word for word in said if word)
-    return f"{words}; {one.person}, {_moment(one.at)}, entry {one.seq}"
+    choice = " ".join(word for word in said if word)
+    return f"{choice}; {one.person}, {words.moment(one.at)}, entry {one.seq}"
 
 
 def _incident_table(rows: Iterable[tuple[IncidentRow, Sequence[AnyCaseEvent]]]) -> Block:
@@ -221,13 +233,13 @@ def _why_closed(history: Iterable[AnyCaseEvent]) -> str:
     return reasons[-1] if reasons else ""
 
 
-def _round_table(rows: Iterable[RoundRow]) -> Block:
+def _round_table(rows: Iterable[RoundRow], words: Words) -> Block:
     cells = [
         (
             str(row.round),
-            _moment(row.at),
+            words.moment(row.at),
             row.status,
-            signed(row.net),
+            words.signed(row.net),
             str(row.violations),
             str(row.reviews),
         )
@@ -237,8 +249,8 @@ def _round_table(rows: Iterable[RoundRow]) -> Block:
     return Table(headings, tuple(cells)) if cells else NOTHING
 
 
-def _history_table(history: Iterable[AnyCaseEvent]) -> Block:
-    cells = [(_moment(one.at), one.person, _deed(one)) for one in history]
+def _history_table(history: Iterable[AnyCaseEvent], words: Words) -> Block:
+    cells = [(words.moment(one.at), one.person, _deed(one)) for one in history]
     return Table(("When", "Who", "What"), tuple(cells)) if cells else NOTHING
 
 
@@ -267,9 +279,10 @@ def _decision_deed(event: DecisionProposed | DecisionApproved | DecisionDeclined
             return f"declined what {event.proposed_by} proposed for item {event.item}"
 
 
-def _ledger_table(rows: Iterable[LedgerRow]) -> Block:
+def _ledger_table(rows: Iterable[LedgerRow], words: Words) -> Block:
     cells = [
-        (str(row.seq), row.account, row.memo, signed(row.amount)) for row in reversed(list(rows))
+        (str(row.seq), row.account, row.memo, words.signed(row.amount))
+        for row in reversed(list(rows))
     ]
     return Table(("#Entry", "Account", "For", "#Amount"), tuple(cells)) if cells else NOTHING
 
@@ -277,7 +290,9 @@ def _ledger_table(rows: Iterable[LedgerRow]) -> Block:
 # --- a round ------------------------------------------------------------------------------
 
 
-def _hands(result: RoundResult | None, payments: Iterable[PaymentRow]) -> tuple[Block, ...]:
+def _hands(
+    result: RoundResult | None, payments: Iterable[PaymentRow], words: Words
+) -> tuple[Block, ...]:
     if result is None:
         return (Text("The round is not settled yet.", "doubt"),)
     paid = _paid(payments)
@@ -288,34 +303,40 @@ def _hands(result: RoundResult | None, payments: Iterable[PaymentRow]) -> tuple[
         ("dealer", _cards(dealer.cards, dealer.burned), "", said, "", "")
     ]
     for spot in result.spots:
-        rows += [_hand(spot, hand, paid) for hand in spot.hands]
-        rows += _insurance(spot, paid)
+        rows += [_hand(spot, hand, paid, words) for hand in spot.hands]
+        rows += _insurance(spot, paid, words)
     headings = ("Spot", "Cards", "#Stake", "Outcome", "#Due", "#Paid")
-    total = Text(f"The house's gain: {signed(result.net)}. Amounts are the player's gain.", "quiet")
+    gain = f"The house's gain: {words.signed(result.net)} {words.currency}."
+    total = Text(f"{gain} Each hand's amounts are the player's gain.", "quiet")
     return (Table(headings, tuple(rows)), total)
 
 
 def _hand(
-    spot: SpotResult, hand: HandResult, paid: Mapping[tuple[int, int, str], int]
+    spot: SpotResult,
+    hand: HandResult,
+    paid: Mapping[tuple[int, int, str], int],
+    words: Words,
 ) -> tuple[str, ...]:
     name = str(spot.spot) if len(spot.hands) == 1 else f"{spot.spot}, hand {hand.hand}"
     found = paid.get((spot.spot, hand.hand, "main"))
     return (
         name,
         _cards(hand.cards, hand.burned),
-        dollars(hand.stake),
+        words.amount(hand.stake),
         f"{hand.outcome} ({', '.join(hand.clauses)})" if hand.clauses else hand.outcome,
-        signed(hand.net),
-        "not seen" if found is None else signed(found),
+        words.signed(hand.net),
+        "not seen" if found is None else words.signed(found),
     )
 
 
-def _insurance(spot: SpotResult, paid: Mapping[tuple[int, int, str], int]) -> list[tuple[str, ...]]:
+def _insurance(
+    spot: SpotResult, paid: Mapping[tuple[int, int, str], int], words: Words
+) -> list[tuple[str, ...]]:
     if spot.insurance is None:
         return []
     found = paid.get((spot.spot, 0, "insurance"))
-    stake, due = dollars(spot.insurance.stake), signed(spot.insurance.net)
-    seen = "not seen" if found is None else signed(found)
+    stake, due = words.amount(spot.insurance.stake), words.signed(spot.insurance.net)
+    seen = "not seen" if found is None else words.signed(found)
     return [(str(spot.spot), "", stake, "insurance", due, seen)]
 
 
@@ -332,42 +353,35 @@ def _cards(cards: Sequence[Card | None], burned: Sequence[Card | None]) -> str:
     return cards_text(cards) + aside
 
 
-def _mistakes(view: IncidentView, book: Cited | None) -> Iterable[Block]:
+def _mistakes(view: IncidentView, book: Book | None, words: Words) -> Iterable[Block]:
     for row in view.violations:
-        where = _place(row.spot, row.hand)
-        yield Text(f"{row.code}, {where}, entry {row.seq}, {_moment(row.at)}", "bad")
+        where = place(row.spot, row.hand)
+        yield Text(f"{row.code}, {where}, entry {row.seq}, {words.fine(row.at)}", "bad")
         yield Text(row.detail)
-        yield Text(f"{row.clause}: {wording(row.clause)}", "quiet")
-        for one in () if book is None else passages(row.clause, book):
-            yield Text(f"{one.says} {one.origin}", "quiet")
+        if book is None:
+            yield Text(f"{row.clause}: {wording(row.clause)}", "quiet")
+        else:
+            yield from _verdict(row, view.round.result, book)
 
 
-def _seen(pictures: Sequence[Picture]) -> tuple[Block, ...]:
-    if not pictures:
-        return (Text("No recording of this round lies here.", "quiet"),)
-    return (Pictures(tuple(pictures)),)
-
-
-def _place(spot: int | None, hand: int | None) -> str:
-    if spot is None:
-        return "dealer"
-    return f"spot {spot}" if not hand else f"spot {spot}, hand {hand}"
+def _verdict(row: ViolationRow, result: RoundResult | None, book: Book) -> Iterable[Block]:
+    """Quote what a mistake breaks, what was due by which clause, and how it is settled."""
+    yield Text(f"{row.clause}: {wording(row.clause)}", "quiet")
+    for one in passages(book, row.clause, row.code, row.detail):
+        yield Quote(one.says, one.origin)
+    for clause in () if result is None else deciding(result, row.clause, row.spot, row.hand):
+        yield Text(f"Due by {clause}: {wording(clause)}", "quiet")
+        for one in passages(book, clause):
+            yield Quote(one.says, one.origin)
+    after = settled_by(book, row.code)
+    if after is not None:
+        yield Text("How it is settled:", "quiet")
+        yield Quote(after.says, after.origin)
 
 
 def _foot(view: SessionView, made: Made) -> str:
     return (
-        f"Made by Pitwatch for {made.by}, {_moment(made.at)}, from journal {view.session} up to "
-        f"entry {view.last_seq}, hash {view.head}. The last line of this file is its signature: "
+        f"Made by Pitwatch for {made.by}, {made.formats.moment(made.at)}, from journal "
+        f"{view.session} up to entry {view.last_seq}, hash {view.head}. This file is signed: "
         "pitwatch report verify proves it unchanged, pitwatch journal verify the journal."
     )
-
-
-def _moment(at_ns: int | None) -> str:
-    if not at_ns:
-        return "not known"
-    moment = datetime.fromtimestamp(at_ns // 1_000_000_000, UTC)
-    return moment.strftime("%Y-%m-%d %H:%M:%S UTC")
-
-
-def _day(at_ns: int | None) -> str:
-    return _moment(at_ns).partition(" ")[0] if at_ns else "day not known"

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from models.errors import PitwatchError
 from models.events import RulesStated
 from models.rulebook import Citation, Cited, Rulebook
+from server.report.citations import Book
 from server.rulebook_shelf import as_stated, cited, shipped
 from server.service.answers import give
 from server.service.guard import guarded
@@ -97,15 +98,13 @@ class _InForce:
     stated: RulesStated | None
 
 
-async def rulebook_of(request: Request, session: Session) -> Cited | None:
-    """Return the shipped sheet that a session is played by, with the rules in force there.
-
-    ``None`` where no such sheet ships.
-    """
+async def book_of(request: Request, session: Session) -> Book | None:
+    """Return the rulebook in force in a session; ``None`` where its sheet does not ship."""
     found = await _in_force(request, session)
-    book = None if found is None else _shipped(found.rulebook)
-    rules = None if found is None else _rules(found)
-    return book if book is None or rules is None else rulebooks.in_force(book, rules)
+    sheet = None if found is None else _shipped(found.rulebook)
+    if found is None or sheet is None:
+        return None
+    return Book(sheet, _rules(found) or sheet.rules)
 
 
 async def _in_force(request: Request, session: Session) -> _InForce | None:
@@ -207,6 +206,7 @@ def _knob(knob: str, rules: Rulebook, citation: Citation | None) -> Knob:
         value=value,
         source=citation.source,
         document=citation.document,
+        section=citation.section,
         quote=citation.quote,
         reason=citation.reason,
     )

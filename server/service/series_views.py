@@ -45,6 +45,8 @@ class Knob(msgspec.Struct, frozen=True, kw_only=True):
     source: Literal["stated", "inferred", "default", "changed"]
     """``changed``: the table is set up otherwise than its sheet says."""
     document: str | None = None
+    """Its title."""
+    section: str | None = None
     quote: str | None = None
     reason: str | None = None
 

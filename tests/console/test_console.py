@@ -119,6 +119,16 @@ def test_a_wrong_payment_is_caught_with_its_clause_in_words(officer: Desk) -> No
     officer.shot("table-with-video")
 
 
+def test_a_mistake_is_quoted_from_the_part_of_the_rules_that_it_breaks(officer: Desk) -> None:
+    officer.go("round/bj-07/1")
+    note = officer.page.locator(".note.bad").first
+    expect(note).to_contain_text("stand on any total of 17 through 21")
+    expect(note).to_contain_text("Kansas Lottery: rules of blackjack")
+    expect(note).not_to_contain_text("soft 17” and the dealer must draw")
+    expect(note).not_to_contain_text(".txt")
+    officer.shot("round-verdict")
+
+
 def test_a_round_is_gone_through_event_by_event(officer: Desk) -> None:
     officer.go("round/bj-07/1")
     felt = officer.page.locator("svg.felt")

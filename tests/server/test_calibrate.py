@@ -8,6 +8,7 @@ import cv2
 import msgspec
 import numpy as np
 import pytest
+from pyhanko.pdf_utils.reader import PdfFileReader
 
 from models.decode import from_toml
 from models.session import CameraPose
@@ -136,12 +137,15 @@ def test_markers_are_printed_in_their_true_size(
     sheet = tmp_path / "markers.pdf"
     assert run(["calibrate", "--print-markers", "five-spots", str(sheet)]) == 0
     capsys.readouterr()
-    text = sheet.read_bytes().decode("latin-1")
-    assert text.startswith("%PDF-1.4")
-    assert text.count("/Type /Page ") == 4
+    with sheet.open("rb") as file:
+        reader = PdfFileReader(file)
+        assert reader.root["/ViewerPreferences"]["/PrintScaling"] == "/None"
+        pages = reader.root["/Pages"]["/Kids"]
+        text = "\n".join(page.get_object()["/Contents"].data.decode() for page in pages)
+    assert len(pages) == 4
     drawn = [
         tuple(map(float, found))
-        for found in re.findall(r"([\d.]+) ([\d.]+) ([\d.]+) ([\d.]+) re f", text)
+        for found in re.findall(r"([\d.]+) ([\d.]+) ([\d.]+) (-?[\d.]+) re f", text)
     ]
     wide_mm = [wide * 25.4 / 72 for _, _, wide, _ in drawn]
     assert max(wide_mm) == pytest.approx(100, abs=0.01)  # the line to check the print by

@@ -1,3 +1,4 @@
+import dataclasses
 import re
 from pathlib import Path
 
@@ -8,10 +9,13 @@ from models.cards import Card
 from models.decode import from_toml
 from models.errors import OperatorError
 from models.events import CardDealt, CardSighted, PaymentMade, RoundOpened, ShoeCardRead
+from models.house import House
 from models.judgements import AnyEvent, LedgerPosted, RoundSettled
 from models.layout import TableLayout
 from models.session import Session
 from server.comparison import Comparison
+from server.formatting import Formats
+from server.report.citations import Book
 from server.report.page import page, write_report
 from server.report.story import SessionStory, tell_rounds
 from server.rulebook_shelf import cited
@@ -71,11 +75,24 @@ def story() -> SessionStory:
         EVENTS, (DEALER_OVERDREW, CARD_IN_DOUBT), {3: JPEG}, (Comparison(4, "exact", ()),)
     )
     layout = from_toml(library.layout_text("five-spots"), TableLayout, "five-spots")
-    return SessionStory(SESSION, cited("kansas-shoe"), layout, rounds, len(EVENTS), "ab" * 32)
+    house = cited("kansas-shoe")
+    return SessionStory(
+        SESSION, Book(house, house.rules), Formats(), layout, rounds, len(EVENTS), "ab" * 32
+    )
 
 
 def test_a_round_tells_what_was_paid_in_all(story: SessionStory) -> None:
     assert story.rounds[0].paid == {(2, 0, "main"): 900}
+
+
+def test_a_page_is_written_as_its_house_writes(story: SessionStory) -> None:
+    kyiv = Formats(House(zone="Europe/Kyiv", locale="uk-UA", currency="UAH"))
+    written = page(dataclasses.replace(story, formats=kyiv))
+    assert "21 лист. 2025" in written
+    assert "UTC+02:00" in written
+    assert "Europe/Kyiv" in written
+    assert "+10,00" in written
+    assert "+10.00" not in written
 
 
 def test_a_card_is_drawn_where_it_last_lay(story: SessionStory) -> None:
@@ -104,7 +121,11 @@ def test_a_mistake_stands_with_its_clause_and_the_houses_own_words(story: Sessio
     assert "dealer_hit_hard_17" in written
     assert "The dealer drew 5♣ on hard 17; he had to stand." in written
     assert "Draw to 16 and stand on 17" in written
-    assert "This is called a “soft 17” and the dealer must draw additional cards" in written
+    assert "will stand on any total of 17 through 21" in written
+    assert "Kansas Lottery: rules of blackjack" in written
+    for unrelated in ("This is called a “soft 17”", "A due card was not drawn", ".txt"):
+        assert unrelated not in written
+    assert "must be burned; the hand before it stands" in written  # how it is settled
 
 
 def test_what_a_person_must_decide_is_shown_with_its_candidates(story: SessionStory) -> None:
@@ -118,7 +139,7 @@ def test_a_mistake_in_a_round_under_review_is_not_denied_by_the_summary(
 ) -> None:
     in_review = replace(DEALER_OVERDREW, status="review", reviews=CARD_IN_DOUBT.reviews)
     rounds = tell_rounds(EVENTS, (in_review,), {}, ())
-    written = page(SessionStory(SESSION, story.cited, story.layout, rounds, 1, story.head))
+    written = page(dataclasses.replace(story, rounds=rounds, events=1))
     assert "No mistake found" not in written
     assert "1 mistake suspected." in written
     assert "<b>0</b><span>violations</span>" in written
@@ -132,7 +153,9 @@ def test_every_text_is_escaped(story: SessionStory) -> None:
     result = replace(first.result, violations=(nasty,))
     rounds = tell_rounds(EVENTS, (result,), {}, ())
     written = page(
-        SessionStory(SESSION, story.cited, story.layout, rounds, len(EVENTS), story.head)
+        SessionStory(
+            SESSION, story.book, story.formats, story.layout, rounds, len(EVENTS), story.head
+        )
     )
     assert "<script>" not in written
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in written

@@ -1,13 +1,15 @@
 """Rulebooks: seven complete sheets, every value cited; a bad one is refused by name."""
 
+import os
 import re
 from itertools import permutations
+from pathlib import Path
 
 import pytest
 
 from models.errors import InputRefused
 from models.money import Odds
-from settlement.clauses import BREAKS, CLAUSES
+from settlement.clauses import BREAKS, CLAUSES, PASSAGES, RESTS_ON, SETTLED_BY
 from settlement.rulebooks import KNOBS, Base, differences, overridden, parse, sheet, shown, value
 from tests.settlement.table import IDS, RULEBOOKS, rules
 
@@ -105,9 +107,72 @@ def test_there_are_seven_sheets() -> None:
 def test_every_knob_is_cited(name: str) -> None:
     cited = parse(text(name), name)
     assert list(cited.citations) == list(KNOBS)
-    for citation in cited.citations.values():
+    assert set(cited.passages) == set(PASSAGES)
+    for citation in (*cited.citations.values(), *cited.passages.values()):
         stated = bool(citation.document and citation.quote)
         assert stated if citation.source == "stated" else bool(citation.reason)
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_a_document_is_cited_by_its_title_and_never_by_its_files_name(name: str) -> None:
+    cited = parse(text(name), name)
+    assert cited.file is not None
+    assert cited.file.endswith(".txt")
+    for citation in (*cited.citations.values(), *cited.passages.values()):
+        assert ".txt" not in f"{citation.origin} {citation.says}"
+        if citation.source == "stated":
+            assert citation.origin.startswith(cited.document)
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_every_quote_stands_in_its_document(name: str) -> None:
+    folder = os.environ.get("PITWATCH_HOUSE_RULES")
+    if folder is None:
+        pytest.skip("PITWATCH_HOUSE_RULES names no folder of house-rule documents")
+    cited = parse(text(name), name)
+    assert cited.file is not None
+    document = joined((Path(folder) / cited.file).read_text("utf-8"))
+    for citation in (*cited.citations.values(), *cited.passages.values()):
+        if citation.source == "stated":
+            assert joined(citation.quote or "") in document
+
+
+def joined(words: str) -> str:
+    """Undo the line breaks of a document, and the words that they part."""
+    whole = re.sub(r"(\w)-\n(\w)", r"\1\2", words).replace("/\n", "/")
+    return " ".join(whole.split())
+
+
+def test_a_document_with_sections_is_cited_by_them() -> None:
+    cited = parse(text("home"), "home")
+    stated = [one for one in cited.citations.values() if one.source == "stated"]
+    assert all(one.section for one in stated)
+    assert cited.citations["surrender"].origin.endswith("Playing the Game, Surrender")
+
+
+def test_an_unknown_passage_is_refused_by_name() -> None:
+    more = '[passages."dealer.sings"]\nsource = "default"\nreason = "None."\n'
+    with pytest.raises(InputRefused) as refused:
+        parse(f"{text('home')}\n{more}", "site.toml")
+    assert refused.value.field == "passages.dealer.sings"
+
+
+def test_a_derived_sheet_keeps_what_it_inherits_under_its_documents_title() -> None:
+    own = """
+id = "ours"
+extends = "home"
+document = "Our sheet"
+
+[knobs.dealer_soft17]
+value = "hit"
+source = "stated"
+quote = "Our dealers hit soft 17."
+"""
+    cited = parse(own, "ours.toml", lambda name: parse(text(name), name))
+    assert cited.citations["dealer_soft17"].origin == "Our sheet"
+    assert cited.citations["surrender"].origin.startswith("Blackjack Rule Book")
+    assert cited.passages["dealer.stands"].origin.startswith("Blackjack Rule Book")
+    assert cited.file is None
 
 
 def home_without(knob: str) -> str:
@@ -169,7 +234,7 @@ def test_an_uncited_value_is_refused_by_name(knob: str) -> None:
         pytest.param(('id = "home"\n', ""), "id", id="no-id"),
         pytest.param(("quote = ", "words = "), "knobs.dealer_first_card", id="bad-citation"),
         pytest.param(
-            ('source = "inferred"', 'source = "stated"'), "knobs.decks.document", id="unquoted"
+            ('source = "inferred"', 'source = "stated"'), "knobs.decks.quote", id="unquoted"
         ),
         pytest.param(("[knobs.decks]", "[knobs.decks"), "(file)", id="no-toml"),
         pytest.param(('id = "home"', 'id = "home"\nextends = "none"'), "extends", id="no-base"),
@@ -327,6 +392,11 @@ def test_every_clause_that_a_mistake_breaks_is_in_words_and_names_real_knobs() -
     for clause in CLAUSES.values():
         assert clause.says
         assert set(clause.knobs) <= set(KNOBS)
+        assert set(clause.passages) <= set(PASSAGES)
+    assert set(RESTS_ON) | set(SETTLED_BY) <= set(BREAKS)
+    for names in RESTS_ON.values():
+        assert set(names) <= set(KNOBS) | set(PASSAGES)
+    assert set(SETTLED_BY.values()) <= set(KNOBS)
 
 
 # --- odds and units that no house has -----------------------------------------------------

@@ -251,7 +251,7 @@ function verdicts(row, says, at, player) {
   if (!row.result) return h("p", { class: "quiet" }, "The round is in play.");
   if (!found.length && !items.length) return h("p", { class: "good" }, "Nothing went wrong in this round.");
   return h("div", { class: "notes" },
-    found.map((one) => mistake(one, says, at.get(one.seq), () => seeIt(player, row, one.seq))),
+    found.map((one) => mistake(one, says, at.get(one.seq), () => seeIt(player, row, one.seq), row)),
     items.map((one) => item(one)));
 }
 

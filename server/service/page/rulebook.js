@@ -63,4 +63,4 @@ function sheetPanel(sheet) {
 const knob = (one) =>
   h("tr", {}, h("th", { scope: "row", class: "mono" }, one.knob), h("td", {}, h("b", {}, one.value)),
     h("td", {}, h("span", { class: TONES[one.source] }, SOURCES[one.source])),
-    h("td", {}, one.quote ? h("q", {}, one.quote) : one.reason ?? "", one.document && h("span", { class: "why quiet" }, one.document)));
+    h("td", {}, one.quote ? h("q", {}, one.quote) : one.reason ?? "", one.document && h("span", { class: "why quiet" }, one.section ? `${one.document}, ${one.section}` : one.document)));

@@ -81,7 +81,7 @@ function drawAll(places, page, says) {
   put(places.head, heading(page, true));
   put(places.felt, drawFelt(state, page.footage.layout));
   page.picture?.show(state);
-  put(places.found, verdictsOf(state, says));
+  put(places.found, verdictsOf(state, says, page.found.now.session));
   put(places.due, h("h2", {}, state.settled ? `Round ${state.round}: due and paid` : "Due and paid"),
     state.settled ? moneyTable(dues(state), says) : h("p", { class: "quiet" }, "Shown when the round settles."));
   put(places.health, h("h2", {}, "Devices"), health(asOf(page)));
@@ -89,9 +89,9 @@ function drawAll(places, page, says) {
     h("time", { class: "num" }, clock(event.at)), h("span", {}, sentence(event)))));
 }
 
-function verdictsOf(state, says) {
+function verdictsOf(state, says, session) {
   const found = state.settled?.violations ?? [];
-  return [...found.map((one) => mistake(one, says)), ...(state.settled?.reviews ?? state.reviews).map((one) => item(one))];
+  return [...found.map((one) => mistake(one, says, null, null, { session, round: state.settled.round })), ...(state.settled?.reviews ?? state.reviews).map((one) => item(one))];
 }
 
 /** The session as it was told last, with what the stream has brought since. */

@@ -1,7 +1,7 @@
 // Mistakes, items and money as they are shown wherever a round is.
 
 import { ask } from "./api.js";
-import { h } from "./dom.js";
+import { h, put } from "./dom.js";
 import { cardMark } from "./felt.js";
 import { fine, place, signed, spoken, tone, money } from "./words.js";
 
@@ -13,15 +13,47 @@ export async function clauses() {
   return wordings;
 }
 
-export const clauseText = (says, id) =>
-  h("blockquote", {}, h("span", { class: "mono" }, id), " ", says[id] ?? "");
+export const clauseText = (says, id, ...quotes) =>
+  h("blockquote", {}, h("span", { class: "mono" }, id), " ", says[id] ?? "", quotes);
 
-/** A mistake as a note; `go` is called to see its moment. */
-export const mistake = (one, says, at, go) =>
+const KEPT = 100;
+const grounds = new Map();
+
+/** What a mistake of a round rests on, in the house's words. Kept, as a page is drawn often. */
+function groundsOf({ session, round }, one) {
+  const key = [session, round, one.seq, one.code, one.spot, one.hand].join("/");
+  if (!grounds.has(key)) {
+    grounds.set(key, ask(`/api/sessions/${encodeURIComponent(session)}/rounds/${round}/verdicts`)
+      .then((list) => list.find((it) => it.seq === one.seq && it.code === one.code && it.spot === one.spot && it.hand === one.hand) ?? null)
+      .catch(() => { grounds.delete(key); return null; }));
+    if (grounds.size > KEPT) grounds.delete(grounds.keys().next().value);
+  }
+  return grounds.get(key);
+}
+
+const passage = ({ says, origin }) => h("p", { class: "cited" }, says, " ", h("cite", {}, origin));
+
+const quoted = ({ breaks, due, settled_by: after }) => [
+  breaks.passages.map(passage),
+  due.map((one) => [h("p", {}, "Due by ", h("span", { class: "mono" }, one.clause), " ", one.says), one.passages.map(passage)]),
+  after && [h("p", {}, "How it is settled:"), passage(after)],
+];
+
+/**
+ * A mistake as a note; `go` is called to see its moment, `of` is its `{ session, round }`: what it
+ * rests on is asked for there.
+ */
+export const mistake = (one, says, at, go, of = one.session ? one : null) => {
+  const quotes = h("div", {});
+  if (of) groundsOf(of, one).then((found) => found && put(quotes, quoted(found)));
+  return note(one, says, at, go, quotes);
+};
+
+const note = (one, says, at, go, quotes) =>
   h("article", { class: "note bad" },
     h("h3", {}, spoken(one.code), one.spot ? h("span", { class: "quiet" }, ` ${place(one.spot, one.hand ?? 0)}`) : null),
     h("p", {}, one.detail),
-    clauseText(says, one.clause),
+    clauseText(says, one.clause, quotes),
     at && h("button", { type: "button", class: "link", onclick: go }, `See it at ${fine(at)}`));
 
 export const item = (review, extra) =>

@@ -18,6 +18,7 @@ from models.events import Event
 from models.house import House as Described
 from models.layout import TableLayout
 from server.pipeline import Pipeline
+from server.report.certificate import Identity
 from server.rulebook_shelf import rules_for
 from server.service.app import Setup, make_app
 from server.service.connections import Bounds
@@ -154,6 +155,8 @@ def house(
     two_people: frozenset[TwoPeople] = frozenset(),
     of: Described | None = None,
     port: int = 0,
+    recordings: Path | None = None,
+    identity: Identity | None = None,
 ) -> Iterator[House]:
     """Run a service on a port of this machine.
 
@@ -170,6 +173,8 @@ def house(
         guarded_roles=guarded_roles,
         two_people=two_people,
         house=of or Described(),
+        recordings=recordings,
+        identity=identity,
     )
     app = make_app(setup, clock or HostClock(), CHEAP)
     certificate, key = tls or (None, None)

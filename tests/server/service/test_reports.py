@@ -1,27 +1,45 @@
 """Reports say what the journal says, to the cent, and bear a signature that any change breaks."""
 
-import io
 import random
 import re
-import zlib
+import socket
 from base64 import b64encode
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
 import httpx
+import numpy as np
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
-from models.errors import InputRefused, TechnicianError
+from models.errors import InstallerError, TechnicianError
 from server.cli import run
 from server.exits import Exit
-from server.pdf import Page, document, jpeg_size, numbered, wide, wrapped
 from server.report.as_page import POLICY, STYLE, as_page
 from server.report.as_paper import as_paper
-from server.report.document import Document, Pairs, Picture, Pictures, Section, Table, Text
-from server.report.signature import check_report, signed
+from server.report.certificate import Identity, identity_in, read_identity
+from server.report.document import (
+    Document,
+    Pairs,
+    Picture,
+    Pictures,
+    Quote,
+    Section,
+    Table,
+    Text,
+)
+from server.report.pades import NotCertified, check_certified
+from server.report.signature import check_report, signed_page, signed_paper
 from stream.signing import Signer
-from tests.server.service.house import House
+from tests.server.papers import Paper
+from tests.server.service.house import House, house
+from vision.crops import encoded
 
 FORMS = ("html", "pdf")
 
@@ -39,13 +57,8 @@ def fetched(client: httpx.Client, path: str) -> bytes:
 
 
 def words(pdf: bytes) -> str:
-    """Every text of a PDF in the order in which it is drawn."""
-    drawn = ""
-    for found in re.finditer(rb"/FlateDecode /Length (\d+) >>\nstream\n", pdf):
-        content = pdf[found.end() : found.end() + int(found[1])]
-        drawn += zlib.decompress(content).decode("latin-1") + "\n"
-    said = re.findall(r"\(((?:[^()\\]|\\.)*)\) Tj", drawn)
-    return " ".join(re.sub(r"\\(.)", r"\1", one) for one in said)
+    """Every text of a PDF."""
+    return Paper(pdf).text()
 
 
 def wrong_payment(at_work: House, client: httpx.Client) -> dict[str, object]:
@@ -111,12 +124,16 @@ def test_the_command_verifies_a_report_and_finds_a_change(
     stranger.write_bytes(Signer.create(tmp_path / "other.key").public_pem())
     assert run(["report", "verify", str(file), "--key", str(stranger)]) == Exit.REFUSED
     assert "another key" in capsys.readouterr().err
-    file.write_bytes(file.read_bytes().replace(b"Pitwatch", b"Pitwatsh", 1))
+    whole = file.read_bytes()
+    middle = len(whole) // 2
+    file.write_bytes(whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :])
     assert run(["report", "verify", str(file)]) == Exit.REFUSED
     assert "changed after it was signed" in capsys.readouterr().err
 
 
 # --- signature ----------------------------------------------------------------------------
+
+NOW_NS = 1_790_000_000_000_000_000
 
 
 @pytest.fixture(scope="module")
@@ -124,25 +141,43 @@ def key(tmp_path_factory: pytest.TempPathFactory) -> Signer:
     return Signer.create(tmp_path_factory.mktemp("key") / "report.key")
 
 
+@pytest.fixture(scope="module")
+def identity(tmp_path_factory: pytest.TempPathFactory) -> Identity:
+    return identity_in(tmp_path_factory.mktemp("identity"), "Pitwatch reports", NOW_NS)
+
+
+LETTERS = "Ольга Їжак · Αθήνα · Žluťoučký kůň · İstanbul ğüş · Łódź · ₴ € ₺"
 SAMPLE = Document(
     "Suits ♠♥♦♣ (and brackets\\)",
     "It comes to nothing.",
     (
         Section("Texts", (Text("plain"), Text("wrong", "bad"), Pairs((("Name", "value"),)))),
+        Section("Quotes", (Quote("“He must hit.”", "Rule Book, Playing the Game"),)),
         Section("A table", (Table(("Name", "#Sum"), (("<b>a & b</b>", "-1.50"),)),)),
+        Section("Letters", (Text(LETTERS),)),
     ),
     "the foot",
+    NOW_NS,
 )
 
 
+def whole_of(form: str, key: Signer, identity: Identity) -> bytes:
+    if form == "html":
+        return signed_page(as_page(SAMPLE), key, 7)
+    return signed_paper(as_paper(SAMPLE), key, identity, 7)
+
+
 @pytest.mark.parametrize("form", FORMS)
-def test_any_bit_that_changes_is_found(key: Signer, form: str) -> None:
-    content = as_page(SAMPLE) if form == "html" else as_paper(SAMPLE)
-    whole = signed(content, "html" if form == "html" else "pdf", key, 7)
+def test_any_bit_that_changes_is_found(key: Signer, identity: Identity, form: str) -> None:
+    whole = whole_of(form, key, identity)
     assert check_report(whole, "report", key.public).at == 7
+    mark = b"pitwatch report 1 at="
+    place = whole.index(mark if form == "html" else mark.hex().upper().encode())
     draw = random.Random(4)
-    line = len(content) * 8
-    bits = [*range(line, len(whole) * 8), *(draw.randrange(line) for _ in range(500))]
+    bits = [
+        *range((place - 8) * 8, min(place + 640, len(whole)) * 8, 3),
+        *(draw.randrange(len(whole) * 8) for _ in range(500)),
+    ]
     for bit in bits:
         changed = bytearray(whole)
         changed[bit // 8] ^= 1 << bit % 8
@@ -150,11 +185,142 @@ def test_any_bit_that_changes_is_found(key: Signer, form: str) -> None:
             check_report(bytes(changed), "report", key.public)
 
 
-def test_a_report_cut_short_or_with_more_behind_it_is_refused(key: Signer) -> None:
-    whole = signed(as_page(SAMPLE), "html", key, 7)
-    for changed in (whole[:-1], whole + b"\n", whole + whole, b"", b"\n", whole[: len(whole) // 2]):
-        with pytest.raises(TechnicianError):
-            check_report(changed, "report")
+def test_a_report_cut_short_or_with_more_behind_it_is_refused(
+    key: Signer, identity: Identity
+) -> None:
+    for form in FORMS:
+        whole = whole_of(form, key, identity)
+        cut = (whole[:-1], whole[: len(whole) // 2], b"", b"\n")
+        for changed in (*cut, whole + b"\n", whole + whole):
+            with pytest.raises(TechnicianError):
+                check_report(changed, "report")
+
+
+def test_a_pdf_of_an_earlier_version_is_still_verified(key: Signer) -> None:
+    content = b"%PDF-1.4\nan earlier report\n%%EOF\n"
+    line = signed_page(content, key, 7)[len(content) :]
+    whole = content + b"%" + line.removeprefix(b"<!-- ").removesuffix(b" -->\n") + b"\n"
+    found = check_report(whole, "report", key.public)
+    assert (found.at, found.certificate) == (7, None)
+
+
+def test_both_signatures_are_checked(key: Signer, identity: Identity) -> None:
+    whole = whole_of("pdf", key, identity)
+    found = check_report(whole, "report").certificate
+    assert found is not None
+    assert "Pitwatch reports" in found.subject
+    assert found.fingerprint == identity.fingerprint
+    with pytest.raises(NotCertified, match="one PDF signature"):
+        check_certified(as_paper(SAMPLE))
+    changed = whole.replace(b"/Pitwatch", b"/Pitwatsh", 1).replace(b"Page", b"Pag3", 1)
+    with pytest.raises(NotCertified):
+        check_certified(changed)
+
+
+def test_signing_and_checking_ask_nothing_of_a_network(
+    key: Signer, identity: Identity, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*asked: object) -> None:
+        raise AssertionError(f"a connection was asked for: {asked}")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    assert check_report(whole_of("pdf", key, identity), "report").certificate is not None
+
+
+def test_what_is_added_behind_a_pdfs_signature_is_found(key: Signer, identity: Identity) -> None:
+    with pytest.raises(NotCertified, match="cover all of it"):
+        check_certified(whole_of("pdf", key, identity) + b"\n% more\n")
+
+
+# --- the certificate ----------------------------------------------------------------------
+
+
+def test_a_certificate_is_made_once_and_kept(tmp_path: Path) -> None:
+    made = identity_in(tmp_path, "Pitwatch reports", NOW_NS)
+    assert identity_in(tmp_path, "another name", NOW_NS).fingerprint == made.fingerprint
+    key = tmp_path / "report-certificate.key"
+    assert key.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_key_that_others_can_read_or_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        identity_in(tmp_path / name, name, NOW_NS)
+    certificate = tmp_path / "one" / "report-certificate.pem"
+    key, other = (tmp_path / name / "report-certificate.key" for name in ("one", "other"))
+    with pytest.raises(InstallerError, match="not the key of"):
+        read_identity(certificate, other)
+    key.chmod(0o644)
+    with pytest.raises(InstallerError, match="read by others"):
+        read_identity(certificate, key)
+    with pytest.raises(InstallerError, match=r"no X\.509 certificate"):
+        read_identity(other, other)
+    key.unlink()
+    with pytest.raises(InstallerError, match="cannot be read"):
+        identity_in(tmp_path / "one", "one", NOW_NS)
+
+
+def issued(tmp_path: Path) -> tuple[Path, Path]:
+    """Write an RSA certificate that a house's own authority vouches for, and its key."""
+    root, key = (rsa.generate_private_key(65537, 2048) for _ in range(2))
+    authority, owner = (
+        x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+        for name in ("Casino Authority", "Casino surveillance")
+    )
+    chain = [
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(authority)
+        .public_key(own.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(datetime(2026, 1, 1, tzinfo=UTC))
+        .not_valid_after(datetime(2036, 1, 1, tzinfo=UTC))
+        .add_extension(x509.BasicConstraints(ca=own is root, path_length=None), critical=True)
+        .sign(root, SHA256())
+        for name, own in ((owner, key), (authority, root))
+    ]
+    certificate, private = tmp_path / "casino.pem", tmp_path / "casino.key"
+    certificate.write_bytes(b"".join(one.public_bytes(Encoding.PEM) for one in chain))
+    private.touch(mode=0o600)
+    private.write_bytes(
+        key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()),
+    )
+    return certificate, private
+
+
+def test_a_house_signs_with_a_certificate_of_its_own(evening: Path, tmp_path: Path) -> None:
+    identity = read_identity(*issued(tmp_path))
+    state = tmp_path / "state"
+    with house(evening, state, identity=identity) as at_work:
+        at_work.staff()
+        with at_work.signed_in("audit") as audit:
+            whole = fetched(audit, "/api/sessions/bj-07/report.pdf")
+            assert fetched(audit, "/api/report-certificate") == identity.pem()
+    found = check_report(whole, "report").certificate
+    assert found is not None
+    assert (found.subject, found.fingerprint) == (
+        "Common Name: Casino surveillance",
+        identity.fingerprint,
+    )
+    assert not (state / "report-certificate.pem").exists()
+    signed = Paper(whole).signature()
+    assert "Casino surveillance" in signed
+    assert "Signature is Valid" in signed
+
+
+def test_a_certificate_without_its_key_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    certificate, key = issued(tmp_path)
+    for option, file, other in (
+        ("--report-certificate", certificate, "--report-key"),
+        ("--report-key", key, "--report-certificate"),
+    ):
+        assert run(["serve", str(tmp_path), option, str(file)]) == Exit.REFUSED
+        said = capsys.readouterr().err
+        assert f"Give {other} too" in said
+        assert said.count("\n") == 1
 
 
 # --- pages and paper ----------------------------------------------------------------------
@@ -175,51 +341,57 @@ def test_the_same_report_gives_the_same_paper() -> None:
     assert "<b>a & b</b>" in words(as_paper(SAMPLE))
 
 
+def test_any_letters_are_printed_in_fonts_that_the_file_embeds() -> None:
+    paper = Paper(as_paper(SAMPLE))
+    assert LETTERS in paper.text()
+    assert "♠♥♦♣" in paper.text()
+    assert len(paper.fonts()) == 2
+    for font in paper.fonts():
+        assert font.is_embedded
+        assert font.is_subset
+        assert font.has_unicode
+
+
+def test_headings_tables_and_pictures_are_tagged() -> None:
+    jpeg = jpeg_of(40, 20)
+    pictures = Section("S", (Pictures((Picture(jpeg, "nine of spades"),)),))
+    paper = Paper(as_paper(Document("P", "v.", (*SAMPLE.sections, pictures), "f", NOW_NS)))
+    assert paper.info()["Tagged"] == "yes"
+    kinds = paper.structure()
+    for kind in ("H1", "H2", "P", "BlockQuote", "Table", "TR", "TH", "TD", "Figure", "Caption"):
+        assert kind in kinds
+    assert '"nine of spades"' in paper.structure_text()
+
+
 def test_a_long_table_goes_on_from_sheet_to_sheet_under_its_headings() -> None:
     rows = tuple((f"row {number}", str(number)) for number in range(300))
     long = Document("Long", "long.", (Section("All", (Table(("Name", "#Number"), rows),)),), "foot")
-    pdf = as_paper(long)
-    sheets = pdf.count(b"/Type /Page ")
+    paper = Paper(as_paper(long))
+    sheets = int(paper.info()["Pages"])
     assert sheets > 4
-    said = words(pdf)
+    said = paper.text()
     assert said.count("Number") == sheets
     assert [f"row {number}" in said for number in range(300)] == [True] * 300
     assert f"{sheets} of {sheets}" in said
 
 
-def test_every_object_of_the_file_stands_where_its_table_says() -> None:
-    pdf = as_paper(SAMPLE)
-    table = int(re.findall(rb"startxref\n(\d+)", pdf)[-1])
-    assert pdf[table:].startswith(b"xref\n")
-    for number, place in enumerate(re.findall(rb"(\d{10}) 00000 n ", pdf[table:]), start=1):
-        assert pdf[int(place) :].startswith(b"%d 0 obj\n" % number)
-    assert numbered([b"<< >>"]).endswith(b"%%EOF\n")
-
-
-def test_lines_are_broken_where_they_are_too_long() -> None:
-    text = "a hash of " + "0123456789abcdef" * 20 + " and words behind it"
-    for bold in (False, True):
-        lines = wrapped(text, 9, 200, bold=bold)
-        assert "".join(lines).replace(" ", "") == text.replace(" ", "")
-        assert all(wide(line, 9, bold=bold) <= 200 for line in lines)
-    assert wrapped("", 9, 100) == [""]
+def test_a_word_too_long_for_its_line_is_cut_and_nothing_of_it_is_lost() -> None:
+    long = "0123456789abcdef" * 20
+    table = Table(("Name", "Hash"), (("a", f"of {long} and words"),))
+    said = words(as_paper(Document("L", "l.", (Section("S", (table,)),), "f")))
+    assert long in said.replace("\n", "").replace(" ", "")
 
 
 def test_pictures_are_put_in_as_they_are() -> None:
     jpeg = jpeg_of(40, 20)
-    assert jpeg_size(jpeg) == (40, 20, False)
-    shown = Document("P", "v.", (Section("S", (Pictures((Picture(jpeg, "a card"),)),)),), "f")
-    pdf = as_paper(shown)
+    shown = (Picture(jpeg, "a card"), Picture(None, "one that no camera saw"))
+    report = Document("P", "v.", (Section("S", (Pictures(shown),)),), "f")
+    pdf, page = as_paper(report), as_page(report)
     assert jpeg in pdf
-    assert b"/Width 40 /Height 20" in pdf
-    assert b64encode(jpeg) in as_page(shown)
-    with pytest.raises(InputRefused, match="expected a JPEG"):
-        document("t", [Page()], [b"no picture at all"])
+    assert b64encode(jpeg) in page
+    assert "one that no camera saw" in words(pdf)
+    assert b"one that no camera saw" in page
 
 
 def jpeg_of(width: int, height: int) -> bytes:
-    """The head of a JPEG of that size: what its place in a file is reckoned by."""
-    marks = io.BytesIO(b"\xff\xd8\xff\xe0\x00\x04ab\xff\xc0\x00\x11\x08")
-    marks.seek(0, io.SEEK_END)
-    marks.write(height.to_bytes(2, "big") + width.to_bytes(2, "big") + b"\x03" + bytes(9))
-    return marks.getvalue() + b"\xff\xd9"
+    return encoded(np.full((height, width, 3), 90, np.uint8))

@@ -1,0 +1,118 @@
+"""A4 sheets in typefaces that ship with the program, so that any name prints as it is written."""
+
+from datetime import UTC, datetime
+from importlib.resources import as_file, files
+from itertools import groupby
+from typing import Final
+
+from fpdf import FPDF
+from fpdf.enums import MethodReturnValue
+
+from server.report.tags import Tags
+
+Ink = tuple[int, int, int]
+
+LEFT: Final = 48.0
+"""Points, as all lengths here: PDF's unit, a 72nd of an inch."""
+TOP: Final = 52.0
+FOOT: Final = 64.0
+LEADING: Final = 1.38
+"""Height of a line, in sizes of its type."""
+PLAIN: Final = (23, 33, 28)
+QUIET: Final = (86, 99, 91)
+RED: Final = (178, 26, 20)
+_LINE: Final = (190, 200, 194)
+FAMILY: Final = "DejaVu"
+"""Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew, Arabic; no Chinese, Japanese or Korean."""
+_FONTS: Final = {"": "DejaVuSans.ttf", "B": "DejaVuSans-Bold.ttf"}
+_FOOT_SIZE: Final = 6.5
+_PAGES: Final = "{nb}"
+"""fpdf2 puts the number of pages there at the end."""
+
+
+def add_typefaces(pdf: FPDF) -> None:
+    """Let a PDF be written in the shipped typefaces; what it uses of them is embedded."""
+    for style, name in _FONTS.items():
+        with as_file(files("server.report").joinpath("fonts", name)) as path:
+            pdf.add_font(FAMILY, style, path)
+
+
+def moment(at_ns: int) -> datetime:
+    """Return an instant as PDF metadata has it, to the second."""
+    return datetime.fromtimestamp(at_ns // 1_000_000_000, UTC)
+
+
+class Sheets(FPDF):
+    """Sheets as they fill, from top to bottom, each with its foot and its number."""
+
+    def __init__(self, title: str, foot: str, made_ns: int) -> None:
+        super().__init__(unit="pt", format="A4")
+        self.struct_builder = self.tags = Tags(self)
+        self._foot = foot
+        self.set_margins(LEFT, TOP)
+        self.set_auto_page_break(False)
+        add_typefaces(self)
+        self.set_title(title)
+        self.set_producer("Pitwatch")
+        self.set_lang("en")
+        self.set_creation_date(moment(made_ns))
+        self.add_page()
+        self.down = TOP
+
+    @property
+    def across(self) -> float:
+        """How wide the text is."""
+        return float(self.epw)
+
+    def footer(self) -> None:
+        """Write the foot of a sheet; fpdf2 calls it when the sheet is full."""
+        with self.tags.artifact():
+            down = self.h - FOOT + 16
+            self.rule(down - 10)
+            for at, line in enumerate(self.wrapped(self._foot, _FOOT_SIZE, self.across - 50)):
+                self.put(LEFT, down + at * 8.5, line, _FOOT_SIZE, ink=QUIET)
+            self.set_xy(LEFT + self.across - 60, down - 6)
+            self.cell(60, 8, f"{self.page} of {_PAGES}", align="R")
+
+    def room(self, tall: float) -> bool:
+        """Turn to a new sheet where so much does not fit; tell whether that was so."""
+        if self.down + tall <= self.h - FOOT:
+            return False
+        self.add_page()
+        self.down = TOP
+        return True
+
+    def rule(self, down: float) -> None:
+        """Draw a thin level line across the text."""
+        self.set_draw_color(*_LINE)
+        self.set_line_width(0.5)
+        self.line(LEFT, down, LEFT + self.across, down)
+
+    def put(
+        self, x: float, down: float, text: str, size: float, *, bold: bool = False, ink: Ink = PLAIN
+    ) -> None:
+        """Write one line, its base ``down`` from the top; hearts and diamonds are red."""
+        self.set_font(FAMILY, "B" if bold else "", size)
+        for is_red, run in groupby(text, lambda letter: letter in "♥♦"):
+            part = "".join(run)
+            self.set_text_color(*(RED if is_red else ink))
+            self.text(x, down, part)
+            x += self.get_string_width(part)
+
+    def wide(self, text: str, size: float, *, bold: bool = False) -> float:
+        """Return how wide a line is."""
+        self.set_font(FAMILY, "B" if bold else "", size)
+        return float(self.get_string_width(text))
+
+    def wrapped(self, text: str, size: float, most: float, *, bold: bool = False) -> list[str]:
+        """Break a text into lines no wider than ``most``; a word too wide is cut."""
+        if "\n" not in text and self.wide(text, size, bold=bold) <= most:
+            return [text]
+        self.set_font(FAMILY, "B" if bold else "", size)
+        margin, self.c_margin = self.c_margin, 0
+        found = self.multi_cell(
+            most, size, text, align="L", dry_run=True, output=MethodReturnValue.LINES
+        )
+        self.c_margin = margin
+        assert isinstance(found, list)
+        return found or [""]

@@ -1,0 +1,46 @@
+"""What a PDF report costs: ``python -m tests.bench.papers``.
+
+Processor time, as the machine may be shared: of the layout with its fonts, and of both signatures.
+"""
+
+import tempfile
+import time
+from pathlib import Path
+
+from server.report.as_paper import as_paper
+from server.report.certificate import identity_in
+from server.report.document import Document, Section, Table
+from server.report.signature import signed_paper
+from stream.signing import Signer
+
+MADE_NS = 1_790_000_000_000_000_000
+HEADINGS = ("#Round", "Opened", "Status", "#House", "#Mistakes", "#Open")
+OPENED = "Jan 1, 2026, 22:00:02 UTC+02:00"
+
+
+def report(rounds: int) -> Document:
+    """Return a session's report of so many rounds."""
+    rows = tuple((str(one), OPENED, "final", "+15,00", "0", "0") for one in range(rounds))
+    section = Section("Rounds", (Table(HEADINGS, rows),))
+    return Document("Session report", "a bench", (section,), "the foot " * 30, MADE_NS)
+
+
+def main() -> None:
+    """Print the cost of reports of several lengths."""
+    with tempfile.TemporaryDirectory() as folder:
+        signer = Signer.create(Path(folder) / "report.key")
+        identity = identity_in(Path(folder), "bench", MADE_NS)
+        for rounds in (50, 500, 2000):
+            began = time.process_time()
+            paper = as_paper(report(rounds))
+            laid = time.process_time()
+            whole = signed_paper(paper, signer, identity, MADE_NS)
+            ended = time.process_time()
+            print(
+                f"{rounds:5} rounds: {laid - began:.2f} s laid out, {ended - laid:.2f} s signed, "
+                f"{len(whole) / 1e6:.2f} MB"
+            )
+
+
+if __name__ == "__main__":
+    main()
