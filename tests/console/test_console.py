@@ -386,7 +386,7 @@ def test_a_void_waits_for_a_second_person(browser: Browser, recorded: Path, tmp_
         officer.go("incidents/bj-08.1")
         officer.page.get_by_role("button", name="The floor calls the round off").click()
         officer.page.get_by_label("Reason", exact=True).fill("The cards fell to the floor.")
-        officer.page.get_by_role("button", name="Sign as surveillance").click()
+        officer.page.get_by_role("button", name="Decide as surveillance").click()
         officer.shows("Somebody else must approve it.")
         expect(officer.page.get_by_role("button", name="Approve as")).to_have_count(0)
         boss.sign_in("pit")

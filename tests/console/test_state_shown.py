@@ -124,7 +124,7 @@ def test_a_decision_is_told_as_what_was_done_and_is_no_signature(
         expect(officer.page.get_by_text("Nobody has worked on it yet.")).to_have_count(0)
         expect(officer.page.get_by_text(re.compile(r"\b[Ss]igned\b"))).to_have_count(0)
         officer.go("table/BJ-08")
-        expect(officer.page.get_by_text("1 Jan 2026").first).to_be_visible()
+        expect(officer.page.get_by_text("Jan 1, 2026").first).to_be_visible()
         expect(officer.page.get_by_text(re.compile(r"\d s ago"))).to_have_count(0)
 
 
@@ -185,7 +185,7 @@ _ACTIONS = {
     "round/bj-07/1": ["Snapshot", "Play", "Incident", "PDF", "Next round"],
     "table/BJ-07": ["Replay this round", "All rounds", "Session report"],
     "rounds": ["Find", "violations .csv", "hands .parquet"],
-    "charts": ["Table", "Shifts from"],
+    "charts": ["Table", "Steps"],
     "rulebook": ["Find a rule"],
     "own": ["Change it", "Set it up", "Sign out"],
 }

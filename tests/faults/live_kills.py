@@ -109,8 +109,7 @@ class Life:
             told = os.read(self.said, 512 * ACKNOWLEDGED.size)
             assert told, "the table ended by itself"
             for seq, end in ACKNOWLEDGED.iter_unpack(told):
-                if seq == 0:
-                    self._is_heard()
+                self.ready = self.ready or seq == 0
                 self.acknowledged = max(self.acknowledged, seq)
                 self.heard[ENDS[end]] += 1
         if self.kill_at_s is not None and time.monotonic() >= self.kill_at_s:
@@ -118,8 +117,8 @@ class Life:
             self.killed = True
         return not self.killed
 
-    def _is_heard(self) -> None:
-        self.ready = True
+    def start_counting(self) -> None:
+        """Let it live for ``heard_for_s`` from now on."""
         if self.heard_for_s is not None:
             self.kill_at_s = time.monotonic() + self.heard_for_s
 
@@ -313,6 +312,7 @@ class Table:
         if not self._wait(life, lambda: life.ready):
             return False
         life.heard = self._heard()
+        life.start_counting()  # on a busy machine reading the journal took longer than that
         for word in self._left(life.heard):
             if not self.advance(life, word.at_ns):
                 return False

@@ -58,7 +58,7 @@ function say(text, tone = "") {
 async function start() {
   try {
     me = await ask("/api/me");
-    await loadHouse();
+    if (me.rights.includes("see_tables")) await loadHouse();
   } catch (refused) {
     if (refused.status !== 401) throw refused;
     me = null;
