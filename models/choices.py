@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -17,7 +18,7 @@ def choices(kind: Any, tree: object, field: str) -> tuple[object, ...]:
         tree: what was found: its ``type`` tells which of several records it is.
         field: where it stands: ``spots[0].kind``; the decoder writes ``[...]`` for any index.
     """
-    schema = msgspec.json.schema(kind)
+    schema = _schema(kind)
     node: Mapping[str, Any] = schema
     for step in _STEP.findall(field):
         node = _record(node, schema, tree)
@@ -29,6 +30,12 @@ def choices(kind: Any, tree: object, field: str) -> tuple[object, ...]:
             return ()
         node = inner
     return _listed(_followed(node, schema))
+
+
+@cache
+def _schema(kind: Any) -> Mapping[str, Any]:
+    """Return it, made once: events of unknown types are refused by it one after another."""
+    return msgspec.json.schema(kind)
 
 
 def _record(node: Mapping[str, Any], schema: Mapping[str, Any], tree: object) -> Mapping[str, Any]:
