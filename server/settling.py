@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, TypeAlias, get_args
 
+from models.errors import PitwatchError
 from models.events import AnyFact, PaymentMade, RoundClosed, RoundOpened
 from models.judgements import AnyEvent, RoundResult, RoundSettled
 from models.money import Cents
@@ -78,6 +79,10 @@ class TableEngine:
         self._facts.append((line, fact))
         return settled
 
+    def release(self) -> Sequence[Settled]:
+        """Return the round closed last, where it is held for payments that may come late."""
+        return [self._settled(result) for result in self._engine.release()]
+
     def finish(self) -> Sequence[Settled]:
         """Return what is still open when no more facts come."""
         return [self._settled(result) for result in self._engine.finish()]
@@ -91,18 +96,23 @@ def settled_rounds(events: Iterable[tuple[int, AnyEvent]], rules: Rulebook) -> I
     """Settle numbered events, yielding each round as it closes, each table for itself.
 
     Only facts settle: observations and judgements are passed over. Memory grows with the number
-    of tables, not of rounds.
+    of tables, not of rounds. Where reading fails, the rounds closed before come first.
     """
     engines: dict[str | None, TableEngine] = {}
-    for line, event in events:
-        if type(event) not in FACTS:
-            continue
-        engine = engines.get(event.table)
-        if engine is None:
-            engine = engines[event.table] = TableEngine(event.table, rules)
-        settled = engine.feed(event, line)  # type: ignore[arg-type]  # one of FACTS
-        if settled:
-            yield from settled
+    try:
+        for line, event in events:
+            if type(event) not in FACTS:
+                continue
+            engine = engines.get(event.table)
+            if engine is None:
+                engine = engines[event.table] = TableEngine(event.table, rules)
+            settled = engine.feed(event, line)  # type: ignore[arg-type]  # one of FACTS
+            if settled:
+                yield from settled
+    except PitwatchError:
+        for engine in engines.values():
+            yield from engine.release()
+        raise
     for engine in engines.values():
         yield from engine.finish()
 

@@ -83,15 +83,15 @@ class Engine:
         if self._last is not None and kind in _OPENS:
             if kind == PAYMENT_MADE:
                 return self._amend(self._last, fact, place)
-            closed = (*closed, *self._release())
+            closed = (*closed, *self.release())
         return (*closed, *self._add(fact, kind, place)) if closed else self._add(fact, kind, place)
 
     def finish(self) -> tuple[RoundResult, ...]:
         """Return what is still open, or held, when no more facts come."""
-        held = self._release()
+        held = self.release()
         if not (self._state.round.record or self._state.found):
             return held
-        return (*held, *self._close(), *self._release())
+        return (*held, *self._close(), *self.release())
 
     def outset(self) -> Outset | None:
         """Return what the round in play started from.
@@ -139,7 +139,7 @@ class Engine:
         self._course.begin()
         return () if self._patient else (last.result,)
 
-    def _release(self) -> tuple[RoundResult, ...]:
+    def release(self) -> tuple[RoundResult, ...]:
         """Let go of the round closed last: whatever is paid from now on is not for it."""
         last, self._last = self._last, None
         return (last.result,) if self._patient and last is not None else ()

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from models.events import RoundOpened
 from server import crew
 from server.cli import run
 from server.exits import Exit
@@ -306,17 +307,21 @@ def pitwatch(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "server", "settle", *map(str, arguments), *RULES]
 
 
-def test_facts_on_stdin_settle_as_they_come() -> None:
+def test_facts_on_stdin_settle_with_what_follows_them() -> None:
+    """A payment may belong to a round until the next wager, card or opening."""
+    first, second = evening(1), evening(1, 2)
     with subprocess.Popen(
         pitwatch("-", "--json"), stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as running:
         assert running.stdin is not None
         assert running.stdout is not None
-        for number, facts in enumerate((evening(1), evening(1, 2)), start=1):
-            running.stdin.write(lines(facts))
-            running.stdin.flush()
-            assert json.loads(running.stdout.readline())["status"] == "final", number
+        opening = 1 + next(n for n, fact in enumerate(second) if isinstance(fact, RoundOpened))
+        running.stdin.write(lines([*first, *second[:opening]]))
+        running.stdin.flush()
+        assert json.loads(running.stdout.readline())["status"] == "final"
+        running.stdin.write(lines(second[opening:]))
         running.stdin.close()
+        assert json.loads(running.stdout.readline())["status"] == "final"
         assert running.stdout.read() == b""
         assert running.wait() == 0
 
@@ -355,7 +360,7 @@ def test_an_interrupt_ends_it_without_a_word_too_many() -> None:
         assert running.stdin is not None
         assert running.stdout is not None
         assert running.stderr is not None
-        running.stdin.write(lines(evening(1)))
+        running.stdin.write(lines(evening(2)))
         running.stdin.flush()
         assert running.stdout.readline()
         running.send_signal(signal.SIGINT)
