@@ -20,9 +20,9 @@ from server.relay_cli import relay
 
 app = typer.Typer(
     name="pitwatch",
-    epilog="Exit status: 0 clean · 3 something for a person to look at · 4 part of an archive "
-    "passed over unread · 5 not proven · 2 input refused · 129 SIGHUP · 141 stdout closed by its "
-    "reader · 143 SIGTERM.",
+    epilog="Exit status: 0 clean · 2 input refused · 3 something for a person to look at · "
+    "4 part of an archive passed over unread · 5 not proven · 129 SIGHUP · 130 Ctrl-C · "
+    "141 stdout closed by its reader · 143 SIGTERM.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,

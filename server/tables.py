@@ -22,6 +22,7 @@ from server.wording import (
     card_text,
     certain,
     counted,
+    events_text,
     is_red,
     settled_net,
     suspected,
@@ -320,6 +321,6 @@ def _review_line(review: Review) -> Text:
     line.append(review.what, style="yellow")
     if review.candidates:
         line.append(f". {candidates_text(review.candidates)}")
-    events = ", ".join(map(str, review.evidence))
-    line.append(f" [events {events}]", style="dim")
+    if review.evidence:
+        line.append(f" [{events_text(review.evidence)}]", style="dim")
     return line

@@ -53,6 +53,12 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def events_text(numbers: Sequence[int]) -> str:
+    """Write ``event 7``, ``events 7, 9``; nothing of none."""
+    listed = ", ".join(map(str, numbers))
+    return f"event{'s' if len(numbers) > 1 else ''} {listed}" if numbers else ""
+
+
 def certain(rounds: Iterable[RoundResult]) -> list[Violation]:
     """Return the mistakes found in rounds that no open review puts in doubt."""
     return [one for result in rounds if result.status != "review" for one in result.violations]

@@ -131,15 +131,6 @@ def named(rules: Rulebook, sheet: str, overrides: dict[str, str]) -> Rulebook:
     return replace(rules, id=sheet, overrides=overrides, rules_hash=covered)
 
 
-def in_force(cited: Cited, rules: Rulebook) -> Cited:
-    """Return a sheet as it is played: under ``rules``, and no quote beside what they override."""
-    changed = {
-        knob: Citation(source="default", reason=f"Set to {now} here; the sheet says {was}.")
-        for knob, was, now in differences(cited.rules, rules)
-    }
-    return replace(cited, rules=rules, citations=cited.citations | changed)
-
-
 def _canonical(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(sorted(value))

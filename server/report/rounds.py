@@ -15,7 +15,7 @@ from server.report.citations import Book, Passage, deciding, passages, settled_b
 from server.report.felt import CircleNote, LaidCard, Tone, draw_felt
 from server.report.markup import amount_cell, card_spans, picture, row, table, text_cell, tone
 from server.report.story import Crop, RoundStory
-from server.wording import candidates_text, counted
+from server.wording import candidates_text, counted, events_text
 
 STATUS_TONES = {"final": "good", "pending": "doubt", "review": "doubt"}
 VERDICT_TONES = {"exact": "good", "review": "doubt", "wrong": "bad"}
@@ -230,10 +230,10 @@ def _clauses(result: RoundResult, book: Book) -> str:
 
 def _review(review: Review) -> str:
     either = f"<p>{escape(candidates_text(review.candidates))}</p>" if review.candidates else ""
-    events = ", ".join(map(str, review.evidence))
+    events = events_text(review.evidence)
     return (
         '<div class="note review"><span class="code">To be decided</span> '
-        f'<span class="quiet">events {events}</span><p>{escape(review.what)}</p>{either}</div>'
+        f'<span class="quiet">{events}</span><p>{escape(review.what)}</p>{either}</div>'
     )
 
 

@@ -77,8 +77,11 @@ class _Followed:
 
     @property
     def is_written(self) -> bool:
-        """Tell whether somebody writes it: there is a write-ahead log beside it."""
-        return self.stamp is not None and self.stamp[2:] != _NO_FILE
+        """Tell whether somebody writes it: there is a write-ahead log with something in it.
+
+        A reader that was looking while the journal was closed leaves an empty one behind.
+        """
+        return self.stamp is not None and self.stamp[3] > 0
 
     @property
     def at_once(self) -> int:
@@ -409,7 +412,7 @@ def _name(path: Path) -> str:
 
 def _newness(stamp: _Stamp) -> tuple[bool, int]:
     """Return whether a journal is written, and when that was done last."""
-    return stamp[2:] != _NO_FILE, max(stamp[0], stamp[2])
+    return stamp[3] > 0, max(stamp[0], stamp[2])
 
 
 def _stamp(path: Path) -> tuple[int, int]:

@@ -12,6 +12,7 @@ LINKS = {
     "rounds/bj-07/1": "BJ-07 · round 1",
     "incident/bj-07.1": "Dealer hit hard 17",
     "tables": "Floor",
+    "round/bj-07/1/at-1767297610000000000": "BJ-07 · round 1",  # as Find opens a moment
 }
 
 
@@ -26,7 +27,15 @@ def test_a_link_that_lost_its_hash_opens_the_table(officer: Desk) -> None:
     expect(officer.page.get_by_role("heading", name="BJ-07", exact=True)).to_be_visible()
 
 
-UNKNOWN = ("nowhere", "round/bj-07/first", "table", "floor/7/8", "table/%E0%A4%A", "Floor")
+UNKNOWN = (
+    "nowhere",
+    "round/bj-07/first",
+    "round/bj-07/1/at-noon",
+    "table",
+    "floor/7/8",
+    "table/%E0%A4%A",
+    "Floor",
+)
 
 
 def test_an_unknown_address_says_so(officer: Desk) -> None:

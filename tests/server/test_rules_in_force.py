@@ -16,7 +16,7 @@ from server.cli import run
 from server.live.config import read_config
 from server.live.table import rules_of
 from server.rulebook_shelf import as_stated, at_table, cited, rules_for, stated
-from settlement.rulebooks import KNOBS, in_force, rules_hash, shown, value
+from settlement.rulebooks import KNOBS, rules_hash, shown, value
 from stream.journal import read_journal
 from tests.server.evenings import as_file, as_journal, evening, judged
 from tests.server.test_run_config import example
@@ -192,15 +192,6 @@ def test_an_older_versions_statement_is_compared_with_the_sheet() -> None:
     rules = rules_for("kansas-shoe", [SIX_TO_FIVE])
     older = replace(stated(rules, "configuration", 1), overrides={}, rules_hash="")
     assert as_stated(older) == rules
-
-
-def test_an_overridden_knob_is_not_quoted_from_the_sheet() -> None:
-    sheet = cited("kansas-shoe")
-    played = in_force(sheet, rules_for("kansas-shoe", [SIX_TO_FIVE]))
-    citation = played.citations["blackjack_payout"]
-    assert (citation.source, citation.quote) == ("default", None)
-    assert citation.reason == "Set to 6:5 here; the sheet says 3:2."
-    assert played.citations["decks"] == sheet.citations["decks"]
 
 
 @pytest.fixture(scope="module")

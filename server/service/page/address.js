@@ -6,6 +6,8 @@ const NAMES = {
 };
 const ARGUMENTS = { floor: [0, 0], table: [1, 1], incidents: [0, 1], round: [2, 3], rounds: [0, 1], charts: [0, 0], rulebook: [0, 1], people: [0, 0], own: [0, 0] };
 const IS_NUMBER = /^\d{1,15}$/;
+/** Where a round is opened: at an event's number, or `at-` a moment in nanoseconds, which plays. */
+const IS_PLACE = /^(\d{1,15}|at-\d{1,19})$/;
 
 /**
  * Read what stands behind the `#`: { path, rest } of a page, or null where there is no such page.
@@ -20,9 +22,11 @@ export function parseAddress(hash) {
   const path = canonical(name, rest);
   const [least, most] = ARGUMENTS[path];
   if (rest.length < least || rest.length > most) return null;
-  if (path === "round" && !rest.slice(1).every((one) => IS_NUMBER.test(one))) return null;
+  if (path === "round" && !isRound(rest)) return null;
   return { path, rest };
 }
+
+const isRound = ([, round, place]) => IS_NUMBER.test(round) && (place === undefined || IS_PLACE.test(place));
 
 /** `#/tables` is the floor, `#/rounds/bj-07/12` a round. */
 function canonical(name, rest) {

@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +18,9 @@ from models.events import (
     ShoeCardRead,
 )
 from stream.clock import HostClock
+from stream.files import JournalFiles
 from stream.journal import Journal
+from stream.store import at_rest
 from tests.console.busy_floor import shifted
 from tests.golden.sessions import heard
 from tests.server.doubted import TRUE, play_blinded, table
@@ -118,6 +120,19 @@ def test_a_replayed_table_is_not_live(tmp_path: Path) -> None:
 
 def test_a_closed_journal_is_recorded_however_young(tmp_path: Path) -> None:
     write(tmp_path / "bj-01.journal", RoundOpened(at=HostClock().now_ns(), table="BJ-01", round=1))
+    with opened(tmp_path) as found:
+        assert standing(found)["presence"] == "recorded"
+
+
+def test_a_journal_closed_while_it_was_read_is_recorded(tmp_path: Path) -> None:
+    """A reader that opened it before and reads after it was closed leaves an empty log there."""
+    path = tmp_path / "bj-01.journal"
+    with ExitStack() as reading:
+        with Journal.create(path) as journal:
+            journal.append(RoundOpened(at=10, table="BJ-01", round=1))
+            reader = reading.enter_context(closing(at_rest(path)))
+        reader.execute("SELECT count(*) FROM entries").fetchone()
+    assert JournalFiles(path).log.exists()
     with opened(tmp_path) as found:
         assert standing(found)["presence"] == "recorded"
 

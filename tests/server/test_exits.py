@@ -1,0 +1,27 @@
+"""Exit statuses: the help and the docs list each one, in the same order."""
+
+import re
+import signal
+from pathlib import Path
+
+from server.cli import app
+from server.exits import Exit
+from server.wording import events_text
+
+DOCS = Path(__file__).parents[2] / "docs" / "commands.md"
+EVERY = sorted({*map(int, Exit), 128 + signal.SIGINT})
+
+
+def test_the_help_lists_every_exit_status_in_order() -> None:
+    epilog = app.info.epilog
+    assert isinstance(epilog, str)
+    assert [int(one) for one in re.findall(r"(?:: |· )(\d+) ", epilog)] == EVERY
+
+
+def test_the_docs_list_every_exit_status() -> None:
+    rows = re.findall(r"^\| ([\d, ]+) \|", DOCS.read_text("utf-8"), re.MULTILINE)
+    assert sorted(int(one) for row in rows for one in row.split(",")) == EVERY
+
+
+def test_the_events_of_an_open_question_are_named() -> None:
+    assert [events_text(one) for one in ((), (7,), (7, 9))] == ["", "event 7", "events 7, 9"]
