@@ -70,6 +70,18 @@ def recording(site: CleanRoot) -> str:
     return re.findall(rf"recorded in ({STATE}/recordings/\S+)", rest)[0]
 
 
+@pytest.fixture(scope="module")
+def served(site: CleanRoot) -> int:
+    """The exit status of a service that was told to stop once it had answered."""
+    with site.started(SERVICE) as running:
+        asked = "curl -sf --cacert /root/tls.crt https://localhost:8443/health"
+        answered = _soon(site, asked, running)
+        running.send_signal(signal.SIGTERM)
+        _, said = running.communicate(timeout=_DUE_S)
+    assert answered, said
+    return running.returncode
+
+
 def test_the_example_is_sound_where_the_page_puts_it(site: CleanRoot) -> None:
     (check,) = TABLE.all("ExecStartPre")
     ran = site.run_as(TABLE, check)
@@ -102,14 +114,8 @@ def test_a_table_may_write_nothing_of_the_service(site: CleanRoot) -> None:
     assert _refused(site, TABLE, "touch /etc/pitwatch/tables/planted")
 
 
-def test_the_service_answers_over_tls(site: CleanRoot) -> None:
-    with site.started(SERVICE) as running:
-        asked = "curl -sf --cacert /root/tls.crt https://localhost:8443/health"
-        answered = _soon(site, asked, running)
-        running.send_signal(signal.SIGTERM)
-        running.communicate(timeout=_DUE_S)
-    assert answered
-    assert running.returncode in {Exit.CLEAN, Exit.TERMINATED, -signal.SIGTERM}
+def test_the_service_answers_over_tls_and_stops_in_order(served: int) -> None:
+    assert served in {Exit.CLEAN, Exit.TERMINATED, -signal.SIGTERM}
 
 
 def test_the_service_holds_a_recording_that_it_cannot_change(
@@ -138,10 +144,16 @@ def test_evidence_is_exported_by_the_sites_user(site: CleanRoot, recording: str)
     assert "evidence.zip" in site.done(f"cat {STATE}/recordings/holds/{name}")
 
 
-def test_keys_are_readable_by_the_services_user_and_nobody_else(site: CleanRoot) -> None:
+def test_keys_are_readable_by_the_services_user_and_nobody_else(
+    site: CleanRoot, served: int
+) -> None:
     folders = f"{SECRETS} {STATE}/service"
     found = site.done(f"find {folders} -type f -name '*.key' -printf '%m %u %p\\n'").splitlines()
-    assert {line.split()[2].rpartition("/")[2] for line in found} >= {"BJ-07.key", "tls.key"}
+    assert {line.split()[2].rpartition("/")[2] for line in found} >= {
+        "BJ-07.key",
+        "report.key",
+        "tls.key",
+    }
     for mode, owner, path in map(str.split, found):
         assert int(mode, 8) & 0o077 == 0, path
         assert owner in {USER, "root"}, path
@@ -156,11 +168,17 @@ def test_a_unit_cannot_change_the_keys_that_it_reads(site: CleanRoot) -> None:
         assert _refused(site, unit, f"touch {SECRETS}/planted")
 
 
-def test_a_backup_is_made(site: CleanRoot, recording: str) -> None:
+def test_what_root_restores_from_a_backup_belongs_to_the_sites_user(
+    site: CleanRoot, recording: str, served: int
+) -> None:
     (command,) = BACKUP.all("ExecStart")
     ran = site.run_as(BACKUP, command)
     assert ran.returncode == 0, ran.stderr
-    assert "/journals/BJ-07.journal" in site.done(f"find {ran.stdout.strip()} -type f")
+    site.done(f"cd {STATE} && mv journals journals.old && mv service service.old")
+    site.done(f"PITWATCH={PITWATCH} pitwatch-restore {ran.stdout.strip()} {STATE}")
+    found = site.done(f"find {STATE}/journals {STATE}/service -printf '%u %p\\n'").splitlines()
+    assert f"{USER} {STATE}/journals/BJ-07.journal" in found
+    assert {line.split()[0] for line in found} == {USER}
 
 
 def _refused(site: CleanRoot, unit: Unit, command: str) -> bool:
