@@ -41,7 +41,7 @@ echo built && exec sleep infinity
 """
 _SANDBOX: Final = """
 set -e
-root=$1 credentials=$2 state=$3 mode=$4 writable=$5 && shift 5
+root=$1 credentials=$2 state=$3 mode=$4 places=$5 && shift 5
 for one in $state; do
     [ -d "$root/var/lib/$one" ] || mkdir -p "$root/var/lib/$one"
     chroot "$root" sh -c "chown pitwatch:pitwatch /var/lib/$one && chmod $mode /var/lib/$one"
@@ -49,7 +49,10 @@ done
 sealed=$root/../sealed.$$ && mkdir "$sealed" && mount --rbind "$root" "$sealed"
 mount -o remount,bind,ro "$sealed"
 mount -t tmpfs -o mode=1777 tmpfs "$sealed/tmp"
-for one in $writable; do mount --bind "$root$one" "$sealed$one"; done
+for one in $places; do
+    mount --bind "$root${one#*:}" "$sealed${one#*:}"
+    mount -o "remount,bind,${one%%:*}" "$sealed${one#*:}"
+done
 if [ -n "$credentials" ]; then
     mount -t tmpfs -o mode=0755 tmpfs "$sealed/run" && mkdir "$sealed/run/credentials"
     for one in $credentials; do
@@ -130,7 +133,10 @@ class CleanRoot:
     def as_unit(self, unit: Unit, command: str) -> list[str]:
         """Return the call that runs a shell command with what a unit may do, and no more."""
         state = unit.words("StateDirectory")
-        writable = [*(f"/var/lib/{one}" for one in state), *unit.words("ReadWritePaths")]
+        places = {f"/var/lib/{one}": "rw" for one in state}
+        places |= dict.fromkeys(unit.words("ReadWritePaths"), "rw")
+        places |= dict.fromkeys(unit.words("ReadOnlyPaths"), "ro")
+        mounted = " ".join(f"{places[one]}:{one}" for one in sorted(places))
         (user,), (umask,) = unit.all("User"), unit.all("UMask")
         groups = ",".join([user, *unit.words("SupplementaryGroups")])
         mode = (unit.all("StateDirectoryMode") or ["0755"])[0]
@@ -139,7 +145,7 @@ class CleanRoot:
         clean = ["env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", *unit.words("Environment")]
         shell = ["sh", "-c", f"umask {umask}; exec {command}"]
         settings = (" ".join(unit.words("LoadCredential")), " ".join(state), mode)
-        sandbox = ["sh", "-c", _SANDBOX, "sh", str(self.path), *settings, " ".join(writable)]
+        sandbox = ["sh", "-c", _SANDBOX, "sh", str(self.path), *settings, mounted]
         return self.inside(
             "unshare", "--mount", *sandbox, "setpriv", *who, *caps, "--", *clean, *shell
         )
