@@ -67,7 +67,9 @@ def recording(site: CleanRoot) -> str:
         _, rest = running.communicate(timeout=_DUE_S)
     allowed = {Exit.CLEAN, *map(int, TABLE.words("SuccessExitStatus"))}
     assert running.returncode in allowed, rest
-    return re.findall(rf"recorded in ({STATE}/recordings/\S+)", rest)[0]
+    recorded = re.search(rf"recorded in ({STATE}/recordings/\S+)", rest)
+    assert recorded is not None, rest
+    return recorded[1]
 
 
 @pytest.fixture(scope="module")
