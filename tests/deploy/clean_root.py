@@ -197,7 +197,7 @@ def clean_root() -> Iterator[CleanRoot]:
             yield root
         finally:
             holder.kill()
-    place.rmdir()
+            place.rmdir()
 
 
 def _release() -> str:
