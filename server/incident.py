@@ -31,7 +31,7 @@ from models.events import RoundClosed, RoundOpened
 from models.judgements import AnyEvent, RoundSettled
 from models.session import Session
 from server.clips import Clips
-from server.live.recorder import HOLD_FILE
+from server.live.recorder import hold_file
 from stream.excerpt import Excerpt, excerpt
 from stream.journal import UnknownEvent, read_journal
 from stream.recording import SESSION_FILE, read_capture, read_description
@@ -300,7 +300,7 @@ def hold(folder: Path, why: str) -> None:
     Raises:
         TechnicianError: the folder cannot be written.
     """
-    file = folder / HOLD_FILE
+    file = hold_file(folder)
     try:
         with file.open("a", encoding="utf-8") as lines:
             lines.write(why + "\n")

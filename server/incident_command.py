@@ -92,13 +92,16 @@ def verify_incident(file: Path, key: str | None, *, as_json: bool) -> Exit:
 
 
 def journal_of(session: Path) -> Path:
-    """Return the journal that lies by a session, or by the configuration of its table.
+    """Return the journal that lies by a session, above its recordings, or in ``journals`` there.
 
     Raises:
         OperatorError: there is none, or more than one.
     """
     named = f"{read_description(session).table}.journal"
-    found = sorted({*session.glob("*.journal"), *session.resolve().parents[1].glob(named)})
+    above = session.resolve().parents[1]
+    places = (above, above / "journals")
+    beside = [place / named for place in places if (place / named).exists()]
+    found = sorted({*session.glob("*.journal"), *beside})
     if len(found) != 1:
         raise OperatorError(
             f"{counted(len(found), 'journal')} found for it",

@@ -24,7 +24,9 @@ from stream.recording import SESSION_FILE, CaptureWriter, Chunk, write_session
 from stream.toml import to_toml
 
 HOLD_FILE: Final = "HOLD"
-"""A session folder that holds a file of this name is never removed."""
+"""In a session's folder: it is never removed for age or room."""
+HOLDS: Final = "holds"
+"""A folder beside the sessions, for holds by a program that may not write into a session."""
 _MICROSECOND: Final = Fraction(1, 1_000_000)
 _CONSOLE: Final = "console.jsonl"
 _LINKS: Final = "links.jsonl"
@@ -262,11 +264,22 @@ def listed(folder: Path) -> tuple[Kept, ...]:
             name=place.name,
             begun_ns=int(place.name.rpartition("-")[2]),
             size=sum(file.stat().st_size for file in place.rglob("*") if file.is_file()),
-            held=(place / HOLD_FILE).exists(),
+            held=is_held(place),
         )
         for place in sorted(folder.iterdir())
         if (place / SESSION_FILE).is_file() and place.name.rpartition("-")[2].isdecimal()
     )
+
+
+def hold_file(session: Path) -> Path:
+    """Return the file that holds a session: in ``holds`` where that folder lies beside it."""
+    holds = session.parent / HOLDS
+    return holds / session.name if holds.is_dir() else session / HOLD_FILE
+
+
+def is_held(session: Path) -> bool:
+    """Tell whether a session is held, by a file in its own folder or in ``holds`` beside it."""
+    return (session / HOLD_FILE).exists() or (session.parent / HOLDS / session.name).exists()
 
 
 def room_alarm(folder: Path, recorder: Recorder) -> str | None:

@@ -1,5 +1,6 @@
 """The container file and the composition: linted, and made of files that are there."""
 
+import os
 import re
 import shutil
 from pathlib import Path
@@ -55,6 +56,52 @@ def test_every_file_that_is_copied_in_is_there() -> None:
     named = [one for line in copied if not line[0].startswith("--") for one in line if one != "."]
     assert named
     assert all((ROOT / one).is_file() for one in named)
+
+
+def test_the_engine_is_compiled_in_the_image_and_no_compiler_is_in_it() -> None:
+    text = (FOLDER / "Containerfile").read_text()
+    _, compiling, shipped = re.split(r"(?m)^FROM ", text)[1:]
+    assert compiling.startswith("built AS compiled\n")
+    assert ".venv/bin/python scripts/compile" in compiling
+    assert "COPY --from=compiled /opt/pitwatch/build /opt/pitwatch/build\n" in shipped
+    assert shipped.index("--from=compiled") < shipped.index("deploy/container/engine")
+    assert "gcc" not in shipped
+    assert "compile.txt" not in shipped
+
+
+def test_whatever_the_build_runs_is_let_in() -> None:
+    text = (FOLDER / "Containerfile").read_text()
+    lines = (FOLDER / "Containerfile.dockerignore").read_text().split()
+    named = set(re.findall(r"\b(?:scripts|deploy)/[\w./]+", text.split("AS built")[1]))
+    assert named >= {"scripts/compile", "deploy/container/compile.txt", "deploy/container/engine"}
+    assert {f"!{one}" for one in named} <= set(lines)
+
+
+def test_the_compiler_is_the_one_that_the_tests_use() -> None:
+    """A line of requirements/dev.txt each, with its hashes."""
+    pinned = (ROOT / "requirements" / "dev.txt").read_text()
+    lines = (FOLDER / "compile.txt").read_text().splitlines(keepends=True)
+    found = "".join(line for line in lines if not line.startswith("#"))
+    packages = re.findall(r"(?m)^\S.*\n(?: .*\n)+", found)
+    assert [one.split("==")[0] for one in packages] == sorted(
+        ["ast-serialize", "librt", "mypy", "mypy-extensions", "pathspec"]
+    )
+    assert all(one in pinned for one in packages)
+
+
+def test_a_build_stops_where_the_engine_is_not_compiled() -> None:
+    ran = said(BIN / "python", FOLDER / "engine", env={**os.environ, "PITWATCH_INTERPRETED": "1"})
+    assert ran.returncode == 1
+    assert "settlement.engine is not compiled" in ran.stderr
+
+
+def test_a_hold_by_the_service_is_seen_by_the_table(composed: dict[str, Any]) -> None:
+    place = "holds:/var/lib/pitwatch/recordings/holds"
+    table, service = (composed["services"][name]["volumes"] for name in ("table-bj-07", "service"))
+    assert place in table
+    assert place in service
+    assert "recordings:/var/lib/pitwatch/recordings:ro" in service
+    assert "/var/lib/pitwatch/recordings/holds" in (FOLDER / "Containerfile").read_text()
 
 
 def test_nothing_runs_as_root_or_with_more_than_it_needs(composed: dict[str, Any]) -> None:

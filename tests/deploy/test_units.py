@@ -74,6 +74,18 @@ def test_what_keeps_connections_open_has_its_own_limit_of_descriptors(name: str)
     assert int(limit) >= 4096
 
 
+@pytest.mark.parametrize("name", SERVICES)
+def test_no_number_of_failed_starts_stops_a_unit_for_good(name: str) -> None:
+    """A disk may be full for a day."""
+    text = (FOLDER / name).read_text()
+    assert re.findall(r"(?m)^StartLimitIntervalSec=(.*)$", text) == ["0"]
+    assert "StartLimitBurst" not in text
+    if "Type=oneshot" not in text:
+        assert re.findall(r"(?m)^Restart=(.*)$", text) == ["always"]
+        (wait_s,) = re.findall(r"(?m)^RestartSec=(\d+)$", text)
+        assert int(wait_s) >= 5
+
+
 def test_the_backups_calendar_is_one(placed: Path) -> None:
     text = (placed / "pitwatch-backup.timer").read_text()
     (when,) = re.findall(r"(?m)^OnCalendar=(.*)$", text)

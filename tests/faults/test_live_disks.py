@@ -20,6 +20,7 @@ TABLE = """
     config = folder / "table.toml"
     lines = [line for line in example.splitlines() if not line.startswith("pose")]
     text = "\\n".join(lines).split("[recorder]")[0]
+    text = text.replace("/var/lib/pitwatch/journals/", "")
     text = text.replace("rtsp://camera-07.floor/stream1", "http://127.0.0.1:9/")
     for name in ("shoe", "plates"):
         text = text.replace(f"/dev/serial/by-id/usb-{name}-07", "socket://127.0.0.1:9")

@@ -8,8 +8,9 @@ from devices.cameras.file import FileCamera
 from devices.cameras.frame import Frame
 from models.events import CardSighted, RoundOpened, ShoeCutCard
 from server.clips import Clips
+from server.incident import hold
 from server.live.config import Recorder, layout_of, read_config
-from server.live.recorder import HOLD_FILE, SessionRecorder, listed, tidy
+from server.live.recorder import HOLD_FILE, HOLDS, SessionRecorder, listed, tidy
 from server.live.recordings import IN_FLIGHT_NS, Recordings, may_turn_over
 from server.live.status import Standing
 from stream.recording import read_capture, read_description, video_files
@@ -105,6 +106,22 @@ def test_what_is_held_and_what_is_written_stays_and_the_rest_goes_by_age_and_siz
         f"BJ-07-{START_NS + 5 * 24 * HOUR_NS}",
     }
     kept.close()
+
+
+def test_a_hold_in_the_folder_for_holds_keeps_a_session(tmp_path: Path) -> None:
+    """A program that may not write into a recording holds it there."""
+    (tmp_path / HOLDS).mkdir()
+    kept = recordings(tmp_path)
+    for number in range(2):
+        kept.filmed("overhead", picture(number))
+        kept.turn_over(START_NS + (number + 1) * 24 * HOUR_NS)
+    kept.close()
+    first, second, current = (one.name for one in listed(tmp_path))
+    hold(tmp_path / first, "incident 7")
+    assert [path.name for path in (tmp_path / first).glob(HOLD_FILE)] == []
+    tight = Recorder(folder=str(tmp_path), keep_days=1)
+    assert tidy(tmp_path, tight, START_NS + 40 * 24 * HOUR_NS) == (second,)
+    assert [one.name for one in listed(tmp_path)] == [first, current]
 
 
 def test_a_recording_that_broke_off_is_told_and_begun_anew(tmp_path: Path) -> None:

@@ -65,7 +65,13 @@ def test_what_it_names_must_exist(tmp_path: Path, changed: tuple[str, str], told
 def test_devices_that_are_not_plugged_in_are_told_each(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = example(tmp_path, ("usb-shoe-07", "no-such-shoe"), ("usb-plates-07", "no-such-plates"))
+    file = example(
+        tmp_path,
+        ("/var/lib/pitwatch/journals/BJ-07.journal", "BJ-07.journal"),
+        ("/var/lib/pitwatch/recordings", "recordings"),
+        ("usb-shoe-07", "no-such-shoe"),
+        ("usb-plates-07", "no-such-plates"),
+    )
     assert run(["config", "check", str(file), "--json"]) == Exit.REFUSED
     said = json.loads(capsys.readouterr().out)
     assert [fault["field"] for fault in said["faults"]] == ["ports[0].url", "ports[1].url"]

@@ -1,0 +1,204 @@
+"""The site's files on a clean machine: installed by the page's own commands, run as its units."""
+
+import json
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Final
+
+import pytest
+
+from server.exits import Exit
+from tests.deploy.clean_root import USER, CleanRoot, Unit, clean_root, unit_in, why_not
+from tests.deploy.tools import DEPLOY, ROOT
+
+PITWATCH: Final = "/opt/pitwatch/current/.venv/bin/pitwatch"
+PYTHON: Final = "/opt/pitwatch/current/.venv/bin/python"
+STATE: Final = "/var/lib/pitwatch"
+SECRETS: Final = "/etc/pitwatch/secrets"
+TABLE: Final = unit_in(DEPLOY / "systemd" / "pitwatch-table@.service", "BJ-07")
+SERVICE: Final = unit_in(DEPLOY / "systemd" / "pitwatch-service.service")
+BACKUP: Final = unit_in(DEPLOY / "systemd" / "pitwatch-backup.service")
+_DUE_S: Final = 60
+_CERTIFICATE: Final = """
+openssl req -x509 -newkey rsa:2048 -nodes -keyout /root/tls.key -out /root/tls.crt -days 2 \
+    -subj /CN=localhost -addext subjectAltName=DNS:localhost 2>/dev/null
+chmod 0644 /root/tls.key
+"""
+
+pytestmark = pytest.mark.skipif(why_not() is not None, reason=why_not() or "")
+
+
+def documented() -> str:
+    """Return the commands of the page's part on systemd."""
+    page = (ROOT / "docs" / "deploy.md").read_text()
+    part = page.split("## With systemd\n")[1].split("\n## ")[0]
+    return "\n".join(re.findall(r"```\n(.*?)```", part, re.DOTALL))
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[CleanRoot]:
+    """A machine on which the page's commands were run, and nothing else."""
+    try:
+        with clean_root() as root:
+            root.done(_CERTIFICATE)
+            root.done(documented())
+            yield root
+    except PermissionError as fault:
+        pytest.skip(str(fault))
+
+
+@pytest.fixture(scope="module")
+def recording(site: CleanRoot) -> str:
+    """The session folder of a table that ran without a shoe until it was told to stop."""
+    with site.started(TABLE) as running:
+        assert running.stderr is not None
+        lines = []
+        for line in running.stderr:
+            lines.append(line)
+            if "LOST" in line:
+                break
+        assert running.poll() is None, lines
+        assert "shoe" in lines[-1], lines
+        running.send_signal(signal.SIGTERM)
+        _, rest = running.communicate(timeout=_DUE_S)
+    allowed = {Exit.CLEAN, *map(int, TABLE.words("SuccessExitStatus"))}
+    assert running.returncode in allowed, rest
+    recorded = re.search(rf"recorded in ({STATE}/recordings/\S+)", rest)
+    assert recorded is not None, rest
+    return recorded[1]
+
+
+@pytest.fixture(scope="module")
+def served(site: CleanRoot) -> int:
+    """The exit status of a service that was told to stop once it had answered."""
+    with site.started(SERVICE) as running:
+        asked = "curl -sf --cacert /root/tls.crt https://localhost:8443/health"
+        answered = _soon(site, asked, running)
+        running.send_signal(signal.SIGTERM)
+        _, said = running.communicate(timeout=_DUE_S)
+    assert answered, said
+    return running.returncode
+
+
+def test_the_example_is_sound_where_the_page_puts_it(site: CleanRoot) -> None:
+    (check,) = TABLE.all("ExecStartPre")
+    ran = site.run_as(TABLE, check)
+    assert ran.returncode == Exit.CLEAN, ran.stdout + ran.stderr
+
+
+def test_nothing_but_its_devices_is_missing_to_the_table(site: CleanRoot) -> None:
+    """The whole check, with the folders and the key of this machine."""
+    ran = site.run_as(TABLE, f"{PITWATCH} config check /etc/pitwatch/tables/BJ-07.toml --json")
+    faults = json.loads(ran.stdout)["faults"]
+    assert {fault["field"] for fault in faults} == {"ports[0].url", "ports[1].url"}
+
+
+def test_a_table_runs_without_a_shoe_and_stops_in_order(site: CleanRoot, recording: str) -> None:
+    verified = f"{PITWATCH} journal verify {STATE}/journals/BJ-07.journal --key "
+    site.done(verified + f"{SECRETS}/BJ-07.key.pub.pem", USER)
+
+
+def test_everything_that_a_table_writes_lies_under_the_state_folder(
+    site: CleanRoot, recording: str
+) -> None:
+    made = site.done(f"find {STATE} -name '*.journal' -o -name session.toml").splitlines()
+    assert f"{STATE}/journals/BJ-07.journal" in made
+    assert f"{recording}/session.toml" in made
+    assert not site.done("find /etc/pitwatch -name '*.journal' -o -name recordings")
+
+
+def test_a_table_may_write_nothing_of_the_service(site: CleanRoot) -> None:
+    assert _refused(site, TABLE, f"touch {STATE}/service/planted")
+    assert _refused(site, TABLE, "touch /etc/pitwatch/tables/planted")
+
+
+def test_the_service_answers_over_tls_and_stops_in_order(served: int) -> None:
+    assert served in {Exit.CLEAN, Exit.TERMINATED, -signal.SIGTERM}
+
+
+def test_the_service_holds_a_recording_that_it_cannot_change(
+    site: CleanRoot, recording: str
+) -> None:
+    hold = "from pathlib import Path; from server.incident import hold; "
+    ran = site.run_as(SERVICE, f'{PYTHON} -c \'{hold}hold(Path("{recording}"), "case 7")\'')
+    assert ran.returncode == 0, ran.stderr
+    assert _refused(site, SERVICE, f"touch {recording}/planted")
+    assert _refused(site, SERVICE, f"rm {recording}/session.toml")
+    seen = "from pathlib import Path; from server.live.recorder import listed; "
+    seen += f'print([one.name for one in listed(Path("{STATE}/recordings")) if one.held])'
+    ran = site.run_as(TABLE, f"{PYTHON} -c '{seen}'")
+    assert recording.rpartition("/")[2] in ran.stdout, ran.stdout + ran.stderr
+
+
+def test_evidence_is_exported_by_the_sites_user(site: CleanRoot, recording: str) -> None:
+    """The journal is found in the site's folders; the recording is held."""
+    begun_ns = int(recording.rpartition("-")[2])
+    begun, ended = (_utc(begun_ns + add) for add in (0, 10**9))
+    out = f"{STATE}/service/evidence.zip"
+    site.done(
+        f"{PITWATCH} incident export {recording} --from {begun} --to {ended} --out {out}", USER
+    )
+    name = recording.rpartition("/")[2]
+    assert "evidence.zip" in site.done(f"cat {STATE}/recordings/holds/{name}")
+
+
+def test_keys_are_readable_by_the_services_user_and_nobody_else(
+    site: CleanRoot, served: int
+) -> None:
+    folders = f"{SECRETS} {STATE}/service"
+    found = site.done(f"find {folders} -type f -name '*.key' -printf '%m %u %p\\n'").splitlines()
+    assert {line.split()[2].rpartition("/")[2] for line in found} >= {
+        "BJ-07.key",
+        "report.key",
+        "tls.key",
+    }
+    for mode, owner, path in map(str.split, found):
+        assert int(mode, 8) & 0o077 == 0, path
+        assert owner in {USER, "root"}, path
+        assert site.run(f"cat {path}", "nobody").returncode != 0, path
+    site.done(f"cat {SECRETS}/BJ-07.key", USER)
+    read = site.run_as(SERVICE, "cat /run/credentials/tls.key")
+    assert "PRIVATE KEY" in read.stdout
+
+
+def test_a_unit_cannot_change_the_keys_that_it_reads(site: CleanRoot) -> None:
+    for unit in (TABLE, SERVICE):
+        assert _refused(site, unit, f"touch {SECRETS}/planted")
+
+
+def test_what_root_restores_from_a_backup_belongs_to_the_sites_user(
+    site: CleanRoot, recording: str, served: int
+) -> None:
+    (command,) = BACKUP.all("ExecStart")
+    ran = site.run_as(BACKUP, command)
+    assert ran.returncode == 0, ran.stderr
+    site.done(f"cd {STATE} && mv journals journals.old && mv service service.old")
+    site.done(f"PITWATCH={PITWATCH} pitwatch-restore {ran.stdout.strip()} {STATE}")
+    found = site.done(f"find {STATE}/journals {STATE}/service -printf '%u %p\\n'").splitlines()
+    assert f"{USER} {STATE}/journals/BJ-07.journal" in found
+    assert {line.split()[0] for line in found} == {USER}
+
+
+def _refused(site: CleanRoot, unit: Unit, command: str) -> bool:
+    ran = site.run_as(unit, command)
+    return ran.returncode != 0 and (
+        "Read-only file system" in ran.stderr or "Permission denied" in ran.stderr
+    )
+
+
+def _utc(at_ns: int) -> str:
+    return datetime.fromtimestamp(at_ns / 1e9, UTC).isoformat()
+
+
+def _soon(site: CleanRoot, command: str, running: "subprocess.Popen[str]") -> bool:
+    """Tell whether a command succeeds before long."""
+    ends = time.monotonic() + _DUE_S
+    while time.monotonic() < ends and running.poll() is None:
+        if site.run(command).returncode == 0:
+            return True
+        time.sleep(0.2)
+    return False
