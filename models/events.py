@@ -279,6 +279,18 @@ class ClockCompared(Observation, frozen=True, kw_only=True, tag="clock_compared"
     """How far it jumped since it was last compared; 0 where it only drifted."""
 
 
+class ProgramStated(Observation, frozen=True, kw_only=True, tag="program_stated"):
+    """Which program writes the journal; among its first entries, and again at every start."""
+
+    version: str
+    program_hash: str
+    """Hash of the program's files; ``pitwatch verify-install`` prints the same."""
+    networks: dict[str, str] = {}
+    """SHA-256 of every network, by the name of its file."""
+    compiled_hash: str = ""
+    """Hash of the compiled libraries in use; empty where none are."""
+
+
 # --- facts --------------------------------------------------------------------------------
 
 
@@ -438,6 +450,7 @@ AnyObservation: TypeAlias = (
     | ConsoleEntry
     | ReviewResolved
     | RulesStated
+    | ProgramStated
     | ClockAnchored
     | ClockCompared
 )

@@ -800,6 +800,20 @@ def verify_snapshot(
     snapshot_command.verify_snapshot(file, key, journal, recording, as_json=as_json)
 
 
+@app.command("verify-install", epilog="[dim]pitwatch verify-install --json[/dim]")
+def verify_install(*, as_json: Json = False) -> None:
+    """Compare the installed program with the manifest of its wheel; print the program's hash.
+
+    Files that were changed, are missing or were added are named. Every journal states the hash
+    among its first entries.
+
+    Exit 0 where nothing differs; 2 where something does; 5 in a checkout, which has no manifest.
+    """
+    from server import install_command
+
+    raise typer.Exit(install_command.verify_install(as_json=as_json))
+
+
 @incident_files.command(
     "export",
     epilog="[dim]pitwatch incident export recordings/BJ-07-1 --round 12 --out 12.zip[/dim]",

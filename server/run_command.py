@@ -22,6 +22,7 @@ from server.live.sending import Sender, Target, known_checkpoints, target_at
 from server.live.status import Standing
 from server.live.table import LiveTable
 from server.process import stop_signals
+from server.program import program_stated
 from server.tables import round_view
 from server.wording import is_clean
 from stream.checkpoints import trusted
@@ -52,7 +53,7 @@ def run_table(file: Path, for_s: float | None, *, house: Path | None = None, as_
     formats = Formats(replace(described, currency=placed.config.currency))
     printer = _Printer(formats, as_json=as_json)
     with table_journal(placed, clock) as (journal, sender):
-        table = LiveTable(placed, journal, clock, reader, printer.take)
+        table = LiveTable(placed, journal, clock, reader, printer.take, stating=program_stated)
         asyncio.run(_run(table, sender, for_s, formats))
         _say_end(table)
     return Exit.CLEAN if printer.clean else Exit.FINDINGS

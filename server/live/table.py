@@ -75,6 +75,7 @@ class LiveTable:
         clock: the table's time.
         reader: reads cards.
         told: is given every entry of the journal that this run writes.
+        stating: gives the entry that says which program runs, from the time of the start.
 
     Raises:
         PitwatchError: something that the configuration names is not there, or the journal is
@@ -88,10 +89,12 @@ class LiveTable:
         clock: HostClock,
         reader: CardReader,
         told: Callable[[Event], None] = lambda _: None,
+        *,
+        stating: Callable[[int], Observation] | None = None,
     ) -> None:
         config = placed.config
         self._placed, self._journal, self._clock = placed, journal, clock
-        self._reader, self._on_entry = reader, told
+        self._reader, self._on_entry, self._stating = reader, told, stating
         self._layout: TableLayout = layout_of(placed)
         self._sources = tuple(f"camera:{camera.name}" for camera in config.cameras)
         self._order = Order(self._sources, config.hold_ms * _MS)
@@ -178,6 +181,8 @@ class LiveTable:
     def _begin(self) -> None:
         anchored = self._clock.anchor()
         self._say(anchored)
+        if self._stating is not None:
+            self._say(self._stating(anchored.at or 0))
         rules = stated(self._rules, "configuration", anchored.at or 0)
         if not any(isinstance(one, RulesStated) for one in self._past.observations):
             self._say(rules)

@@ -66,6 +66,7 @@ COMMANDS = (
     ("decks check ours", Exit.FINDINGS),
     ("config check examples/table.toml --at-rest", Exit.CLEAN),
     ("config schema", Exit.CLEAN),
+    ("verify-install", Exit.CLEAN),
     ("relay try relay.toml nobody", Exit.FINDINGS),
 )
 STARTED = (
