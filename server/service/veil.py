@@ -52,6 +52,7 @@ _SHOWN: Final[Mapping[str, frozenset[str]]] = {
     "program_stated": frozenset({"version", "program_hash", "networks", "compiled_hash"}),
     "plate_read": frozenset({"spot", "circle", "amount", "chips"}),
     "clock_anchored": frozenset({"wall_ns", "step_ns"}),
+    "clock_synchronisation": frozenset({"state"}),
     "clock_compared": frozenset({"wall_ns", "apart_ns", "step_ns"}),
 }
 

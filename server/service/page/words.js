@@ -127,6 +127,7 @@ const SAYINGS = {
   plate_read: (e) => `Plate ${e.spot}/${e.circle}: ${money(e.amount)}`,
   console_entry: (e) => `${e.source} enters${e.fact ? `: ${say(e.fact)}` : ""}`,
   clock_anchored: (e) => `${e.source} sets a clock`,
+  clock_synchronisation: (e) => `Host's clock: ${e.state}`,
   clock_compared: () => "Host's clock has parted from the table's",
 };
 
