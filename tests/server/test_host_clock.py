@@ -5,11 +5,13 @@ from msgspec.structs import replace
 
 from models.errors import TechnicianError
 from models.events import ClockAnchored, ClockCompared, ClockSynchronisation, Event, SyncState
+from server.cli import run
+from server.exits import Exit
 from server.formatting import Formats
 from server.live.config import Placed, read_config
 from server.live.host_clock import check_not_before, check_synchronised, stepped_back
 from server.live.status import Standing
-from tests.server.test_run_config import EXAMPLE
+from tests.server.test_run_config import EXAMPLE, example
 
 SECOND = 1_000_000_000
 END = 1_700_000_000 * SECOND
@@ -28,6 +30,17 @@ def test_a_house_that_requires_a_synchronised_clock_gets_no_table_without(
     check_synchronised(placed("require"), "synchronised")
     with pytest.raises(TechnicianError, match="chrony"):
         check_synchronised(placed("require"), state)
+
+
+def test_run_refuses_in_one_line_and_makes_no_journal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = example(tmp_path, ("# clock = ", "clock = "))
+    monkeypatch.setattr("server.run_command.kernel_sync", lambda: "unsynchronised")
+    assert run(["run", str(file)]) == Exit.REFUSED
+    (told,) = capsys.readouterr().err.splitlines()
+    assert told.startswith(f"pitwatch: {file}: the host's clock is not synchronised")
+    assert list(tmp_path.iterdir()) == [file]
 
 
 def test_it_does_not_go_on_with_a_journal_whose_last_entry_is_yet_to_come() -> None:
