@@ -1,5 +1,7 @@
 """A host's clock that cannot be trusted: said on the status line, refused where the house asks."""
 
+from pathlib import Path
+
 import pytest
 from msgspec.structs import replace
 
