@@ -165,7 +165,9 @@ def test_a_stream_that_stood_still_is_caught_up_with() -> None:
 
 
 def test_whether_the_wall_clock_is_kept_is_told_at_once_and_at_each_change() -> None:
-    answers: list[SyncState] = ["unsynchronised"] * 3 + ["synchronised"] * 3 + ["unsynchronised"]
+    lost: list[SyncState] = ["unsynchronised"]
+    kept: list[SyncState] = ["synchronised"]
+    answers = lost * 3 + kept * 3 + lost
 
     async def session() -> list[ClockSynchronisation]:
         events, left = list[ClockSynchronisation](), iter(answers)
