@@ -33,6 +33,8 @@ Face: TypeAlias = Literal["up", "down"]
 WagerKind: TypeAlias = Literal["main", "double", "split", "insurance", "side"]
 Action: TypeAlias = Literal["hit", "stand", "double", "split", "surrender", "even_money"]
 Manner: TypeAlias = Literal["hand", "verbal", "tuck"]
+SyncState: TypeAlias = Literal["synchronised", "unsynchronised", "unknown"]
+"""What the host's kernel says of its wall clock; ``unknown`` where it may not be asked."""
 Probability: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 
 
@@ -276,7 +278,26 @@ class ClockCompared(Observation, frozen=True, kw_only=True, tag="clock_compared"
     apart_ns: int
     """How far the wall clock is ahead of the table's."""
     step_ns: int
-    """How far it jumped since it was last compared; 0 where it only drifted."""
+    """How far it jumped since it was last compared; 0 where it only drifted. At a table's start,
+    negative: how far the clock stands before the last entry of the earlier run."""
+
+
+class ClockSynchronisation(Observation, frozen=True, kw_only=True, tag="clock_synchronisation"):
+    """Whether the host keeps its wall clock by another; at every start and at every change."""
+
+    state: SyncState
+
+
+class ProgramStated(Observation, frozen=True, kw_only=True, tag="program_stated"):
+    """Which program writes the journal; among its first entries, and again at every start."""
+
+    version: str
+    program_hash: str
+    """Hash of the program's files; ``pitwatch verify-install`` prints the same."""
+    networks: dict[str, str] = {}
+    """SHA-256 of every network, by the name of its file."""
+    compiled_hash: str = ""
+    """Hash of the compiled libraries in use; empty where none are."""
 
 
 # --- facts --------------------------------------------------------------------------------
@@ -438,6 +459,8 @@ AnyObservation: TypeAlias = (
     | ConsoleEntry
     | ReviewResolved
     | RulesStated
+    | ProgramStated
     | ClockAnchored
     | ClockCompared
+    | ClockSynchronisation
 )

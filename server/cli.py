@@ -762,7 +762,9 @@ def restore_site(
     restore_command.restore(backup, data)
 
 
-@reports.command("verify", epilog="[dim]pitwatch report verify bj-07.12-report.pdf[/dim]")
+@reports.command(
+    "verify", epilog="[dim]pitwatch report verify bj-07.12-report.pdf --key service.pem[/dim]"
+)
 def verify_report(
     file: Annotated[Path, typer.Argument(help="A report, HTML or PDF, as the service made it.")],
     key: Annotated[
@@ -770,10 +772,14 @@ def verify_report(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Check a report's signature; one changed byte is found."""
+    """Check a report's signature; one changed byte is found.
+
+    Exit 0 where it is as the key named signed it; 5 where no key was named, so that anybody may
+    have signed it; 2 where it was changed, is unsigned, or another key signed it.
+    """
     from server import report_command
 
-    report_command.verify_report(file, key, as_json=as_json)
+    raise typer.Exit(report_command.verify_report(file, key, as_json=as_json))
 
 
 @snapshots.command("verify", epilog="[dim]pitwatch snapshot verify BJ-07-round-1.png[/dim]")
@@ -794,10 +800,27 @@ def verify_snapshot(
 
     One changed byte is found. With --journal the entry that it rests on must stand there; with
     --recording the recorded video must show the same picture at that time.
+
+    Exit 5 where no key was named: anybody may have signed it.
     """
     from server import snapshot_command
 
-    snapshot_command.verify_snapshot(file, key, journal, recording, as_json=as_json)
+    proven = snapshot_command.verify_snapshot(file, key, journal, recording, as_json=as_json)
+    raise typer.Exit(proven)
+
+
+@app.command("verify-install", epilog="[dim]pitwatch verify-install --json[/dim]")
+def verify_install(*, as_json: Json = False) -> None:
+    """Compare the installed program with the manifest of its wheel; print the program's hash.
+
+    Files that were changed, are missing or were added are named. Every journal states the hash
+    among its first entries.
+
+    Exit 0 where nothing differs; 2 where something does; 5 in a checkout, which has no manifest.
+    """
+    from server import install_command
+
+    raise typer.Exit(install_command.verify_install(as_json=as_json))
 
 
 @incident_files.command(

@@ -17,6 +17,7 @@ from typing import Final
 
 from models.errors import PitwatchError, TechnicianError
 from server.exits import Exit
+from server.program import program_stated
 from server.replay import ReplayOptions, replay
 from server.sources import open_recording
 from server.stopwatch import Stopwatch
@@ -102,7 +103,12 @@ def _replay(session: Path, journal: Path, parent: int) -> None:
         with Journal.create(journal) as kept:
             stopwatch = Stopwatch(elapsed_ns)
             replayed = replay(
-                ReplayOptions(session), kept, Reader.load, stopwatch, progress=told.at
+                ReplayOptions(session),
+                kept,
+                Reader.load,
+                stopwatch,
+                progress=told.at,
+                stating=program_stated,
             )
     except PitwatchError as refusal:
         _say(f"pitwatch: {refusal}")

@@ -76,12 +76,15 @@ def replay(
     progress: Callable[[float], None] = lambda _: None,
     clock: Clock | None = None,
     opened: Callable[[Path], Recording] = open_recording,
+    stating: Callable[[int], AnyObservation] | None = None,
 ) -> Replayed:
     """Play a session from its first frame to its last and settle every round of it.
 
     The reader is loaded only once the recording has been found sound. Without a ``clock`` the
     replay runs by one of its own, at the speed of ``options``. ``opened`` reads the session
-    folder; a bench that disturbs a film passes its own.
+    folder; a bench that disturbs a film passes its own. ``stating`` gives the journal's first
+    entry from the time that the recording began; a journal that is kept says there which program
+    wrote it.
 
     Raises:
         PitwatchError: the session is missing, damaged or impossible; whatever was journalled
@@ -98,7 +101,8 @@ def replay(
     player = _Player(recording, pipeline, reader, stopwatch, pictures=options.pictures)
     clock = clock or ReplayClock(recording.session.at, options.speed)
     began_ns = recording.session.at
-    pipeline.observe((stated(rules, "session", began_ns),), began_ns)
+    first = () if stating is None else (stating(began_ns),)
+    pipeline.observe((*first, stated(rules, "session", began_ns)), began_ns)
     player.run(clock, progress)
     rounds = pipeline.rounds()
     truth = recording.truth

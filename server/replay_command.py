@@ -20,6 +20,7 @@ from server.device_faults import device_faults
 from server.exits import Exit
 from server.formatting import Formats
 from server.house_file import house_for
+from server.program import program_stated
 from server.replay import Replayed, ReplayOptions, replay
 from server.report.page import write_report
 from server.report.story import SessionStory, tell_rounds
@@ -78,7 +79,10 @@ def play_and_write(options: ReplayOptions, outputs: Outputs) -> tuple[Replayed, 
         check_place(place, force=outputs.force)
     stopwatch = Stopwatch(elapsed_ns)
     with new_journal(outputs.journal) as journal, progress_bar("replaying") as progress:
-        replayed = replay(options, journal, Reader.load, stopwatch, progress=progress)
+        stating = None if outputs.journal is None else program_stated
+        replayed = replay(
+            options, journal, Reader.load, stopwatch, progress=progress, stating=stating
+        )
     if outputs.facts:
         write_whole(outputs.facts, facts_of(replayed))
     if outputs.report:

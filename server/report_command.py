@@ -7,22 +7,24 @@ from rich.text import Text
 
 from devices.cameras.footage import utc
 from server.console import print_json, screen
+from server.exits import Exit
 from server.report.signature import read_report
 from stream.signing import read_public_key
 
 
-def verify_report(file: Path, key: Path | None, *, as_json: bool) -> None:
-    """Check a report and say so.
+def verify_report(file: Path, key: Path | None, *, as_json: bool) -> Exit:
+    """Check a report and say what is proven: without ``key`` not who signed it.
 
     Raises:
         TechnicianError: it is unsigned, changed, or signed by another key.
         InstallerError: the key is none.
     """
     found = read_report(file, None if key is None else read_public_key(key))
+    proven = Exit.UNPROVEN if key is None else Exit.CLEAN
     if as_json:
         print_json(msgspec.to_builtins(found) | {"file": str(file), "key_given": key is not None})
-        return
-    line = Text("unchanged", style="bold green")
+        return proven
+    line = Text("unchanged", style="bold green" if key else "bold yellow")
     line.append(f"  {file}: as it was signed at {utc(found.at)}")
     line.append(f"\nsha256 {found.sha256}\nkey {found.key}", style="dim")
     if found.certificate is not None:
@@ -30,5 +32,7 @@ def verify_report(file: Path, key: Path | None, *, as_json: bool) -> None:
         line.append(f": {found.certificate.subject}")
         line.append(f"\ncertificate sha256 {found.certificate.fingerprint}", style="dim")
     if key is None:
-        line.append("\nname the service's public key with --key to know it is its own", "yellow")
+        line.append("\nnot proven: who signed it. Anybody can sign a changed report", "yellow")
+        line.append(" with a key of their own; name the service's with --key", "yellow")
     screen().print(line)
+    return proven

@@ -18,14 +18,16 @@ from server.formatting import Formats
 from server.house_file import house_for
 from server.live.check import checked
 from server.live.config import Placed, SentCheckpoints
+from server.live.host_clock import check_synchronised
 from server.live.sending import Sender, Target, known_checkpoints, target_at
 from server.live.status import Standing
 from server.live.table import LiveTable
 from server.process import stop_signals
+from server.program import program_stated
 from server.tables import round_view
 from server.wording import is_clean
 from stream.checkpoints import trusted
-from stream.clock import HostClock
+from stream.clock import HostClock, kernel_sync
 from stream.journal import Checkpoints, Journal
 from stream.signing import Signer
 from vision.reader import Reader
@@ -46,13 +48,14 @@ def run_table(file: Path, for_s: float | None, *, house: Path | None = None, as_
         PitwatchError: the configuration is not sound, or the table cannot go on.
     """
     placed = checked(file)
+    check_synchronised(placed, kernel_sync())
     clock = HostClock()
     reader = taught(Reader.load(), placed.config.decks, [library()])
     described = house_for(house, file.parent)
     formats = Formats(replace(described, currency=placed.config.currency))
     printer = _Printer(formats, as_json=as_json)
     with table_journal(placed, clock) as (journal, sender):
-        table = LiveTable(placed, journal, clock, reader, printer.take)
+        table = LiveTable(placed, journal, clock, reader, printer.take, stating=program_stated)
         asyncio.run(_run(table, sender, for_s, formats))
         _say_end(table)
     return Exit.CLEAN if printer.clean else Exit.FINDINGS

@@ -9,14 +9,17 @@ from rich.text import Text
 from devices.cameras.footage import utc
 from models.errors import TechnicianError
 from server.console import print_json, screen
+from server.exits import Exit
 from server.snapshot import Checked, check_journal, check_recording, check_snapshot
 from stream.signing import read_public_key
 
 
 def verify_snapshot(
     file: Path, key: Path | None, journal: Path | None, recording: Path | None, *, as_json: bool
-) -> None:
+) -> Exit:
     """Check a snapshot, and what else it is to be held against; say what was proved.
+
+    Without ``key`` it is not proven who signed it.
 
     Raises:
         TechnicianError: it, the journal or the recording is not what was signed.
@@ -44,6 +47,7 @@ def verify_snapshot(
         print_json({"file": str(file)} | msgspec.to_builtins(asdict(found)) | proved)
     else:
         screen().print(_told(file, found, proved))
+    return Exit.UNPROVEN if key is None else Exit.CLEAN
 
 
 def _told(file: Path, found: Checked, proved: dict[str, bool]) -> Text:
@@ -64,5 +68,6 @@ def _told(file: Path, found: Checked, proved: dict[str, bool]) -> Text:
         line.append("\nthe recording shows the same picture, pixel by pixel")
     line.append(f"\nkey {found.key}", style="dim")
     if not proved["key_given"]:
-        line.append("\nname the service's public key with --key to know it is its own", "yellow")
+        line.append("\nnot proven: who signed it. Anybody can sign a changed picture", "yellow")
+        line.append(" with a key of their own; name the service's with --key", "yellow")
     return line

@@ -4,10 +4,15 @@ Time is integer nanoseconds since the Unix epoch, UTC, and never steps back.
 """
 
 import asyncio
+import ctypes
+import sys
 import time
-from typing import Protocol
+from typing import Final, Protocol
 
-from models.events import ClockAnchored
+from models.events import ClockAnchored, SyncState
+
+_STA_UNSYNC: Final = 0x40
+"""The kernel's mark of a clock that nobody keeps (``linux/timex.h``)."""
 
 
 class Clock(Protocol):
@@ -26,6 +31,30 @@ class Clock(Protocol):
 def elapsed_ns() -> int:
     """Return a count of nanoseconds from no particular start: for measuring, never for events."""
     return time.perf_counter_ns()
+
+
+class _Timex(ctypes.Structure):
+    """The beginning of Linux's ``struct timex``, and room for the rest of it."""
+
+    _fields_ = (
+        ("modes", ctypes.c_uint),
+        ("offset", ctypes.c_long),
+        ("freq", ctypes.c_long),
+        ("maxerror", ctypes.c_long),
+        ("esterror", ctypes.c_long),
+        ("status", ctypes.c_int),
+        ("rest", ctypes.c_byte * 256),
+    )
+
+
+def kernel_sync() -> SyncState:
+    """Ask the kernel whether somebody keeps the wall clock; nothing is changed."""
+    if not sys.platform.startswith("linux"):
+        return "unknown"
+    answer = _Timex(modes=0)
+    if ctypes.CDLL(None).adjtimex(ctypes.byref(answer)) < 0:
+        return "unknown"
+    return "unsynchronised" if answer.status & _STA_UNSYNC else "synchronised"
 
 
 class HostClock:

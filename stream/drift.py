@@ -7,8 +7,8 @@ clocks do beside it is recorded, drift and steps alike; nothing here asks for th
 from collections.abc import Callable
 from typing import Final
 
-from models.events import ClockAnchored, ClockCompared
-from stream.clock import HostClock
+from models.events import ClockAnchored, ClockCompared, ClockSynchronisation, SyncState
+from stream.clock import Clock, HostClock, kernel_sync
 
 _MS: Final = 1_000_000
 _WORST_DRIFT: Final = 2000
@@ -55,6 +55,22 @@ async def watch_wall(
         event = watch.compare(clock.now_ns(), clock.apart_ns())
         if event is not None:
             say(event)
+        await clock.reached(clock.now_ns() + every_ns)
+
+
+async def watch_sync(
+    clock: Clock,
+    say: Callable[[ClockSynchronisation], None],
+    state_of: Callable[[], SyncState] = kernel_sync,
+    every_ns: int = 60_000 * _MS,
+) -> None:
+    """Say whether the wall clock is kept, at once and whenever that changes, until cancelled."""
+    told: SyncState | None = None
+    while True:
+        state = state_of()
+        if state != told:
+            say(ClockSynchronisation(source="clock", at=clock.now_ns(), state=state))
+            told = state
         await clock.reached(clock.now_ns() + every_ns)
 
 

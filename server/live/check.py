@@ -16,8 +16,10 @@ from server.live.config import (
     layout_of,
     read_config,
 )
+from server.live.host_clock import check_synchronised
 from server.live.sending import target_at
 from server.rulebook_shelf import cited
+from stream.clock import kernel_sync
 from stream.signing import Signer
 from vision.felt import locate
 
@@ -59,6 +61,7 @@ def _of_the_file(placed: Placed) -> list[Check]:
 def _of_machine(placed: Placed) -> list[Check]:
     config = placed.config
     checks: list[Check] = [lambda: _folder(placed, "journal", placed.beside(config.journal).parent)]
+    checks.append(lambda: check_synchronised(placed, kernel_sync()))
     if config.signing_key is not None:
         key = placed.beside(config.signing_key)
         checks.append(lambda: Signer.read(key))

@@ -108,6 +108,9 @@ class TableConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """The private key of ``pitwatch journal keys``; without one the journal is not signed."""
     checkpoints: SentCheckpoints | None = None
     """Where checkpoints of the journal are sent; left out, they stay in the journal alone."""
+    clock: Literal["warn", "require"] = "warn"
+    """What to do where the host's clock is not synchronised at the start, or stands before the
+    journal's last entry: say so and go on, or refuse to start."""
     console: str | None = None
     """Where people's entries come from, a JSON line each: a pipe, a file, or ``-`` for stdin."""
     decks: tuple[Name, ...] = ()

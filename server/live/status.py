@@ -17,6 +17,7 @@ from models.events import (
 )
 from models.judgements import ReviewRaised, RoundResult, RoundSettled
 from server.formatting import Formats
+from server.live.host_clock import ClockStanding
 from server.wording import counted
 
 _LOST = ("link_lost", "restarts_spent")
@@ -34,6 +35,7 @@ class Standing:
     heard: set[str] = field(default_factory=set)
     """The devices that were opened once, in this run."""
     lost: set[str] = field(default_factory=set)
+    clock: ClockStanding = field(default_factory=ClockStanding)
     alarm: str | None = None
     unrecorded: str | None = None
     """Why the recording broke off."""
@@ -48,6 +50,7 @@ class Standing:
 
     def take(self, event: Event) -> None:
         """Take the next entry into account."""
+        self.clock.take(event)
         match event:
             case RoundOpened():
                 self.in_play = event.round
@@ -78,6 +81,7 @@ class Standing:
             counted(self.reviews, "review"),
             self._devices(),
         ]
+        parts += self.clock.faults()
         if self.alarm is not None:
             parts.append(f"DISK: {self.alarm}")
         if self.unrecorded is not None:

@@ -31,6 +31,7 @@ from server.live.config import Camera, Placed, Port, layout_of
 from server.live.desk import Word, Words, open_desk
 from server.live.entries import Entries
 from server.live.eye import Eye
+from server.live.host_clock import check_not_before, stepped_back
 from server.live.order import Order
 from server.live.record import TableRecord
 from server.live.recorder import SessionRecorder, room_alarm, tidy
@@ -44,7 +45,7 @@ from server.stopwatch import Stopwatch
 from settlement.engine import Engine
 from settlement.reconcile import Reconciler
 from stream.clock import HostClock, elapsed_ns
-from stream.drift import watch_wall
+from stream.drift import watch_sync, watch_wall
 from stream.journal import Journal
 from stream.replay import Timed
 from vision.sightings import CardReader
@@ -75,6 +76,7 @@ class LiveTable:
         clock: the table's time.
         reader: reads cards.
         told: is given every entry of the journal that this run writes.
+        stating: gives the entry that says which program runs, from the time of the start.
 
     Raises:
         PitwatchError: something that the configuration names is not there, or the journal is
@@ -88,16 +90,19 @@ class LiveTable:
         clock: HostClock,
         reader: CardReader,
         told: Callable[[Event], None] = lambda _: None,
+        *,
+        stating: Callable[[int], Observation] | None = None,
     ) -> None:
         config = placed.config
         self._placed, self._journal, self._clock = placed, journal, clock
-        self._reader, self._on_entry = reader, told
+        self._reader, self._on_entry, self._stating = reader, told, stating
         self._layout: TableLayout = layout_of(placed)
         self._sources = tuple(f"camera:{camera.name}" for camera in config.cameras)
         self._order = Order(self._sources, config.hold_ms * _MS)
         self._rules = rules_of(placed)
         with collected_seldom():
             self._past = past_of(journal)
+            check_not_before(placed, clock.now_ns(), self._past.end_ns)
             self._words = Words(self._past.observations)
             self._recalling = True
             self._pipeline = self._recalled()
@@ -130,6 +135,7 @@ class LiveTable:
             for work in (
                 supervisor.keep_all(devices),
                 watch_wall(self._clock, self._say),
+                watch_sync(self._clock, self._say),
                 self._keep_going(),
                 self._keep_room(),
             )
@@ -178,6 +184,10 @@ class LiveTable:
     def _begin(self) -> None:
         anchored = self._clock.anchor()
         self._say(anchored)
+        if (back := stepped_back(anchored, self._past.end_ns)) is not None:
+            self._say(back)
+        if self._stating is not None:
+            self._say(self._stating(anchored.at or 0))
         rules = stated(self._rules, "configuration", anchored.at or 0)
         if not any(isinstance(one, RulesStated) for one in self._past.observations):
             self._say(rules)

@@ -49,8 +49,10 @@ _SHOWN: Final[Mapping[str, frozenset[str]]] = {
     "camera_recovered": frozenset({"kind", "lasted_ns", "frame"}),
     "review_resolved": frozenset({"round", "item", "decision"}),
     "rules_stated": frozenset({"rulebook", "rules", "overrides", "rules_hash"}),
+    "program_stated": frozenset({"version", "program_hash", "networks", "compiled_hash"}),
     "plate_read": frozenset({"spot", "circle", "amount", "chips"}),
     "clock_anchored": frozenset({"wall_ns", "step_ns"}),
+    "clock_synchronisation": frozenset({"state"}),
     "clock_compared": frozenset({"wall_ns", "apart_ns", "step_ns"}),
 }
 

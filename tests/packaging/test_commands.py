@@ -66,6 +66,7 @@ COMMANDS = (
     ("decks check ours", Exit.FINDINGS),
     ("config check examples/table.toml --at-rest", Exit.CLEAN),
     ("config schema", Exit.CLEAN),
+    ("verify-install", Exit.CLEAN),
     ("relay try relay.toml nobody", Exit.FINDINGS),
 )
 STARTED = (
@@ -153,16 +154,17 @@ def test_the_service_runs(driven: Shell) -> None:
 
 def test_the_console_runs(driven: Shell) -> None:
     port = free_port()
-    line = f"pitwatch console evening --state console --port {port}"
+    line = f"pitwatch console filmed --state console --port {port}"
     with driven.running(line, lambda: answers(port)):
         _save_report(driven, f"http://127.0.0.1:{port}")
     driven.run("pitwatch report verify report.pdf --key service.pem", Exit.CLEAN)
-    line = "pitwatch snapshot verify round.png --key service.pem --recording evening"
+    line = "pitwatch snapshot verify round.png --key service.pem --recording filmed"
     driven.run(line, Exit.CLEAN)
 
 
 def _snapshot(officer: httpx.Client) -> bytes:
     path = "/api/sessions/bj-01/rounds/1"
+    until(lambda: officer.get(path).status_code == 200)
     at = officer.get(path).json()["at"]
     (camera, *_) = officer.get(f"{path}/footage").json()["cameras"]
     taken = officer.get(f"{path}/snapshots/{camera['name']}", params={"at": at})

@@ -22,9 +22,11 @@ from models.events import (
     CameraFault,
     CameraRecovered,
     ClockAnchored,
+    ClockSynchronisation,
     Fact,
     Judgement,
     Observation,
+    ProgramStated,
 )
 from models.judgements import AnyEvent, RoundResult, RoundSettled
 from server.comparison import compare_sessions, tally
@@ -35,6 +37,7 @@ from server.live.record import TableRecord
 from server.live.resume import past_of, recall
 from server.live.table import rules_of
 from server.pipeline import Pipeline
+from server.program import this_program
 from server.replay import Replayed, ReplayOptions, replay
 from server.sources import open_recording
 from server.stopwatch import Stopwatch
@@ -42,7 +45,7 @@ from settlement.engine import Engine
 from settlement.reconcile import Reconciler
 from simulation.session import simulate
 from stream.clock import ReplayClock
-from stream.journal import Journal, UnknownEvent, verify_journal
+from stream.journal import Journal, UnknownEvent, read_journal, verify_journal
 from tests.devices.camera_servers import http_camera, jpeg_part, rtsp_camera, rtsp_lacks
 from tests.server.live_tables import SETTINGS, Run, Told
 
@@ -237,6 +240,11 @@ def test_killed_and_told_to_stop_it_keeps_every_entry_and_seals_its_journal(
     after = verify_journal(journal)
     assert after.sealed
     assert after.entries > before.entries
+    entries = list(read_journal(journal))
+    programs = [entry.program_hash for entry in entries if isinstance(entry, ProgramStated)]
+    assert programs == [this_program().program_hash] * 2, "stated at each start"
+    assert sum(isinstance(entry, ClockSynchronisation) for entry in entries) >= 2
+    assert ProgramStated in {type(entry) for entry in entries[:3]}
 
 
 def started(config: Path) -> subprocess.Popen[str]:

@@ -122,6 +122,8 @@ def test_it_is_held_against_key_journal_and_recording(
     key = ["--key", str(tmp_path / "key.pem")]
     against = ["--journal", str(own.journals / "bj-01.journal")]
     film = ["--recording", str(own.journals / "bj-01")]
+    assert verify(png, tmp_path, *against, *film) == Exit.UNPROVEN
+    assert "not proven: who signed it" in " ".join(capsys.readouterr().out.split())
     assert verify(png, tmp_path, *key, *against, *film) == Exit.CLEAN
     told = " ".join(capsys.readouterr().out.split())
     assert "round 1, camera overhead, 2027-01-15 08:00:01.900 UTC, picture 4" in told

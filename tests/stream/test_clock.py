@@ -1,10 +1,12 @@
 """Clocks of their own kind: anchoring, speed, and time that a test sets."""
 
+import ctypes
 import time
+from typing import Any
 
 import pytest
 
-from stream.clock import HostClock, ReplayClock, SimulatedClock
+from stream.clock import HostClock, ReplayClock, SimulatedClock, kernel_sync
 
 START_NS = 1_700_000_000_000_000_000
 
@@ -77,3 +79,33 @@ def test_a_simulated_clock_moves_only_when_told() -> None:
     assert clock.now_ns() == START_NS + 7
     with pytest.raises(ValueError, match="does not step back"):
         clock.advance(-1)
+
+
+class Kernel:
+    """A kernel that answers ``adjtimex`` with a status, or refuses it."""
+
+    def __init__(self, status: int, *, refuses: bool = False) -> None:
+        self._status, self._refuses, self.modes = status, refuses, -1
+
+    def adjtimex(self, given: Any) -> int:
+        asked = given._obj
+        self.modes = asked.modes
+        asked.status = self._status
+        return -1 if self._refuses else 0
+
+
+@pytest.mark.parametrize(
+    ("kernel", "told"),
+    [
+        (Kernel(0x40), "unsynchronised"),
+        (Kernel(0x2041), "unsynchronised"),
+        (Kernel(0x2001), "synchronised"),
+        (Kernel(0, refuses=True), "unknown"),
+    ],
+)
+def test_the_kernel_is_asked_of_its_clock_and_told_nothing(
+    monkeypatch: pytest.MonkeyPatch, kernel: Kernel, told: str
+) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: kernel)
+    assert kernel_sync() == told
+    assert kernel.modes == 0, "modes ask the kernel to change its clock"

@@ -1,6 +1,7 @@
 """Clocks beside the table's: what of them is recorded, and what time a picture gets."""
 
 import asyncio
+import contextlib
 import random
 import time
 
@@ -8,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.events import ClockAnchored, ClockCompared
-from stream.clock import HostClock
-from stream.drift import StreamClock, WallWatch, watch_wall
+from models.events import ClockAnchored, ClockCompared, ClockSynchronisation, SyncState
+from stream.clock import HostClock, SimulatedClock
+from stream.drift import StreamClock, WallWatch, watch_sync, watch_wall
 
 MS = 1_000_000
 SECOND = 1000 * MS
@@ -161,3 +162,19 @@ def test_a_stream_that_stood_still_is_caught_up_with() -> None:
         events += clock.events()
     assert at == START + 299 * FRAME + SECOND
     assert sum(event.step_ns for event in events) == SECOND
+
+
+def test_whether_the_wall_clock_is_kept_is_told_at_once_and_at_each_change() -> None:
+    lost: list[SyncState] = ["unsynchronised"]
+    kept: list[SyncState] = ["synchronised"]
+    answers = lost * 3 + kept * 3 + lost
+
+    async def session() -> list[ClockSynchronisation]:
+        events, left = list[ClockSynchronisation](), iter(answers)
+        clock = SimulatedClock(START)
+        with contextlib.suppress(RuntimeError):  # no answer is left
+            await watch_sync(clock, events.append, lambda: next(left), every_ns=60 * SECOND)
+        return events
+
+    told = [(event.state, ((event.at or 0) - START) // SECOND) for event in asyncio.run(session())]
+    assert told == [("unsynchronised", 0), ("synchronised", 180), ("unsynchronised", 360)]

@@ -112,6 +112,7 @@ const SAYINGS = {
   review_raised: (e) => `To decide: ${e.review.what}`,
   review_resolved: (e) => `${e.source} decides item ${e.item + 1} of round ${e.round}: ${e.choice ? cardText(e.choice) : e.decision}`,
   rules_stated: (e) => `Rules in force: ${e.rulebook}`,
+  program_stated: (e) => `Program: Pitwatch ${e.version}, hash ${e.program_hash.slice(0, 12)}`,
   ledger_posted: (e) => `${e.account} ${signed(e.amount)}: ${e.memo}`,
   shoe_card_read: (e) => (e.card ? `Shoe reads ${cardText(e.card)}` : "Shoe reads a card"),
   shoe_cut_card: () => "Shoe reads the cut card",
@@ -126,6 +127,7 @@ const SAYINGS = {
   plate_read: (e) => `Plate ${e.spot}/${e.circle}: ${money(e.amount)}`,
   console_entry: (e) => `${e.source} enters${e.fact ? `: ${say(e.fact)}` : ""}`,
   clock_anchored: (e) => `${e.source} sets a clock`,
+  clock_synchronisation: (e) => `Host's clock: ${e.state}`,
   clock_compared: () => "Host's clock has parted from the table's",
 };
 
@@ -138,7 +140,7 @@ export const say = (event) => {
 const KINDS = {
   round_opened: "mark", round_closed: "mark", round_settled: "judgement", ledger_posted: "ledger",
   review_raised: "doubt", reader_fault: "fault", camera_fault: "fault", foreign_card_sighted: "fault",
-  shoe_started: "mark", cut_card_reached: "mark", rules_stated: "mark", review_resolved: "judgement",
+  shoe_started: "mark", cut_card_reached: "mark", rules_stated: "mark", program_stated: "mark", review_resolved: "judgement",
   card_dealt: "card", card_exposed: "card", card_burned: "card", card_boxed: "card", hole_card_checked: "card",
   wager_placed: "money", wager_removed: "money", payment_made: "money", tray_counted: "money",
   player_acted: "act", cards_touched: "act", player_seated: "act", player_left: "act",

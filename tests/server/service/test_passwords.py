@@ -128,3 +128,17 @@ def test_the_sign_in_answer_holds_no_secret_of_the_cookie(tmp_path: Path) -> Non
         assert sent.status_code == 200
         assert client.cookies["pitwatch"] not in sent.text
         assert set(sent.json()) == {"name", "role", "csrf", "second_factor", "password"}
+
+
+def test_a_copy_of_the_accounts_holds_no_password_and_no_token(
+    clock: SimulatedClock, tmp_path: Path
+) -> None:
+    kept = Accounts.open(tmp_path / "accounts.sqlite", clock, CHEAP)
+    kept.add("root", Role.ADMIN, PASSWORD)
+    kept.add("ann", Role.PIT, PASSWORD)
+    _, secret = kept.add_token("ann", "board", {Right.SEE_ROUNDS}, 366 * DAY_NS)
+    kept.change("ann", password=OTHER)
+    written = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert b"$argon2id$" in written
+    for one in (PASSWORD, OTHER, secret):
+        assert one.encode() not in written

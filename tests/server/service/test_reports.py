@@ -120,6 +120,8 @@ def test_the_command_verifies_a_report_and_finds_a_change(
     key.write_bytes(fetched(officer, "/api/report-key"))
     assert run(["report", "verify", str(file), "--key", str(key)]) == Exit.CLEAN
     assert "unchanged" in capsys.readouterr().out
+    assert run(["report", "verify", str(file)]) == Exit.UNPROVEN
+    assert "who signed it" in capsys.readouterr().out
     stranger = tmp_path / "other.pem"
     stranger.write_bytes(Signer.create(tmp_path / "other.key").public_pem())
     assert run(["report", "verify", str(file), "--key", str(stranger)]) == Exit.REFUSED

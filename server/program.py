@@ -1,0 +1,98 @@
+"""Which program this is: its version and hashes of its files, as every journal states them.
+
+The hash of the program is the SHA-256 of what ``sha256sum`` prints for its files in order of
+their names, so that it can be checked without this program. Files are read where they are
+installed; what a running process loaded earlier is not looked at.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from models.events import ProgramStated
+from settlement.native import ENGINE, RECONCILER, found
+
+PACKAGES: Final = (
+    *("devices", "models", "pitwatch", "server", "settlement", "simulation", "stream", "vision"),
+)
+"""The top-level packages that the wheel installs."""
+ROOT: Final = Path(__file__).resolve().parents[1]
+"""The folder that the packages lie in: ``site-packages``, or a checkout."""
+CACHES: Final = "__pycache__"
+_NETWORKS: Final = "models/networks/"
+
+
+class Program(msgspec.Struct, frozen=True, kw_only=True):
+    """What a journal states of the program that writes it."""
+
+    version: str
+    program_hash: str
+    networks: dict[str, str]
+    """SHA-256 of every network, by the name of its file."""
+    compiled_hash: str = ""
+    """As ``program_hash``, of the compiled libraries in use; empty where none are."""
+
+
+def program_files(root: Path = ROOT) -> list[str]:
+    """Return the program's files from ``root``, ordered by name; caches of Python left out."""
+    return sorted(
+        path.relative_to(root).as_posix()
+        for package in PACKAGES
+        for path in (root / package).rglob("*")
+        if path.is_file() and CACHES not in path.relative_to(root).parts
+    )
+
+
+def compiled_files() -> list[Path]:
+    """Return the compiled libraries in use, ordered by name."""
+    folders = (found(form) for form in (ENGINE, RECONCILER))
+    return sorted(path for folder in folders if folder for path in Path(folder).iterdir())
+
+
+@cache
+def this_program() -> Program:
+    """Hash the files of the running program, once a process."""
+    hashes = {name: sha256_of(ROOT / name) for name in program_files()}
+    compiled = [(path.name, sha256_of(path)) for path in compiled_files()]
+    return Program(
+        version=this_version(),
+        program_hash=hash_of_list(hashes.items()),
+        networks=dict(_networks(hashes)),
+        compiled_hash=hash_of_list(compiled) if compiled else "",
+    )
+
+
+def this_version() -> str:
+    """Return the version that was installed; ``unknown`` where only the files were copied."""
+    try:
+        return version("pitwatch")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def program_stated(at_ns: int) -> ProgramStated:
+    """Return the entry of a journal that says which program writes it."""
+    return ProgramStated(source="program", at=at_ns, **msgspec.structs.asdict(this_program()))
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file, in hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def hash_of_list(hashes: Iterable[tuple[str, str]]) -> str:
+    """Return the SHA-256 of the lines that ``sha256sum`` prints for files of these hashes."""
+    lines = "".join(f"{digest}  {name}\n" for name, digest in hashes)
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def _networks(hashes: dict[str, str]) -> Iterator[tuple[str, str]]:
+    for name, digest in hashes.items():
+        if name.startswith(_NETWORKS) and name.endswith(".onnx"):
+            yield name.removeprefix(_NETWORKS), digest
