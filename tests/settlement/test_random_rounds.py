@@ -17,7 +17,7 @@ from tests.settlement.plain.houses import any_house, with_hole_card
 from tests.settlement.plain.slips import WAYS
 from tests.settlement.table import IDS, rules
 
-ROUNDS = int(os.environ.get("PITWATCH_RANDOM_ROUNDS", "20000"))
+ROUNDS = int(os.environ.get("PITWATCH_RANDOM_ROUNDS", "2000"))
 TABLE = 50
 """Rounds at one table, before another is told of in another style."""
 HOUSES = tuple(with_hole_card(any_house(number)) for number in range(40))
