@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import Final
 
 from models.errors import PitwatchError, TechnicianError
@@ -53,7 +53,8 @@ def replayed_beside(session: Path, journal: Path, say: Callable[[str], None]) ->
         target=_replay, args=(session, journal, os.getpid()), daemon=True
     )
     process.start()
-    Thread(target=_interrupt_if_failed, args=(process,), daemon=True).start()
+    over = Event()
+    Thread(target=_interrupt_if_failed, args=(process, over), daemon=True).start()
     try:
         yield
     except KeyboardInterrupt:
@@ -61,6 +62,7 @@ def replayed_beside(session: Path, journal: Path, say: Callable[[str], None]) ->
             raise
     finally:
         failed = process.exitcode
+        over.set()
         process.terminate()
         process.join()
     if failed:
@@ -86,9 +88,10 @@ def _clear(journal: Path) -> None:
         lock.let_go()
 
 
-def _interrupt_if_failed(process: SpawnProcess) -> None:
+def _interrupt_if_failed(process: SpawnProcess, over: Event) -> None:
+    """Interrupt the body where the replay ends by itself in a fault, not where it is ended."""
     process.join()
-    if process.exitcode:
+    if process.exitcode and not over.is_set():
         os.kill(os.getpid(), signal.SIGINT)
 
 
