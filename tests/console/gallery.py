@@ -101,7 +101,7 @@ class Gallery:
                     act(officer)
                     self._shot(officer, name)
         with desk(self._browser, self._at, *self._size) as keeper:
-            keeper.sign_in("admin", (self._at.state / "first-password").read_text().strip())
+            keeper.sign_in("admin")
             self._page(keeper, "people", "people")
 
     def _is_asked(self, name: str) -> bool:
