@@ -24,7 +24,7 @@ F_co = TypeVar("F_co", covariant=True)
 
 
 class Framer(Protocol[F_co]):
-    """Cuts bytes into frames; where it is cut, a stream says nothing."""
+    """Cuts bytes into frames; the result does not depend on where the stream is cut."""
 
     def feed(self, chunk: bytes) -> Iterator[F_co | FrameFault]:
         """Yield each frame completed by ``chunk``, or the fault found in its place."""
@@ -36,7 +36,7 @@ class Framer(Protocol[F_co]):
 class Driver(ABC, Generic[F]):
     """Turns bytes into observations. Pure: it asks no clock and opens no port.
 
-    Faults that come in a flood are told by their number, live and in replay alike.
+    Faults that come in a flood are reported as a count, live and in replay alike.
     """
 
     def __init__(self, framer: Framer[F], source: str) -> None:
@@ -79,4 +79,4 @@ class Driver(ABC, Generic[F]):
 
     @abstractmethod
     def _read(self, frame: F, at_ns: int) -> Iterator[Reading]:
-        """Yield what one sound frame says."""
+        """Yield the readings of one sound frame."""

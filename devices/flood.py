@@ -1,4 +1,4 @@
-"""Faults that come faster than anyone can read them, told as their number."""
+"""Faults that come faster than anyone can read them, reported as a count."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class _Spell:
 
 
 class FaultGate:
-    """Lets ten faults of a kind through in ten seconds, and says how many more there were.
+    """Lets ten faults of a kind through in ten seconds, and reports how many more there were.
 
     A line of noise sends hundreds a second for as long as it lasts; each would be an entry of
     the journal. Readings always pass.
@@ -32,7 +32,7 @@ class FaultGate:
         self._spells: dict[str, _Spell] = {}
 
     def let(self, reading: Reading) -> Iterator[Reading]:
-        """Yield what is to be told now that ``reading`` was made."""
+        """Yield what to report now that ``reading`` was made."""
         at_ns = reading.at or 0
         for kind, spell in [*self._spells.items()]:
             if at_ns - spell.since_ns >= _WINDOW_NS:

@@ -1,8 +1,9 @@
-"""A byte device on a live link: heard, greeted, commanded, and lost."""
+"""A byte device on a live link: read, greeted, commanded, and lost."""
 
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final
 
 from devices.driver import Answer, Driver
@@ -33,6 +34,7 @@ class ByteDevice:
         opened: opens the port.
         clock: stamps arrivals.
         tap: given every read, for the recorder.
+        path: the port's node, where it is one of this machine.
         answer_ns: how long an answer to a command is waited for.
     """
 
@@ -44,9 +46,10 @@ class ByteDevice:
         clock: Clock,
         *,
         tap: Tap | None = None,
+        path: Path | None = None,
         answer_ns: int = SECOND_NS,
     ) -> None:
-        self.source = source
+        self.source, self.path = source, path
         self._driver, self._opened, self._clock = driver, opened, clock
         self._tap, self._answer_ns = tap, answer_ns
         self._transport: Transport | None = None
@@ -73,7 +76,7 @@ class ByteDevice:
             self._tell(self._driver.finish(self._clock.now_ns()))
 
     def fault(self, kind: str, detail: str, at_ns: int) -> ReaderFault:
-        """Return the observation that says something of the device itself."""
+        """Return the observation of a fault of the device itself."""
         return ReaderFault(source=self.source, at=at_ns, kind=kind, detail=detail)
 
     async def command(self, payload: bytes) -> bool:

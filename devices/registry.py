@@ -77,7 +77,7 @@ def registered(name: str) -> Registration:
 
 
 def driver_config(name: str, settings: Mapping[str, object] | None = None) -> PortConfig:
-    """Return the checked settings of the driver ``name``, defaults for what is not said.
+    """Return the checked settings of the driver ``name``, with defaults for missing fields.
 
     Raises:
         InstallerError: there is no such driver, or a setting is not one of its own.

@@ -1,7 +1,7 @@
 """Devices that are not there: each answers its host as the real one would. Pure.
 
-``hear`` takes what the host sent and returns what the device says to it; the other methods
-return what the device says of its own accord. :mod:`devices.simulators` puts them on a port.
+``hear`` takes what the host sent and returns the device's answer; the other methods
+return what the device sends unasked. :mod:`devices.simulators` puts them on a port.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ class SimulatedDevice(Protocol):
     """Anything that answers its host."""
 
     def hear(self, chunk: bytes) -> bytes:
-        """Take what the host sent; return what the device says to it."""
+        """Take what the host sent; return the device's answer."""
 
 
 class AngelEyeDevice:
@@ -37,7 +37,7 @@ class AngelEyeDevice:
     Args:
         copies: how often each report is sent, 1 to 3.
         refusal: the code with which every command is refused, however often it comes.
-        check_covers_start: whether it reckons a command's checksum with the start byte.
+        check_covers_start: whether a command's checksum includes the start byte.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class AngelEyeDevice:
 
 
 class LineShoeDevice:
-    """A shoe of the plain line protocol, which numbers its cards and hears nothing."""
+    """A shoe of the plain line protocol, which numbers its cards and accepts no commands."""
 
     def __init__(self) -> None:
         self.draws = 0
@@ -169,7 +169,7 @@ class PlatesDevice:
 
 
 class TagDevice:
-    """An RFID reader, which hears nothing.
+    """An RFID reader, which accepts no commands.
 
     Args:
         driver: ``id12``, ``rdm6300`` or ``idteck``: how it frames a tag.
@@ -179,7 +179,7 @@ class TagDevice:
         self._encode = TAG_ENCODERS[driver]
 
     def show(self, tag: str, times: int = 1) -> bytes:
-        """Bring a tag near; a reader that repeats says it so many times."""
+        """Bring a tag near; a reader that repeats reports it that many times."""
         return self._encode(tag) * times
 
     def hear(self, chunk: bytes) -> bytes:  # noqa: ARG002 - it has no receiver

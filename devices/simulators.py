@@ -23,7 +23,7 @@ class SimulatedPort:
     Args:
         link: a name for the port that stays when it is unplugged and plugged in again, as
             udev gives one; without it ``port`` is the terminal's own.
-        device: what answers the host there; without one, :meth:`received` reads what it said.
+        device: what answers the host there; without one, :meth:`received` reads what it sent.
     """
 
     def __init__(self, link: Path | None = None, device: SimulatedDevice | None = None) -> None:
@@ -63,7 +63,7 @@ class SimulatedPort:
         return os.read(self._device, length)
 
     def unplug(self) -> None:
-        """Pull the plug: whoever reads the port loses the link, and its name is gone."""
+        """Pull the plug: readers of the port lose the link, and its name is gone."""
         if self._link is not None:
             self._link.unlink(missing_ok=True)
         device, host, self._device, self._host = self._device, self._host, -1, -1

@@ -1,16 +1,19 @@
-"""Devices kept heard: lost links are made again, and every loss and return is an event.
+"""Devices kept connected: lost links are reopened, and every loss and return is an event.
 
 All restarting is decided here: how long to wait (back-off with jitter), and how often at most
-within a sliding window, for a device and for the table (the budget). Time, chance and devices
-are passed in.
+within a sliding window, for a device and for the table (the budget). A device of this machine is
+watched for instead: it is tried once its node is back. Time, chance, devices and the look at a
+node are passed in.
 """
 
 import asyncio
 from bisect import insort
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final, Protocol, TypeAlias
 
+from devices.presence import Node, node_at
 from models.errors import TechnicianError
 from models.events import DeviceReturned, Observation
 from stream.clock import Clock
@@ -19,14 +22,20 @@ Say: TypeAlias = Callable[[Observation], None]
 """Takes an observation; what it raises (a journal that cannot be written) stops the table."""
 
 SECOND_NS: Final = 1_000_000_000
+_LOCAL_MOST_NS: Final = SECOND_NS
+"""The longest wait of a device whose node is there: to try costs one call of the kernel."""
 
 
 class Supervised(Protocol):
-    """A device that can be heard, again and again."""
+    """A device whose link can be opened again and again."""
 
     @property
     def source(self) -> str:
         """What its observations name as their source."""
+
+    @property
+    def path(self) -> Path | None:
+        """The node that it is opened by; ``None`` for a device behind a network."""
 
     async def run(self, heard: Callable[[], None], say: Say) -> None:
         """Open it, call ``heard`` once it is there, and say what it observes until it ends.
@@ -36,7 +45,7 @@ class Supervised(Protocol):
         """
 
     def fault(self, kind: str, detail: str, at_ns: int) -> Observation:
-        """Return the observation that says something of the device itself."""
+        """Return the observation of a fault of the device itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +56,12 @@ class Backoff:
     most_ns: int = 30 * SECOND_NS
     steady_ns: int = 10 * SECOND_NS
     """A device heard for this long is one that works: its next loss is a first one."""
+    look_ns: int = SECOND_NS // 4
+    """How often the node of a lost device is looked for."""
+
+    def local(self) -> "Backoff":
+        """Return that of a device of this machine."""
+        return replace(self, most_ns=min(self.most_ns, _LOCAL_MOST_NS))
 
     def wait_ns(self, failures: int, chance: float) -> int:
         """Return the wait after ``failures`` in a row, from 1; ``chance`` from 0 to 1 spreads it.
@@ -94,6 +109,10 @@ class _Link:
 
     def __init__(self) -> None:
         self.heard_ns: int | None = None
+        self.node: Node | None = None
+        """What was opened last, or was tried to be; ``None`` once it was seen to be gone."""
+        self.was_heard = False
+        """Whether the last try opened it."""
         self.lost_ns: int | None = None
         self.failures = 0
         self.tries = 0
@@ -101,14 +120,17 @@ class _Link:
 
 
 class Supervisor:
-    """Keeps every device of a table heard.
+    """Keeps every device of a table connected.
 
     Args:
-        clock: says the time, and is waited with.
+        clock: gives the time, and waits.
         say: takes every observation.
         chance: returns a number from 0 to 1: the jitter of the back-off.
         backoff: how long to wait before a try.
         budget: how often may be tried.
+        local_budget: how often a device of this machine may be heard and lost. Its tries that
+            fail are not counted: they are not told of, and write nothing.
+        look: returns the node at a path.
     """
 
     def __init__(
@@ -118,9 +140,15 @@ class Supervisor:
         chance: Callable[[], float],
         backoff: Backoff | None = None,
         budget: Budget | None = None,
+        *,
+        local_budget: Budget | None = None,
+        look: Callable[[Path], Node | None] = node_at,
     ) -> None:
         self._clock, self._say, self._chance = clock, say, chance
         self._backoff, self._budget = backoff or Backoff(), budget or Budget()
+        self._local_backoff = self._backoff.local()
+        self._local_budget = local_budget or Budget(per_device=100, per_table=300)
+        self._look = look
 
     async def keep_all(self, devices: Iterable[Supervised]) -> None:
         """Keep all devices until each has ended, or until cancelled."""
@@ -133,10 +161,15 @@ class Supervisor:
         link = _Link()
         while (fault := await self._run(device, link)) is not None:
             self._lost(device, link, fault)
-            await self._wait(device, link)
+            if device.path is None:
+                await self._wait(device, link)
+            else:
+                await self._watch(device, link, device.path)
 
     async def _run(self, device: Supervised, link: _Link) -> TechnicianError | None:
         link.tries += 1
+        link.was_heard = False
+        link.node = None if device.path is None else self._look(device.path)
         try:
             await device.run(lambda: self._heard(device, link), self._say)
         except TechnicianError as fault:
@@ -144,6 +177,7 @@ class Supervisor:
         return None
 
     def _heard(self, device: Supervised, link: _Link) -> None:
+        link.was_heard = True
         now_ns = link.heard_ns = self._clock.now_ns()
         if link.lost_ns is not None:
             away_ns, link.lost_ns = now_ns - link.lost_ns, None
@@ -164,8 +198,26 @@ class Supervisor:
 
     async def _wait(self, device: Supervised, link: _Link) -> None:
         wait_ns = self._backoff.wait_ns(link.failures, self._chance())
-        asked_ns = self._clock.now_ns() + wait_ns
-        granted_ns = self._budget.grant(device.source, asked_ns)
+        await self._granted(device, link, self._budget, self._clock.now_ns() + wait_ns)
+
+    async def _watch(self, device: Supervised, link: _Link, path: Path) -> None:
+        """Return once its node is back, or was there for the whole of the wait."""
+        wait_ns = self._local_backoff.wait_ns(link.failures, self._chance())
+        due_ns = self._clock.now_ns() + wait_ns
+        while not self._may_open(link, path, due_ns):
+            await self._clock.reached(self._clock.now_ns() + self._local_backoff.look_ns)
+        if link.was_heard:
+            await self._granted(device, link, self._local_budget, self._clock.now_ns())
+
+    def _may_open(self, link: _Link, path: Path, due_ns: int) -> bool:
+        node, before = self._look(path), link.node
+        link.node = node
+        return node is not None and (node != before or self._clock.now_ns() >= due_ns)
+
+    async def _granted(
+        self, device: Supervised, link: _Link, budget: Budget, asked_ns: int
+    ) -> None:
+        granted_ns = budget.grant(device.source, asked_ns)
         if granted_ns > asked_ns and not link.told_spent:
             link.told_spent = True
             detail = (

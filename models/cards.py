@@ -10,7 +10,7 @@ SUITS: Final = "SHDC"
 class Card(Enum):
     """One card face, written rank then suit: ``AS``, ``TD``, ``9C``.
 
-    A reader that tells ranks but not suits says ``A?``; such a member has ``suit`` ``"?"``.
+    A reader that reports ranks but not suits gives ``A?``; such a member has ``suit`` ``"?"``.
     A card of which nothing is known is ``None``, never a member.
     """
 

@@ -15,7 +15,7 @@ def choices(kind: Any, tree: object, field: str) -> tuple[object, ...]:
 
     Args:
         kind: the type that was decoded.
-        tree: what was found: its ``type`` tells which of several records it is.
+        tree: what was found: its ``type`` decides which of several records it is.
         field: where it stands: ``spots[0].kind``; the decoder writes ``[...]`` for any index.
     """
     schema = _schema(kind)
@@ -39,7 +39,7 @@ def _schema(kind: Any) -> Mapping[str, Any]:
 
 
 def _record(node: Mapping[str, Any], schema: Mapping[str, Any], tree: object) -> Mapping[str, Any]:
-    """Return the one record that a node of several is, as far as ``tree`` tells."""
+    """Return the one record that a node of several is, as far as ``tree`` shows it."""
     node = _followed(node, schema)
     if "discriminator" in node:
         tag = tree.get("type") if isinstance(tree, dict) else None

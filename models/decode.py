@@ -1,4 +1,4 @@
-"""Text in, validated values out; what is not as the format says is refused by name.
+"""Text in, validated values out; what does not match the format is refused by name.
 
 Every refusal names the source, the line, the field, what was expected and what was found.
 """
@@ -89,7 +89,7 @@ def decode_batches(
 def decode_event(line: bytes, source: str, number: int) -> AnyEvent:
     """Decode one line; raises :class:`InputRefused` where it is no event.
 
-    A field that stands twice is refused as well: which of the two is meant, nobody can tell.
+    A field that appears twice is refused as well: nobody knows which of the two is meant.
     """
     if len(line) > LONGEST_LINE:
         raise _refusal(
@@ -179,7 +179,7 @@ def from_toml(text: str, kind: type[T], source: str) -> T:
 
 
 def from_tree(tree: object, kind: type[T], source: str, text: str) -> T:
-    """Convert what ``text`` says as TOML to ``kind``; raises as :func:`from_toml`."""
+    """Convert ``text``, parsed as TOML, to ``kind``; raises as :func:`from_toml`."""
     try:
         return msgspec.convert(tree, kind)
     except msgspec.ValidationError as fault:

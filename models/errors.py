@@ -3,7 +3,7 @@
 ::
 
     PitwatchError
-    ├── InputRefused     whoever wrote the file: a field is not what the format says
+    ├── InputRefused     whoever wrote the file: a field does not match the format
     ├── OperatorError    whoever typed the command or works the console
     ├── InstallerError   whoever set the table up: layout, camera pose, rulebook, ports
     └── TechnicianError  whoever keeps the machine: a device, a disk, a damaged journal
@@ -37,12 +37,12 @@ class TechnicianError(PitwatchError):
 
 
 class InputRefused(PitwatchError):
-    """A field of an input is not what its format says; nothing after it was applied.
+    """A field of an input does not match its format; nothing after it was applied.
 
     Args:
         source: the file.
         field: the field in it.
-        expected: what the format says.
+        expected: what the format requires.
         found: what stands there.
         line: the line, where the file has lines.
         applied: what had been done by then.

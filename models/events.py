@@ -49,7 +49,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_de
 
 
 class Observation(Event, frozen=True, kw_only=True):
-    """What one sensor or person said. Never retracted."""
+    """What one sensor or person reported. Never retracted."""
 
     source: str
     """``shoe``, ``camera:overhead``, ``plate:3``, ``console:NAME``."""
@@ -64,7 +64,7 @@ class Fact(Event, frozen=True, kw_only=True):
 
 
 class Judgement(Event, frozen=True, kw_only=True):
-    """What the engine says of the facts."""
+    """What the engine concludes from the facts."""
 
     because: tuple[int, ...] = ()
     """``seq`` of every fact it rests on."""
@@ -109,7 +109,7 @@ class ReaderFault(Observation, frozen=True, kw_only=True, tag="reader_fault"):
 
 
 class DeviceReturned(Observation, frozen=True, kw_only=True, tag="device_returned"):
-    """A device, or a camera, whose loss was told is heard again."""
+    """A device, or a camera, that was reported lost works again."""
 
     away_ns: int
     """How long nothing of it could be heard."""
@@ -227,11 +227,11 @@ Decision: TypeAlias = Literal["chosen", "dealt", "burned", "stands", "unreadable
 
 
 class ReviewResolved(Observation, frozen=True, kw_only=True, tag="review_resolved"):
-    """A person decided a review item; ``source`` says who, ``console:NAME``.
+    """A person decided a review item; ``source`` names who, ``console:NAME``.
 
     ``chosen``: the card in question is ``choice``. ``dealt``: it belongs to ``card``'s hand.
     ``burned``: it went to the discard rack. ``stands``: what is recorded is right.
-    ``unreadable``: nobody can tell; what every possible card agrees on is settled. ``void``:
+    ``unreadable``: nobody knows the card; what every possible card agrees on is settled. ``void``:
     the floor calls the round off, and every wager goes back.
     """
 
@@ -250,7 +250,7 @@ class ReviewResolved(Observation, frozen=True, kw_only=True, tag="review_resolve
 
 
 class RulesStated(Observation, frozen=True, kw_only=True, tag="rules_stated"):
-    """The house rules in force from here on, as the table is set up; ``source`` says by whom."""
+    """The house rules in force from here on, as the table is set up; ``source`` set them."""
 
     rulebook: str
     rules: dict[str, str]

@@ -1,4 +1,4 @@
-"""What the engine says of a round: verdicts, payouts, review items and ledger lines."""
+"""What the engine concludes about a round: verdicts, payouts, review items and ledger lines."""
 
 from typing import Literal, TypeAlias
 

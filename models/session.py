@@ -1,4 +1,4 @@
-"""``session.toml``: what a recorded session says of its table, cameras and ports."""
+"""``session.toml``: what a recorded session states about its table, cameras and ports."""
 
 from typing import Annotated, Literal
 

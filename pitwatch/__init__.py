@@ -1,11 +1,48 @@
-"""Where the program starts: nothing is imported from the working directory.
+"""Pitwatch for programs: settle facts, replay sessions, read journals, ask a service.
 
-``server.cli`` is the command line. Before it is imported, and with it ``models`` or ``stream``,
-the working directory leaves the module path: a ``stream.py`` that lies there is the user's own.
+``docs/python.md`` shows each. What is named here and in :mod:`pitwatch.drivers` and
+:mod:`pitwatch.destinations` is public; every other module may change from version to version.
+
+A name is loaded when it is first used, so that ``pitwatch`` starts before anything else is
+imported: the command takes the working directory off the module path first. A ``stream.py`` that
+lies there is the user's own.
 """
 
 import os
 import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from models import events
+    from models.errors import PitwatchError
+    from pitwatch.records import read, replay, settle
+    from server.client import Client
+    from server.replay import Replayed
+    from server.settling import Settled
+
+__all__ = [
+    "Client",
+    "PitwatchError",
+    "Replayed",
+    "Settled",
+    "events",
+    "main",
+    "read",
+    "replay",
+    "settle",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        from pitwatch import public
+
+        return getattr(public, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def main() -> None:

@@ -61,6 +61,9 @@ class Reading:
     span_ns: int
 
 
+_LIKE_A_TABLE: Final = re.compile(r"[a-z]+-?\d+")
+
+
 def read_question(text: str, tables: Collection[str], house: House, now_ns: int) -> Asked:
     """Read a table and a time.
 
@@ -201,8 +204,16 @@ def _dated(words: Sequence[str], house: House, today: date, text: str) -> date |
         or _written(words, locale, today)
     )
     if found is None:
+        _refuse_table(words, text)
         raise _refused("time", f"a table of the house, a day and a time, such as {EXAMPLE}", text)
     return found
+
+
+def _refuse_table(words: Sequence[str], text: str) -> None:
+    """Name a word that looks like a table, since it is none of the house's."""
+    for word in filter(_LIKE_A_TABLE.fullmatch, words):
+        at = text.casefold().find(word)
+        raise _refused("table", "a table of the house", text[at : at + len(word)])
 
 
 def _named_day(words: Sequence[str], locale: Locale, today: date) -> date | None:

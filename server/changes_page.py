@@ -12,7 +12,7 @@ from models.judgements import Violation
 from models.money import Cents
 from models.rulebook import Rulebook
 from server.console import screen
-from server.formatting import Formats
+from server.formatting import Formats, gain_of
 from server.resettling import Changes, Fate, Resettled, SpotChange
 from server.rules_in_force import name_of
 from server.tables import OUTCOME_STYLE, Page, counted_violation, plain_table
@@ -53,7 +53,7 @@ def _heading(one: Resettled, formats: Formats) -> Text:
         missing = "was not settled then" if one.then is None else "its facts are not in the record"
         return line.append(f"   {missing}", style="yellow")
     line.append(f"   dealer {cards_text(now.dealer.cards)}", style="dim")
-    house = _arrow(formats.signed(one.then.net), formats.signed(now.net))
+    house = _arrow(gain_of(one.then, formats), gain_of(now, formats))
     return line.append(f"   house {house}")
 
 

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from models.errors import PitwatchError
+from server.backup_cli import backups
 from server.decks_cli import Library, decks
 from server.exits import Exit
 from server.journal_cli import journals
@@ -41,6 +42,7 @@ app.add_typer(reviews, name="review", no_args_is_help=True)
 app.add_typer(reports, name="report", no_args_is_help=True)
 app.add_typer(snapshots, name="snapshot", no_args_is_help=True)
 app.add_typer(incident_files, name="incident", no_args_is_help=True)
+app.add_typer(backups, name="backup", no_args_is_help=True)
 app.add_typer(decks, name="decks", no_args_is_help=True)
 app.add_typer(relay, name="relay", no_args_is_help=True)
 
@@ -540,6 +542,14 @@ def serve(
         Path | None,
         typer.Option(metavar="FOLDER", help="Where session folders lie; default FOLDER itself."),
     ] = None,
+    checkpoints: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TARGET",
+            help="Where checkpoints of the service's own journals go: a file on another machine's "
+            "disk, syslog://HOST:514, syslog+tcp://HOST:601; repeatable.",
+        ),
+    ] = None,
     house: HouseFile = None,
     report_certificate: Annotated[
         Path | None,
@@ -562,6 +572,7 @@ def serve(
         recordings=recordings,
         house=house,
         identity=(report_certificate, report_key),
+        checkpoints=checkpoints or (),
     )
 
 
@@ -748,7 +759,7 @@ def resolve_review(
 
 @app.command("restore", epilog="[dim]pitwatch restore /var/backups/pitwatch/NAME DATA[/dim]")
 def restore_site(
-    backup: Annotated[Path, typer.Argument(help="A folder that pitwatch-backup made.")],
+    backup: Annotated[Path, typer.Argument(help="A folder that `pitwatch backup make` made.")],
     data: Annotated[Path, typer.Argument(help="Where journals and service stand.")],
 ) -> None:
     """Put a backup's journals and service files into DATA, all of them or none.
@@ -883,16 +894,26 @@ def verify_incident(
         str | None,
         typer.Option("--key", help="The fingerprint of the table's key, or its public key's file."),
     ] = None,
+    exporter: Annotated[
+        str | None,
+        typer.Option("--exporter", help="The same of the key that signed the whole file."),
+    ] = None,
+    allow_unsigned: Annotated[
+        bool,
+        typer.Option("--allow-unsigned", help="End with 0 though video and bytes are not proven."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Check an incident to its last bit; it needs nothing but the file and the fingerprint.
+    """Check an incident to its last bit, and say what of it is proven and by whose key.
 
-    Exit 0 where the events are signed by the key named; 3 where no key was named; 2 where
-    anything differs from what was exported.
+    Exit 0 where all of it is proven; 5 where something is not: no key was named, the journal has
+    no hashes of the recordings, nobody signed the export; 2 where anything differs from what was
+    exported or another key signed it.
     """
     from server import incident_command
 
-    raise typer.Exit(incident_command.verify_incident(file, key, as_json=as_json))
+    keys = incident_command.Keys(key, exporter, allow_unsigned)
+    raise typer.Exit(incident_command.verify_incident(file, keys, as_json=as_json))
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ from typing import Final
 
 from rich.text import Text
 
+import server
 from models.errors import OperatorError
 from server.calibrate_command import picture_at
 from server.console import screen
@@ -29,7 +30,7 @@ def write_examples(folder: Path) -> None:
             "the folder is not empty", where=str(folder), way_out="Name a new folder"
         )
     make_folder(folder, "Name another folder")
-    for shipped in files("server").joinpath("examples").iterdir():
+    for shipped in files(server).joinpath("examples").iterdir():
         write_whole(folder / shipped.name, shipped.read_bytes())
     picture = picture_at(SESSION / "overhead.mp4", _PICTURE_S)
     write_whole(folder / "table.jpg", encoded(picture))

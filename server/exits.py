@@ -7,8 +7,9 @@ class Exit(IntEnum):
     """What came of it. Of several the first that holds: 2, 4, 3, 0; from 128 on it was cut short.
 
     0 clean; 2 refused or damaged input; 3 findings for a person to look at; 4 a part of an archive
-    was passed over unread; 5 what a journal or a report says is not proven. 129 SIGHUP, 141 stdout
-    closed by its reader, 143 SIGTERM: 128 and the signal's number, as shells have it.
+    was passed over unread; 5 what a journal, a report or an incident says is not proven.
+    129 SIGHUP, 141 stdout closed by its reader, 143 SIGTERM: 128 and the signal's number, as
+    shells have it.
     """
 
     CLEAN = 0

@@ -16,6 +16,7 @@ from babel.dates import format_date
 from babel.numbers import format_decimal
 
 from models.house import House, decimals
+from models.judgements import RoundResult
 from models.money import Cents
 
 OPEN: Final = "open"
@@ -116,3 +117,11 @@ def _amount(minor: Cents, digits: int, locale: str) -> str:
     pattern = f"{whole}.{'0' * digits}" if digits else whole
     value = Decimal(minor).scaleb(-digits)
     return str(format_decimal(value, pattern, parsed, numbering_system=_LATIN))
+
+
+def gain_of(result: RoundResult, formats: Formats) -> str:
+    """Write the house's gain of one round; under review it is not counted in any total yet."""
+    gain = formats.signed(result.net)
+    if result.status == "review" and result.net is not None:
+        return f"{gain} if the review confirms it"
+    return gain

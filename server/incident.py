@@ -9,6 +9,8 @@
     serial/shoe.cap      the bytes of each port, times from the session's start
     session.toml         the table as it was recorded, and its felt
     layout.toml
+    hashes.json          the journal's hashes of the recorded files, each entry with its proof
+    recorded/…           the recorded bytes that they prove (server/incident_recorded.py)
     2/…                  the same of the next recording, where the table started again meanwhile
 
 A ZIP that any program opens. Its comment, the file's last bytes, is the SHA-256 of all before
@@ -31,13 +33,17 @@ from models.events import RoundClosed, RoundOpened
 from models.judgements import AnyEvent, RoundSettled
 from models.session import Session
 from server.clips import Clips
+from server.incident_recorded import HASHES, Cut, Ranged, cut, proofs
 from server.live.recorder import hold_file
-from stream.excerpt import Excerpt, excerpt
+from stream.excerpt import Excerpt, excerpt, excerpts
 from stream.journal import UnknownEvent, read_journal
+from stream.recorded import hashed_in
 from stream.recording import SESSION_FILE, read_capture, read_description
 from stream.signing import Signer
 
-FORM: Final = "pitwatch incident 1"
+FORM: Final = "pitwatch incident 2"
+FORMS: Final = ("pitwatch incident 1", FORM)
+"""Form 1 has no recorded files."""
 MANIFEST: Final = "manifest.json"
 EVENTS: Final = "events.jsonl"
 PROOF: Final = "proof.json"
@@ -84,6 +90,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Each camera's clip: the table's time of its first and last picture. ``None`` where the
     camera gave no picture then. ``2/overhead`` is of the second recording."""
     files: tuple[Listed, ...]
+    recorded: tuple[Ranged, ...] = ()
+    """The files of ``recorded/``; none where the session did not journal hashes of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,21 +134,21 @@ def round_asked(journal: Path, number: int, margin_ns: int) -> Asked:
             way_out="Ask for a round that was opened, or for a time with --from and --to",
         )
     begun_ns = events[opened[-1]][0]
-    ended_ns = _end_ns(events[opened[-1] :], number)
+    ended_ns = end_ns(events[opened[-1] :], number)
     return _asked(events, begun_ns - margin_ns, ended_ns + margin_ns, number, journal)
 
 
-def _end_ns(events: Sequence[tuple[int, AnyEvent]], number: int) -> int:
-    """When a round that opens ``events`` was settled, or what came last of one in play."""
-    end_ns = begun_ns = events[0][0]
+def end_ns(events: Sequence[tuple[int, AnyEvent]], number: int) -> int:
+    """Return when a round that opens ``events`` was settled, or what came last of one in play."""
+    ended_ns = begun_ns = events[0][0]
     in_play = True
     for at, event in events[1:]:
         in_play = in_play and not isinstance(event, RoundOpened)
         settled = isinstance(event, RoundSettled) and event.result.round == number
         if in_play or (settled and at - begun_ns <= _SETTLED_WITHIN_NS):
-            end_ns = max(end_ns, at)
+            ended_ns = max(ended_ns, at)
         in_play = in_play and not isinstance(event, RoundClosed)
-    return end_ns
+    return ended_ns
 
 
 def entry_asked(journal: Path, seq: int, margin_ns: int) -> Asked:
@@ -237,8 +245,8 @@ def packed(
         journal: the table's.
         asked: what is wanted.
         made_ns: now.
-        signer: the exporter's key, which vouches for video and bytes: the journal's proof
-            covers the events alone.
+        signer: the exporter's key, which vouches for the clips: the journal's proof covers the
+            events, and the recorded files where it has their hashes.
 
     Raises:
         OperatorError: the session was not recorded then, or is another table's.
@@ -249,8 +257,14 @@ def packed(
     spans: dict[str, Span | None] = {}
     files = {EVENTS: b"".join(body + b"\n" for body in piece.bodies)}
     files[PROOF] = msgspec.json.format(msgspec.json.encode(piece.proof), indent=1)
-    for number, part in enumerate(recordings(folder, asked), start=1):
-        files.update(_recorded(part, f"{number}/" if number > 1 else "", spans))
+    parts = {
+        f"{number}/" if number > 1 else "": part
+        for number, part in enumerate(recordings(folder, asked), start=1)
+    }
+    for place, part in parts.items():
+        files.update(_recorded(part, place, spans))
+    hashed = _hashed(journal, parts)
+    files.update(hashed.files)
     manifest = Manifest(
         form=FORM,
         table=session.table,
@@ -262,6 +276,7 @@ def packed(
         first=asked.first,
         last=asked.last,
         clips=spans,
+        recorded=hashed.ranged,
         files=tuple(
             Listed(name=name, size=len(data), sha256=hashlib.sha256(data).hexdigest())
             for name, data in files.items()
@@ -269,6 +284,22 @@ def packed(
     )
     said = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
     return sealed({MANIFEST: said} | files, signer)
+
+
+def _hashed(journal: Path, parts: Mapping[str, Part]) -> Cut:
+    """Return the recorded files of the parts that the journal hashed, and ``hashes.json``."""
+    entries = hashed_in(journal)
+    cuts = []
+    for place, part in parts.items():
+        own = [one for one in entries if one.folder == part.folder.name]
+        if own:
+            session = read_description(part.folder)
+            cuts.append(cut(part.folder, place, session, own, (part.from_ns, part.to_ns)))
+    files = {name: data for one in cuts for name, data in one.files.items()}
+    seqs = sorted(frozenset[int]().union(*(one.seqs for one in cuts)))
+    if seqs:
+        files[HASHES] = proofs(excerpts(journal, [(seq, seq) for seq in seqs]))
+    return Cut(files, tuple(ranged for one in cuts for ranged in one.ranged), frozenset(seqs))
 
 
 def sealed(files: Mapping[str, bytes], signer: Signer | None) -> bytes:

@@ -1,9 +1,7 @@
 """An exported incident held against itself and the table's key: all that is needed is the file."""
 
 import hashlib
-import io
-import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -13,7 +11,7 @@ import msgspec
 from models.errors import TechnicianError
 from server.incident import (
     EVENTS,
-    FORM,
+    FORMS,
     HASHED,
     MANIFEST,
     PROOF,
@@ -22,6 +20,9 @@ from server.incident import (
     Manifest,
     guard_size,
 )
+from server.incident_claims import differences, found_unsigned, of_recordings, tables_named
+from server.incident_recordings import Differs
+from server.incident_zip import NotPlain, unpacked
 from stream.excerpt import Proof, faults, signed_by
 from stream.signing import fingerprint, is_digest_signed
 
@@ -39,6 +40,12 @@ class Checked:
     """Fingerprint of the key that signed the journal; ``None`` where it is not signed."""
     exporter_key: str | None
     """Fingerprint of the key that signed the whole file; ``None`` where none did."""
+    found: tuple[tuple[int, int], ...] = ()
+    """First and last of the entries that were found unsigned at a start, and signed afterwards."""
+    names_table: bool = True
+    """Whether the journal says which table's it is."""
+    recordings: tuple[str, ...] = ()
+    """What the journal's hashes do not prove of the recordings."""
 
 
 def check_incident(file: Path) -> Checked:
@@ -47,7 +54,7 @@ def check_incident(file: Path) -> Checked:
     Whose keys signed it is for the caller to compare.
 
     Raises:
-        TechnicianError: naming what differs from what was exported.
+        PitwatchError: naming what differs from what was exported.
     """
     try:
         data = file.read_bytes()
@@ -61,15 +68,27 @@ def checked(data: bytes, file: Path) -> Checked:
     exporter = _guarded(file, data)
     files = _unpacked(file, data)
     manifest = _decoded(file, files, MANIFEST, Manifest)
-    for difference in _differences(manifest, files):
+    for difference in _listed_otherwise(manifest, files):
         raise _refused(file, difference)
     proof = _decoded(file, files, PROOF, Proof)
     bodies = files[EVENTS].split(b"\n")[:-1]
-    if (proof.first, proof.last) != (manifest.first, manifest.last):
-        raise _refused(file, "its proof is of other events")
-    for difference in faults(proof, bodies):
-        raise _refused(file, f"{EVENTS}: {difference}")
-    return Checked(manifest, proof.last - proof.first + 1, signed_by(proof), exporter)
+    for difference in _unproven_entries(manifest, proof, bodies):
+        raise _refused(file, difference)
+    for difference in differences(manifest, proof, bodies, files):
+        raise _refused(file, difference)
+    try:
+        recordings = of_recordings(manifest, proof, files)
+    except Differs as fault:
+        raise _refused(file, str(fault)) from fault
+    return Checked(
+        manifest,
+        proof.last - proof.first + 1,
+        signed_by(proof),
+        exporter,
+        found_unsigned(proof, bodies),
+        bool(tables_named(proof, bodies)),
+        recordings,
+    )
 
 
 def _guarded(file: Path, data: bytes) -> str | None:
@@ -98,10 +117,9 @@ def _bytes(text: str) -> bytes:
 
 def _unpacked(file: Path, data: bytes) -> dict[str, bytes]:
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            return {entry.filename: archive.read(entry) for entry in archive.infolist()}
-    except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError) as fault:
-        raise _refused(file, "it is no incident") from fault
+        return unpacked(data)
+    except NotPlain as fault:
+        raise _refused(file, str(fault)) from fault
 
 
 def _decoded(file: Path, files: dict[str, bytes], name: str, kind: type[T]) -> T:
@@ -111,15 +129,26 @@ def _decoded(file: Path, files: dict[str, bytes], name: str, kind: type[T]) -> T
         raise _refused(file, f"{name} is missing or not what its format says") from fault
 
 
-def _differences(manifest: Manifest, files: dict[str, bytes]) -> Iterator[str]:
-    if manifest.form != FORM:
+def _listed_otherwise(manifest: Manifest, files: dict[str, bytes]) -> Iterator[str]:
+    if manifest.form not in FORMS:
         yield f"it is of another form, {manifest.form!r}"
-    named = {one.name for one in manifest.files} | {MANIFEST}
+    names = [one.name for one in manifest.files]
+    named = {*names, MANIFEST}
+    if len(names) != len(set(names)):
+        yield "its manifest names a file twice"
     for name in sorted(named ^ files.keys()):
         yield f"{name} is {'missing' if name in named else 'not in its manifest'}"
     for one in manifest.files:
-        if hashlib.sha256(files[one.name]).hexdigest() != one.sha256:
+        data = files[one.name]
+        if (len(data), hashlib.sha256(data).hexdigest()) != (one.size, one.sha256):
             yield f"{one.name} is not the file that its manifest names"
+
+
+def _unproven_entries(manifest: Manifest, proof: Proof, bodies: Sequence[bytes]) -> Iterator[str]:
+    if (proof.first, proof.last) != (manifest.first, manifest.last):
+        yield "its proof is of other events"
+    for difference in faults(proof, bodies):
+        yield f"{EVENTS}: {difference}"
 
 
 def _refused(file: Path, what: str) -> TechnicianError:

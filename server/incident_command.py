@@ -16,6 +16,7 @@ from server.exits import Exit
 from server.house_file import house_for
 from server.incident import entry_asked, hold, packed, recordings, round_asked, span_asked
 from server.incident_check import Checked, check_incident
+from server.incident_standing import Trusted, exit_of, proven, unproven
 from server.wholefile import check_place, write_whole
 from server.wording import counted
 from stream.clock import HostClock
@@ -69,26 +70,47 @@ def export_incident(export: Export, *, as_json: bool) -> None:
         for part in recordings(export.session, asked):
             hold(part.folder, f"{utc(made_ns)}: exported to {export.out.name}: {what}")
     write_whole(export.out, packed(export.session, journal, asked, made_ns, signer))
-    _say(export.out, check_incident(export.out), as_json=as_json, done="exported")
+    found = check_incident(export.out)
+    if as_json:
+        print_json(_told(export.out, found))
+        return
+    line = _summary(Text("exported", "bold green"), export.out, found)
+    screen().print(line.append("\n" + "\n".join(_signatures(found))))
 
 
-def verify_incident(file: Path, key: str | None, *, as_json: bool) -> Exit:
-    """Check an incident's file, and that the table's key signed its events.
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """What an incident is verified with. A key is named by its fingerprint or its public file."""
 
-    Args:
-        file: the incident.
-        key: the fingerprint that the table's key is known by, the key itself in hex, or the
-            file of the public key.
-        as_json: print JSON.
+    table: str | None = None
+    exporter: str | None = None
+    allow_unsigned: bool = False
+    """Whether recordings and the export may be without proof."""
+
+
+def verify_incident(file: Path, keys: Keys, *, as_json: bool) -> Exit:
+    """Check an incident's file, and say what of it is proven.
 
     Raises:
-        TechnicianError: it is not what was exported, or the events are signed by another key.
+        PitwatchError: it is not what was exported, or signed by other keys than those named.
     """
     found = check_incident(file)
-    if key is not None:
-        _check_key(file, found, key)
-    _say(file, found, as_json=as_json, done="intact", trusted=key is not None)
-    return Exit.CLEAN if key is not None else Exit.FINDINGS
+    trusted = Trusted(
+        table=_is_signed_by(file, "its events are", found.journal_key, keys.table, "--key"),
+        exporter=_is_signed_by(file, "it is", found.exporter_key, keys.exporter, "--exporter"),
+    )
+    exit_status = exit_of(found, trusted, allow_unsigned=keys.allow_unsigned)
+    if as_json:
+        print_json(_told(file, found) | _standing(found, trusted))
+    else:
+        style = "bold green" if exit_status is Exit.CLEAN else "bold yellow"
+        line = _summary(Text("intact", style), file, found)
+        for what in proven(found, trusted):
+            line.append(f"\nproven: {what}", "green")
+        for one in unproven(found, trusted):
+            line.append(f"\nnot proven: {one.what}", "yellow")
+        screen().print(line)
+    return exit_status
 
 
 def journal_of(session: Path) -> Path:
@@ -153,22 +175,28 @@ def _instant_ns(text: str, house: House) -> int:
     return found[0]
 
 
-def _check_key(file: Path, found: Checked, key: str) -> None:
-    by_file = Path(key).is_file()
-    expected = fingerprint(read_public_key(Path(key))) if by_file else _fingerprint(key)
-    if found.journal_key is None:
-        raise _untrusted(file, "its events are signed by nobody")
-    if found.journal_key != expected:
-        raise _untrusted(file, f"its events are signed by another key, {found.journal_key}")
+def _is_signed_by(
+    file: Path, what: str, signed_by: str | None, named: str | None, option: str
+) -> bool:
+    """Tell whether a key was named; raises ``TechnicianError`` where another one signed."""
+    if named is None:
+        return False
+    by_file = Path(named).is_file()
+    expected = fingerprint(read_public_key(Path(named))) if by_file else _fingerprint(named, option)
+    if signed_by is None:
+        raise _untrusted(file, f"{what} signed by nobody, and {option} names a key")
+    if signed_by != expected:
+        raise _untrusted(file, f"{what} signed by another key than {option} names, {signed_by}")
+    return True
 
 
-def _fingerprint(key: str) -> str:
+def _fingerprint(key: str, option: str) -> str:
     """Return the fingerprint that a person typed, with or without colons and blanks."""
     bare = key.lower().replace(":", "").replace(" ", "")
     if len(bare) != FINGERPRINT_CHARS or not set(bare) <= set("0123456789abcdef"):
         raise OperatorError(
             f"expected {FINGERPRINT_CHARS} hex digits or a file, found {key!r}",
-            where="--key",
+            where=option,
             way_out="`pitwatch journal keys` prints the fingerprint",
         )
     return bare
@@ -176,27 +204,32 @@ def _fingerprint(key: str) -> str:
 
 def _untrusted(file: Path, what: str) -> TechnicianError:
     return TechnicianError(
-        f"the incident is not the table's own record: {what}",
+        f"the incident is not what it is taken for: {what}",
         where=str(file),
-        way_out="Ask the table's house for its key's fingerprint, and for the export again",
+        way_out="Ask the house for its keys' fingerprints, and for the export again",
     )
 
 
-def _say(file: Path, found: Checked, *, as_json: bool, done: str, trusted: bool = False) -> None:
+def _told(file: Path, found: Checked) -> dict[str, object]:
+    return {
+        "file": str(file),
+        "events": found.events,
+        "journal_key": found.journal_key,
+        "exporter_key": found.exporter_key,
+        "manifest": found.manifest,
+    }
+
+
+def _standing(found: Checked, trusted: Trusted) -> dict[str, object]:
+    return {
+        "trusted": {"table": trusted.table, "exporter": trusted.exporter},
+        "proven": list(proven(found, trusted)),
+        "not_proven": [one.what for one in unproven(found, trusted)],
+    }
+
+
+def _summary(line: Text, file: Path, found: Checked) -> Text:
     manifest = found.manifest
-    if as_json:
-        print_json(
-            {
-                "file": str(file),
-                "events": found.events,
-                "journal_key": found.journal_key,
-                "exporter_key": found.exporter_key,
-                "trusted": trusted,
-                "manifest": manifest,
-            }
-        )
-        return
-    line = Text(done, style="bold green")
     line.append(f"  {file}: table {manifest.table}, ")
     line.append("" if manifest.round is None else f"round {manifest.round}, ")
     line.append(f"{utc(manifest.from_ns)} to {utc(manifest.to_ns)}")
@@ -204,18 +237,10 @@ def _say(file: Path, found: Checked, *, as_json: bool, done: str, trusted: bool 
     line.append(f"\n{counted(found.events, 'event')}, {counted(len(clips), 'clip')}")
     for name in sorted(manifest.clips.keys() - set(clips)):
         line.append(f"\ncamera {name} gave no picture then", style="yellow")
-    for what in _proved(found, trusted=trusted):
-        line.append(f"\n{what}")
-    screen().print(line)
+    return line
 
 
-def _proved(found: Checked, *, trusted: bool) -> Iterator[str]:
-    if found.journal_key is None:
-        yield "the journal is not signed up to there: that nobody changed it before is not proved"
-    else:
-        whose = "the key given" if trusted else f"key {found.journal_key}"
-        yield f"its events are signed by {whose}"
-    if found.exporter_key is not None:
-        yield f"video, bytes and events as exported are signed by key {found.exporter_key}"
-    if found.journal_key is not None and not trusted:
-        yield "name the table's key with --key to know that it is its own"
+def _signatures(found: Checked) -> Iterator[str]:
+    journal, exporter = found.journal_key, found.exporter_key
+    yield "the journal is not signed" if journal is None else f"the journal is signed by {journal}"
+    yield "the file is not signed" if exporter is None else f"the file is signed by {exporter}"

@@ -14,17 +14,21 @@ from typing import Final
 
 import msgspec
 
+import models
 from models.events import ProgramStated
 from settlement.native import ENGINE, RECONCILER, found
 
-PACKAGES: Final = (
+_ABOVE, _, _ = models.__name__.rpartition("models")
+"""``pitwatch.`` where the wheel was installed; nothing in a checkout."""
+_OF_CHECKOUT: Final = (
     *("devices", "models", "pitwatch", "server", "settlement", "simulation", "stream", "vision"),
 )
-"""The top-level packages that the wheel installs."""
-ROOT: Final = Path(__file__).resolve().parents[1]
+PACKAGES: Final = ("pitwatch",) if _ABOVE else _OF_CHECKOUT
+"""The top-level packages: the one that the wheel installs, or those of a checkout."""
+ROOT: Final = Path(__file__).resolve().parents[__name__.count(".")]
 """The folder that the packages lie in: ``site-packages``, or a checkout."""
 CACHES: Final = "__pycache__"
-_NETWORKS: Final = "models/networks/"
+_NETWORKS: Final = f"{_ABOVE.replace('.', '/')}models/networks/"
 
 
 class Program(msgspec.Struct, frozen=True, kw_only=True):

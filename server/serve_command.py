@@ -17,6 +17,7 @@ from models.errors import OperatorError, PitwatchError
 from server.house_file import house_for
 from server.integration.check import checked_integration
 from server.json_log import log_as_json
+from server.live.sending import Target, target_at
 from server.report.certificate import Identity, read_identity
 from server.service.app import Setup, make_app
 from server.service.listening import Server, bound_to, bounds_here, configured
@@ -64,6 +65,7 @@ def run_serve(
     recordings: Path | None = None,
     house: Path | None = None,
     identity: tuple[Path | None, Path | None] = (None, None),
+    checkpoints: Sequence[str] = (),
 ) -> None:
     """Serve until stopped; the log goes to stderr, a JSON object a line.
 
@@ -71,6 +73,7 @@ def run_serve(
     folders in ``recordings``, or from those beside the journals. Times and amounts are the house's:
     of ``house``, or of the file that :func:`server.house_file.house_for` finds. PDF reports are
     signed with ``identity``, a certificate and its key, or with a pair that the state folder keeps.
+    Checkpoints of the service's own journals go to ``checkpoints``.
 
     Raises:
         InputRefused: a configuration is not what it must be.
@@ -102,6 +105,7 @@ def run_serve(
         recordings=recordings,
         house=house_for(house, folder),
         identity=_identity(*identity),
+        checkpoints=tuple(map(_target, checkpoints)),
     )
     app = make_app(setup, clock)
     log_as_json(clock)
@@ -116,6 +120,17 @@ def _check_pair(certificate: Path | None, key: Path | None, named: str, other: s
             where=named if key is None else other,
             way_out=f"Give {other if key is None else named} too",
         )
+
+
+def _target(address: str) -> Target:
+    try:
+        return target_at(address, Path())
+    except ValueError as expected:
+        raise OperatorError(
+            f"checkpoints cannot be sent to {address!r}",
+            where="--checkpoints",
+            way_out=f"Name {expected}",
+        ) from None
 
 
 def _identity(certificate: Path | None, key: Path | None) -> Identity | None:

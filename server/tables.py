@@ -13,7 +13,7 @@ from models.cards import Card
 from models.judgements import HandResult, OddCents, Review, RoundResult, SpotResult, Violation
 from server.comparison import Comparison
 from server.console import screen
-from server.formatting import Formats
+from server.formatting import Formats, gain_of
 from server.rules_in_force import RulesName, name_in
 from server.settling import Settled
 from server.tally import Tally
@@ -109,6 +109,8 @@ def totals_line(rounds: Sequence[RoundResult], formats: Formats) -> Text:
     net = settled_net(rounds)
     line = Text(counted(len(rounds), "round"), style="bold")
     line.append(f"   house {formats.signed(net)}", style="green" if net >= 0 else "red")
+    if unsettled:
+        line.append(f" over {counted(len(rounds) - unsettled, 'settled round')}")
     line.append(f"   {counted(violations, 'violation')}", style="red" if violations else "green")
     if suspicions:
         line.append(f"   {counted(suspicions, 'suspected violation')} in review", style="yellow")
@@ -159,6 +161,8 @@ def _money(totals: Tally, formats: Formats) -> Text:
     )
     if totals.hold is not None:
         line.append(f"   hold {totals.hold:.2%}")
+    if totals.not_final:
+        line.append("   on the hands that are settled", style="yellow")
     return line
 
 
@@ -202,7 +206,7 @@ def _heading(result: RoundResult, table: str | None, formats: Formats) -> Text:
     line.append(f"Round {result.round}")
     line.append(f"   {name_in(result).text}   ", style="dim")
     line.append(result.status, style=STATUS_STYLE[result.status])
-    line.append(f"   house {formats.signed(result.net)}")
+    line.append(f"   house {gain_of(result, formats)}")
     return line
 
 

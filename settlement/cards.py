@@ -65,7 +65,7 @@ def _taken(hand: Hand, noted: Noted) -> None:
 
 
 def _burned_with_double(hand: Hand, noted: Noted) -> None:
-    """Burn the card of a double that does not stand; its mistake has been told."""
+    """Burn the card of a double that does not stand; its mistake has been reported."""
     hand.burn(noted)
     hand.double_card = True
     hand.due_seq = 0
@@ -92,7 +92,7 @@ def _not_due(state: State, spot: Spot, hand: Hand, noted: Noted, code: str) -> N
 
 
 def in_turn(state: State, spot: Spot, hand: Hand, noted: Noted) -> None:
-    """Judge whether it is this spot's, and this hand's, turn; each is told once."""
+    """Judge whether it is this spot's, and this hand's, turn; each is reported once."""
     rules = state.rules
     state.round.turn_of = max(state.round.turn_of, spot.number)
     if hand.out_of_turn or spot.out_of_turn or finished(hand, rules):

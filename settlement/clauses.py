@@ -18,7 +18,7 @@ class Clause(msgspec.Struct, frozen=True):
         id: its name in settlements and violations.
         says: the rule, in our words.
         knobs: the rulebook's knobs that set it; their citations are its sources.
-        passages: what the house's document says of it that no knob sets, by name.
+        passages: what the house's document states that no knob sets, by name.
     """
 
     id: str

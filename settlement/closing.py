@@ -1,4 +1,4 @@
-"""Close a round: judge what can only be told at its end, settle every hand, sum it up."""
+"""Close a round: judge what is known only at its end, settle every hand, sum it up."""
 
 import msgspec
 
@@ -225,7 +225,7 @@ def _late_surrender(state: State, spot: Spot) -> None:
 
 
 def _look_misread(state: State) -> None:
-    """Find that the dealer's look at his hole card said something else than the cards."""
+    """Find that the dealer's look at his hole card contradicts the cards."""
     round_ = state.round
     dealt = Counted()
     for card in round_.dealer[:2]:
@@ -240,7 +240,7 @@ def _look_misread(state: State) -> None:
 
 
 def _cards_missing(state: State, played: Played) -> None:
-    """Find each hand that was owed a card, unless passing it over was already told."""
+    """Find each hand that was owed a card, unless passing it over was already reported."""
     deal_unfinished(state)
     if played.blackjack():
         return

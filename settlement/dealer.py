@@ -77,7 +77,7 @@ def play(dealt: list[int], alive: Alive, rules: HouseRules, round_: Round) -> Pl
         dealt: his cards by their index, in the order dealt.
         alive: whether he has a hand to beat.
         rules: the house's.
-        round_: tells what his look at the hole card said.
+        round_: holds the result of his look at the hole card.
     """
     played = Played()
     counted = lying = played.counted
@@ -117,7 +117,7 @@ def _fault(lying: Counted, rules: HouseRules) -> str:
 
 
 def _follows(stopped: str, lying: Counted, rules: HouseRules) -> bool:
-    """Tell whether a draw only follows from a mistake already told, and is no new one."""
+    """Return whether a draw only follows from a mistake already reported, and is no new one."""
     if not stopped:
         return False
     return stopped in _HAND_IS_OVER or must_draw(lying, rules)

@@ -112,7 +112,7 @@ def _ordered(state: State, noted: Noted) -> None:
 
 
 def _next_of(state: State, current: list[int], noted: Noted) -> None:
-    """Take the receiver off this pass; whoever stands before him was passed over."""
+    """Take the receiver off this pass; those before him were passed over."""
     skipped: list[int] = []
     while current[0] != noted.spot:
         skipped.append(current.pop(0))
@@ -163,7 +163,7 @@ def _who(to: int) -> str:
 
 
 def cut_short(state: State, noted: Noted) -> None:
-    """End the initial deal at a card of play; whoever had still to come was passed over."""
+    """End the initial deal at a card of play; those still to come were passed over."""
     round_ = state.round
     if not round_.passes:
         return

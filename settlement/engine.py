@@ -96,7 +96,7 @@ class Engine:
     def outset(self) -> Outset | None:
         """Return what the round in play started from.
 
-        ``None`` unless its ``round_opened`` was the last fact heard, and the first of it.
+        ``None`` unless its ``round_opened`` was the last fact fed, and the first of it.
         """
         record = self._state.round.record
         if len(record) != 1 or record[0].kind != ROUND_OPENED:
@@ -140,7 +140,7 @@ class Engine:
         return () if self._patient else (last.result,)
 
     def release(self) -> tuple[RoundResult, ...]:
-        """Let go of the round closed last: whatever is paid from now on is not for it."""
+        """Let go of the round closed last: later payments do not belong to it."""
         last, self._last = self._last, None
         return (last.result,) if self._patient and last is not None else ()
 
@@ -153,7 +153,7 @@ class Engine:
 
 
 class _Course:
-    """How far the round in play has come, which tells when it is over."""
+    """How far the round in play has come, and so when it is over."""
 
     def __init__(self, dealer_dealt: int) -> None:
         self._dealer_dealt = dealer_dealt

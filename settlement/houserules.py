@@ -9,7 +9,7 @@ from models.rulebook import Rulebook
 
 
 class HouseRules:
-    """The knobs of one game. A field that is true says what its name says."""
+    """The options of one game; each is named so that true means what the name states."""
 
     def __init__(self, book: Rulebook) -> None:
         self.id = book.id
@@ -71,7 +71,7 @@ class HouseRules:
         self.settles_right_to_left = book.settle_order == "right_to_left"
 
     def least(self, spots: int) -> int:
-        """Return the minimum on each spot for a player who holds so many."""
+        """Return the minimum on each spot for a player who holds this many."""
         multiple = 1
         for held, times in self._multiples:
             if held <= spots:

@@ -1,4 +1,4 @@
-"""One fact after another: ``judge`` never refuses what happened, it says what was wrong with it."""
+"""One fact after another: ``judge`` never refuses what happened; it reports what was wrong."""
 
 from typing import Final
 
@@ -31,7 +31,7 @@ from settlement.state import State
 def judge(state: State, noted: Noted) -> None:
     """Apply one fact.
 
-    Total: whatever happened at the table, the state after it follows, with the mistakes that
+    Total: every event at the table has a next state, with the mistakes that
     the fact shows.
     """
     round_ = state.round
@@ -91,7 +91,7 @@ def _judge_table(state: State, noted: Noted) -> None:
 
 
 def _in_sweep(noted: Noted) -> bool:
-    """Tell whether a settling pass goes on: hands may be turned up one by one as it runs."""
+    """Return whether a settling pass continues: hands may be turned up one by one as it runs."""
     if noted.kind == CARD_EXPOSED:
         return noted.spot != DEALER
     return noted.kind in (PAYMENT_MADE, TRAY_COUNTED)

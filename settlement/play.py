@@ -13,7 +13,7 @@ LIVE: Final = 2
 
 
 def blackjack(hand: Hand, rules: HouseRules) -> bool:
-    """Tell whether the hand is a blackjack: its first two cards, unsplit unless the house says."""
+    """Return whether the hand is a blackjack: two cards, unsplit unless the house allows it."""
     if not hand.natural():
         return False
     if not hand.split:
@@ -94,7 +94,7 @@ def spot_unfinished(spot: Spot, index: int, rules: HouseRules) -> bool:
 
 
 def turn_over(round_: Round, spot: Spot, hand: Hand) -> bool:
-    """Tell whether the record shows that the hand's turn is over: play has gone on without it."""
+    """Return whether the record shows that the hand's turn is over: play continued without it."""
     if round_.players_done() or round_.saw_blackjack or round_.turn_of > spot.number:
         return True
     return spot.last_turn > hand.script.last_turn

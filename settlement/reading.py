@@ -17,7 +17,7 @@ _DEALT_IN: Final = 2
 
 
 def take(round_: Round, noted: Noted) -> None:
-    """Add a fact to the record, with what it tells of the facts before it."""
+    """Add a fact to the record, with what it reveals about the facts before it."""
     noted.index = len(round_.record)
     noted.at = round_.spot(noted.spot)
     round_.record.append(noted)

@@ -414,11 +414,12 @@ def _complete(plain: Mapping[str, Any], source: str) -> None:
             )
 
 
+_A_KNOB: Final = "the name of a knob (`pitwatch rulebooks show ID` lists them)"
+
+
 def _known_knob(knob: str, source: str) -> None:
     if knob not in KNOBS:
-        raise InputRefused(
-            source=source, field=knob, expected="the name of a knob", found=_near(knob)
-        )
+        raise InputRefused(source=source, field=knob, expected=_A_KNOB, found=_near(knob))
 
 
 def _near(knob: str) -> str:

@@ -1,4 +1,4 @@
-"""What the record of a round tells before it is judged: which card each was, who was to come.
+"""What the record of a round shows before it is judged: which card each was, who was to come.
 
 A card dealt face down is judged by what it was, though it was turned up only later; and a
 card to the next hand is out of order only if the hand before it went on afterwards.
@@ -26,7 +26,7 @@ _ALIKE: Final = tuple(
 
 
 def _says_more(known: int, seen: int) -> bool:
-    """Tell whether the card seen says more than is known, or something else."""
+    """Return whether the card seen adds to what is known, or contradicts it."""
     if seen in (UNKNOWN, known):
         return False
     card, shown = FACES[known], FACES[seen]
@@ -53,7 +53,7 @@ class Script:
         self._places: _Places | None = None
 
     def turn(self, index: int) -> bool:
-        """Note that the hand is played on; tell whether it still may be."""
+        """Note that the hand is played on; return whether it still may be."""
         if not self._ended:
             self.last_turn = index
         return not self._ended

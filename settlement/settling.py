@@ -164,7 +164,7 @@ def _against_total(hand: Hand, dealer: Played, rules: HouseRules) -> Due:
 
 
 def insurance_stake(placed: Cents, main: Cents, rules: HouseRules) -> Cents:
-    """Return the insurance that counts: above the limit it is capped where the house says."""
+    """Return the insurance that counts: above the limit it is capped if the house does so."""
     return min(placed, main // 2) if rules.caps_insurance else placed
 
 

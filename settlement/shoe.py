@@ -7,7 +7,7 @@ from settlement.state import NOT_BOXED, Shoe, State
 
 
 def started(state: State, noted: Noted) -> None:
-    """Begin a fresh shoe; whoever plays its first round has entered."""
+    """Begin a fresh shoe; the players of its first round have entered."""
     table = state.table
     fact: ShoeStarted = noted.fact
     if fact.decks != state.rules.decks:
@@ -44,7 +44,7 @@ def boxed(state: State, noted: Noted) -> None:
 
 
 def card_out(state: State, noted: Noted) -> bool:
-    """Count a card dealt; tell whether it is one just found boxed, which is not to be used.
+    """Count a card dealt; return whether it was just found boxed, which is not to be used.
 
     One that the sensors leave in doubt is out of the shoe; which it was proves nothing.
     """
@@ -92,7 +92,7 @@ def _all_out(shoe: Shoe, face: int) -> bool:
 
 
 def _counted(state: State, face: int, seq: int, spot: int | None) -> None:
-    """Count a card that left the shoe; one that cannot be in it is told, and not counted."""
+    """Count a card that left the shoe; one that cannot be in it is reported, not counted."""
     shoe = state.table.shoe
     if _surplus(shoe, face):
         detail = f"{card_named(face)} is one more than {shoe.decks} decks hold"

@@ -99,7 +99,7 @@ def split_source(spot: Spot, rules: HouseRules) -> Hand | None:
 
 
 def double_begins(state: State, spot: Spot, hand: Hand, seq: int) -> None:
-    """Mark a hand as doubled, once, whether the player said it or laid the chips first."""
+    """Mark a hand as doubled, once, whether it was announced first or the chips came first."""
     if hand.doubled_seq:
         return
     fault = _double_fault(hand, state.rules)

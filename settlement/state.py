@@ -53,7 +53,7 @@ class Hand(Counted):
         self.begin()
 
     def begin(self) -> None:
-        """Start anew: no cards, no chips, nothing decided."""
+        """Start over: no cards, no chips, nothing decided."""
         self.take_up()
         self.burned.clear()
         self.unread.clear()

@@ -97,7 +97,7 @@ def _insurance(state: State, spot: Spot, noted: Noted) -> None:
 
 
 def _insurance_fault(state: State, noted: Noted) -> bool:
-    """Find that insurance was not to be had, or not any more; tell whether it was so."""
+    """Find that insurance was not to be had, or not any more; return whether it was so."""
     round_, rules = state.round, state.rules
     if rules.insurance == "none" or up_points(round_) > 1:
         why = "this game has none" if rules.insurance == "none" else "the dealer shows no ace"
@@ -123,7 +123,7 @@ def removed(state: State, noted: Noted) -> None:
 
 
 def _may_take_back(state: State, spot: Spot, hand: Hand, noted: Noted) -> bool:
-    """Take the chips back where that may still be done; tell whether it may."""
+    """Take the chips back where that may still be done; return whether it may."""
     round_, kind = state.round, noted.what
     if kind == "main" and not round_.dealing:
         _less_wagered(state, spot, noted.amount)

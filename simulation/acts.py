@@ -78,7 +78,7 @@ class Acts:
     def act(
         self, hand: Hand, action: Action, manner: Manner | None = None, *, console: bool = False
     ) -> None:
-        """A player says what he does, in the first manner that the house accepts."""
+        """A player announces an action, in the first manner that the house accepts."""
         entered = console or action in ("split", "surrender", "even_money")
         said = manner or self.manner(action)
         fact = PlayerActed(spot=hand.spot, hand=hand.number, action=action, manner=said)
@@ -93,7 +93,7 @@ class Acts:
         self.table.write(PaymentMade(spot=spot, kind="insurance", amount=amount))
 
     def manner(self, action: Action) -> Manner | None:
-        """Return how this house has the action said."""
+        """Return the manner of announcement that this house accepts."""
         accepted = {
             "hit": self.rules.signals.hit,
             "stand": self.rules.signals.stand,

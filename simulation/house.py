@@ -38,7 +38,7 @@ def house(name: str, settings: Sequence[str] = ()) -> House:
 
     Raises:
         OperatorError: there is no such rulebook, or a file of one's own is to be changed.
-        InputRefused: the rulebook or a setting is not what the schema says.
+        InputRefused: the rulebook or a setting does not match the schema.
     """
     rules = rulebooks.overridden(_cited(name).rules, settings)
     written = [knob for knob in _knobs(settings) if knob not in _OF_THE_TABLE]
@@ -60,7 +60,7 @@ def table_layout(name: str) -> TableLayout:
 
     Raises:
         InstallerError: there is none such, or it is impossible.
-        InputRefused: a field is not what the format says.
+        InputRefused: a field does not match the format.
     """
     if Path(name).suffix == ".toml":
         return read_layout(Path(name))

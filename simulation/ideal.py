@@ -1,4 +1,4 @@
-"""A perfect camera and perfect ports: what flawless sensors would have said of a session.
+"""A perfect camera and perfect ports: what flawless sensors would have reported of a session.
 
 For measuring what follows the sensors without pixels in the way, and, noise added, how much
 of it is borne.

@@ -121,7 +121,7 @@ def simulate(
     Raises:
         OperatorError: the folder exists and is no simulated session that ``force`` gives up, or
             the settings ask for what cannot be dealt.
-        InputRefused: a rulebook, a setting or a layout is not what its format says.
+        InputRefused: a rulebook, a setting or a layout does not match its format.
         TechnicianError: the disk refuses.
     """
     scene = prepare(settings)

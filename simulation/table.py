@@ -109,7 +109,7 @@ class Table:
         self.write(CardBurned(card=card), card, console=True)
 
     def draw(self, wish: str = "*") -> Card:
-        """Take a card from the shoe, telling of the cut card when it comes out before it."""
+        """Take a card from the shoe, reporting the cut card when it comes out before it."""
         if self.shoe.cut_card_due():
             self.write(CutCardReached(), console=not self.has_shoe)
         return self.shoe.draw(wish)

@@ -1,6 +1,6 @@
 """Events handed on within the process, as soon as they are journalled.
 
-Whoever reads too slowly is cut off rather than waited for: the table goes on, and the journal
+A reader that is too slow is cut off, not waited for: the table goes on, and the journal
 has every event (``Journal.read(after_seq)``).
 """
 
@@ -37,7 +37,7 @@ class Subscription:
         self._lagging = False
 
     def offer(self, event: Event) -> bool:
-        """Queue ``event``; tell whether there was room."""
+        """Queue ``event``; return whether there was room."""
         if self._queue.qsize() >= self._capacity:
             self._lagging = True
             self.end()

@@ -76,7 +76,7 @@ class HostClock:
         return self._latest_ns
 
     def anchor(self) -> ClockAnchored:
-        """Take the wall clock anew; return what changed, to be journalled."""
+        """Take the wall clock again; return what changed, to be journalled."""
         before_ns = self._raw_ns()
         self._wall_ns, self._monotonic_ns = time.time_ns(), time.monotonic_ns()
         step_ns = self._wall_ns - before_ns
@@ -105,7 +105,7 @@ class HostClock:
 class ReplayClock:
     """A recording's own time: it stands at the latest instant that was waited for.
 
-    So a replay says the same times at any speed.
+    So a replay gives the same times at any speed.
 
     Args:
         start_ns: when the recording began.

@@ -17,7 +17,16 @@ from stream.identity import new_identity
 from stream.journal import Journal, Verified, verify_journal
 from stream.seal import Seal, write_seal
 from stream.sole import Sole
-from stream.store import at_rest, connected, damaged, no_journal, one_line, unusable, upgraded
+from stream.store import (
+    at_rest,
+    connected,
+    damaged,
+    log_moved,
+    no_journal,
+    one_line,
+    unusable,
+    upgraded,
+)
 
 _PATIENCE_MS: Final = 5_000
 
@@ -186,11 +195,10 @@ def _sealed(files: JournalFiles) -> Verified:
         return found
     with one_line(where):
         with closing(connected(f"{files.main.resolve().as_uri()}?mode=rw", uri=True)) as connection:
-            connection.execute(f"PRAGMA busy_timeout={_PATIENCE_MS}")
             if found.identity is None:
                 upgraded(connection, new_identity(files.main.name, None))
-            busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-        if busy:
+            moved = log_moved(connection, _PATIENCE_MS)
+        if not moved:
             raise unusable(where, "another program reads it", "Try again in a moment")
         write_seal(files.main, Seal(found.entries, bytes.fromhex(found.head)))
     return _proved(files.main, found)

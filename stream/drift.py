@@ -19,7 +19,7 @@ class WallWatch:
     """Says when the wall clock has parted from the table's.
 
     Args:
-        told_ns: how far it drifts before it is told again.
+        told_ns: how far it drifts before it is reported again.
         step_ns: how much more than it can drift makes it a step.
     """
 
@@ -85,7 +85,7 @@ class StreamClock:
     Args:
         source: the camera.
         window_ns: how long lateness must last to be the clock's and not the way's.
-        told_ns: how far the map moves before it is told again, once a second at most.
+        told_ns: how far the map moves before it is reported again, once a second at most.
     """
 
     def __init__(self, source: str, window_ns: int = 10_000 * _MS, told_ns: int = 10 * _MS) -> None:

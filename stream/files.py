@@ -2,7 +2,7 @@
 
 The log holds acknowledged entries that are not in the database yet. A log that is left beside a
 database of another origin damages it, and a database without its log has lost its last entries.
-So whatever creates, copies, moves or removes a journal asks here for all of its files.
+So code that creates, copies, moves or removes a journal gets all of its files here.
 """
 
 import os

@@ -36,6 +36,7 @@ from stream.store import (
     damaged,
     founded,
     identity_of,
+    log_moved,
     one_line,
     transaction,
     upgraded,
@@ -63,6 +64,7 @@ __all__ = [
     "TailFound",
     "UnknownEvent",
     "Verified",
+    "event_of",
     "holds",
     "journal_id",
     "link",
@@ -71,6 +73,9 @@ __all__ = [
     "read_on",
     "verify_journal",
 ]
+
+_LAST_READERS_MS: Final = 2_000
+"""How long a journal that closes waits for readers in the middle of a page of entries."""
 
 _READ_AT_ONCE: Final = 500
 
@@ -152,17 +157,19 @@ class Journal:
         """
         files = JournalFiles(path)
         files.check_vacant()
-        sole = Sole(path)
+        sole, connection = Sole(path), None
         try:
             files.check_vacant()
             with one_line(str(path)):
                 _found(path, new_identity(name or path.name, table))
-                journal = cls(_durable(path), path, checkpoints, sole)
+                connection = _writable(path)
+                journal = cls(_durable(connection, path), path, checkpoints, sole)
+                journal._tell(journal._checkpoint_now(0, GENESIS))
+                return journal
         except BaseException:
+            _close_again(connection, path, was_sealed=True)
             sole.let_go()
             raise
-        journal._tell(journal._checkpoint_now(0, GENESIS))
-        return journal
 
     @classmethod
     def open(
@@ -184,25 +191,22 @@ class Journal:
         """
         found = verify_journal(path, checkpoints=against)
         _check_table(found.identity, table, str(path))
-        sole = Sole(path)
+        sole, connection = Sole(path), None
         try:
             with one_line(str(path)):
-                break_seal(path)
-                connection = _durable(path)
+                connection = _writable(path)
+                _durable(connection, path)
                 if version_of(connection) < SCHEMA_VERSION:
                     upgraded(connection, new_identity(path.name, table))
                 journal = cls(connection, path, checkpoints, sole)
+                journal._mark_found_tail()
+                if found.lacks_log:
+                    journal._mark_missing_log(found.entries)
+                return journal
         except BaseException:
+            _close_again(connection, path, was_sealed=found.sealed)
             sole.let_go()
             raise
-        try:
-            journal._mark_found_tail()
-            if found.lacks_log:
-                journal._mark_missing_log(found.entries)
-        except BaseException:
-            journal._abandon()
-            raise
-        return journal
 
     @classmethod
     def in_memory(cls) -> Self:
@@ -308,8 +312,7 @@ class Journal:
             try:
                 self.checkpoint()
             finally:
-                with one_line(self._where):
-                    self._connection.close()
+                self._let_go_of_the_file()
             if self._path is not None and not waiting(self._path):
                 with one_line(self._where):
                     write_seal(self._path, Seal(self._seq, self._head))
@@ -327,6 +330,17 @@ class Journal:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _let_go_of_the_file(self) -> None:
+        """Close the connection, the log moved into the file before.
+
+        SQLite moves it only when the last connection closes, and readers keep theirs open. Where
+        it cannot be moved, every entry is in the log all the same: the file stays unsealed.
+        """
+        with one_line(self._where), closing(self._connection):
+            if self._path is not None:
+                with suppress(sqlite3.OperationalError):
+                    log_moved(self._connection, _LAST_READERS_MS)
 
     def _is_due(self, seq: int) -> bool:
         due = self._checkpoints
@@ -397,13 +411,6 @@ class Journal:
         assert self._watch is not None
         with suppress(sqlite3.Error, OSError), self._watch.sparing_others():
             self._connection.close()
-
-    def _abandon(self) -> None:
-        """Close without a checkpoint or a seal."""
-        with suppress(sqlite3.Error):
-            self._connection.close()
-        if self._sole is not None:
-            self._sole.let_go()
 
     @property
     def _where(self) -> str:
@@ -498,7 +505,7 @@ def read_on(
             raise damaged(where, f"entry {place.seq + 1} is missing or does not match its hash")
         place = Place(seq, head)
         version = max(version for from_seq, version in written if from_seq <= seq)
-        events.append(_event(upcast(body, version), where, seq))
+        events.append(event_of(upcast(body, version), where, seq))
     return tuple(events), place
 
 
@@ -541,28 +548,49 @@ def _read(
             rows = connection.execute(query, (after_seq, _READ_AT_ONCE)).fetchall()
         for seq, body in rows:
             version = max(version for from_seq, version in written if from_seq <= seq)
-            yield _event(upcast(body, version), where, seq)
+            yield event_of(upcast(body, version), where, seq)
         if len(rows) < _READ_AT_ONCE:
             return
         after_seq = rows[-1][0]
 
 
 def _found(path: Path, identity: Identity) -> None:
-    """Put an empty journal at ``path``, whole or not at all: a process may be killed meanwhile."""
+    """Put an empty, sealed journal at ``path``, or none: a process may be killed meanwhile."""
     half = JournalFiles(path.with_name(f".{path.name}.new"))
     half.remove()
     founded(connected(str(half.main)), identity).close()
+    write_seal(half.main, Seal(0, GENESIS))
     JournalFiles(path).remove_companions()
     half.main.rename(path)
     sync_folder(path.parent)
 
 
-def _durable(path: Path) -> sqlite3.Connection:
-    connection = connected(f"{path.resolve().as_uri()}?mode=rw", uri=True)
+def _writable(path: Path) -> sqlite3.Connection:
+    return connected(f"{path.resolve().as_uri()}?mode=rw", uri=True)
+
+
+def _durable(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
+    """Take the seal off, now that there is a connection to close, and begin the log."""
+    break_seal(path)
     connection.execute("PRAGMA synchronous=FULL")
     # Written anew, so that the log of an open journal is never empty: an empty one was emptied.
     connection.execute(f"PRAGMA user_version={version_of(connection)}")
     return connection
+
+
+def _close_again(connection: sqlite3.Connection | None, path: Path, *, was_sealed: bool) -> None:
+    """Close a journal whose start failed or was ended by a signal; seal it if it was sealed.
+
+    SQLite removes the log of a connection that is only dropped. The file without a seal and
+    without a log would look like one whose log somebody took away.
+    """
+    if connection is None:
+        return
+    with suppress(sqlite3.Error, TechnicianError, OSError), closing(connection):
+        seal = Seal(*_last(connection))
+        if log_moved(connection, _LAST_READERS_MS) and was_sealed:
+            connection.close()
+            write_seal(path, seal)
 
 
 def _last(connection: sqlite3.Connection) -> tuple[int, bytes]:
@@ -588,7 +616,12 @@ def _body(event: Event | UnknownEvent) -> bytes:
     return event.body if isinstance(event, UnknownEvent) else msgspec.json.encode(event)
 
 
-def _event(body: bytes, where: str, seq: int) -> AnyEvent | UnknownEvent:
+def event_of(body: bytes, where: str, seq: int) -> AnyEvent | UnknownEvent:
+    """Read an entry's JSON; ``where`` and ``seq`` are for the error message alone.
+
+    Raises:
+        InputRefused: it is of a known type and not what the format says.
+    """
     event = _as_written(body)
     if event is not None:
         return event

@@ -3,6 +3,7 @@
 from importlib.resources import files
 from typing import Final
 
+import models
 from models.errors import InstallerError
 
 _RULEBOOKS: Final = "rulebooks"
@@ -30,7 +31,7 @@ def layout_text(layout: str) -> str:
 
 
 def _ids(shelf: str) -> tuple[str, ...]:
-    names = (entry.name for entry in (files("models") / shelf).iterdir())
+    names = (entry.name for entry in (files(models) / shelf).iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
 
 
@@ -41,4 +42,4 @@ def _text(shelf: str, name: str) -> str:
             where=shelf,
             way_out=f"Choose one of {', '.join(_ids(shelf))}, or give a TOML file",
         )
-    return (files("models") / shelf / f"{name}.toml").read_text(encoding="utf-8")
+    return (files(models) / shelf / f"{name}.toml").read_text(encoding="utf-8")

@@ -35,7 +35,7 @@ def read_session(folder: Path) -> Session:
     """Read and check a session's description; every file that it names is there.
 
     Raises:
-        InputRefused: a field is not what the format says.
+        InputRefused: a field does not match the format.
         InstallerError: the folder is no session, or its layout is missing or impossible.
         TechnicianError: a recorded file that it names is missing.
     """
@@ -52,10 +52,10 @@ def read_session(folder: Path) -> Session:
 
 
 def read_description(folder: Path) -> Session:
-    """Read what a session says of itself, also while it is recorded: no other file is looked for.
+    """Read a session's own description, also while it is recorded: no other file is looked for.
 
     Raises:
-        InputRefused: a field is not what the format says.
+        InputRefused: a field does not match the format.
         InstallerError: the folder is no session.
     """
     source = folder / SESSION_FILE
@@ -83,7 +83,7 @@ def read_layout(file: Path) -> TableLayout:
     """Read a table layout that can be a real felt.
 
     Raises:
-        InputRefused: a field is not what the format says.
+        InputRefused: a field does not match the format.
         InstallerError: the file is missing, or the layout is impossible.
     """
     layout = from_toml(_text(file, "Restore the layout of this table"), TableLayout, str(file))
@@ -143,9 +143,11 @@ class CaptureWriter:
     def __init__(self, file: Path) -> None:
         self._lines: TextIO = file.open("w", encoding="ascii", buffering=1)
 
-    def add(self, chunk: Chunk) -> None:
-        """Write one read."""
-        self._lines.write(f"{chunk.offset_ns} {chunk.data.hex()}\n")
+    def add(self, chunk: Chunk) -> bytes:
+        """Write one read; return its line as it was written."""
+        line = f"{chunk.offset_ns} {chunk.data.hex()}\n"
+        self._lines.write(line)
+        return line.encode("ascii")
 
     def close(self) -> None:
         """Finish the file."""

@@ -28,7 +28,7 @@ class SealBroken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """What a seal says of its journal: how many entries, and the last one's hash."""
+    """What a seal states about its journal: how many entries, and the last one's hash."""
 
     entries: int
     head: bytes
@@ -47,7 +47,7 @@ def write_seal(path: Path, seal: Seal) -> None:
 
 
 def break_seal(path: Path) -> None:
-    """Take the seal off a journal that is gone on with; durable on return.
+    """Remove the seal of a journal that is continued; durable on return.
 
     Otherwise the file would still pass for closed in order after its write-ahead log was lost, and
     SQLite would count the seal as a page of the database.
@@ -58,7 +58,7 @@ def break_seal(path: Path) -> None:
 
 
 def has_seal(path: Path) -> bool:
-    """Tell whether a journal was closed in order, without checking what its seal says."""
+    """Return whether a journal was closed in order, without checking its seal's contents."""
     with path.open("rb") as file:
         file.seek(max(file.seek(0, os.SEEK_END) - PAGE_BYTES, 0))
         return file.read(len(_MAGIC)) == _MAGIC

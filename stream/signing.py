@@ -17,6 +17,7 @@ from typing import Final, Self
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
     NoEncryption,
@@ -50,19 +51,7 @@ class Signer:
             OperatorError: there is a file at ``path`` already, or it cannot be written.
         """
         key = Ed25519PrivateKey.generate()
-        text = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-        try:
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(handle, "wb") as file:
-                os.fchmod(file.fileno(), 0o600)
-                file.write(text)
-                os.fsync(file.fileno())
-        except OSError as fault:
-            raise OperatorError(
-                f"the key cannot be written: {fault.strerror}",
-                where=str(path),
-                way_out="Name a new file in a folder that exists; a key is never written over",
-            ) from fault
+        write_private_key(path, key)
         return cls(key)
 
     @classmethod
@@ -96,8 +85,29 @@ class Signer:
         return self._key.sign(_purposed(purpose, digest))
 
     def public_pem(self) -> bytes:
-        """Return the public key as PEM, to be given to whoever verifies."""
+        """Return the public key as PEM, to be given to those who verify."""
         return self._key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+
+
+def write_private_key(path: Path, key: PrivateKeyTypes) -> None:
+    """Write a private key to a new file that only this user can read (PKCS #8 PEM, mode 0600).
+
+    Raises:
+        OperatorError: there is a file at ``path`` already, or it cannot be written.
+    """
+    text = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            os.fchmod(file.fileno(), 0o600)
+            file.write(text)
+            os.fsync(file.fileno())
+    except OSError as fault:
+        raise OperatorError(
+            f"the key cannot be written: {fault.strerror}",
+            where=str(path),
+            way_out="Name a new file in a folder that exists; a key is never written over",
+        ) from fault
 
 
 def read_public_key(path: Path) -> bytes:
@@ -130,7 +140,7 @@ def is_digest_signed(public: bytes, signature: bytes, purpose: str, digest: byte
 
 
 def fingerprint(public: bytes) -> str:
-    """Return what a public key is told by: the SHA-256 of its 32 bytes, in hex."""
+    """Return a public key's fingerprint: the SHA-256 of its 32 bytes, in hex."""
     return hashlib.sha256(public).hexdigest()
 
 

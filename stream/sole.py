@@ -1,4 +1,4 @@
-"""A journal has one writer: whoever opens it to write holds a lock beside it until it closes.
+"""A journal has one writer: the process that writes it holds a lock beside it until it closes.
 
 The lock is a file of its own. Taken on the journal itself it would not do: to close a second
 handle of a database's file lets go of every lock that SQLite holds on it in this process.

@@ -207,6 +207,13 @@ def waiting(path: Path) -> bool:
     return JournalFiles(path).log_bytes > 0
 
 
+def log_moved(connection: sqlite3.Connection, patience_ms: int) -> bool:
+    """Move the write-ahead log into the database; whether no reader was in the way so long."""
+    connection.execute(f"PRAGMA busy_timeout={patience_ms}")
+    busy: int = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+    return not busy
+
+
 def at_rest(path: Path) -> sqlite3.Connection:
     """Open a journal to be read alone, whether or not it is being written; no file is made.
 

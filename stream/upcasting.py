@@ -32,7 +32,7 @@ def upcast(body: bytes, version: int) -> bytes:
 
 
 def _missing_draws(fault: Fields) -> Fields:
-    """Version 1 said in words alone which draws a gap left out."""
+    """Version 1 named the draws that a gap left out in words only."""
     gap = _GAP.fullmatch(fault["detail"]) if fault["kind"] == "gap" else None
     if gap is None or int(gap["found"]) <= int(gap["due"]):
         return fault

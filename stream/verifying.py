@@ -92,6 +92,11 @@ def link(head: bytes, seq: int, body: bytes) -> bytes:
     return hashlib.sha256(head + seq.to_bytes(8, "big") + body).digest()
 
 
+def found_tail(body: bytes) -> TailFound | None:
+    """Return an entry's statement about entries found unsigned; ``None`` for any other entry."""
+    return _TAIL.decode(body) if body.startswith(_TAIL_FOUND) else None
+
+
 def verify_journal(
     path: Path, keys: Collection[bytes] = (), checkpoints: Collection[Checkpoint] | None = None
 ) -> Verified:

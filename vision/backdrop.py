@@ -1,4 +1,4 @@
-"""The felt with nothing on it, as far as it has been seen: what tells a place that is free."""
+"""The bare felt, as far as it has been seen: it shows which places are free."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -10,19 +10,20 @@ from numpy.typing import NDArray
 from vision.change import Grid, Mask, Rect
 from vision.felt import Felt, Pose
 
-_LEVELS: Final = 22
-_STRANGE_LEVELS: Final = 45
-_STRANGE: Final = 0.35
-_ALL: Final = 0.95
-_GAIN: Final = (0.6, 1.5)
-_CARD_SHARE: Final = 0.10
-_BARE_SHARE: Final = 0.5
-_SHRINK_MM: Final = 5.0
-_GROW_MM: Final = 4.0
-_RING_MM: Final = 25.0
-_REACH_MM: Final = 130.0
-_STEP: Final = 2
-_FOLLOW_NS: Final = 2_000_000_000
+# Chosen, not measured, unless a line says otherwise.
+_LEVELS: Final = 22  # levels of 255: nearer than this the picture shows the felt
+_STRANGE_LEVELS: Final = 45  # levels of 255: farther than this it shows something else
+_STRANGE: Final = 0.35  # share of a block's pixels that makes the block strange
+_ALL: Final = 0.95  # share of a block's pixels that makes the block felt
+_GAIN: Final = (0.6, 1.5)  # least and most brightness of a shadow or lamp, against the learned felt
+_CARD_SHARE: Final = 0.10  # share of a card's outline that must show felt to be free
+_BARE_SHARE: Final = 0.5  # share of the uncovered part of it that must
+_SHRINK_MM: Final = 5.0  # a card's own outline is drawn smaller by this: its place is not exact
+_GROW_MM: Final = 4.0  # other cards' outlines are drawn larger by this, for the same reason
+_RING_MM: Final = 25.0  # width of felt cut out around a card
+_REACH_MM: Final = 130.0  # farther cards cannot cover this one: a card's diagonal is 109 mm
+_STEP: Final = 2  # levels of 255 by which the learned felt follows slow light
+_FOLLOW_NS: Final = 2_000_000_000  # time between two such steps
 
 
 class Backdrop:
@@ -66,7 +67,7 @@ class Backdrop:
 
         Args:
             pose: where a card lay.
-            under: cards seen lying now; what they cover says nothing.
+            under: cards seen lying now; what they cover is left out.
         """
         box = self._box(pose)
         outline = self._drawn([pose], -_SHRINK_MM, box) > 0
@@ -99,7 +100,7 @@ class Backdrop:
         return np.asarray(cv2.max(cv2.max(blue, green), red), np.uint8)
 
     def _alike(self, outline: NDArray[np.bool_], box: Rect) -> int:
-        """How many pixels of ``outline`` look like the felt, in whatever light."""
+        """How many pixels of ``outline`` look like the felt, in any light."""
         part = np.s_[box[1] : box[1] + box[3], box[0] : box[0] + box[2]]
         seen, learned = outline & self._still[part], self._learned[part]
         if not (seen.any() and learned.any()):

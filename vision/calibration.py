@@ -1,6 +1,6 @@
 """A camera's pose over the felt and its lens, from one picture and the layout.
 
-Markers tell four points each, a click one. The pose, the focal length and the lens's two
+A marker gives four points, a click one. The pose, the focal length and the lens's two
 radial coefficients are fitted together, least squares in pixels. A picture from straight above
 cannot tell a long lens far off from a short one near by; where the points do not say, the fit
 keeps to a usual lens, and the felt is mapped as well by either.
@@ -21,9 +21,10 @@ from vision.felt import Points, felt_of
 from vision.focus import blur_px
 from vision.markers import SeenMarker, corners_mm, find_markers
 
-LEAST_MARKERS: Final = 4
-LEAST_CLICKS: Final = 6
-WORST_RMS_MM: Final = 4.0
+# Chosen, not measured, unless a line says otherwise.
+LEAST_MARKERS: Final = 4  # each gives four points; four markers show each other's errors
+LEAST_CLICKS: Final = 6  # clicked points; clicks are less exact than markers, so more are asked
+WORST_RMS_MM: Final = 4.0  # mm on the felt, root mean square over all points
 WORST_MM: Final = 10.0
 """A card is told from another that lies 12 mm off."""
 BLURRED_MM: Final = 2.5
@@ -31,13 +32,13 @@ BLURRED_MM: Final = 2.5
 
 _USUAL_FOCAL: Final = 1.2
 """Of the picture's width: a lens that sees 45 degrees across."""
-_FOCAL_DOUBT: Final = 0.4
+_FOCAL_DOUBT: Final = 0.4  # standard deviation of the focal length's logarithm
 _RADIAL_DOUBT: Final = (0.4, 0.3)
 """How far a usual lens may be from that (a factor's logarithm), and from bending nothing."""
-_POINT_DOUBT_PX: Final = 0.3
+_POINT_DOUBT_PX: Final = 0.3  # standard deviation of a point's place in the picture
 _STRAY: Final = 3.0
 """A point so many times its doubt off pulls no harder than that."""
-_ROUNDS: Final = 60
+_ROUNDS: Final = 60  # steps of the fit at most
 _LEAST_COVER: Final = 0.3
 """Share of the felt that the points must span."""
 
@@ -75,7 +76,7 @@ class TieError:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What one picture told."""
+    """What one picture gave."""
 
     pose: CameraPose
     ties: tuple[Tie, ...]
@@ -97,13 +98,13 @@ def calibrate(
 
     Args:
         image: ``(H, W, 3)`` uint8 BGR.
-        layout: says where the markers lie.
+        layout: where the markers lie.
         clicks: points clicked; where there are any, markers are not looked for.
         where: the picture, for the error message.
 
     Raises:
         InstallerError: the picture is blurred, too little was seen in it or too near together,
-            the markers are of another layout, or they do not lie where the layout says.
+            the markers are of another layout, or they do not lie as in the layout.
     """
     gray = np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), np.uint8)
     size = gray.shape[1], gray.shape[0]

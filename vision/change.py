@@ -26,20 +26,22 @@ Rect: TypeAlias = tuple[int, int, int, int]
 REST_NS: Final = 60_000_000
 """A place is at rest when it has not moved for so long: two frames of a camera of 15 a second."""
 
-_PATIENCE_NS: Final = 450_000_000
-_SPECK: Final = 2
-_SPECK_NS: Final = 1_000_000_000
+# Chosen, not measured, unless a line says otherwise.
+_PATIENCE_NS: Final = 450_000_000  # a block beside motion waits at most this long to be read
+_SPECK: Final = 2  # blocks: a smaller changed piece may show an index, never a card
+_SPECK_NS: Final = 1_000_000_000  # such a piece keeps a block waiting this long
+# Further looks at a block, this long after it was read in doubt.
 _AGAIN_NS: Final = (350_000_000, 1_000_000_000)
 _NEVER: Final = np.iinfo(np.int64).max
 _BESIDE: Final = np.ones((3, 3), np.uint8)
 """A block each way, half a card: farther off, a hand that withdraws keeps nothing waiting."""
-_DRIFT_NS: Final = 300_000_000
-_CARD_PX: Final = 15
-_BLOCK_PX: Final = 6
-_LEVELS: Final = 11
-_SIGMAS: Final = 5.0
-_BRIGHT: Final = 40
-_SHARE: Final = 0.05
+_DRIFT_NS: Final = 300_000_000  # time between two steps towards the present light
+_CARD_PX: Final = 15  # width of a card in the reduced picture
+_BLOCK_PX: Final = 6  # side of a block in the reduced picture, half a card
+_LEVELS: Final = 11  # levels of 255: a pixel that changed by more moved
+_SIGMAS: Final = 5.0  # the same in standard deviations of the camera's noise, if that is more
+_BRIGHT: Final = 40  # levels of 255: larger changes are motion and count only so much as noise
+_SHARE: Final = 0.05  # share of a block's pixels that must move
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ class Grid:
         return np.asarray(part / 255, np.float32)
 
     def rect(self, left: int, top: int, columns: int, rows: int) -> Rect:
-        """Pixels of the picture under so many blocks."""
+        """Pixels of the picture under a rectangle of blocks."""
         across, down = self.block_px
         x0, y0 = int(left * across), int(top * down)
         x1, y1 = int((left + columns) * across + 1), int((top + rows) * down + 1)
@@ -104,7 +106,7 @@ class Grid:
 
 
 class ChangeDetector:
-    """Follows one camera's picture and says which blocks are due to be read.
+    """Follows one camera's picture and marks the blocks that are due to be read.
 
     Args:
         grid: how the picture is cut into blocks.
@@ -208,7 +210,7 @@ class ChangeDetector:
 
 
 def portion(blocks: Mask, most: int) -> Mask:
-    """Keep at most so many blocks, the leftmost: the others wait for the next frame."""
+    """Keep at most this many blocks, the leftmost: the others wait for the next frame."""
     columns = np.zeros(blocks.T.shape, np.bool_)
     columns.flat[np.flatnonzero(blocks.T)[:most]] = True
     return columns.T

@@ -11,13 +11,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-CARD_WIDTH_MM: Final = 63.5
-CARD_HEIGHT_MM: Final = 88.9
+CARD_WIDTH_MM: Final = 63.5  # a poker-size card, 2.5 inches
+CARD_HEIGHT_MM: Final = 88.9  # 3.5 inches
+# From the card's top left corner.
 MIDDLE_MM: Final = np.array([CARD_WIDTH_MM / 2, CARD_HEIGHT_MM / 2])
-ANCHOR_MM: Final = (6.5, 12.0)
+ANCHOR_MM: Final = (6.5, 12.0)  # middle of a usual index, from the corner beside it
 PATCH_FROM_MM: Final = (-1.5, -2.0)
 """The patch's top left corner on the card."""
-PATCH_PX_PER_MM: Final = 2.0
+PATCH_PX_PER_MM: Final = 2.0  # what the networks were trained on
 PATCH_PX: Final = (40, 64)
 """Width and height of the patch the classifier reads: 20 by 32 mm of the card."""
 

@@ -12,11 +12,11 @@ from vision.change import Rect
 
 Corners: TypeAlias = Sequence[tuple[float, float]]
 
-_QUALITY: Final = 85
+_QUALITY: Final = 85  # JPEG quality of an evidence picture, chosen
 _AROUND: Final = 0.75
 """So many of a card's longer sides are shown on each side of it."""
-_MARK_BGR: Final = (60, 214, 255)
-_EDGE_BGR: Final = (20, 24, 22)
+_MARK_BGR: Final = (60, 214, 255)  # yellow
+_EDGE_BGR: Final = (20, 24, 22)  # nearly black, so that the mark shows on a light card
 
 
 def jpeg(image: NDArray[np.uint8], crop: Rect, width: int) -> bytes:

@@ -10,7 +10,7 @@ from models.cards import DECK, Card
 _FACES: Final = len(DECK)
 _FLOOR: Final = 1e-4
 """What a look leaves, at least, to every face that it speaks against."""
-_KEPT: Final = 12
+_KEPT: Final = 12  # looks; older ones are forgotten. Chosen, not measured
 
 
 class Evidence:

@@ -17,6 +17,7 @@ from vision.patches import RANK_OF, SUIT_OF, Layers, log_softmax
 
 FACE_PX: Final = (76, 104)
 """Width and height of the cut the network reads: the card and some 2 mm round it."""
+# What the face network was trained on: 76 by 104 px hold a card and its rim.
 FACE_PX_PER_MM: Final = 1.12
 FACE_LOOKS: Final = (
     (0.0, 0.0, 1.0, False),
@@ -45,7 +46,7 @@ def cut_faces(picture: NDArray[np.uint8], maps: NDArray[np.float32]) -> NDArray[
 
 
 def nudged(maps: NDArray[np.float32], x_mm: float, y_mm: float, grow: float) -> NDArray[np.float32]:
-    """Move cards' maps ``(N, 2, 3)`` by so much of the card, and grow them round its middle."""
+    """Move cards' maps ``(N, 2, 3)`` by ``x_mm`` and ``y_mm``, and grow them round its middle."""
     linear = maps[:, :, :2].astype(np.float64)
     middles = linear @ (MIDDLE_MM + np.array([x_mm, y_mm])) + maps[:, :, 2]
     grown = linear * grow

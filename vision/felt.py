@@ -27,9 +27,10 @@ CARD_MM: Final[Points] = np.array(
 )
 """A card's corners about its middle, clockwise from its own top left."""
 
-_OUTLIER_MM: Final = 8.0
-_WORST_MM: Final = 12.0
-_LEAST_SPREAD: Final = 0.02
+# Chosen, not measured, unless a line says otherwise.
+_OUTLIER_MM: Final = 8.0  # a reference point that far off the rest is left out of the fit
+_WORST_MM: Final = 12.0  # error of the fit from which it is refused
+_LEAST_SPREAD: Final = 0.02  # 0 where the points lie on a line, about 1 on a square
 _EDGE_MM: Final = 40.0
 """A lens bends a straight edge no more than a pixel off a chord of this length."""
 
@@ -66,7 +67,7 @@ class Pose:
 
 
 def mean_pose(poses: Sequence[Pose]) -> Pose:
-    """Average the poses of one card, told from either of its ends; the last says which is up."""
+    """Average the poses of one card, found by either of its ends; the last decides which is up."""
     last = poses[-1]
     turns = [(pose.angle_deg - last.angle_deg + 90) % 180 - 90 for pose in poses]
     return Pose(

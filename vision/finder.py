@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from vision.networks import Network
 
-CELL_PX: Final = 4
+CELL_PX: Final = 4  # a cell of the heat map, by the network's design
 NOMINAL_PX: Final = 64.0
 """The card width at which lengths in the network's answer are given."""
 STRIDE_PX: Final = 16

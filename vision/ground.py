@@ -11,8 +11,10 @@ from models.layout import Point, TableLayout, inside
 from vision.change import Grid, Mask
 from vision.felt import Felt, Points
 
+# Chosen, not measured, unless a line says otherwise.
+# Distance from the shoe's mouth within which a card is in the dealer's hand.
 _MOUTH_MM: Final = 60.0
-_TUCKED_MM: Final = 60.0
+_TUCKED_MM: Final = 60.0  # distance from the chips within which a pitch player tucks cards
 
 
 def in_play(place: Point, layout: TableLayout) -> bool:

@@ -1,6 +1,6 @@
 """Whether a camera's picture may be trusted, from the pictures and their times alone.
 
-What fails is told when it has failed for a while of time, and again when it has passed; while
+A fault is reported once it has lasted for some time, and again when it has passed; while
 anything is suspected, the picture is not read. Counted in nanoseconds, never in frames.
 """
 
@@ -39,10 +39,12 @@ SOFTER_MM: Final = 1.2
 """A picture that much softer than it was reads no index any more: a Gaussian's sigma."""
 _SOFTER_PX: Final = 0.9
 """Less than this cannot be told from a picture sampled a little aside."""
-BLURRED_MM: Final = 2.5
+# Chosen on the first two films of tests/bench/camera_health.
+BLURRED_MM: Final = 2.5  # sigma of a Gaussian: no index is read in such a picture
 LINGERS_NS: Final = 8_000_000_000
 """What covers a card zone for so long is neither hand nor card."""
 
+# A fault is reported after it has lasted this long; chosen.
 _RAISE_NS: Final[dict[Kind, int]] = {
     "size_changed": 0,
     "black": 0,
@@ -53,23 +55,23 @@ _RAISE_NS: Final[dict[Kind, int]] = {
     "obstructed": 600_000_000,
     "covered": LINGERS_NS,
 }
-_CLEAR_NS: Final = 300_000_000
-_DARK: Final = 40.0
+_CLEAR_NS: Final = 300_000_000  # a fault has passed after this long without it
+_DARK: Final = 40.0  # of 255: a picture is black if 98% of its pixels are darker
 _BRIGHT: Final = 226.0
 """Video brightness runs from 16 to 235."""
-_BLINDED: Final = 0.4
-_STILL_WINDOW_NS: Final = 800_000_000
-_STILL: Final = 0.8
-_HUM_NS: Final = 2_000_000_000
-_HUMS: Final = 0.75
-_TILES: Final = (16, 9)
-_TILE_NS: Final = 5_000_000_000
-_IN_SIGHT: Final = 0.5
-_THUMB: Final = (64, 36)
-_LOOMS: Final = 0.9
-_AGAIN_NS: Final = 400_000_000
-_RENEW_NS: Final = 10_000_000_000
-_MEASURE_NS: Final = 1_000_000_000
+_BLINDED: Final = 0.4  # share of white pixels
+_STILL_WINDOW_NS: Final = 800_000_000  # time over which a picture must stand still to be frozen
+_STILL: Final = 0.8  # share of frames without noise in that time
+_HUM_NS: Final = 2_000_000_000  # time over which the usual noise is learned
+_HUMS: Final = 0.75  # share of frames with noise before, else stillness proves nothing
+_TILES: Final = (16, 9)  # tiles across and down in which noise is looked for
+_TILE_NS: Final = 5_000_000_000  # time over which each tile's noise is learned
+_IN_SIGHT: Final = 0.5  # share of landmarks; with fewer in sight the view is obstructed
+_THUMB: Final = (64, 36)  # pixels across and down of the picture kept to compare
+_LOOMS: Final = 0.9  # correlation with the kept picture that shows the same table
+_AGAIN_NS: Final = 400_000_000  # time between two searches of the whole picture
+_RENEW_NS: Final = 10_000_000_000  # a landmark out of sight for this long is chosen anew
+_MEASURE_NS: Final = 1_000_000_000  # time between two measurements while nothing is suspected
 _SAME: Final = 0.025
 """Landmarks so little unlike have gone less than half a pixel."""
 

@@ -20,12 +20,13 @@ from vision.focus import blur_px
 Spectra: TypeAlias = NDArray[np.complex64]
 """``(N, S, S // 2 + 1)``, of N patches of S by S pixels."""
 
-MOST: Final = 24
+# Chosen, not measured, unless a line says otherwise.
+MOST: Final = 24  # landmarks of a picture
 _CELLS: Final = (8, 5)
 """The picture is cut into so many cells; each gives at most one landmark."""
-_PATCH_MM: Final = 64.0
-_SIDES_PX: Final = (32, 64, 128)
-_MARGIN_PX: Final = 4
+_PATCH_MM: Final = 64.0  # side of the patch around one
+_SIDES_PX: Final = (32, 64, 128)  # sides that a Fourier transform likes; the nearest is taken
+_MARGIN_PX: Final = 4  # a patch stays this far from the picture's edge
 _LEAST_CORNER: Final = 2e-4
 """OpenCV's smallest eigenvalue, the picture's grey levels taken as 0 to 1."""
 _BROAD: Final = 0.10
@@ -34,7 +35,7 @@ _BANDS: Final = ((0.03, 0.07), (0.09, 0.16))
 """Cycles a pixel of what blur leaves alone, and of what it takes away."""
 _EDGES: Final = 0.05
 """Share of a patch's pixels that are taken for its edges."""
-_HARDLY: Final = 1e-9
+_HARDLY: Final = 1e-9  # keeps a division finite
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class Landmarks:
     Args:
         gray: ``(H, W)`` uint8, the picture that later ones are held against.
         felt: where the felt lies in it.
-        layout: says where cards, chips and furniture lie.
+        layout: where cards, chips and furniture lie.
     """
 
     def __init__(self, gray: NDArray[np.uint8], felt: Felt, layout: TableLayout) -> None:

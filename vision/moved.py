@@ -16,14 +16,15 @@ from vision.markers import find_markers
 
 ALIKE: Final = 0.6
 """A landmark that looks so much as it did is in sight."""
-LEAST_LANDMARKS: Final = 5
-_AGREEING: Final = 0.6
-_TOGETHER_PX: Final = 1.0
-_FAR_TOGETHER_PX: Final = 4.0
-_FEATURES: Final = 900
-_LEAST_FEATURES: Final = 25
-_RATIO: Final = 0.8
-_MATCHED: Final = 0.4
+# Chosen, not measured, unless a line says otherwise.
+LEAST_LANDMARKS: Final = 5  # a shift needs two, the others show an error
+_AGREEING: Final = 0.6  # share of landmarks that must agree on a movement
+_TOGETHER_PX: Final = 1.0  # pixels within which they agree after a small movement
+_FAR_TOGETHER_PX: Final = 4.0  # the same after a large one, from coarser features
+_FEATURES: Final = 900  # ORB features of a whole picture
+_LEAST_FEATURES: Final = 25  # matched features that make a movement believable
+_RATIO: Final = 0.8  # Lowe's ratio of the best to the second match
+_MATCHED: Final = 0.4  # share of the matches that must agree
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import models
 from models.errors import TechnicianError
 from vision.inference import InferenceSession, open_session
 
 
 @dataclass(frozen=True)
 class Network:
-    """A network ready to run, with what its manifest says of it."""
+    """A network ready to run, with the contents of its manifest."""
 
     manifest: dict[str, Any]
     session: InferenceSession
@@ -32,7 +33,7 @@ def load_network(name: str) -> Network:
     Raises:
         TechnicianError: the network is missing or is not the one its manifest describes.
     """
-    folder = resources.files("models") / "networks"
+    folder = resources.files(models) / "networks"
     try:
         manifest = tomllib.loads((folder / f"{name}.toml").read_text("utf-8"))
         weights = (folder / f"{name}.onnx").read_bytes()

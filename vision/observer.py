@@ -1,4 +1,4 @@
-"""What the tracker found, told as events: only what is news."""
+"""What the tracker found, as events: only what is new."""
 
 import math
 from collections.abc import Iterable
@@ -13,10 +13,11 @@ from vision.tracker import Change, Track
 
 Told: TypeAlias = tuple[Card | None, Card | None]
 
-_MOST: Final = 4
-_LEAST_P: Final = 0.01
-_MARGIN_MM: Final = 8.0
-_DEALER_Y_MM: Final = 40.0
+# Chosen, not measured, unless a line says otherwise.
+_MOST: Final = 4  # candidates of a doubtful card in an event
+_LEAST_P: Final = 0.01  # a less likely candidate is left out
+_MARGIN_MM: Final = 8.0  # felt around a card in its evidence region
+_DEALER_Y_MM: Final = 40.0  # where hands face: the point of docs/conduct.md from which u runs
 FOREIGN_LOOKS: Final = 2
 """A card is called foreign after this many looks, none of which fitted."""
 
@@ -47,7 +48,7 @@ class Observer:
         self._foreign: set[tuple[int, Face]] = set()
 
     def tell(self, changes: Iterable[Change], frame: int) -> tuple[CardSighted | CardGone, ...]:
-        """Put changes into events; another look that says what was told before is no event."""
+        """Turn changes into events; a look that repeats the last report gives none."""
         return tuple(self._event(change, frame) for change in changes if self._news(change))
 
     def tell_foreign(

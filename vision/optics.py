@@ -12,6 +12,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+# Steps at most, and px at which they end: OpenCV's solver.
 _UNBEND: Final = (cv2.TERM_CRITERIA_MAX_ITER | cv2.TERM_CRITERIA_EPS, 60, 1e-9)
 _FARTHEST: Final = 3.0
 """Tangent of the widest angle to the lens's axis that anything is asked about."""

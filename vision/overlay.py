@@ -15,13 +15,13 @@ from vision.markers import corners_mm
 
 _Colour: TypeAlias = tuple[int, int, int]
 
-_CARDS: Final[_Colour] = (255, 210, 60)
-_CIRCLES: Final[_Colour] = (60, 220, 255)
-_FURNITURE: Final[_Colour] = (200, 120, 255)
-_MARKERS: Final[_Colour] = (90, 90, 255)
-_DARK: Final[_Colour] = (20, 20, 20)
-_CORNERS: Final = 72
-_CHORD_MM: Final = 40.0
+_CARDS: Final[_Colour] = (255, 210, 60)  # BGR
+_CIRCLES: Final[_Colour] = (60, 220, 255)  # BGR
+_FURNITURE: Final[_Colour] = (200, 120, 255)  # BGR
+_MARKERS: Final[_Colour] = (90, 90, 255)  # BGR
+_DARK: Final[_Colour] = (20, 20, 20)  # BGR
+_CORNERS: Final = 72  # of the polygon that draws a circle
+_CHORD_MM: Final = 40.0  # a line is drawn in pieces so long, since a lens bends it
 _ENLARGED: Final = 20
 """What is off is drawn so many times as long."""
 _FINE: Final = 4

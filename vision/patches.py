@@ -124,7 +124,7 @@ class Layers:
         """Cut a part out of the picture.
 
         Args:
-            onto: map from the card's frame to the picture, ``(2, 3)``, which tells its size.
+            onto: map from the card's frame to the picture, ``(2, 3)``, which gives its size.
             place: map from the cut's pixels to the picture, ``(2, 3)``.
             size: width and height of the cut.
         """

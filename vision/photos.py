@@ -14,9 +14,9 @@ from models.errors import OperatorError
 from vision.picture_files import damage, declared_size
 from vision.sightings import CardReader, Sightings
 
-LARGEST_FILE_BYTES: Final = 200_000_000
-LARGEST_PIXELS: Final = 100_000_000
-SMALLEST_SIDE_PX: Final = 16
+LARGEST_FILE_BYTES: Final = 200_000_000  # bounds memory; chosen
+LARGEST_PIXELS: Final = 100_000_000  # the same once unpacked: 300 MB
+SMALLEST_SIDE_PX: Final = 16  # the finder's stride
 
 
 @dataclass(frozen=True)

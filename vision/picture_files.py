@@ -1,6 +1,6 @@
-"""What a picture file says of itself before it is decoded: its size, and whether it is whole.
+"""What a picture file declares before it is decoded: its size, and whether it is whole.
 
-Decoders fill what is missing with grey and take whatever memory a header asks for; a photograph
+Decoders fill what is missing with grey and take all the memory that a header asks for; a photograph
 that evidence rests on is looked at first. Layouts: PNG (W3C, 2025, section 5), JPEG (ITU-T T.81,
 annex B), WebP (RFC 9649, section 2.6), GIF89a (section 18), BMP (BITMAPCOREHEADER and later).
 """
@@ -13,13 +13,13 @@ JPEG: Final = b"\xff\xd8\xff"
 JPEG_END: Final = b"\xff\xd9"
 JPEG_FRAMES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """Markers of a frame header; the three left out define tables or are reserved."""
-JPEG_SCAN: Final = 0xDA
+JPEG_SCAN: Final = 0xDA  # ITU-T T.81, table B.1: start of scan
 PNG: Final = b"\x89PNG\r\n\x1a\n"
 GIF: Final = (b"GIF87a", b"GIF89a")
 
 
 def declared_size(content: bytes) -> tuple[int, int] | None:
-    """Width and height in pixels as a file's head says; ``None`` where it says none."""
+    """Width and height in pixels as a file's header declares; ``None`` where it does not."""
     if content.startswith(PNG) and content[12:16] == b"IHDR":
         return _big(content[16:20]), _big(content[20:24])
     if content.startswith(JPEG):

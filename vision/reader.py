@@ -42,7 +42,7 @@ SURE_HEAT: Final = 0.7
 """What is found with this chance is reported however badly it reads."""
 FAINT: Final = 0.25
 """Else, when the chances that it is there and that it is one certain card multiply to this."""
-BACK_HEAT: Final = 0.3
+BACK_HEAT: Final = 0.3  # heat of the finder from which a back counts; chosen
 FACE_NOT_BACK: Final = 0.25
 """A back whose middle lies this near that of a face, in card widths, is that face."""
 BACK_NOT_BACK: Final = 0.25
@@ -58,11 +58,11 @@ SAME_INDEX_ASLANT: Final = 0.12
 """The same where nothing is known of size and slant: finds at several scales scatter."""
 HEAT_SAYS: Final = 0.3
 """What the chance with which an index was found at a scale weighs beside that of its card."""
-PLAIN_NONE: Final = 0.3
+PLAIN_NONE: Final = 0.3  # chance of no card, at most; chosen
 PLAIN_CARD: Final = 0.8
 """An index not found but looked for counts when "not an index" has at most the one chance, and
 one card at least the other: half hidden, it tells nothing."""
-NONE: Final = np.zeros(2, np.float32)
+NONE: Final = np.zeros(2, np.float32)  # no offset, in pixels
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Reader:
 
         Args:
             image_bgr: the picture.
-            card_width_px: how wide a card is in it, where the table's layout tells; else cards
+            card_width_px: how wide a card is in it, where the table's layout is known; else cards
                 of any size are searched for.
             region: ``x, y, w, h``, the part to read; sightings are placed in the whole picture.
         """
@@ -134,7 +134,7 @@ class Reader:
         return _best_sized([_well_sized(self._find_at(part, scale), scale) for scale in scales])
 
     def _find_at(self, part: NDArray[np.uint8], scale: float) -> Found:
-        """Find in a picture brought to ``scale``; places are told in the picture as given."""
+        """Find in a picture brought to ``scale``; places are those in the picture as given."""
         if 1 / RESCALE_BEYOND < scale < RESCALE_BEYOND:
             return find(self.finder, part)
         way = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
@@ -313,7 +313,7 @@ def _well_sized(found: Found, scale: float) -> Found:
 
 
 def _best_sized(parts: list[Found]) -> Found:
-    """Join finds of several scales; of backs that tell of one place, the surest stays.
+    """Join finds of several scales; of backs found at one place, the surest stays.
 
     Indices all stay: at which scale one was found best shows when it is read.
     """

@@ -23,14 +23,17 @@ _COLLAPSED: Final = 0.15
 the last picture of a hand that withdraws 0.1 to 1 (filmed sessions 9101 and 9102)."""
 _QUIET: Final = 0.6
 """Share of the usual noise: repeats that were encoded again measured 0.2 to 0.5 at the median."""
+_SILENT: Final = 0.1
+"""Grey levels of usual noise that an encoder has smoothed away, 0.0 to 0.02 in filmed sessions
+9101 to 9104: it then tells nothing. A repeat encoded again measured 0.6 to 15 times that."""
 _USUAL: Final = 20
 """The percentile of recent noise that counts as usual."""
-_USUAL_NS: Final = 5_000_000_000
+_USUAL_NS: Final = 5_000_000_000  # time over which the usual noise is known
 _EVER_NS: Final = 60_000_000_000
 """So long is remembered whether new pictures ever equal the one before."""
 _EVER: Final = 1
 """The percentile of changes that tells it: a camera that froze for a moment does not."""
-_TILES: Final = (16, 9)
+_TILES: Final = (16, 9)  # tiles across and down; the quietest are compared
 
 
 class Repeats:
@@ -44,7 +47,7 @@ class Repeats:
         self._noise = _Recent(_USUAL_NS)
 
     def repeated(self, gray: NDArray[np.uint8], at_ns: int) -> bool:
-        """Take in the next picture and tell whether it shows the one before again.
+        """Take the next picture; return whether it repeats the one before.
 
         Args:
             gray: ``(H, W)`` uint8.
@@ -69,7 +72,7 @@ class Repeats:
         if not change and self._changes.percentile(_EVER):
             return waited_ns < FROZEN_NS
         usual = self._noise.percentile(_USUAL)
-        quiet = not usual or noise < _QUIET * usual
+        quiet = usual < _SILENT or noise < _QUIET * usual
         return change < _COLLAPSED * self._change and quiet and waited_ns < STOPPED_NS
 
 

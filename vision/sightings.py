@@ -61,6 +61,6 @@ class CardReader(Protocol):
 
         Args:
             image: ``(H, W, 3)`` uint8 BGR.
-            card_width_px: how wide a card is in it where the layout tells; ``None``: any size.
+            card_width_px: how wide a card is in it where the layout is known; ``None``: any size.
             region: left, top, width and height; the whole picture where it is ``None``.
         """

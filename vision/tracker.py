@@ -23,24 +23,25 @@ SAME_MM: Final = 12.0
 _SAME_BACK_MM: Final = 16.0
 """The same of backs: one that lies half covered is found now by one part of it, now by another."""
 
-_SAME_DEG: Final = 20.0
-_ENDS_MM: Final = 30.0
-_TURNED_HERE_MM: Final = 8.0
-_CONTRADICTED_MM: Final = 6.0
-_SHIFTED_MM: Final = 14.0
-_STEADY: Final = 6
-_MOVED_MM: Final = 240.0
-_TURNED_MM: Final = 115.0
-_MOVE_NS: Final = 1_000_000_000
-_SWEEP: Final = 3
-_SWEEP_MM: Final = 150.0
-_SWEEP_NS: Final = 400_000_000
+# Chosen for the steps and gaps of docs/conduct.md, not measured, unless a line says otherwise.
+_SAME_DEG: Final = 20.0  # turned by more, it is another card
+_ENDS_MM: Final = 30.0  # distance of two finds of one card by its two ends
+_TURNED_HERE_MM: Final = 8.0  # a card turned over in place lies this near
+_CONTRADICTED_MM: Final = 6.0  # another face this near is the same card misread
+_SHIFTED_MM: Final = 14.0  # a farther sighting is reported as moved
+_STEADY: Final = 6  # sightings whose mean is a card's place
+_MOVED_MM: Final = 240.0  # a card moves this far at most between two sightings
+_TURNED_MM: Final = 115.0  # the same where it is turned over beside its place
+_MOVE_NS: Final = 1_000_000_000  # a card that left is sought for this long before it is gone
+_SWEEP: Final = 3  # cards that leave together are swept up, and gone at once
+_SWEEP_MM: Final = 150.0  # so near each other
+_SWEEP_NS: Final = 400_000_000  # so soon after each other
 _SQUARED_MM: Final = 40.0
 """A hand's cards overlap, and squaring them up moves none farther than this."""
-_SQUARED_NS: Final = 500_000_000
-_SAME_FACE: Final = 0.8
-_OTHER_FACE: Final = 0.05
-_SURE: Final = 0.9
+_SQUARED_NS: Final = 500_000_000  # cards squared up into a pile leave within this time
+_SAME_FACE: Final = 0.8  # agreement from which two readings are one face
+_OTHER_FACE: Final = 0.05  # agreement up to which they are two
+_SURE: Final = 0.9  # chance from which a reading can contradict
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ class Track:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something to tell of one card, and when it happened."""
+    """Something that happened to one card, and when."""
 
     kind: Kind
     track: Track

@@ -11,11 +11,12 @@ from vision.backdrop import Backdrop
 from vision.change import ChangeDetector, Mask, Rect
 from vision.felt import Felt, Points, Pose
 
-_AT_REST: Final = 0.6
-_CUT_PX: Final = 3.0
-_EARLY: Final = 25
-_CORE_MM: Final = -8.0
-_INDEX_MM: Final = (18.0, 26.0)
+# Chosen, not measured, unless a line says otherwise.
+_AT_REST: Final = 0.6  # share of a card's blocks at rest
+_CUT_PX: Final = 3.0  # an index may reach this far beyond the part that was read
+_EARLY: Final = 25  # percentile of its blocks' times: when a card came to rest
+_CORE_MM: Final = -8.0  # a card's outline drawn smaller, so that its edge does not count
+_INDEX_MM: Final = (18.0, 26.0)  # width and height of the corner that shows an index
 
 
 class FeltView:

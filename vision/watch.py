@@ -30,15 +30,16 @@ from vision.sightings import CardReader, Sightings
 from vision.tracker import Change, Seen, Track, Tracker
 from vision.view import FeltView
 
-_PAD_MM: Final = 60.0
+# Chosen, not measured, unless a line says otherwise.
+_PAD_MM: Final = 60.0  # felt read around what changed: a card may reach beyond it
 _AT_ONCE: Final = 0.08
 """The largest share of the picture that one frame has read: the first is read in strips."""
-_FOUND_P: Final = 0.28
-_MISFIT_MM: Final = 14.0
+_FOUND_P: Final = 0.28  # a find below this chance is no card
+_MISFIT_MM: Final = 14.0  # corners that fit a card's size no better are none
 _INDEX: Final = (0.1, 0.135)
 """Where a card's index stands, in shares of its width and height."""
-_MIDDLE: Final = (0.5, 0.5)
-_LEAST_STRANGE: Final = 3
+_MIDDLE: Final = (0.5, 0.5)  # of a card, in shares of its width and height
+_LEAST_STRANGE: Final = 3  # blocks: a smaller strange piece is not looked at again
 _COVERING_MM2: Final = 10_000.0
 """What lies on a card zone and is larger than this is not a card that was overlooked."""
 

@@ -38,7 +38,7 @@ class Broadcast:
     themselves: 0 s is the session's start, through all segments.
 
     Args:
-        files: tells the video's segments, in order, as many as there are by now.
+        files: returns the video's segments written so far, in order.
     """
 
     def __init__(self, files: Callable[[], Sequence[Path]]) -> None:

@@ -124,7 +124,7 @@ class Footage:
             return copying.span
 
     def stamped(self, from_ns: int, to_ns: int, name: str, target: BinaryIO) -> Span:
-        """Write an MP4 whose every picture bears a name and its moment; it is encoded anew.
+        """Write an MP4 whose every picture bears a name and its moment; it is encoded again.
 
         Raises:
             OperatorError: the camera gave no picture then.

@@ -25,6 +25,7 @@ from msgspec import Meta
 
 from devices.cameras.file import FileCamera
 from devices.cameras.frame import Frame
+from devices.presence import local_path
 from devices.supervisor import SECOND_NS, Say
 from models.errors import TechnicianError
 from models.events import CameraFault
@@ -115,14 +116,14 @@ class LiveCamera:
     """
 
     def __init__(self, source: str, config: CameraConfig, clock: Clock, see: See) -> None:
-        self.source = source
+        self.source, self.path = source, local_path(config.url)
         self._config, self._clock, self._see = config, clock, see
         self._frame = 0
         self._size_px: tuple[int, int] | None = None
         self._latest_ns = 0
 
     def fault(self, kind: str, detail: str, at_ns: int) -> CameraFault:
-        """Return the observation that says something of the camera itself."""
+        """Return the observation of a fault of the camera itself."""
         return CameraFault(
             source=self.source, at=at_ns, kind=kind, detail=detail, frame=max(0, self._frame - 1)
         )
@@ -194,14 +195,14 @@ class LiveCamera:
 
 
 class _Damages:
-    """Counts what was damaged or left out, and says so once a second at most."""
+    """Counts pictures that were damaged or left out; reports once a second at most."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, tuple[int, str]] = {}
         self._told_ns: dict[str, int] = {}
 
     def noted(self, item: _Item, left_out: int, now_ns: int) -> Iterator[tuple[str, str]]:
-        """Yield the kind and detail of what is to be told now."""
+        """Yield the kind and detail of each fault to report now."""
         if isinstance(item, _Damage):
             self._count("damaged", 1, item.detail)
         if left_out:

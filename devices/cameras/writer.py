@@ -67,7 +67,7 @@ class VideoWriter:
         return self
 
     def write(self, image: NDArray[np.uint8]) -> None:
-        """Append one picture, ``(H, W, 3)`` uint8 BGR of the size said at the start."""
+        """Append one picture, ``(H, W, 3)`` uint8 BGR of the size given at the start."""
         planes = cv2.cvtColor(image, cv2.COLOR_BGR2YUV_I420).astype(np.uint8, copy=False)
         frame = av.VideoFrame.from_ndarray(planes, format="yuv420p")
         if (frame.width, frame.height) != self._size_px:

@@ -46,7 +46,7 @@ class LineShoe(Driver[Line]):
         self._numbered = False
 
     def returned(self, at_ns: int) -> tuple[Reading, ...]:
-        """Say what may have gone by; where cards are numbered, the next number tells it."""
+        """Report what may have been missed; where cards are numbered, the next number shows it."""
         return (*super().returned(at_ns), *self._shoe.returned(at_ns))
 
     def _read(self, frame: Line, at_ns: int) -> Iterator[Reading]:

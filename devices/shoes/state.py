@@ -44,7 +44,7 @@ class ShoeState:
             yield self.load(raw, at_ns)
 
     def returned(self, at_ns: int) -> Iterator[ReaderFault]:
-        """Say which draws may have been missed while the reader could not be heard."""
+        """Report which draws may have been missed while the link was lost."""
         due = self.draws + 1
         detail = f"cards from {due} on may have left the shoe while it could not be heard"
         yield ReaderFault(

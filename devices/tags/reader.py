@@ -1,4 +1,4 @@
-"""What a tag tells, whatever the reader's framing: a card out of the shoe, a chip on a circle.
+"""What a tag means in any reader's framing: a card out of the shoe, a chip on a circle.
 
 These readers say that a tag came near, and nothing of its going. A tag is fixed to one card,
 so one that comes a second time before the shoe was changed is a fault, not a card. Of chips
@@ -47,7 +47,7 @@ class TagReader(Driver[TagFrame]):
         register: what the tags are fixed to.
 
     Raises:
-        InstallerError: the register has chips, but no spot is said for them.
+        InstallerError: the register has chips, but no spot is set for them.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class TagReader(Driver[TagFrame]):
         self._near: tuple[str, int] | None = None
 
     def returned(self, at_ns: int) -> tuple[Reading, ...]:
-        """Say what may have gone by while the reader could not be heard."""
+        """Report what may have been missed while the link was lost."""
         self._near = None
         return (*super().returned(at_ns), *self._shoe.returned(at_ns))
 

@@ -51,7 +51,7 @@ def read_register(file: Path) -> TagRegister:
     """Read a register.
 
     Raises:
-        InputRefused: a field is not what the format says, or a tag stands twice.
+        InputRefused: a field does not match the format, or a tag stands twice.
         InstallerError: there is no such file.
     """
     try:

@@ -2,11 +2,12 @@
 
 import socket
 import ssl
-from collections.abc import Mapping
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
+
+import httpx
 
 from models.errors import InstallerError
 from server.integration.config import HttpSettings
@@ -15,6 +16,8 @@ from server.integration.delivery import Fate, NotDelivered
 MOST_READ: Final = 1 << 16
 """Bytes of an answer that are looked at."""
 LONGEST_ASKED_S: Final = 3_600.0
+_KEPT_OPEN_S: Final = 60.0
+"""How long a connection is kept for the next message."""
 _WAITS: Final = frozenset({401, 403, 404, 407, 408, 425, 429, 502, 503, 504})
 """Answers that tell of the receiver or its setting up, not of the message."""
 
@@ -27,12 +30,18 @@ class Poster:
     """
 
     def __init__(self, settings: HttpSettings, folder: Path) -> None:
-        parts = urlsplit(settings.url)
-        self.path = parts.path or "/"
-        self._timeout_s = settings.timeout_ms / 1000
-        self._host, self._port = parts.hostname or "", parts.port
-        self._context = trusted(settings.ca_file, folder) if parts.scheme == "https" else None
-        self._open: HTTPConnection | None = None
+        self._url = httpx.URL(settings.url)
+        self.path = urlsplit(settings.url).path or "/"
+        ca_file = settings.ca_file if self._url.scheme == "https" else None
+        self._client = httpx.Client(
+            verify=trusted(ca_file, folder),
+            timeout=settings.timeout_ms / 1000,
+            headers={"Accept-Encoding": "identity"},
+            limits=httpx.Limits(max_connections=1, keepalive_expiry=_KEPT_OPEN_S),
+            follow_redirects=False,
+            trust_env=False,  # neither a proxy nor a password comes from the environment
+        )
+        self._was_answered = False
 
     def post(self, target: str, body: bytes, headers: Mapping[str, str]) -> bytes:
         """Return what a receiver answered that took the request.
@@ -45,41 +54,34 @@ class Poster:
         Raises:
             NotDelivered: it did not take it.
         """
-        was_open = self._open is not None
         try:
             status, answer, asked_s = self._exchange(target, body, headers)
-        except (OSError, HTTPException) as fault:
-            self.close()
-            if was_open:  # a receiver may close a connection that it kept so far
+        except httpx.TransportError as fault:
+            if self._was_answered:  # a receiver may close a connection that it kept so far
+                self._was_answered = False
                 return self.post(target, body, headers)
             raise NotDelivered(_said(fault), Fate.WAIT) from fault
+        self._was_answered = True
         if 200 <= status < 300:
             return answer
         raise NotDelivered(f"answered {status}", _fate(status), asked_s)
 
     def close(self) -> None:
         """Close the connection."""
-        if self._open is not None:
-            self._open.close()
-            self._open = None
+        self._client.close()
 
     def _exchange(
         self, target: str, body: bytes, headers: Mapping[str, str]
     ) -> tuple[int, bytes, float | None]:
-        connection = self._open = self._open or self._connected()
-        connection.request("POST", target, body, dict(headers))
-        response = connection.getresponse()
-        answer = response.read(MOST_READ)
-        if response.will_close or not response.isclosed():
-            self.close()
-        return response.status, answer, _asked_s(response)
-
-    def _connected(self) -> HTTPConnection:
-        if self._context is None:
-            return HTTPConnection(self._host, self._port, timeout=self._timeout_s)
-        return HTTPSConnection(
-            self._host, self._port, timeout=self._timeout_s, context=self._context
-        )
+        """Send a request; what an answer has beyond ``MOST_READ`` closes the connection unread."""
+        url = self._url.copy_with(raw_path=target.encode())
+        with self._client.stream("POST", url, content=body, headers=headers) as response:
+            answer = b""
+            for piece in response.iter_raw():
+                answer += piece
+                if len(answer) >= MOST_READ:
+                    break
+            return response.status_code, answer[:MOST_READ], _asked_s(response)
 
 
 def trusted(ca_file: str | None, folder: Path) -> ssl.SSLContext:
@@ -107,18 +109,27 @@ def _fate(status: int) -> Fate:
     return Fate.COUNT if status >= 500 else Fate.REFUSED
 
 
-def _asked_s(response: HTTPResponse) -> float | None:
-    asked = response.getheader("Retry-After", "")
+def _asked_s(response: httpx.Response) -> float | None:
+    asked = response.headers.get("Retry-After", "")
     if asked.isascii() and asked.isdigit() and len(asked) < 9:
         return min(float(asked), LONGEST_ASKED_S)
     return None
 
 
 def _said(fault: Exception) -> str:
-    if isinstance(fault, ssl.SSLCertVerificationError):
-        return f"its certificate does not hold: {fault.verify_message}"
-    if isinstance(fault, socket.gaierror):
-        return "its name is not known here"
-    if isinstance(fault, TimeoutError):
+    if isinstance(fault, httpx.TimeoutException):
         return "no answer in time"
-    return getattr(fault, "strerror", None) or type(fault).__name__
+    for cause in _causes(fault):
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return f"its certificate does not hold: {cause.verify_message}"
+        if isinstance(cause, socket.gaierror):
+            return "its name is not known here"
+        if isinstance(cause, OSError) and cause.strerror:
+            return cause.strerror
+    return type(fault).__name__
+
+
+def _causes(fault: BaseException | None) -> Iterator[BaseException]:
+    while fault is not None:
+        yield fault
+        fault = fault.__cause__ or fault.__context__

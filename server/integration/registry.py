@@ -29,10 +29,10 @@ class Registration:
 
 
 OWN: Final[Mapping[str, str]] = {
-    "webhook": "server.integration.webhook:WEBHOOK",
-    "mqtt": "server.integration.mqtt:MQTT",
+    "webhook": ".webhook:WEBHOOK",
+    "mqtt": ".mqtt:MQTT",
 }
-"""Our own kinds, each with its place; loaded when they are used."""
+"""Our own kinds, each with its place beside this module; loaded when they are used."""
 
 
 def kinds() -> tuple[str, ...]:
@@ -55,7 +55,7 @@ def registered(kind: str) -> Registration:
         )
     if kind in OWN:
         module, _, name = OWN[kind].partition(":")
-        found: Registration = getattr(import_module(module), name)
+        found: Registration = getattr(import_module(module, __package__), name)
         return found
     if entries:
         return _loaded(entries[0])

@@ -6,6 +6,8 @@ leaves behind can be replayed up to its last seconds.
 
 import io
 import shutil
+from collections import deque
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +21,9 @@ from models.events import CameraFault, ConsoleEntry, DeviceReturned, Observation
 from models.layout import TableLayout
 from models.session import CameraRecord, SerialRecord, Session
 from server.live.config import Camera, Placed, Port, Recorder
+from server.live.hashed_video import HashedVideo
 from server.live.keeping import Kept, alarm, to_go
+from stream.recorded import Hashing, Piece, RecordingHashed, whole
 from stream.recording import SESSION_FILE, CaptureWriter, Chunk, write_session
 from stream.toml import to_toml
 
@@ -54,6 +58,8 @@ class Film:
         self._ends_us = 0
         self.segments = 0
         """In how many files it lies."""
+        self.pieces: deque[Piece] = deque()
+        """Hashes of what was written, for whoever journals them to take out."""
 
     def add(self, frame: Frame) -> None:
         """Write one picture; one of another size than the last begins a segment.
@@ -66,7 +72,7 @@ class Film:
             if self._last_us >= self._ends_us or frame.size_px != self._size_px:
                 self._finish()
                 self._open(frame)
-            self._container.mux(self._stream.encode(timed))
+            self._mux(timed, frame.at_ns)
         except (OSError, av.error.FFmpegError) as fault:
             raise self._unwritten(fault) from fault
 
@@ -84,9 +90,18 @@ class Film:
                 self._container.mux(self._stream.encode(None))
                 self._container.close()
             self._file.check()
+            self._file.hashed.close()
+
+    def _mux(self, timed: av.VideoFrame, at_ns: int) -> None:
+        packets = self._stream.encode(timed)
+        self._container.mux(packets)
+        is_key = any(packet.is_keyframe for packet in packets)
+        self._file.hashed.pictured(at_ns, begins_fragment=is_key)
 
     def _open(self, frame: Frame) -> None:
-        self._file = _VideoFile(self._folder / self._camera.segment(self.segments), "w")
+        name = self._camera.segment(self.segments)
+        hashed = HashedVideo(name, self._camera.name, self.pieces)
+        self._file = _VideoFile(self._folder / name, hashed)
         self.segments += 1
         # Without delay_moov the first picture's time would be lost: FFmpeg would call it 0.
         form = "frag_keyframe+delay_moov+default_base_moof"
@@ -122,9 +137,13 @@ class _VideoFile(io.FileIO):
 
     _refused: OSError | None = None
 
+    def __init__(self, path: Path, hashed: HashedVideo) -> None:
+        super().__init__(path, "w")
+        self.hashed = hashed
+
     def write(self, data: Any) -> int:
         """Write all of it."""
-        left = memoryview(data).cast("B")
+        left = written = memoryview(data).cast("B")
         size = len(left)
         try:
             while left:
@@ -132,6 +151,7 @@ class _VideoFile(io.FileIO):
         except OSError as fault:
             self._refused = self._refused or fault
             raise
+        self.hashed.wrote(written)
         return size
 
     def check(self) -> None:
@@ -165,6 +185,9 @@ class SessionRecorder:
             self._captures = {
                 port.name: CaptureWriter(self.folder / f"{port.name}.cap") for port in config.ports
             }
+            self._hashings = {
+                port.name: Hashing(f"{port.name}.cap", port.name) for port in config.ports
+            }
             self._console = (self.folder / _CONSOLE).open("wb", buffering=0)
             self._links = (self.folder / _LINKS).open("wb", buffering=0)
             ports = tuple(self._described(placed, port) for port in config.ports)
@@ -192,10 +215,26 @@ class SessionRecorder:
             links=_LINKS,
         )
         write_session(self.folder, self._session)
+        self._described_now = [whole(file) for file in sorted(self.folder.glob("*.toml"))]
+        self._is_closed = False
 
     def heard(self, port: str, at_ns: int, data: bytes) -> None:
         """Keep what one read of a port returned."""
-        self._captures[port].add(Chunk(max(0, at_ns - self.start_ns), data))
+        line = self._captures[port].add(Chunk(max(0, at_ns - self.start_ns), data))
+        self._hashings[port].add(line)
+        self._hashings[port].note(at_ns)
+
+    def hashed(self, now_ns: int) -> RecordingHashed:
+        """Return the hashes of what was recorded since the last call."""
+        described, self._described_now = self._described_now, []
+        heard = [one.cut(closed=self._is_closed) for one in self._hashings.values()]
+        filmed = [piece for film in self.films.values() for piece in _taken(film.pieces)]
+        return RecordingHashed(
+            at=now_ns,
+            table=self._session.table,
+            folder=self.folder.name,
+            pieces=(*described, *heard, *filmed),
+        )
 
     def entered(self, entry: ConsoleEntry) -> None:
         """Keep what a person entered."""
@@ -220,6 +259,8 @@ class SessionRecorder:
             if self.films[camera.name].segments
         )
         write_session(self.folder, msgspec.structs.replace(self._session, cameras=there))
+        self._described_now.append(whole(self.folder / SESSION_FILE))
+        self._is_closed = True
 
     def _described(self, placed: Placed, port: Port) -> SerialRecord:
         settings = dict(port.settings)
@@ -238,6 +279,12 @@ class SessionRecorder:
             shutil.copyfile(file, self.folder / file.name)
             return file.name
         return placed.config.rulebook
+
+
+def _taken(pieces: deque[Piece]) -> Iterator[Piece]:
+    # The camera's thread may append meanwhile: what it appends now is for the next call.
+    for _ in range(len(pieces)):
+        yield pieces.popleft()
 
 
 def is_of_a_link(observation: Observation) -> bool:

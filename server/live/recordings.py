@@ -10,6 +10,7 @@ from models.events import ConsoleEntry, Observation
 from server.live.config import Recorder
 from server.live.recorder import SessionRecorder
 from server.live.status import Standing
+from stream.recorded import RecordingHashed
 
 IN_FLIGHT_NS: Final = 60_000_000_000
 """What was taken before a folder was turned over has come to it after so long."""
@@ -36,6 +37,7 @@ class Recordings:
         self._current = begin(now_ns)
         self._ended: tuple[SessionRecorder, ...] = ()
         self._ended_ns = now_ns
+        self._closed: list[SessionRecorder] = []
         self.broken: str | None = None
         """Why nothing is recorded at present."""
 
@@ -77,6 +79,11 @@ class Recordings:
         self._close_ended()
         self._keep(self._current.close)
 
+    def hashed(self, now_ns: int) -> tuple[RecordingHashed, ...]:
+        """Return the hashes of what was recorded since the last call, an entry for each folder."""
+        closed, self._closed = self._closed, []
+        return tuple(one.hashed(now_ns) for one in (*closed, *self._ended, self._current))
+
     def _of(self, at_ns: int) -> SessionRecorder:
         """The folder of an instant: a camera's word may come after the next was begun."""
         current = self._current
@@ -92,6 +99,7 @@ class Recordings:
 
     def _close_ended(self) -> None:
         ended, self._ended = self._ended, ()
+        self._closed += ended
         for old in ended:
             # What broke off was told then; what is whole in it can be replayed unclosed.
             with suppress(OSError, TechnicianError):

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from devices.cameras.frame import Frame
 from devices.cameras.live import LiveCamera
 from devices.link import ByteDevice, serial_port
+from devices.presence import local_path
 from devices.registry import driver_config, make_driver
 from devices.supervisor import Say, Supervised, Supervisor
 from models.errors import InputRefused, PitwatchError
@@ -55,6 +56,8 @@ T = TypeVar("T")
 
 _MS: Final = 1_000_000
 _TICK_NS: Final = 40 * _MS
+_HASH_EVERY_NS: Final = 10_000 * _MS
+"""How often the hashes of what was recorded are journalled and signed."""
 _ROUNDS_KEPT: Final = 200
 """Those before them are looked up in the journal."""
 _TIDY_NS: Final = 600_000 * _MS
@@ -108,6 +111,7 @@ class LiveTable:
             self._pipeline = self._recalled()
             self._recalling = False
         self._recordings = self._begin_recording()
+        self._hash_due_ns = 0
         self._failed: asyncio.Future[None]
 
     @property
@@ -152,6 +156,7 @@ class LiveTable:
             await asyncio.sleep(0)
             self._keep(Recordings.close)
         self._give(self._order.rest(self._clock.now_ns()))
+        self._hash_recordings(self._clock.now_ns())
 
     # --- beginning and end ----------------------------------------------------------------
 
@@ -225,6 +230,7 @@ class LiveTable:
             serial_port(port.url, config),
             self._clock,
             tap=lambda at_ns, data: self._keep(lambda kept: kept.heard(port.name, at_ns, data)),
+            path=local_path(port.url),
         )
 
     def _camera(self, camera: Camera, eyes: dict[str, Eye]) -> LiveCamera:
@@ -353,7 +359,16 @@ class LiveTable:
             if in_play is not None and self.standing.in_play is None:
                 self._journal.checkpoint()
             self._turn_over_if_due(now_ns)
+            if now_ns >= self._hash_due_ns:
+                self._hash_recordings(now_ns)
             await self._clock.reached(now_ns + _TICK_NS)
+
+    def _hash_recordings(self, now_ns: int) -> None:
+        """Journal the hashes of what was recorded, each entry under a checkpoint of its own."""
+        self._hash_due_ns = now_ns + _HASH_EVERY_NS
+        for hashed in () if self._recordings is None else self._recordings.hashed(now_ns):
+            self._journal.append(hashed)
+            self._journal.checkpoint()
 
     def _turn_over_if_due(self, now_ns: int) -> None:
         config, kept = self._placed.config, self._recordings
@@ -391,7 +406,8 @@ class _Noted:
     """A device of which it is noted that it was heard."""
 
     def __init__(self, device: Supervised, heard: set[str]) -> None:
-        self._device, self._heard, self.source = device, heard, device.source
+        self._device, self._heard = device, heard
+        self.source, self.path = device.source, device.path
         self.fault = device.fault
 
     async def run(self, heard: Callable[[], None], say: Say) -> None:

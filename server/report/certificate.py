@@ -5,7 +5,6 @@ with a key and a certificate of their own: those that the site names, or a self-
 is made at the first start (P-256, valid for ten years).
 """
 
-import os
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,8 +15,6 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
-    NoEncryption,
-    PrivateFormat,
     PublicFormat,
     load_pem_private_key,
 )
@@ -25,6 +22,7 @@ from cryptography.x509.oid import NameOID
 
 from models.errors import InstallerError
 from server.wholefile import write_whole
+from stream.signing import write_private_key
 
 CERTIFICATE_FILE: Final = "report-certificate.pem"
 KEY_FILE: Final = "report-certificate.key"
@@ -66,7 +64,7 @@ def identity_in(state: Path, name: str, now_ns: int) -> Identity:
     certificate, key = state / CERTIFICATE_FILE, state / KEY_FILE
     if not certificate.exists() and not key.exists():
         made = _made(name, datetime.fromtimestamp(now_ns // 1_000_000_000, UTC))
-        _write_private(key, made.key)
+        write_private_key(key, made.key)
         write_whole(certificate, made.chain[0].public_bytes(Encoding.PEM))
     return read_identity(certificate, key)
 
@@ -136,23 +134,6 @@ _OTHER_USES: Final = (
     "encipher_only",
     "decipher_only",
 )
-
-
-def _write_private(path: Path, key: PrivateKey) -> None:
-    """Write a new key that only this user can read."""
-    text = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            os.fchmod(file.fileno(), 0o600)
-            file.write(text)
-            os.fsync(file.fileno())
-    except OSError as fault:
-        raise InstallerError(
-            f"the key of the reports' certificate cannot be written ({fault.strerror})",
-            where=str(path),
-            way_out="Give this user the right to write to the state folder",
-        ) from fault
 
 
 def _public(key: object) -> bytes:

@@ -6,6 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from models.judgements import RoundResult
+from server import report
 from server.report.rounds import round_section
 from server.report.story import RoundStory, SessionStory
 from server.rules_in_force import name_of
@@ -21,7 +22,7 @@ def write_report(path: Path, story: SessionStory) -> None:
 def page(story: SessionStory) -> str:
     """Return the whole page: one HTML document that needs no other file."""
     title = f"Table {story.session.table}, {story.formats.moment(story.session.at)}"
-    style = files("server.report").joinpath("style.css").read_text("utf-8")
+    style = files(report).joinpath("style.css").read_text("utf-8")
     rounds = "".join(
         round_section(one, story.layout, story.book, story.formats) for one in story.rounds
     )

@@ -10,7 +10,7 @@ from models.events import CardDealt, CardExposed, Fact
 from models.judgements import DealerResult, HandResult, Review, RoundResult, SpotResult, Violation
 from models.layout import TableLayout
 from models.money import Cents
-from server.formatting import Formats
+from server.formatting import Formats, gain_of
 from server.report.citations import Book, Passage, deciding, passages, settled_by, wording
 from server.report.felt import CircleNote, LaidCard, Tone, draw_felt
 from server.report.markup import amount_cell, card_spans, picture, row, table, text_cell, tone
@@ -55,7 +55,7 @@ def _top(story: RoundStory, formats: Formats) -> str:
     elif found:
         badges.append(_badge(counted(found, "violation"), "bad"))
     house = (
-        f'<span class="house {tone(result.net)}">house {escape(formats.signed(result.net))}</span>'
+        f'<span class="house {tone(result.net)}">house {escape(gain_of(result, formats))}</span>'
     )
     return f'<div class="top"><h2>Round {result.round}</h2>{"".join(badges)}{house}</div>'
 

@@ -7,7 +7,9 @@ from typing import Final
 
 from fpdf import FPDF
 from fpdf.enums import MethodReturnValue
+from fpdf.fonts import TTFFont
 
+from server import report
 from server.report.tags import Tags
 
 Ink = tuple[int, int, int]
@@ -25,6 +27,7 @@ _LINE: Final = (190, 200, 194)
 FAMILY: Final = "DejaVu"
 """Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew, Arabic; no Chinese, Japanese or Korean."""
 _FONTS: Final = {"": "DejaVuSans.ttf", "B": "DejaVuSans-Bold.ttf"}
+_LACKED: Final = "[U+…] stands for a character that the typefaces of this paper lack."
 _FOOT_SIZE: Final = 6.5
 _PAGES: Final = "{nb}"
 """fpdf2 puts the number of pages there at the end."""
@@ -33,8 +36,27 @@ _PAGES: Final = "{nb}"
 def add_typefaces(pdf: FPDF) -> None:
     """Let a PDF be written in the shipped typefaces; what it uses of them is embedded."""
     for style, name in _FONTS.items():
-        with as_file(files("server.report").joinpath("fonts", name)) as path:
+        with as_file(files(report).joinpath("fonts", name)) as path:
             pdf.add_font(FAMILY, style, path)
+
+
+class TypefaceLetters:
+    """Which characters the typefaces have; evidence never loses one without a word."""
+
+    def __init__(self, pdf: FPDF) -> None:
+        self._known = frozenset.intersection(
+            *(frozenset(font.cmap) for font in pdf.fonts.values() if isinstance(font, TTFFont))
+        ) | {ord("\n"), ord("\t")}
+        self.lacked = False
+
+    def printable(self, text: str) -> str:
+        """Return the text with each character that has no glyph as its number, ``[U+5F20]``."""
+        if self._known.issuperset(map(ord, text)):
+            return text
+        self.lacked = True
+        return "".join(
+            letter if ord(letter) in self._known else f"[U+{ord(letter):04X}]" for letter in text
+        )
 
 
 def moment(at_ns: int) -> datetime:
@@ -52,6 +74,7 @@ class Sheets(FPDF):
         self.set_margins(LEFT, TOP)
         self.set_auto_page_break(False)
         add_typefaces(self)
+        self._letters = TypefaceLetters(self)
         self.set_title(title)
         self.set_producer("Pitwatch")
         self.set_lang("en")
@@ -69,7 +92,8 @@ class Sheets(FPDF):
         with self.tags.artifact():
             down = self.h - FOOT + 16
             self.rule(down - 10)
-            for at, line in enumerate(self.wrapped(self._foot, _FOOT_SIZE, self.across - 50)):
+            foot = f"{self._foot} {_LACKED}" if self._letters.lacked else self._foot
+            for at, line in enumerate(self.wrapped(foot, _FOOT_SIZE, self.across - 50)):
                 self.put(LEFT, down + at * 8.5, line, _FOOT_SIZE, ink=QUIET)
             self.set_xy(LEFT + self.across - 60, down - 6)
             self.cell(60, 8, f"{self.page} of {_PAGES}", align="R")
@@ -93,7 +117,7 @@ class Sheets(FPDF):
     ) -> None:
         """Write one line, its base ``down`` from the top; hearts and diamonds are red."""
         self.set_font(FAMILY, "B" if bold else "", size)
-        for is_red, run in groupby(text, lambda letter: letter in "♥♦"):
+        for is_red, run in groupby(self._letters.printable(text), lambda letter: letter in "♥♦"):
             part = "".join(run)
             self.set_text_color(*(RED if is_red else ink))
             self.text(x, down, part)
@@ -102,10 +126,11 @@ class Sheets(FPDF):
     def wide(self, text: str, size: float, *, bold: bool = False) -> float:
         """Return how wide a line is."""
         self.set_font(FAMILY, "B" if bold else "", size)
-        return float(self.get_string_width(text))
+        return float(self.get_string_width(self._letters.printable(text)))
 
     def wrapped(self, text: str, size: float, most: float, *, bold: bool = False) -> list[str]:
         """Break a text into lines no wider than ``most``; a word too wide is cut."""
+        text = self._letters.printable(text)
         if "\n" not in text and self.wide(text, size, bold=bold) <= most:
             return [text]
         self.set_font(FAMILY, "B" if bold else "", size)

@@ -19,6 +19,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from models.house import House
 from server.integration.config import PlacedIntegration
 from server.integration.relay import relaying
+from server.live.sending import Target
 from server.report.certificate import Identity
 from server.service import (
     clause_routes,
@@ -51,6 +52,7 @@ from server.service.guard import guarded
 from server.service.incident_queue import Queue
 from server.service.index import Index
 from server.service.limits import Limiter, Limits
+from server.service.own_journals import OwnJournals, keep_covered, own_journals
 from server.service.passwords import PasswordRules
 from server.service.people import Right, Role, TwoPeople
 from server.service.records import Records
@@ -94,6 +96,8 @@ class Setup:
     passwords: PasswordRules = field(default_factory=PasswordRules)
     identity: Identity | None = None
     """Who signs PDF reports; where it is not given, a certificate that the state folder keeps."""
+    checkpoints: tuple[Target, ...] = ()
+    """Where checkpoints of the service's own journals go."""
     integration: PlacedIntegration | None = None
     """To whom it is told what happens; where it is not given, to nobody."""
     house: House = field(default_factory=House)
@@ -109,31 +113,11 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        app.state.records = Records.open(
-            setup.state, clock, hasher, setup.guarded_roles, setup.passwords
-        )
-        app.state.cases = Cases.open(setup.state)
-        app.state.queue = Queue(app.state.floor, app.state.cases, clock.now_ns())
-        following = asyncio.create_task(app.state.floor.run(setup.poll_ns))
-        app.state.deciding, app.state.tallies = asyncio.Lock(), Tallies()
+        setup.state.mkdir(mode=0o700, parents=True, exist_ok=True)
         signer = app.state.signer = report_routes.report_signer(setup.state)
-        app.state.report_identity = setup.identity or report_routes.report_identity(
-            setup.state, signer, clock.now_ns()
-        )
-        queueing = asyncio.create_task(app.state.queue.run())
-        counting = asyncio.create_task(_count_strangers(app.state.records, clock))
-        try:
-            async with _telling(setup, app.state.floor, clock, meters):
+        with own_journals(signer, setup.checkpoints, clock) as own:
+            async with _living(app, setup, clock, hasher, own):
                 yield
-        finally:
-            for task in (following, queueing, counting):
-                task.cancel()
-                with suppress(asyncio.CancelledError):
-                    await task
-            await app.state.records.note_counted(clock.now_ns(), all_of_it=True)
-            app.state.floor.index.close()
-            await app.state.cases.close()
-            await app.state.records.close()
 
     app = FastAPI(
         title="Pitwatch",
@@ -176,6 +160,46 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
     app.add_middleware(Shell, meters=meters, clock=clock, is_secure=setup.is_secure)
     app.openapi = lambda: document(app)  # type: ignore[method-assign]
     return app
+
+
+@asynccontextmanager
+async def _living(
+    app: FastAPI,
+    setup: Setup,
+    clock: Clock,
+    hasher: PasswordHasher | None,
+    own: OwnJournals,
+) -> AsyncIterator[None]:
+    app.state.records = Records.open(
+        setup.state,
+        clock,
+        hasher,
+        setup.guarded_roles,
+        setup.passwords,
+        journal=own.opened,
+    )
+    app.state.cases = Cases.open(setup.state, own.opened)
+    app.state.queue = Queue(app.state.floor, app.state.cases, clock.now_ns())
+    following = asyncio.create_task(app.state.floor.run(setup.poll_ns))
+    app.state.deciding, app.state.tallies = asyncio.Lock(), Tallies()
+    app.state.report_identity = setup.identity or report_routes.report_identity(
+        setup.state, app.state.signer, clock.now_ns()
+    )
+    queueing = asyncio.create_task(app.state.queue.run())
+    covering = asyncio.create_task(keep_covered(own, app.state.records, app.state.cases))
+    counting = asyncio.create_task(_count_strangers(app.state.records, clock))
+    try:
+        async with _telling(setup, app.state.floor, clock, app.state.meters):
+            yield
+    finally:
+        for task in (following, queueing, covering, counting):
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+        await app.state.records.note_counted(clock.now_ns(), all_of_it=True)
+        app.state.floor.index.close()
+        await app.state.cases.close()
+        await app.state.records.close()
 
 
 async def _count_strangers(records: Records, clock: Clock) -> None:
@@ -233,4 +257,7 @@ async def metrics(request: Request) -> Response:
         meters.violations.labels(view.session).set(view.violations)
         at_fault = () if view.presence == "recorded" else view.troubles
         meters.faults.labels(view.session).set(len(at_fault) + (view.fault is not None))
+        session = floor.session(view.session)
+        if session is not None and view.presence != "recorded":
+            meters.tell_clock(view.session, session.clock)
     return Response(generate_latest(meters.registry), media_type=CONTENT_TYPE_LATEST)

@@ -5,10 +5,10 @@ who took it, what they said of it, and why it was closed.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final, Self, TypeAlias
+from typing import Final, Self, TypeAlias, get_args
 
 import msgspec
 from msgspec.structs import replace
@@ -98,6 +98,8 @@ AnyCaseEvent: TypeAlias = (
     | DecisionApproved
     | DecisionDeclined
 )
+_TYPES: Final = frozenset(str(kind.__struct_config__.tag) for kind in get_args(AnyCaseEvent))
+"""The journal also says what a restart found of itself."""
 _DECODER: Final = msgspec.json.Decoder(AnyCaseEvent)
 
 
@@ -160,8 +162,8 @@ class Cases:
         self._changed = asyncio.Event()
 
     @classmethod
-    def open(cls, folder: Path) -> Self:
-        """Open the chain in ``folder``, or begin it.
+    def open(cls, folder: Path, journal: Callable[[Path], Journal]) -> Self:
+        """Open the chain in ``folder``, or begin it, with ``journal``.
 
         Raises:
             TechnicianError: it is damaged, or the disk refuses it.
@@ -170,10 +172,9 @@ class Cases:
         thread = ThreadPoolExecutor(1, "cases")
         path = folder / CASES_FILE
         events = thread.submit(lambda: tuple(read_journal(path)) if path.exists() else ()).result()
-        opened = Journal.open if path.exists() else Journal.create
-        found = cls(thread, thread.submit(opened, path).result())
+        found = cls(thread, thread.submit(journal, path).result())
         for event in events:
-            if isinstance(event, UnknownEvent):
+            if isinstance(event, UnknownEvent) and event.type in _TYPES:
                 found._take(_DECODER.decode(event.body))
         return found
 
@@ -181,6 +182,14 @@ class Cases:
         """Seal the chain."""
         await asyncio.get_running_loop().run_in_executor(self._thread, self._journal.close)
         self._thread.shutdown()
+
+    async def checkpoint(self) -> None:
+        """Sign what was appended since the last checkpoint, and send that away.
+
+        Raises:
+            TechnicianError: the disk refuses it.
+        """
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._journal.checkpoint)
 
     async def note(self, event: AnyCaseEvent) -> Case:
         """Append an entry, durable on return; return what the incident's entries come to."""

@@ -123,7 +123,7 @@ async def find(
     if name is None:
         raise Problem(422, f"which table? Name one, such as {EXAMPLE}")
     if name not in names:
-        raise Problem(404, "there is no such table")
+        raise Problem(404, f"there is no table {name}")
     lookup = _Lookup(request, who, name)
     moments = [await lookup.moment(at_ns, reading.span_ns) for at_ns in reading.at_ns]
     if asked.day is None and asked.at_ns is None and all(one.round is None for one in moments):
@@ -172,7 +172,7 @@ async def round_at(request: Request, who: Who, table: str, time: str) -> Respons
     """
     now_ns, house = request.app.state.clock.now_ns(), house_of(request)
     if table not in [one.table for one in floor_of(request).tables()]:
-        raise Problem(404, "there is no such table")
+        raise Problem(404, f"there is no table {table}")
     if time.isascii() and time.isdigit() and int(time) < ENDLESS:
         return give(await _Lookup(request, who, table).moment(int(time)))
     try:

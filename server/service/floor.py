@@ -46,6 +46,7 @@ _SOURCES: Final = (
     "models/cards.py",
     "models/events.py",
     "models/judgements.py",
+    "server/service/clock_standing.py",
     "server/service/device_standing.py",
     "server/service/index.py",
     "server/service/session.py",

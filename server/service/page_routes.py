@@ -7,12 +7,14 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import PurePath
 from typing import Final
 from urllib.parse import quote
 
 from fastapi import APIRouter, FastAPI, Request, Response
 
+from server import service
 from server.service.problems import Problem, answer
 
 _KINDS: Final = {
@@ -20,6 +22,7 @@ _KINDS: Final = {
     ".html": "text/html",
     ".js": "text/javascript",
     ".svg": "image/svg+xml",
+    ".txt": "text/plain",
 }
 
 router = APIRouter(include_in_schema=False)
@@ -32,16 +35,20 @@ class _Part:
     tag: str
 
 
-def _read() -> Mapping[str, _Part]:
-    parts = {}
-    for file in files("server.service").joinpath("page").iterdir():
+def _read(folder: Traversable, above: str = "") -> dict[str, _Part]:
+    parts: dict[str, _Part] = {}
+    for file in folder.iterdir():
+        name = above + file.name
+        if file.is_dir():
+            parts |= _read(file, f"{name}/")
+            continue
         content = file.read_bytes()
         tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-        parts[file.name] = _Part(content, _KINDS[PurePath(file.name).suffix], tag)
+        parts[name] = _Part(content, _KINDS[PurePath(name).suffix], tag)
     return parts
 
 
-PARTS: Final = _read()
+PARTS: Final[Mapping[str, _Part]] = _read(files(service).joinpath("page"))
 
 
 @router.get("/")
@@ -50,7 +57,7 @@ async def console(request: Request) -> Response:
     return _given(request, "index.html")
 
 
-@router.get("/page/{name}")
+@router.get("/page/{name:path}")
 async def part(request: Request, name: str) -> Response:
     """Give a part of the page."""
     return _given(request, name)

@@ -25,8 +25,11 @@ from stream.checkpoints import utc
 from stream.clock import Clock
 from stream.journal import Journal, UnknownEvent
 
+ACTIVITY_FILE: Final = "activity.journal"
 FIRST_ACCOUNT: Final = "admin"
 PASSWORD_FILE: Final = "first-password"
+_PERSON_ACTED: Final = str(PersonActed.__struct_config__.tag)
+"""The journal also says what a restart found of itself."""
 _LEAST_FREE_BYTES: Final = 1 << 16
 """An entry with its log takes some 12 kB."""
 _SQLITE_FULL: Final = "database or disk is full"
@@ -65,12 +68,15 @@ class Records:
         hasher: PasswordHasher | None = None,
         guarded_roles: Collection[Role] = (),
         rules: PasswordRules | None = None,
+        *,
+        journal: Callable[[Path], Journal],
     ) -> Self:
         """Open the files of ``folder``, or make them.
 
         Where there is no account yet one is made, ``admin``; its password is written to the
         file ``first-password`` there, which goes when that password is changed. Accounts of
-        ``guarded_roles`` must have a second factor.
+        ``guarded_roles`` must have a second factor. ``journal`` opens the one of activity, or
+        begins it.
 
         Raises:
             TechnicianError: the activity journal is damaged or the disk refuses it.
@@ -78,9 +84,20 @@ class Records:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         thread = ThreadPoolExecutor(1, "records")
         files = thread.submit(
-            _opened, folder, clock, hasher or PasswordHasher(), guarded_roles, rules
+            lambda: _Files(
+                _accounts(folder, clock, hasher or PasswordHasher(), guarded_roles, rules),
+                journal(folder / ACTIVITY_FILE),
+            )
         ).result()
         return cls(folder, thread, files)
+
+    async def checkpoint(self) -> None:
+        """Sign what was done since the last checkpoint, and send that away.
+
+        Raises:
+            TechnicianError: the disk refuses it.
+        """
+        await self._do(lambda files: files.activity.checkpoint())
 
     async def close(self) -> None:
         """Close the files in order."""
@@ -182,19 +199,17 @@ def _refused(folder: Path, why: str) -> TechnicianError:
     )
 
 
-def _opened(
+def _accounts(
     folder: Path,
     clock: Clock,
     hasher: PasswordHasher,
     guarded_roles: Collection[Role],
     rules: PasswordRules | None,
-) -> _Files:
-    path = folder / "activity.journal"
-    journal = Journal.open(path) if path.exists() else Journal.create(path)
+) -> Accounts:
     accounts = Accounts.open(folder / "accounts.sqlite", clock, hasher, guarded_roles, rules)
     if not accounts.all():
         _make_first(folder / PASSWORD_FILE, accounts)
-    return _Files(accounts, journal)
+    return accounts
 
 
 def _make_first(file: Path, accounts: Accounts) -> None:
@@ -207,5 +222,9 @@ def _make_first(file: Path, accounts: Accounts) -> None:
 def _newest(journal: Journal, before_seq: int | None, limit: int) -> tuple[PersonActed, ...]:
     last = journal.last_seq if before_seq is None else before_seq - 1
     events = islice(journal.read(max(last - limit, 0)), min(limit, max(last, 0)))
-    bodies = [event.body for event in events if isinstance(event, UnknownEvent)]
+    bodies = [
+        event.body
+        for event in events
+        if isinstance(event, UnknownEvent) and event.type == _PERSON_ACTED
+    ]
     return tuple(msgspec.json.decode(body, type=PersonActed) for body in reversed(bodies))

@@ -30,6 +30,7 @@ from models.judgements import (
     RoundResult,
     RoundSettled,
 )
+from server.service.clock_standing import ClockStanding, followed
 from server.service.device_standing import DeviceStanding
 from server.service.ending import Ending
 from server.service.index import ENDLESS, Index, Key, Sought
@@ -115,6 +116,7 @@ class _Kept(msgspec.Struct, frozen=True, kw_only=True):
     round: int | None
     troubles: tuple[Trouble, ...]
     passed: tuple[PassedFault, ...]
+    clock: ClockStanding
     rows: tuple[tuple[int, int], ...]
     """Of each kind, how many there are and how many were ever made."""
 
@@ -139,6 +141,7 @@ class Session:
         self.table: str | None = None
         self.place = Place()
         self.fault: str | None = None
+        self.clock = ClockStanding()
         self._index = index
         self._is_worked_on = is_worked_on
         self._ending = ending
@@ -207,6 +210,7 @@ class Session:
             round=None if self._round is None else self._round.row.round,
             troubles=self._devices.troubles,
             passed=self._devices.passed,
+            clock=self.clock,
             rows=tuple((rows.count, rows.made) for rows in self._every_rows()),
         )
 
@@ -215,7 +219,7 @@ class Session:
         self._started_at, self._last_at = kept.started_at, kept.last_at
         self._fact_at = kept.fact_at
         self._closed, self._ended, self._undecided = kept.closed, kept.ended, kept.undecided
-        self._devices = DeviceStanding(kept.troubles, kept.passed)
+        self._devices, self.clock = DeviceStanding(kept.troubles, kept.passed), kept.clock
         for rows, (count, made) in zip(self._every_rows(), kept.rows, strict=True):
             rows.go_on(count, made)
         self._round = None if kept.round is None else self._own(kept.round)
@@ -403,6 +407,7 @@ class Session:
     def _take(self, event: AnyEvent) -> None:
         if isinstance(event, Observation):
             self._devices.take(event)
+            self.clock = followed(self.clock, event)
         if isinstance(event, RoundOpened):
             self._open(event)
         elif self._round is not None and isinstance(event, Fact):

@@ -10,6 +10,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from models.errors import PitwatchError
+from server.service.clock_standing import ClockStanding
 from stream.clock import Clock, elapsed_ns
 
 _HEADERS: Final = {
@@ -107,6 +108,24 @@ class Meters:
             ("session",),
             registry=self.registry,
         )
+        self.clock_synchronised = Gauge(
+            "pitwatch_session_clock_synchronised",
+            "1 while the clock of a table's machine is kept, 0 while it is not or cannot be asked.",
+            ("session",),
+            registry=self.registry,
+        )
+        self.clock_offset = Gauge(
+            "pitwatch_session_clock_offset_seconds",
+            "How far the wall clock is ahead of the table's, which is set to it at each start.",
+            ("session",),
+            registry=self.registry,
+        )
+        self.clock_steps = Gauge(
+            "pitwatch_session_clock_steps",
+            "Jumps of the clock of a table's machine in its journal.",
+            ("session",),
+            registry=self.registry,
+        )
         self.ready = Gauge(
             "pitwatch_ready", "1 once every journal was read to its end.", registry=self.registry
         )
@@ -125,8 +144,19 @@ class Meters:
             self.violations,
             self.faults,
             self.last_at,
+            self.clock_synchronised,
+            self.clock_offset,
+            self.clock_steps,
         ):
             gauge.clear()
+
+    def tell_clock(self, session: str, clock: ClockStanding) -> None:
+        """Tell of the clock of a table at work; of what its journal does not say, nothing."""
+        if clock.state is not None:
+            self.clock_synchronised.labels(session).set(clock.state == "synchronised")
+        if clock.offset_ns is not None:
+            self.clock_offset.labels(session).set(clock.offset_ns / 1e9)
+        self.clock_steps.labels(session).set(clock.steps)
 
 
 class Shell:

@@ -17,6 +17,8 @@ from server.service.video_routes import recorded, video_of
 
 MARGIN_NS: Final = 3_000_000_000
 """How much before and after the round goes with it."""
+_HASHED_WITHIN_NS: Final = 20_000_000_000
+"""How far the recorded bytes may go beyond the span: they are hashed, and taken, 10 s at a time."""
 
 IN_USE: Final = "{} may still be in use; ask again once a new shoe is started or the session ends"
 _PLAIN: Final = frozenset(ascii_letters + digits + "-._")
@@ -60,7 +62,10 @@ async def evidence(request: Request, who: Who, incident: str) -> Response:
         raise Problem(409, IN_USE.format("its shoe"))
     found = await recorded(request, session, row.at)
     asked = await asyncio.to_thread(round_asked, session.path, row.round, MARGIN_NS)
-    await _check_past(request, session, asked)
+    reach_ns = MARGIN_NS + _HASHED_WITHIN_NS
+    await _check_past(
+        request, session, await asyncio.to_thread(round_asked, session.path, row.round, reach_ns)
+    )
     made_ns = request.app.state.clock.now_ns()
     async with video_of(request).gate:
         content = await asyncio.to_thread(

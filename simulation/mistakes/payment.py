@@ -15,7 +15,7 @@ _TRAY: Final = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class _Wrong:
-    """A hand, and how far off it is paid: so much flat, of its stake, and of what is due."""
+    """A hand, and how far off it is paid: in cents, in shares of its stake, and of what is due."""
 
     cards: str
     flat: Cents = 0

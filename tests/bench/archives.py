@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stream.clock import elapsed_ns
+from tests.bench.record import Claim, add_option, record
 from tests.server.evenings import evening, lines
 
 BLOCK_ROUNDS = 200
@@ -23,7 +24,9 @@ def main() -> None:
     """Settle a file of each size and print what it took."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, nargs="+", default=[10_000, 100_000])
+    add_option(parser)
     arguments = parser.parse_args()
+    claims: list[Claim] = []
     block = lines(evening(BLOCK_ROUNDS, 7))
     print(f"{'rounds':>10}{'MB':>8}{'wall s':>9}{'cpu s':>8}{'rounds/s':>10}{'RSS MB':>8}")
     with tempfile.TemporaryDirectory() as folder:
@@ -35,6 +38,14 @@ def main() -> None:
             size_mb = file.stat().st_size / 1e6
             speed = f"{rounds / cpu_s:>10,.0f}{rss_mb:>8.0f}"
             print(f"{rounds:>10,}{size_mb:>8.0f}{wall_s:>9.1f}{cpu_s:>8.1f}{speed}", flush=True)
+            claims += [
+                Claim(
+                    f"{rounds:,} rounds, {size_mb:,.0f} MB: processor time", round(cpu_s, 1), "s"
+                ),
+                Claim(f"{rounds:,} rounds, {size_mb:,.0f} MB: most memory", round(rss_mb), "MB"),
+            ]
+    if arguments.record:
+        record("archives", claims)
 
 
 def settled(file: Path, more: Sequence[str] = ()) -> tuple[float, float, float]:

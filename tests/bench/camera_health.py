@@ -1,4 +1,4 @@
-"""How soon a camera's faults are told, and how often for nothing.
+"""How soon a camera's faults are reported, and how many reports are false.
 
 ``python -m tests.bench.camera_health --seeds 4`` films sessions, each with its own deck, felt,
 camera pose, light and noise, watches them as they are, and again with one fault after another
@@ -134,7 +134,7 @@ DAMAGES: Final[dict[str, tuple[Damage | None, str | None]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What was told of one film: the delay of the fault put in, and faults that were not there."""
+    """The reports of one film: the delay of the fault put in, and faults that were not there."""
 
     delay_s: float | None
     false: tuple[str, ...]

@@ -22,6 +22,7 @@ from server.verdicts import Verdicts
 from settlement import COMPILED
 from settlement.engine import Engine
 from stream.journal import Journal, verify_journal
+from tests.bench.record import Claim, add_option, record
 from tests.server.evenings import evening
 
 _DOUBT = Review("neither the shoe nor the camera read a card", ("KS", "QS"), ())
@@ -75,7 +76,9 @@ def main() -> None:
     """Print a line a session."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, nargs="+", default=[60, 500])
+    add_option(parser)
     asked = parser.parse_args()
+    claims: list[Claim] = []
     print(f"the engine is {'compiled' if COMPILED else 'interpreted'}")
     with tempfile.TemporaryDirectory() as folder:
         for rounds in asked.rounds:
@@ -85,6 +88,17 @@ def main() -> None:
                 f"({live / verified:.1f} times verifying it), closed {closed:.0f} ms, "
                 f"verified in {verified:.0f} ms"
             )
+            claims += [
+                Claim(f"{rounds:,} rounds, {entries:,} entries: at the table", round(live), "ms"),
+                Claim(
+                    f"{rounds:,} rounds: at the table, against verifying the journal",
+                    round(live / verified, 1),
+                    "times",
+                ),
+                Claim(f"{rounds:,} rounds: in the closed journal", round(closed), "ms"),
+            ]
+    if asked.record:
+        record("deciding", claims)
 
 
 if __name__ == "__main__":

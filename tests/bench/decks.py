@@ -35,7 +35,7 @@ _NEAR_DEG = 12.0
 
 @dataclass
 class Tally:
-    """Counts of sightings that tell of a card on the felt."""
+    """Counts of sightings that match a card on the felt."""
 
     faces: int = 0
     doubted: int = 0
@@ -47,7 +47,7 @@ class Tally:
     """Of every sighting: whether it lies face up, and how well it fits the deck."""
 
     def add(self, seen: Sightings, truth: dict[int, Shown], confident_p: float) -> None:
-        """Count the sightings of one still that tell of a card."""
+        """Count the sightings of one still that match a card."""
         for at, card in truth.items():
             strange = seen.deck_fit is not None and float(seen.deck_fit[at]) < FOREIGN_FIT
             if seen.deck_fit is not None:
@@ -67,7 +67,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Told:
-    """A reader that says again what was read."""
+    """A reader that returns again what was read."""
 
     seen: Sightings
     confident_p: float
@@ -111,7 +111,7 @@ def stills(
 
 
 def told_of(seen: Sightings, felt: Felt, lying: Sequence[Shown]) -> dict[int, Shown]:
-    """Which sighting tells of which card, by place alone."""
+    """Which sighting matches which card, by place alone."""
     found: dict[int, Shown] = {}
     for at, corners in enumerate(seen.corners_px):
         pose, _ = felt.pose(corners.astype(np.float64))

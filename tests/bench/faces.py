@@ -37,7 +37,7 @@ def fresh(decks: tuple[str, ...], count: int, seed: int) -> Pieces:
 
 
 def line(network: Network, name: str, faces: Pieces, count: int) -> str:
-    """Read so many cuts of faces, and say how they were read."""
+    """Read this many cuts of faces, and return how they were read as text."""
     gains: dict[str, list[NDArray[np.float64]]] = {"rank": [], "suit": []}
     right: dict[str, list[NDArray[np.bool_]]] = {"rank": [], "suit": []}
     with patch.multiple(face_shelf, TURNED=0.0, OVERLAID=0.0):

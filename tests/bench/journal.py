@@ -19,6 +19,7 @@ from stream.clock import HostClock, elapsed_ns
 from stream.copies import backup_journal
 from stream.journal import Checkpoints, Journal, verify_journal
 from stream.signing import Signer
+from tests.bench.record import Claim, add_option, record
 
 EVENT = ShoeCardRead(
     source="shoe", at=1, table="BJ-07", card=Card("8S"), draw=1, raw="05314481b8033446"
@@ -48,12 +49,13 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--events", type=int, default=5000)
-    parser.add_argument("--events", type=int, default=5000)
     parser.add_argument("--folder", help="on the disk to measure; default the temporary one")
+    add_option(parser)
     given = parser.parse_args()
     events = given.events
     signer = Signer(Ed25519PrivateKey.generate())
     signed = Checkpoints(signer, HostClock(), entries=1000)
+    claims: list[Claim] = []
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         at = Path(folder)
         by_hand = _seconds(lambda: _by_hand(at / "lines", events))
@@ -67,6 +69,12 @@ def main() -> None:
         ):
             seconds = by_hand if work is None else _seconds(work)
             print(f"{name:34} {seconds:7.2f} {events / seconds:9.0f} {seconds / by_hand:10.2f}")
+            claims += [
+                Claim(name, round(events / seconds), "events/s"),
+                Claim(f"{name}, time against lines by hand", round(seconds / by_hand, 3), "times"),
+            ]
+    if given.record:
+        record("journal", claims)
 
 
 if __name__ == "__main__":

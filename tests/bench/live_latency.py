@@ -39,7 +39,7 @@ _Dealt = tuple[str | int, int, Card | None]
 
 @dataclass
 class Heard:
-    """What the table said, and when it said it."""
+    """What the table reported, and when."""
 
     clock: HostClock
     facts: list[tuple[int, CardDealt]] = field(default_factory=list)
@@ -47,7 +47,7 @@ class Heard:
     left_out: int = 0
 
     def take(self, event: Event) -> None:
-        """Note an entry as it is told."""
+        """Note an entry as it is published."""
         now_ns = self.clock.now_ns()
         match event:
             case CardDealt():

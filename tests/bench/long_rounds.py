@@ -76,7 +76,7 @@ def begun() -> list[AnyFact]:
 
 
 def settled_ms(shape: tuple[AnyFact, ...], facts: int, clock_ns: Callable[[], int]) -> float:
-    """Return how long a round of so many facts takes to settle."""
+    """Return how long a round of this many facts takes to settle."""
     record = [*begun(), *islice(cycle(shape), facts), RoundClosed()]
     engine = Engine(house("kansas-shoe").rules)
     began = clock_ns()

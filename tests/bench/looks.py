@@ -39,7 +39,7 @@ class Look:
 
     @property
     def right(self) -> bool:
-        """Whether the face was told."""
+        """Whether the face was read rightly."""
         return self.told is self.face
 
 

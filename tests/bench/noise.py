@@ -73,11 +73,11 @@ class Rates:
     """Share of cards at which a burst begins: two seconds at ten times the rates."""
 
     def times(self, factor: float) -> "Rates":
-        """Return these rates, each so many times as great."""
+        """Return these rates multiplied by ``factor``."""
         return Rates(*(min(1.0, rate * factor) for rate in astuple(self)))
 
     def only(self, names: Sequence[str]) -> "Rates":
-        """Return the rates named, the others being nought."""
+        """Return the rates named, the others zero."""
         return Rates(*(getattr(self, f.name) * (f.name in names) for f in fields(self)))
 
 
@@ -196,7 +196,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """One session as it happened, and what spoilt sensors told of it."""
+    """One session as it happened, and what spoilt sensors reported of it."""
 
     rules: Rulebook
     layout: TableLayout
@@ -384,7 +384,7 @@ def table_row(name: str, counts: Counter[str]) -> str:
 
 
 def most_likely(seen: int) -> float:
-    """Return how many one must reckon with where so many were seen, at 95% (Poisson).
+    """Return the upper 95% bound (Poisson) of the mean where this many were seen.
 
     Where none was seen that is 3.0, the rule of three.
     """

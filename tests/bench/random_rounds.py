@@ -25,7 +25,7 @@ _SHOWN = 3
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run what the command line asks for; 1 if anything was settled otherwise than reckoned."""
+    """Run what the command line asks for; 1 if anything was settled otherwise than expected."""
     asked = _parser().parse_args(argv)
     names = IDS if asked.rulebook == "all" else (asked.rulebook,)
     books = [rules(name) for name in names]

@@ -1,8 +1,9 @@
-"""How fast the relay tells: beside bare posts to the same receiver, and from journal to receiver.
+"""How fast the relay delivers: against bare posts to a receiver, and from journal to receiver.
 
 Run ``python -m tests.bench.relaying``.
 """
 
+import argparse
 import tempfile
 import time
 from http.client import HTTPConnection
@@ -12,6 +13,7 @@ from typing import Final
 
 from models.events import RoundOpened
 from stream.journal import Journal
+from tests.bench.record import Claim, add_option, record
 from tests.server.integration.receivers import receiving
 from tests.server.integration.relays import configured, hook, relaying
 from tests.server.service.house import until, write
@@ -70,11 +72,27 @@ def waits_ms() -> list[float]:
 
 def main() -> None:
     """Print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_option(parser)
+    asked = parser.parse_args()
     posts, messages = bare(), relayed()
     print(f"bare posts            {posts:8.0f} a second")
     print(f"signed and noted      {messages:8.0f} a second, {messages / posts:.2f} of it")
     cuts = quantiles(waits_ms(), n=100)
     print(f"journal to receiver   {cuts[49]:8.1f} ms median, {cuts[98]:.1f} ms 99th percentile")
+    if asked.record:
+        claims = (
+            Claim("bare posts, one connection", round(posts), "a second"),
+            Claim(
+                "webhooks: signed, one after another, each noted on disk",
+                round(messages),
+                "a second",
+            ),
+            Claim("webhooks against bare posts", round(messages / posts, 2), "times"),
+            Claim("from the journal's entry to the receiver, median", round(cuts[49], 1), "ms"),
+            Claim("from the journal's entry to the receiver, 99%", round(cuts[98], 1), "ms"),
+        )
+        record("relaying", claims)
 
 
 if __name__ == "__main__":

@@ -75,7 +75,7 @@ def _took(do: Callable[[], T]) -> tuple[float, T]:
 
 
 def measure(rounds: int, folder: Path, *, whole: bool) -> None:
-    """Print what a start takes after so many rounds."""
+    """Print what a start takes after this many rounds."""
     table = Table(folder / str(rounds), 1, rounds)
     placed, clock = read_config(table.place / "table.toml"), HostClock()
     due = Checkpoints(Signer.read(table.place / "table.key"), clock)

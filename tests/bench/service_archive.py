@@ -96,7 +96,7 @@ def _write(folder: Path, days: int) -> int:
 
 
 def _played(table: int) -> Iterator[list[Event]]:
-    """Yield a day's rounds: facts, what the engine says of them, and the ledger."""
+    """Yield a day's rounds: facts, the engine's results, and the ledger."""
     rules = rules_for("kansas-shoe")
     engine, name = Engine(rules), f"BJ-{table:02}"
     style = replace(style_of(random.Random(table)), marked=True)

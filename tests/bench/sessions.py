@@ -17,6 +17,7 @@ from server.stopwatch import Stopwatch
 from simulation.session import Settings, simulate
 from stream.clock import elapsed_ns
 from stream.journal import Journal
+from tests.bench.record import NETWORKS, Claim, add_option, record
 from vision.reader import Reader
 from vision.scenes.decks import deck_ids
 from vision.scenes.look import Look, varied_look
@@ -47,6 +48,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rulebook", default="kansas-shoe")
     parser.add_argument("--plain", action="store_true", help="the usual look for all")
+    add_option(parser)
     arguments = parser.parse_args()
     every: list[Comparison] = []
     for seed in range(arguments.first, arguments.first + arguments.seeds):
@@ -67,6 +69,13 @@ def main() -> None:
         f"{counted.rounds} rounds: {counted.exact} exact ({share:.0%} without any review),"
         f" {counted.review} for review, {counted.wrong} wrong"
     )
+    if arguments.record:
+        claims = (
+            Claim("rounds settled exactly without review", counted.exact, of=counted.rounds),
+            Claim("rounds left to a person", counted.review, of=counted.rounds),
+            Claim("rounds wrong without a flag", counted.wrong, of=counted.rounds, most=0),
+        )
+        record("sessions", claims, networks=NETWORKS)
     sys.exit(1 if counted.wrong else 0)
 
 

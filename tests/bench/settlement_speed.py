@@ -173,7 +173,7 @@ def rival(name: str, python: str) -> float | None:
 
 
 def measure(sessions: int, long: int, python: str) -> Iterator[str]:
-    """Measure all there is, and tell of each as it is known."""
+    """Measure everything, and print each figure as it is known."""
     rules = house(RULEBOOK).rules
     with tempfile.TemporaryDirectory() as place:
         file = str(Path(place) / "facts.jsonl")

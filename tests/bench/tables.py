@@ -77,7 +77,7 @@ class Called:
 
     @property
     def right(self) -> bool:
-        """Whether the card was told."""
+        """Whether the card was called rightly."""
         return self.told is self.card
 
 

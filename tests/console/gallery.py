@@ -115,7 +115,8 @@ class Gallery:
     def _shot(self, at: Desk, name: str) -> None:
         if not self._is_asked(name):
             return
-        at.page.get_by_text("Reading…").wait_for(state="detached")
+        for waiting in ("Reading…", "Loading the video…"):
+            at.page.get_by_text(waiting).wait_for(state="detached")
         for image in at.page.locator("main img").all():
             with suppress(PlaywrightError):
                 image.scroll_into_view_if_needed(timeout=_SETTLED_MS)

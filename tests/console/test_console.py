@@ -293,8 +293,17 @@ def test_charts_have_their_figures_as_tables_too(officer: Desk) -> None:
     officer.go("charts")
     mistakes = officer.page.get_by_role("region", name="Mistakes by shift", exact=True)
     mistakes.get_by_text("As a table").click()
-    expect(mistakes.get_by_role("columnheader", name="Wrong payout")).to_be_visible()
+    expect(mistakes.get_by_role("columnheader", name="Wrong payout").last).to_be_visible()
     officer.shot("charts")
+
+
+def test_a_chart_names_the_figure_under_the_pointer(officer: Desk) -> None:
+    officer.go("charts")
+    pace = officer.page.get_by_role("region", name="Pace", exact=True)
+    figures = pace.locator(".u-series .u-value")
+    expect(figures.last).to_have_text("\N{EN DASH}")
+    pace.locator(".u-over").hover()
+    expect(figures.last).to_have_text(re.compile(r"\d"))
 
 
 def test_the_rules_in_force_are_shown_with_the_houses_own_words(officer: Desk) -> None:

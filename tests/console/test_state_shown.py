@@ -11,6 +11,8 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from models.events import CameraFault
+from models.money import dollars
+from server.formatting import Formats
 from stream.clock import HostClock
 from stream.journal import Journal
 from tests.console.busy_floor import shifted
@@ -21,22 +23,30 @@ from tests.server.service.house import House, house, until
 
 _COLOURS = """async () => {
     const { chart } = await import("/page/chart.js");
-    const points = (y) => [{ x: 1, y }, { x: 2, y }];
+    const hour = 3.6e12;
+    const points = (y) => [1, 2].map((one) => ({ x: one * hour, y }));
     const five = [1, 2, 3, 4, 5].map((one) => ({ name: `${one}`, points: points(one) }));
-    const told = (bars) => {
+    const painted = (canvas) => {
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        const found = new Set();
+        for (let at = 0; at < data.length; at += 4) {
+            found.add(`rgb(${data[at]}, ${data[at + 1]}, ${data[at + 2]})`);
+        }
+        return found;
+    };
+    const told = async (bars) => {
         const drawn = chart({ title: "t", about: "a", series: five, x: String, y: String, bars });
         document.querySelector("main").replaceChildren(drawn);
-        return [...drawn.querySelectorAll(".plot > g[class^=series]")].map((one) => {
-            const line = one.querySelector(".curve, .bar");
-            const style = getComputedStyle(line);
-            const mark = one.querySelector(".dot > :first-child, .hatch");
-            return {
-                colour: bars ? style.fill : style.stroke, dash: style.strokeDasharray,
-                mark: mark ? mark.tagName + (mark.getAttribute("d") ?? "") : "plain",
-            };
+        await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+        const seen = painted(drawn.querySelector("canvas"));
+        return [...drawn.querySelectorAll(".key svg")].map((one) => {
+            const colour = getComputedStyle(one.querySelector(".mark")).fill;
+            const dash = one.querySelector(".curve")?.getAttribute("stroke-dasharray");
+            const mark = one.querySelector(bars ? ".hatch" : ".mark").getAttribute("d");
+            return { colour, dash, mark, painted: seen.has(colour) };
         });
     };
-    return { lines: told(false), bars: told(true) };
+    return { lines: await told(false), bars: await told(true) };
 }"""
 _INDICES = """async () => {
     const { drawFelt } = await import("/page/felt.js");
@@ -128,11 +138,25 @@ def test_a_decision_is_told_as_what_was_done_and_is_no_signature(
         expect(officer.page.get_by_text(re.compile(r"\d s ago"))).to_have_count(0)
 
 
+@pytest.mark.parametrize("path", ["table/BJ-08", "incidents"])
+def test_a_moment_long_past_is_dated_once(officer: Desk, path: str) -> None:
+    officer.go(path)
+    expect(officer.page.get_by_text(re.compile("Jan 1, 2026, .* UTC")).first).to_be_visible()
+    expect(officer.page.get_by_text("(Jan 1, 2026)")).to_have_count(0)
+
+
+def test_a_loss_has_the_same_minus_on_the_page_and_in_a_sentence(officer: Desk) -> None:
+    written = """async () => (await import("/page/house.js"))
+        .amountOf(-500, { code: "USD", decimals: 2 })"""
+    assert officer.page.evaluate(written) == Formats().amount(-500) == dollars(-500)
+
+
 def test_no_two_series_of_a_chart_look_alike(officer: Desk) -> None:
-    drawn: dict[str, list[dict[str, str]]] = officer.page.evaluate(_COLOURS)
+    drawn: dict[str, list[dict[str, Any]]] = officer.page.evaluate(_COLOURS)
     for kind, ways in (("lines", ("colour", "dash", "mark")), ("bars", ("colour", "mark"))):
         for way in ways:
             assert len({one[way] for one in drawn[kind]}) == 5, (kind, way, drawn[kind])
+        assert all(one["painted"] for one in drawn[kind]), drawn[kind]
         colours = [rgb(one["colour"]) for one in drawn[kind]]
         assert min(apart(*pair) for pair in combinations(colours, 2)) > 70
 

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 from contextlib import closing
 from pathlib import Path
+from time import sleep
 from typing import Final
 
 import pytest
@@ -14,7 +15,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from models.events import RoundOpened
 from server.integration.store import RelayStore
-from stream.journal import Journal, read_journal, verify_journal
+from server.live.sending import Sender, target_at
+from stream.clock import SimulatedClock
+from stream.journal import Checkpoints, Journal, read_journal, verify_journal
 from tests.deploy.test_monitoring import BACKUP
 from tests.deploy.tools import DEPLOY, PITWATCH, said, sound, tool
 from tests.faults.test_disks import needs_mounts
@@ -210,6 +213,108 @@ def test_a_damaged_journal_makes_no_backup_and_leaves_the_last_one(
     assert "BJ-08.journal" in run.stderr
     folders = [path for path in (tmp_path / "backups").iterdir() if path.is_dir()]
     assert folders == [first]
+
+
+def commanded(*words: Path | str) -> "subprocess.CompletedProcess[str]":
+    """Run the program, its lines as long as they come."""
+    return said(PITWATCH, *words, env={**os.environ, "COLUMNS": "2000"})
+
+
+def test_a_flipped_bit_in_an_old_backup_is_found_and_named_in_one_line(
+    site: Path, tmp_path: Path
+) -> None:
+    backups = tmp_path / "backups"
+    for day in range(1, 4):
+        shutil.copytree(site / "backup", backups / f"2026060{day}T200000Z")
+    assert commanded("backup", "verify", backups).stdout == "intact  3 of 3 backups\n"
+    file = backups / "20260601T200000Z" / "journals" / "BJ-09.journal"
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    run = commanded("backup", "verify", backups)
+    damaged, intact = run.stdout.splitlines()
+    assert (run.returncode, intact) == (2, "intact  2 of 3 backups")
+    assert f"{file}: it does not verify: its checksum is not the backup's" in damaged
+    assert commanded("backup", "verify", backups / "20260602T200000Z").returncode == 0
+
+
+@pytest.mark.parametrize("name", ["journals/BJ-08.journal", "SHA256SUMS"])
+def test_a_file_that_went_from_an_old_backup_is_missed(
+    backup: Path, tmp_path: Path, name: str
+) -> None:
+    kept = tmp_path / "backups" / "20260601T200000Z"
+    kept.parent.mkdir()
+    backup.rename(kept)
+    (kept / name).unlink()
+    run = commanded("backup", "verify", kept.parent)
+    assert run.returncode == 2
+    assert "damaged" in run.stdout
+    assert name in run.stdout
+
+
+def test_a_folder_without_a_backup_proves_nothing(tmp_path: Path) -> None:
+    run = commanded("backup", "verify", tmp_path)
+    assert (run.returncode, "there is no backup" in run.stderr) == (2, True)
+
+
+def test_a_kill_in_the_middle_leaves_no_backup_and_is_said(data: Path, tmp_path: Path) -> None:
+    """It is killed as soon as it has begun to write, whatever it was at."""
+    backups = tmp_path / "backups"
+    backups.mkdir()
+    running = subprocess.Popen([PITWATCH, "backup", "make", data, backups])
+    while not list(backups.glob(".20*T*Z.part")) and running.poll() is None:
+        sleep(0.001)
+    running.kill()
+    running.wait()
+    (part,) = backups.glob(".20*T*Z.part")
+    assert commanded("backup", "verify", backups).returncode == 2, "a part is no backup"
+    run = commanded("backup", "make", data, backups)
+    assert run.returncode == 0, run.stderr
+    assert run.stderr == f"{part}: an interrupted backup, removed\n"
+    assert not part.exists()
+    assert commanded("backup", "verify", backups).stdout == "intact  1 of 1 backups\n"
+
+
+@needs_mounts
+def test_a_full_disk_makes_no_backup_and_is_said_in_one_line(data: Path, tmp_path: Path) -> None:
+    """The files of the site are some 250 kB; the disk has 100."""
+    small = tmp_path / "small"
+    small.mkdir()
+    script = (
+        'mount -t tmpfs -o size=100k tmpfs "$0"; "$1" backup make "$2" "$0"; status=$?; '
+        'find "$0" -mindepth 1 >&2; exit $status'
+    )
+    run = said("unshare", "-rm", "sh", "-c", script, small, PITWATCH, data)
+    assert run.returncode == 2
+    assert "full" in run.stderr or "No space left" in run.stderr
+    assert run.stderr.count("\n") == 1, "no file is left"
+    assert run.stdout == ""
+
+
+def test_the_drill_of_the_handbook_brings_everything_back(data: Path, tmp_path: Path) -> None:
+    """deploy/upgrade.md: back up, copy off site, lose the machine, verify, restore, verify."""
+    known = checkpointed(data)
+    made = backed_up(data, tmp_path / "backups")
+    away = tmp_path / "another machine"
+    shutil.copytree(tmp_path / "backups", away)
+    was = {file.name: verify_journal(file).head for file in data.rglob("*.journal")}
+    shutil.rmtree(data)
+    shutil.rmtree(tmp_path / "backups")
+    assert commanded("backup", "verify", away).returncode == 0
+    assert commanded("restore", away / made.name, data).returncode == 0
+    assert {file.name: verify_journal(file).head for file in data.rglob("*.journal")} == was
+    run = commanded("journal", "verify", data / "journals" / "BJ-10.journal", "--against", known)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def checkpointed(data: Path) -> Path:
+    """Have a table at the site whose checkpoints go to another place; return that file."""
+    elsewhere = data.parent / "BJ-10.checkpoints"
+    with Sender([target_at(str(elsewhere), data)]) as sender:
+        due = Checkpoints(None, SimulatedClock(), tell=sender.tell)
+        with Journal.create(data / "journals" / "BJ-10.journal", due) as journal:
+            journal.append_all(rounds(1, 5))
+    return elsewhere
 
 
 def test_backups_that_are_too_old_go_but_never_the_last_one(data: Path, tmp_path: Path) -> None:

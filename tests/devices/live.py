@@ -10,6 +10,7 @@ import msgspec
 from devices.cameras import Frame
 from devices.cameras.live import CameraConfig, LiveCamera
 from devices.link import ByteDevice, Tap
+from devices.presence import local_path
 from devices.registry import make_driver
 from devices.supervisor import Backoff, Budget, Say, Supervised, Supervisor
 from devices.transport import SerialTransport
@@ -19,7 +20,7 @@ from stream.journal import Journal
 from tests.devices.wires import SETTINGS
 
 MS = 1_000_000
-EAGER = Backoff(first_ns=5 * MS, most_ns=20 * MS, steady_ns=1000 * MS)
+EAGER = Backoff(first_ns=5 * MS, most_ns=20 * MS, steady_ns=1000 * MS, look_ns=5 * MS)
 """Waits for tests that pull the plug a hundred times."""
 
 
@@ -38,9 +39,10 @@ class LiveTable:
         self.clock = HostClock()
         self._journal = journal
         self._news = asyncio.Event()
-        unbounded = Budget(per_device=10_000, per_table=10_000)
+        chance = random.Random("jitter").random
+        budget = budget or Budget(per_device=10_000, per_table=10_000)
         self._supervisor = Supervisor(
-            self.clock, self._hear, random.Random("jitter").random, backoff, budget or unbounded
+            self.clock, self._hear, chance, backoff, budget, local_budget=budget
         )
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -109,6 +111,7 @@ class LiveTable:
             lambda: SerialTransport(str(port), 9600),
             self.clock,
             tap=tap,
+            path=local_path(str(port)),
             answer_ns=200 * MS,
         )
 
@@ -117,7 +120,8 @@ class _Noted:
     """A device of which the table knows when it was opened."""
 
     def __init__(self, device: Supervised, opened: Callable[[str], None]) -> None:
-        self._device, self._opened, self.source = device, opened, device.source
+        self._device, self._opened = device, opened
+        self.source, self.path = device.source, device.path
         self.fault = device.fault
 
     async def run(self, heard: Callable[[], None], say: Say) -> None:

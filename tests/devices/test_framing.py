@@ -14,6 +14,7 @@ from devices.shoes import angel_eye, line
 from models.cards import DECK, Card
 from models.events import ReaderFault, ShoeCardRead
 from tests.devices.wires import AT_NS, FRAMES, MARKS, SUITED, cut, said, streams
+from tests.thoroughness import ALL
 
 
 def meant(chunks: list[bytes], driver: str) -> list[Reading]:
@@ -67,7 +68,7 @@ def test_no_garbage_that_ends_before_a_line_loses_it(garbage: bytes, card: Card)
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
-@settings(max_examples=400)
+@settings(max_examples=400 if ALL else 100)
 @given(data=st.data())
 def test_a_single_changed_byte_never_makes_another_reading(
     driver: str, data: st.DataObject

@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from devices.presence import Node
 from devices.supervisor import SECOND_NS, Backoff, Budget, Say, Supervisor
 from devices.transport import LinkLost
 from models.errors import TechnicianError
@@ -22,8 +24,10 @@ class Flapping:
 
     source = "shoe"
 
-    def __init__(self, clock: SimulatedClock, script: list[int | None]) -> None:
-        self._clock, self._script = clock, script
+    def __init__(
+        self, clock: SimulatedClock, script: list[int | None], path: Path | None = None
+    ) -> None:
+        self._clock, self._script, self.path = clock, script, path
         self.opened_ns: list[int] = []
 
     async def run(self, heard: Callable[[], None], say: Say) -> None:
@@ -51,6 +55,33 @@ def kept(
     supervisor = Supervisor(clock, said.append, lambda: 1.0, backoff, budget)
     asyncio.run(supervisor.keep(device))
     return said, [at_ns - START_NS for at_ns in device.opened_ns]
+
+
+class Socket:
+    """Where a plug is in and out: a node of its own for each time."""
+
+    def __init__(self, clock: SimulatedClock, *plugged_s: tuple[float, float]) -> None:
+        self._clock, self._plugged_s = clock, plugged_s
+
+    def look(self, path: Path) -> Node | None:
+        """Return the node that is there now."""
+        now_s = (self._clock.now_ns() - START_NS) / SECOND_NS
+        for number, (begin_s, end_s) in enumerate(self._plugged_s):
+            if begin_s <= now_s < end_s:
+                return Node(0, number, 0, 0, 0, 0)
+        return None
+
+
+def watched(
+    script: list[int | None], *plugged_s: tuple[float, float], budget: Budget | None = None
+) -> tuple[list[Observation], list[float]]:
+    """As :func:`kept`, a device of this machine that is plugged in at times; tries in seconds."""
+    clock, said = SimulatedClock(START_NS), list[Observation]()
+    device = Flapping(clock, script, Path("/dev/shoe"))
+    look = Socket(clock, *plugged_s).look
+    supervisor = Supervisor(clock, said.append, lambda: 1.0, local_budget=budget, look=look)
+    asyncio.run(supervisor.keep(device))
+    return said, [(at_ns - START_NS) / SECOND_NS for at_ns in device.opened_ns]
 
 
 def told(said: list[Observation]) -> list[str]:
@@ -128,6 +159,49 @@ def test_no_window_holds_more_restarts_than_its_budget(
         within = [s for s, _, due_ns in granted if end_ns - window_ns < due_ns <= end_ns]
         assert len(within) <= per_table
         assert all(within.count(source) <= per_device for source in "abc")
+
+
+def test_a_local_device_is_tried_within_a_look_of_its_return_however_long_it_was_away() -> None:
+    for away_s in (0.6, 8.1, 119.9, 7200.2):
+        _, opened_s = watched([60], (0, 60), (60 + away_s, 1e6))
+        assert len(opened_s) == 2
+        assert 0 <= opened_s[1] - (60 + away_s) <= 0.25
+
+
+def test_a_local_device_that_is_away_is_not_tried() -> None:
+    said, opened_s = watched([60, None], (0, 60), (5000, 1e6))
+    assert told(said) == ["link_lost", "DeviceReturned"]
+    assert [opened_s[0], opened_s[1]] == [0, 5000]
+
+
+def test_a_local_device_that_does_not_open_is_tried_every_second_and_spends_nothing() -> None:
+    budget = Budget(per_device=1, per_table=1)
+    said, opened_s = watched([None] * 200, (0, 1e6), budget=budget)
+    assert told(said) == ["link_lost", "DeviceReturned"]
+    assert max(b - a for a, b in pairwise(opened_s)) <= 1.25
+
+
+def test_a_node_that_changes_is_tried_at_once() -> None:
+    _, opened_s = watched([None] * 20, (0, 10), (10, 1e6))
+    assert any(10 <= at_s <= 10.25 for at_s in opened_s)
+
+
+def test_a_local_device_that_comes_and_goes_spends_its_restarts() -> None:
+    budget = Budget(per_device=2, per_table=100, window_ns=100 * SECOND_NS)
+    said, opened_s = watched([1] * 4, (0, 1e6), budget=budget)
+    assert told(said).count("restarts_spent") == 1
+    assert opened_s[3] - opened_s[1] >= 99
+
+
+def test_a_device_behind_a_network_keeps_its_back_off() -> None:
+    clock, said = SimulatedClock(START_NS), list[Observation]()
+    device = Flapping(clock, [None] * 10)
+    looked = list[Path]()
+    supervisor = Supervisor(clock, said.append, lambda: 1.0, look=looked.append)
+    asyncio.run(supervisor.keep(device))
+    waits_ns = [b - a for a, b in pairwise(device.opened_ns)]
+    assert waits_ns == [Backoff().wait_ns(n, 1.0) for n in range(1, 11)]
+    assert looked == []
 
 
 @given(failures=st.integers(1, 10_000), chance=st.floats(0, 1))

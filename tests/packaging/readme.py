@@ -4,6 +4,7 @@ import signal
 from contextlib import ExitStack
 from typing import Final
 
+from server.exits import Exit
 from tests.packaging.running import Shell, answers, free_port, is_free
 from tests.packaging.wheel import ROOT
 
@@ -11,6 +12,7 @@ PORT: Final = 8707
 """Where a service listens unless it is told otherwise."""
 _SERVING: Final = ("pitwatch console", "pitwatch serve")
 _INDENT: Final = "    "
+_ENDS: Final = (Exit.CLEAN, Exit.FINDINGS, Exit.UNPROVEN)
 
 
 def commands() -> list[str]:
@@ -29,7 +31,7 @@ def run_commands(shell: Shell) -> None:
             elif line.endswith("&"):
                 background.enter_context(shell.beside(line.removesuffix("&").strip()))
             else:
-                shell.run(line)
+                shell.run(line, *_ENDS)
 
 
 def _serve(shell: Shell, line: str) -> None:

@@ -50,11 +50,13 @@ COMMANDS = (
     ("journal restore copy.journal examples/evening.journal", Exit.CLEAN),
     ("journal archive examples/evening.journal examples/demo", Exit.CLEAN),
     ("restore examples data", Exit.REFUSED),  # the examples are no backup
+    ("backup make examples backups", Exit.REFUSED),  # nor a site's data
+    ("backup verify examples", Exit.REFUSED),
     ("journal keys table.key", Exit.CLEAN),
     (FILM, Exit.CLEAN),
     ("replay filmed --journal filmed.journal", None),
     ("incident export filmed --round 1 --journal filmed.journal --out 1.zip", Exit.CLEAN),
-    ("incident verify 1.zip", Exit.FINDINGS),
+    ("incident verify 1.zip", Exit.UNPROVEN),
     ("calibrate filmed/overhead.mp4 filmed/layout.toml --picture check.png", Exit.CLEAN),
     ("read examples/table.jpg", Exit.CLEAN),
     ("rulebooks list", Exit.CLEAN),
@@ -133,7 +135,7 @@ def test_every_command_is_driven() -> None:
 
 def test_every_command_says_how_it_is_used(shell: Shell) -> None:
     code = "import sys, pitwatch, json; pitwatch.leave_out_working_directory();"
-    code += "from server.cli import run;"
+    code += "from pitwatch.server.cli import run;"
     code += "print(json.dumps([run([*words.split(), '--help']) for words in sys.argv[1:]]))"
     shell.run("pitwatch --help", Exit.CLEAN)
     words = " ".join(f"'{name}'" for name in every_command())

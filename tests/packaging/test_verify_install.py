@@ -10,7 +10,7 @@ from typing import Any
 from server.exits import Exit
 from tests.packaging.wheel import Installed
 
-NETWORK = "models/networks/reader.onnx"
+NETWORK = "pitwatch/models/networks/reader.onnx"
 
 
 def verified(installed: Installed, home: Path) -> tuple[int, dict[str, Any]]:
@@ -46,14 +46,14 @@ def test_changed_missing_and_added_files_are_named(installed: Installed, tmp_pat
     network[1000] ^= 1
     with (
         changed(site / NETWORK, bytes(network)),
-        changed(site / "settlement" / "extra.py", b""),
-        changed(site / "vision" / "scenes" / "art" / "decks.toml", None),
+        changed(site / "pitwatch" / "settlement" / "extra.py", b""),
+        changed(site / "pitwatch" / "vision" / "scenes" / "art" / "decks.toml", None),
     ):
         status, told = verified(installed, tmp_path)
     assert (status, told["state"]) == (Exit.REFUSED, "altered")
     assert told["changed"] == [NETWORK]
-    assert told["missing"] == ["vision/scenes/art/decks.toml"]
-    assert told["added"] == ["settlement/extra.py"]
+    assert told["missing"] == ["pitwatch/vision/scenes/art/decks.toml"]
+    assert told["added"] == ["pitwatch/settlement/extra.py"]
     assert told["program_hash"] != clean["program_hash"]
     assert told["networks"]["reader.onnx"] != clean["networks"]["reader.onnx"]
     assert verified(installed, tmp_path) == (Exit.CLEAN, clean)

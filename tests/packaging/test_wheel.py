@@ -8,10 +8,10 @@ from tests.packaging.wheel import ROOT, Installed
 
 
 def product_files() -> set[str]:
-    """Return every file of the tree's top-level packages, but for the tests'."""
+    """Return every file of the tree's packages, but for the tests', as the wheel places it."""
     packages = {init.parent for init in ROOT.glob("*/__init__.py")} - {ROOT / "tests"}
     return {
-        str(path.relative_to(ROOT))
+        str("pitwatch" / path.relative_to(ROOT if package.name != "pitwatch" else package))
         for package in packages
         for path in package.rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
@@ -25,14 +25,14 @@ def test_every_module_and_data_file_is_in_the_wheel(installed: Installed) -> Non
     assert sorted(expected - inside) == []
     assert sorted(inside - expected) == []
     for name in (
-        "settlement/reconcile/reconciler.py",
-        "server/report/style.css",
-        "server/service/page/index.html",
-        "server/demo/session/overhead.mp4",
-        "models/rulebooks/kansas-shoe.toml",
-        "models/layouts/five-spots.toml",
-        "models/networks/reader.onnx",
-        "vision/scenes/art/decks.toml",
+        "pitwatch/settlement/reconcile/reconciler.py",
+        "pitwatch/server/report/style.css",
+        "pitwatch/server/service/page/index.html",
+        "pitwatch/server/demo/session/overhead.mp4",
+        "pitwatch/models/rulebooks/kansas-shoe.toml",
+        "pitwatch/models/layouts/five-spots.toml",
+        "pitwatch/models/networks/reader.onnx",
+        "pitwatch/vision/scenes/art/decks.toml",
     ):
         assert name in inside
 
@@ -45,7 +45,7 @@ def test_every_package_says_that_it_is_typed(installed: Installed) -> None:
 
 
 def test_the_wheel_alone_is_imported(installed: Installed, tmp_path: Path) -> None:
-    code = "import models, server, settlement.reconcile as r; print(r.__file__, server.__file__)"
+    code = "from pitwatch import models, settlement; print(models.__file__, settlement.__file__)"
     for place in installed.python(code, tmp_path).split():
         assert Path(place).is_relative_to(installed.place)
     code = "import importlib.util; print(importlib.util.find_spec('tests'))"

@@ -128,3 +128,9 @@ def test_a_table_is_known_by_its_name_however_it_is_written(text: str, table: st
 def test_what_is_not_understood_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(InputRefused, match="expected"):
         means(text)
+
+
+def test_a_table_that_the_house_has_not_is_named() -> None:
+    with pytest.raises(InputRefused) as refused:
+        read_question("BJ-99 at 21:14", ["BJ-07"], House(), 0)
+    assert (refused.value.field, refused.value.found) == ("table", "'BJ-99'")

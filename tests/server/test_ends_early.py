@@ -144,7 +144,7 @@ def month(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Archives of journals that take several processes some seconds."""
     folder = tmp_path_factory.mktemp("month")
     for day in range(4):
-        for shift in range(4):
+        for shift in range(8):
             as_journal(folder / f"{day}" / f"{shift}.journal", evening(300, day))
         packed(folder / f"{day}", folder / f"{day}.tar")
     return folder

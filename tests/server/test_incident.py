@@ -139,8 +139,9 @@ def test_it_verifies_on_another_machine_with_the_fingerprint_alone(
         text=True,
         check=False,
     )
-    assert said.returncode == Exit.CLEAN, said.stderr
-    assert "intact" in said.stdout
+    assert said.returncode == Exit.UNPROVEN, said.stderr
+    assert "proven: table, times and 4 entries 5 to 8, by the table's key" in said.stdout
+    assert "not proven: the recordings" in said.stdout
 
 
 def test_every_single_bit_that_is_flipped_is_found(recorded: Recorded) -> None:
@@ -188,7 +189,7 @@ def test_who_makes_the_chain_anew_lacks_the_key(recorded: Recorded, tmp_path: Pa
     file = tmp_path / "forged.zip"
     file.write_bytes(data)
     assert run(["incident", "verify", str(file), "--key", recorded.fingerprint]) == Exit.REFUSED
-    assert run(["incident", "verify", str(file)]) == Exit.FINDINGS
+    assert run(["incident", "verify", str(file)]) == Exit.UNPROVEN
     # Putting the true key's name under it does not help either.
     files = files_of(data, tmp_path / "j.zip")
     proof = msgspec.json.decode(files[PROOF], type=Proof)
@@ -226,7 +227,10 @@ def test_the_command_finds_the_journal_and_holds_the_recording(
     assert run(["incident", "export", str(recorded.folder), *round_2]) == 0
     assert "4 events, 1 clip" in capsys.readouterr().out
     assert "exported to 2.zip" in (recorded.folder / HOLD_FILE).read_text()
-    assert run(["incident", "verify", str(out), "--key", recorded.fingerprint.upper()]) == 0
+    assert (
+        run(["incident", "verify", str(out), "--key", recorded.fingerprint.upper()])
+        == Exit.UNPROVEN
+    )
 
 
 def test_a_round_that_went_on_after_a_restart_is_one_file(
@@ -246,7 +250,8 @@ def test_a_round_that_went_on_after_a_restart_is_one_file(
     asked = ["--round", "2", "--margin", "0", "--out", str(out)]
     assert run(["incident", "export", str(place / "recordings" / "BJ-01-1"), *asked]) == 0
     assert "4 events, 2 clips" in capsys.readouterr().out
-    assert run(["incident", "verify", str(out), "--key", recorded.fingerprint]) == 0
+    verify = ["incident", "verify", str(out), "--key", recorded.fingerprint]
+    assert run([*verify, "--allow-unsigned"]) == Exit.CLEAN
     files = files_of(out.read_bytes(), tmp_path / "copy.zip")
     assert files["serial/shoe.cap"] == b"7000000000 0238\n"
     assert files["2/serial/shoe.cap"] == b"250000000 6c617465\n"

@@ -12,6 +12,7 @@ from models.events import AnyFact, CardDealt, RoundOpened
 from models.judgements import RoundSettled
 from server import crew
 from server.cli import run
+from server.formatting import Formats
 from settlement.hands import total
 from tests.server.evenings import as_file, as_journal, evening, judged
 
@@ -239,6 +240,7 @@ def test_a_round_under_review_is_counted_apart_and_not_in_the_houses_gain(
     run(["settle", str(EXAMPLE), "--rulebook", "kansas-shoe", "--json"])
     first, second = map(json.loads, capsys.readouterr().out.splitlines())
     second["status"] = "review"
+    second["spots"][0]["hands"][0]["net"] += 500
     record = tmp_path / "table.jsonl"
     settled = [json.dumps({"type": "round_settled", "result": one}) for one in (first, second)]
     record.write_text(told + "\n".join(settled) + "\n")
@@ -250,3 +252,7 @@ def test_a_round_under_review_is_counted_apart_and_not_in_the_houses_gain(
     run(asked)
     printed = " ".join(capsys.readouterr().out.split())
     assert "under review 1 round: the house's gain leaves them out" in printed
+    run(asked[:-1])
+    printed = " ".join(capsys.readouterr().out.split())
+    gain = Formats().signed(second["net"])
+    assert f"house {gain} if the review confirms it → {gain}" in printed

@@ -31,6 +31,8 @@ from models.events import (
 from models.judgements import AnyEvent, RoundResult, RoundSettled
 from server.comparison import compare_sessions, tally
 from server.exits import Exit
+from server.incident import packed, round_asked
+from server.incident_check import checked
 from server.live.config import Placed, layout_of, read_config
 from server.live.playing import Playing, played
 from server.live.record import TableRecord
@@ -46,8 +48,10 @@ from settlement.reconcile import Reconciler
 from simulation.session import simulate
 from stream.clock import ReplayClock
 from stream.journal import Journal, UnknownEvent, read_journal, verify_journal
+from stream.recorded import hashed_in
 from tests.devices.camera_servers import http_camera, jpeg_part, rtsp_camera, rtsp_lacks
 from tests.server.live_tables import SETTINGS, Run, Told
+from tests.server.test_recordings_hashed import is_of
 
 
 def replay_of(recording: Path, playing: Playing) -> Replayed:
@@ -150,14 +154,36 @@ def test_what_was_recorded_replays_to_what_settled_live(evening: Evening) -> Non
     assert replayed.recording.frames > 50
 
 
+def test_every_byte_that_was_recorded_is_hashed_in_the_journal(evening: Evening) -> None:
+    folder = evening.run.recording
+    assert folder is not None
+    entries = [one for one in hashed_in(evening.journal) if one.folder == folder.name]
+    pieces = [piece for one in entries for piece in one.pieces]
+    assert pieces
+    for file in (*folder.glob("*.cap"), *folder.glob("*.mp4"), folder / "session.toml"):
+        data = file.read_bytes()
+        own = [piece for piece in pieces if piece.file == file.name]
+        hashed = b"".join(data[one.from_byte : one.to_byte] for one in own if is_of(one, folder))
+        assert hashed == data, file.name
+
+
+def test_an_incident_of_a_live_round_is_proven_down_to_its_bytes(evening: Evening) -> None:
+    assert evening.run.recording is not None
+    asked = round_asked(evening.journal, 1, 0)
+    data = packed(evening.run.recording, evening.journal, asked, 1)
+    assert checked(data, Path("live")).recordings == ()
+
+
 def test_a_run_broken_off_after_any_entry_comes_to_the_same(evening: Evening) -> None:
     with Journal.open(evening.journal) as journal:
-        whole = [event for event in journal.read() if not isinstance(event, UnknownEvent)]
+        entries = list(journal.read())
+    whole = [event for event in entries if not isinstance(event, UnknownEvent)]
     placed = read_config(evening.playing.config)
-    for kept in range(len(whole) + 1):
+    for kept in range(len(entries) + 1):
+        to_come = [event for event in entries[kept:] if not isinstance(event, UnknownEvent)]
         with Journal.in_memory() as journal:
-            journal.append_all(replace(event, seq=None) for event in whole[:kept])
-            go_on(journal, placed, whole[kept:])
+            journal.append_all(replace(event, seq=None) for event in entries[:kept])
+            go_on(journal, placed, to_come)
             again = [event for event in journal.read() if not isinstance(event, UnknownEvent)]
         assert concluded(again) == concluded(whole), f"broken off after entry {kept}"
         assert observed(again) == observed(whole)

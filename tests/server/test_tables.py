@@ -44,6 +44,8 @@ def test_an_unknown_card_says_what_it_decides(
     assert "? spot 1: win +25.00 if the hand's unknown card is an ace or a ten" in lines
     assert "2 0 10♣ 6♣ 10.00 lose -10.00 lose.takes" in lines
     assert any(line.startswith("open 1 round not final") for line in lines)
+    (money,) = (line for line in lines if line.startswith("money "))
+    assert money.endswith("on the hands that are settled")
 
 
 def test_a_card_that_was_due_is_named_where_the_hand_waits_for_it(
@@ -93,6 +95,14 @@ def test_the_totals_count_suspected_violations_apart_from_certain_ones() -> None
     assert "1 violation 1 suspected violation in review 1 not final" in both
 
 
+def test_the_totals_say_over_how_many_settled_rounds_the_house_gained() -> None:
+    gain = Formats().signed(DEALER_OVERDREW.net)
+    both = totals(DEALER_OVERDREW, in_review(DEALER_OVERDREW))
+    assert f"2 rounds house {gain} over 1 settled round 1 violation" in both
+    assert "house 0.00 over 0 settled rounds" in totals(in_review(DEALER_OVERDREW))
+    assert "settled round" not in totals(DEALER_OVERDREW)
+
+
 def test_a_violation_in_a_round_under_review_is_printed_as_suspected() -> None:
     console = Console(width=200)
     with console.capture() as captured:
@@ -101,3 +111,17 @@ def test_a_violation_in_a_round_under_review_is_printed_as_suspected() -> None:
     lines = [line.strip() for line in captured.get().splitlines()]
     assert sum(line.startswith("? suspected: dealer_hit_hard_17 (dealer) ") for line in lines) == 1
     assert sum(line.startswith("✗ dealer_hit_hard_17 (dealer) ") for line in lines) == 1
+
+
+def test_the_gain_of_a_round_under_review_is_not_stated_as_final() -> None:
+    def heading(result: RoundResult) -> str:
+        console = Console(width=200)
+        with console.capture() as captured:
+            console.print(round_view(result, Formats()))
+        return captured.get().splitlines()[0]
+
+    gain = Formats().signed(DEALER_OVERDREW.net)
+    assert heading(DEALER_OVERDREW).rstrip().endswith(f"house {gain}")
+    under_review = in_review(DEALER_OVERDREW)
+    assert heading(under_review).rstrip().endswith(f"house {gain} if the review confirms it")
+    assert "house 0.00" in totals(under_review)

@@ -433,3 +433,8 @@ def test_the_odds_of_any_house_are_read(odds: str) -> None:
         shown(value(overridden(rules("home"), (f"blackjack_payout={odds}",)), "blackjack_payout"))
         == odds
     )
+
+
+def test_an_unknown_knob_says_where_the_knobs_are_listed() -> None:
+    with pytest.raises(InputRefused, match="`pitwatch rulebooks show ID` lists them"):
+        overridden(rules(), ["no_such_knob=1"])

@@ -1,6 +1,8 @@
 """The journal's file: durable, append-only, and any flipped byte is found."""
 
+import gc
 import hashlib
+import itertools
 import os
 import random
 import shutil
@@ -8,7 +10,12 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Timer
+from types import FrameType
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,6 +25,9 @@ from models.events import CardDealt, RoundClosed, RoundOpened, ShoeCardRead
 from stream.journal import Journal, verify_journal
 from stream.seal import PAGE_BYTES, Seal, write_seal
 from stream.store import connected
+
+if TYPE_CHECKING:
+    from _typeshed import TraceFunction
 
 ENTRIES = 90
 
@@ -150,6 +160,65 @@ def test_a_journal_that_someone_still_reads_is_not_sealed(tmp_path: Path) -> Non
     reader.close()
     Journal.open(path).close()
     assert verify_journal(path).sealed
+
+
+def test_a_journal_that_readers_keep_open_is_sealed_when_it_closes(tmp_path: Path) -> None:
+    path = tmp_path / "table.journal"
+    journal = Journal.create(path)
+    journal.append(RoundClosed())
+    reader = sqlite3.connect(path)
+    assert reader.execute("SELECT seq FROM entries").fetchall() == [(1,)]
+    journal.close()
+    assert verify_journal(path).sealed
+    assert reader.execute("SELECT seq FROM entries").fetchall() == [(1,)]
+    reader.close()
+    assert verify_journal(path).sealed
+
+
+class Stopped(BaseException):
+    """Stands for the signal that ends a table."""
+
+
+def stop_at(line: int) -> Iterator[int]:
+    """Raise at the ``line``-th line of the journal's code, as a signal's handler would."""
+    passed = 0
+
+    def trace(frame: FrameType, event: str, _: object) -> "TraceFunction | None":
+        nonlocal passed
+        if not frame.f_code.co_filename.endswith(("stream/journal.py", "stream/store.py")):
+            return None
+        if event == "line":
+            passed += 1
+            if passed == line:
+                raise Stopped
+        return trace
+
+    sys.settrace(trace)
+    try:
+        yield passed
+    finally:
+        sys.settrace(None)
+
+
+@pytest.mark.parametrize("begin", [Journal.create, Journal.open])
+def test_a_start_that_a_signal_ends_at_any_line_leaves_no_journal_that_lost_its_log(
+    begin: Callable[[Path], Journal], tmp_path: Path
+) -> None:
+    for line in itertools.count(1):
+        path = tmp_path / str(line) / "table.journal"
+        path.parent.mkdir()
+        if begin == Journal.open:
+            Journal.create(path).close()
+        journal = None
+        with contextmanager(stop_at)(line), suppress(Stopped):
+            journal = begin(path)
+        if journal is not None:
+            journal.close()
+            break
+        gc.collect()
+        found = verify_journal(path) if path.exists() else None
+        assert found is None or not found.lacks_log, line
+    assert line > 50
 
 
 def test_the_seal_of_another_journal_is_refused(closed: Path, tmp_path: Path) -> None:
@@ -334,3 +403,20 @@ def test_what_a_process_killed_while_it_began_left_behind_is_no_hindrance(tmp_pa
         journal.append(RoundOpened(round=1))
     assert verify_journal(path).entries == 1
     assert [file.name for file in tmp_path.iterdir()] == ["t.journal"]
+
+
+def test_closing_waits_for_a_read_that_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "table.journal"
+    journal = Journal.create(path)
+    journal.append_all((RoundOpened(round=1), RoundClosed()))
+    reader = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, check_same_thread=False)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM entries").fetchone()
+    journal.append(RoundOpened(round=2))
+    ends = Timer(0.3, reader.execute, ("COMMIT",))
+    ends.start()
+    journal.close()
+    ends.join()
+    found = verify_journal(path)
+    reader.close()
+    assert (found.sealed, found.entries) == (True, 3)

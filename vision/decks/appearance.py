@@ -18,7 +18,7 @@ RIM_PX: Final = 2
 """A cut-out shows so much more on every side, so that what lies a little off can be found."""
 CORNERS: Final = 4
 """Top left, bottom right, top right, bottom left: the first two carry every deck's index."""
-_STRAIGHT: Final = ((0.0, 0.0, 1.0),)
+_STRAIGHT: Final = ((0.0, 0.0, 1.0),)  # one cut, as it lies: moved by x and y, enlarged
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def appearance(picture: NDArray[np.uint8], corners_px: NDArray[np.float32]) -> A
     return Appearance(indices, faces.reshape(len(maps), 2, size[1], size[0], 3))
 
 
-_NO_ENDS: Final = np.zeros((2, 2, 3))
+_NO_ENDS: Final = np.zeros((2, 2, 3))  # shape of the two maps of no card
 
 
 def ends(quad: NDArray[np.float64]) -> NDArray[np.float64]:

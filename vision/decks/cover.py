@@ -19,6 +19,7 @@ COVERED: Final = 0.03
 WITHIN: Final = (0.6, 0.7)
 """What lies with so much of it within a card, and is no larger than so much of it, is print on
 the card: cards in one picture are about one size."""
+# An index in mm of the card: a pixel is 1 mm, and the patch begins at (-1.5, -2.0) mm.
 _FROM_MM: Final = (LEFT_BOX[0] - 1.5, LEFT_BOX[1] - 2.0)
 _TO_MM: Final = (LEFT_BOX[2] - 1.5, LEFT_BOX[3] - 2.0)
 

@@ -1,6 +1,6 @@
 """Learn a deck from pictures that nobody has labelled: 52 photographs in any order, or a film.
 
-What the reader is sure of names most cards. A doubtful one is told by what it looks like and
+Most cards are named by a sure reading. A doubtful one is named by what it looks like and
 by which cards are still lacking. Whatever contradicts itself is told and nothing is guessed:
 a deck learnt wrongly would be wrong with confidence ever after.
 """
@@ -25,8 +25,10 @@ FOUND_P: Final = 0.5
 """What is found with less is not learnt from."""
 UNLIKE: Final = 0.72
 """Two looks at one card are at least so much like each other."""
+# Correlations run from -1 to 1. Chosen; no measurements were kept.
+# Correlation from which two cards without a common rank or suit are one.
 STRANGERS_ALIKE: Final = 0.9
-KIN_ALIKE: Final = 0.94
+KIN_ALIKE: Final = 0.94  # the same of cards that share rank or suit
 TWINS_ALIKE: Final = 0.995
 """No two cards look so much like each other that differ in rank and suit, in one of them, or
 only in the suit's shape: one card was read as two."""
@@ -34,11 +36,11 @@ AGAIN_P: Final = 0.2
 """How likely a doubtful card is one already known, before it is looked at."""
 FITS_ITSELF: Final = 10.0
 """What a deck says, at least, of a card that is there."""
-BACK_P: Final = 0.7
-SAME_BACK: Final = 0.75
-MOST_BACKS: Final = 2
-INDEX_THERE: Final = 0.6
-_FINE_PX: Final = 127.0
+BACK_P: Final = 0.7  # chance that a find is a back, to learn it
+SAME_BACK: Final = 0.75  # correlation from which two backs are one
+MOST_BACKS: Final = 2  # more different backs are reported as a contradiction
+INDEX_THERE: Final = 0.6  # correlation of a card's two indices that shows they stand where supposed
+_FINE_PX: Final = 127.0  # width of the pictures compared: two pixels a millimetre
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ class Learnt:
         profile: every card that is beyond doubt; complete when it lacks none.
         contradictions: what was seen that cannot all be true, a line each; the cards that it
             touches are left out of the profile.
-        remained: cards told not by their own reading but by what else was seen.
+        remained: cards named not by their own reading but by what else was seen.
     """
 
     profile: DeckProfile
@@ -198,7 +200,7 @@ def _representatives(sure: Sequence[Look]) -> tuple[dict[int, Look], tuple[str, 
     """Choose the look that is most like the others of its card.
 
     Where as many differ from it as agree with it, nobody can say which are of this card: it
-    is left out, and told.
+    is left out and reported.
     """
     best: dict[int, Look] = {}
     contradictions: tuple[str, ...] = ()

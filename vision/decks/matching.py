@@ -19,13 +19,15 @@ PLAY_PX: Final = 2
 """How far off an index or a whole card may lie, each way."""
 LEFT_BOX: Final = (2, 4, 14, 26)
 """Left, top, right, bottom of what is compared of a left-hand index's cut-out."""
+# Left, top, right, bottom in pixels: LEFT_BOX mirrored.
 RIGHT_BOX: Final = (INDEX_PX[0] - 14, 4, INDEX_PX[0] - 2, 26)
+# The face without its rim, in pixels.
 WHOLE_BOX: Final = (RIM_PX, RIM_PX, RIM_PX + FACE_PX[0], RIM_PX + FACE_PX[1])
 CLOSEST: Final = 0.98
 """No fit counts for more than this."""
 COVERED_FIT: Final = -1.0
 """The fit of what is not looked at: evidence of nothing."""
-_FLAT: Final = 1e-3
+_FLAT: Final = 1e-3  # least length of a levelled picture: a blank one correlates with nothing
 
 Pictures: TypeAlias = NDArray[np.uint8]
 Fits: TypeAlias = NDArray[np.float64]

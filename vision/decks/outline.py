@@ -40,7 +40,7 @@ def outlined(image: NDArray[np.uint8], quad: Quad) -> Quad:
 
     Args:
         image: ``(H, W, 3)`` BGR, the card alone on a cloth.
-        quad: the card's corners as told, clockwise from its own upper left.
+        quad: the card's corners as found, clockwise from its own upper left.
     """
     told = quad.astype(np.float64)
     width = float(np.linalg.norm(told[1] - told[0]))

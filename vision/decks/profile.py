@@ -1,6 +1,6 @@
 """A deck's profile: how each of its cards and its back look, and the two files that hold it.
 
-``NAME.toml`` says what the profile is; ``NAME.npz`` beside it holds the pictures, a millimetre
+``NAME.toml`` describes the profile; ``NAME.npz`` beside it holds the pictures, a millimetre
 a pixel and coarser. A profile is made at a site from its own cards; none is shipped.
 """
 
@@ -23,8 +23,9 @@ from models.session import Name
 from stream.toml import to_toml
 from vision.decks.appearance import CORNERS, FACE_PX, INDEX_PX, RIM_PX, Appearance
 
-FORMAT: Final = 1
+FORMAT: Final = 1  # version of the two files of a deck
 _CARDS: Final = len(DECK)
+# Height, width, colours of one face with its rim, pixels.
 _FACE: Final = (FACE_PX[1] + 2 * RIM_PX, FACE_PX[0] + 2 * RIM_PX, 3)
 
 
@@ -80,7 +81,7 @@ class DeckProfile:
 
 
 def manifest_bytes(profile: DeckProfile, weights: bytes) -> bytes:
-    """What ``NAME.toml`` says of a profile whose ``NAME.npz`` is ``weights``."""
+    """The ``NAME.toml`` of a profile whose ``NAME.npz`` is ``weights``."""
     manifest = Manifest(
         format=FORMAT,
         name=profile.name,
@@ -104,7 +105,7 @@ def read_profile(path: Path) -> DeckProfile:
     """Read the profile whose manifest is ``path``, and check it whole.
 
     Raises:
-        InputRefused: the manifest is not what its format says.
+        InputRefused: the manifest does not match its format.
         TechnicianError: the pictures are missing, damaged or not the manifest's.
     """
     manifest = _manifest(path)

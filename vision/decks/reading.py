@@ -1,4 +1,4 @@
-"""Read cards by the decks known to be in use, and tell how well each card fits them."""
+"""Read cards by the decks known to be in use, and measure how well each card fits them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,13 +15,13 @@ from vision.decks.matching import CardFits, Fits, Templates, evidence, fit, whol
 from vision.decks.profile import DeckProfile
 from vision.sightings import CardReader, Sightings
 
-READING_SAYS: Final = 0.9
-INDEX_SAYS: Final = 2.4
+READING_SAYS: Final = 0.9  # weight of the networks' reading
+INDEX_SAYS: Final = 2.4  # weight of a deck's index; chosen, like the other two
 FACE_SAYS: Final = 8.0
 """What a reading's logarithms, its best index's evidence and its whole face's weigh together:
 near the likeliest on rendered decks that no network learnt from, and no more than lifts no
 wrong card beyond doubt there."""
-FOREIGN_FIT: Final = 0.7
+FOREIGN_FIT: Final = 0.7  # own decks fit 0.75 and better: docs/lab/2026-11-22-known-decks.md
 FOREIGN_BACK_FIT: Final = 0.4
 """A face, and a back, that fits the decks in use worse is not of them."""
 DISAGREED_P: Final = 0.98
@@ -30,7 +30,7 @@ CANDIDATE_P: Final = 0.005
 """A card that it is with less chance is not what a sighting is held against."""
 SIZE_STEP_PX: Final = 6.0
 """Card widths between which one set of templates serves."""
-_LEAST_P: Final = 1e-9
+_LEAST_P: Final = 1e-9  # keeps a logarithm finite
 
 
 class DeckReader:
@@ -137,7 +137,7 @@ def weighed(card_p: NDArray[np.float32], fits: Sequence[CardFits]) -> NDArray[np
 
 
 def deck_says(fits: CardFits) -> Fits:
-    """What a deck says of every card ``(N, 52)``, as a logarithm up to a constant."""
+    """A deck's evidence for every card ``(N, 52)``, as a logarithm up to a constant."""
     return INDEX_SAYS * evidence(fits.indices.max(1)) + FACE_SAYS * evidence(fits.faces)
 
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from vision.scenes.sprites import Image, padded, premultiplied
 
-RADIUS_MM: Final = 19.5
-THICK_MM: Final = 3.3
-PX_PER_MM: Final = 4.0
+RADIUS_MM: Final = 19.5  # casino chips are 39 mm across
+THICK_MM: Final = 3.3  # and 3.3 mm thick
+PX_PER_MM: Final = 4.0  # of a drawn chip, four times the camera's
+# BGR by cents: a usual American colour each.
 _BODY: Final[dict[int, tuple[int, int, int]]] = {
     100: (214, 216, 218),
     250: (180, 150, 226),
@@ -23,6 +24,7 @@ _BODY: Final[dict[int, tuple[int, int, int]]] = {
     100000: (40, 176, 224),
     500000: (60, 84, 122),
 }
+# BGR of other values.
 _OTHER: Final = ((150, 130, 60), (90, 60, 160), (60, 140, 160), (140, 90, 110))
 
 

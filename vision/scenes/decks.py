@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 
 from models.cards import DECK, Card
 from models.errors import OperatorError
+from vision import scenes
 
 CARD_MM: Final = (63.5, 88.9)
 """Width and height of a poker card, which casinos deal."""
-PX_PER_MM: Final = 4
+PX_PER_MM: Final = 4  # of a drawn card, four times the camera's
 FACE_PX: Final = (254, 356)
 """Width and height of a face's picture."""
-CORNER_RADIUS_MM: Final = 3.3
+CORNER_RADIUS_MM: Final = 3.3  # of a card; chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ def _outline() -> NDArray[np.uint8]:
 
 
 def _art() -> Traversable:
-    return resources.files("vision.scenes") / "art"
+    return resources.files(scenes) / "art"
 
 
 @cache

@@ -18,7 +18,8 @@ HUB_MM: Final = (0.0, 40.0)
 """The point that arcs of the print and the table's edge are drawn about."""
 RAIL_MM: Final = 1062.0
 """Where the players' padded rail begins, from the hub."""
-_RAIL_WIDTH_MM: Final = 130.0
+_RAIL_WIDTH_MM: Final = 130.0  # chosen, as a usual table's
+# BGR.
 _CLOTH: Final[dict[Felt, tuple[int, int, int]]] = {
     "green": (58, 104, 30),
     "blue": (128, 74, 24),
@@ -30,9 +31,9 @@ _CLOTH: Final[dict[Felt, tuple[int, int, int]]] = {
 }
 _INKS: Final = ((226, 230, 230), (92, 190, 228))
 """White and gold, BGR."""
-_STICKER: Final = (222, 226, 228)
-_STICKER_INK: Final = (34, 32, 30)
-_CELL_PX: Final = 8
+_STICKER: Final = (222, 226, 228)  # BGR of a marker's paper
+_STICKER_INK: Final = (34, 32, 30)  # and its print
+_CELL_PX: Final = 8  # pixels of a marker's cell
 
 
 def draw_felt(layout: TableLayout, look: Look, lens: Lens) -> Image:

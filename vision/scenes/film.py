@@ -21,7 +21,7 @@ from vision.scenes.sprites import Box, Image, Patch, grown
 
 __all__ = ["Hands", "Look", "film", "frame_count", "reference_points", "still", "stills"]
 
-_NS = 1_000_000_000
+_NS = 1_000_000_000  # nanoseconds in a second
 _CLOTHES: tuple[Sleeve, ...] = ("denim", "wool", "bare", "black", "white")
 
 

@@ -9,7 +9,8 @@ from vision.scenes.lens import Lens
 from vision.scenes.look import Look
 from vision.scenes.sprites import Image, Matrix, padded, premultiplied, put, spread, warped
 
-_PX_PER_MM = 3.0
+_PX_PER_MM = 3.0  # of the drawn tray
+# Cents of the chips in each tube of the tray.
 _TUBES = (100, 100, 500, 500, 500, 2500, 2500, 10000, 2500, 500, 500, 500, 100, 100)
 SHOE_ANGLE_DEG = 66.0
 """How the shoe stands: its mouth points down the table and towards its middle."""

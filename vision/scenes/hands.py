@@ -15,16 +15,18 @@ from vision.scenes.sprites import Box, Image, Matrix, Patch, on_felt, put, smear
 Field: TypeAlias = NDArray[np.float32]
 Sleeve: TypeAlias = Literal["black", "white", "vest", "bare", "denim", "wool"]
 
-_PX_PER_MM: Final = 1.5
-_HALF_WIDTH_MM: Final = 92.0
-_LENGTH_MM: Final = 1150.0
+# Chosen to look like a hand and forearm, not measured.
+_PX_PER_MM: Final = 1.5  # of the drawn hand
+_HALF_WIDTH_MM: Final = 92.0  # half the width of the drawn picture
+_LENGTH_MM: Final = 1150.0  # of hand and arm
 _TIP_MM: Final = 44.0
 """How far the picture of an arm reaches past the finger tips' middle."""
-_CUFF_MM: Final = -196.0
-_BAND_PX: Final = 72
-_COARSE: Final = 2
+_CUFF_MM: Final = -196.0  # y in the hand's frame, as in _PALM
+_BAND_PX: Final = 72  # rows shaded at a time
+_COARSE: Final = 2  # shadows are drawn at a half of the size
 _ABOVE: Final = 1.12
 """Hands are nearer to the camera than the felt, and so look larger."""
+# BGR, six tones.
 _SKIN: Final = (
     (168, 190, 228),
     (136, 166, 214),
@@ -33,6 +35,7 @@ _SKIN: Final = (
     (60, 86, 134),
     (40, 56, 90),
 )
+# BGR.
 _SLEEVES: Final[dict[Sleeve, tuple[int, int, int]]] = {
     "black": (40, 38, 36),
     "white": (222, 220, 216),
@@ -43,12 +46,14 @@ _SLEEVES: Final[dict[Sleeve, tuple[int, int, int]]] = {
 }
 # Each limb: its two ends (x, y in mm from the finger tips, arm upwards) and radii there.
 _Limb: TypeAlias = tuple[float, float, float, float, float, float]
+# In mm: from x, y to x, y, radius at either end.
 _PALM: Final[tuple[_Limb, ...]] = (
     (-16, -140, -25, -90, 20, 17),
     (0, -146, 0, -88, 23, 19),
     (17, -140, 23, -96, 18, 16),
     (0, -150, 0, -280, 26, 33),
 )
+# Fingers laid flat, in the same form.
 _FLAT: Final[tuple[_Limb, ...]] = (
     (-27, -88, -30, -46, 10.5, 9.5),
     (-30, -46, -27, -9, 9.5, 8.0),
@@ -61,6 +66,7 @@ _FLAT: Final[tuple[_Limb, ...]] = (
     (-30, -132, -54, -98, 14.0, 11.5),
     (-54, -98, -47, -60, 11.5, 9.0),
 )
+# One finger out, in the same form.
 _POINTING: Final[tuple[_Limb, ...]] = (
     (-27, -88, -22, -44, 10.5, 9.5),
     (-22, -44, -8, -2, 9.5, 8.0),
@@ -70,7 +76,7 @@ _POINTING: Final[tuple[_Limb, ...]] = (
     (-30, -132, -44, -100, 14.0, 11.5),
     (-44, -100, -20, -70, 11.5, 9.5),
 )
-_NAILS: Final = ((-26.5, -4, 5), (-8, 4, 5), (10, -3, 4.6), (30, -26, 4.2))
+_NAILS: Final = ((-26.5, -4, 5), (-8, 4, 5), (10, -3, 4.6), (30, -26, 4.2))  # mm: x, y, radius
 
 
 @dataclass(frozen=True, slots=True)

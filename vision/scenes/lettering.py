@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from vision.scenes.sprites import Image
 
-_BOLD = 700
+_BOLD = 700  # weight of a variable typeface, OpenType
 _RULER = 200
 """Letters are measured at this size and then drawn at the one wanted."""
 

@@ -80,6 +80,7 @@ class Look:
             raise _unlike_a_table("felt", self.felt, f"one of {', '.join(FELTS)}")
 
 
+# Least and most, by the unit in the field's name.
 _BOUNDS = {
     "width_px": (160, 7680),
     "height_px": (90, 4320),

@@ -12,13 +12,13 @@ from models.layout import Point, TableLayout, middle
 from vision.scenes.felt import HUB_MM
 from vision.scenes.performance import CardMove, ChipMove, Gesture, Performance, Place
 
-_MS: Final = 1_000_000
+_MS: Final = 1_000_000  # nanoseconds in a millisecond
 _LINGER_NS: Final = 900 * _MS
 """A hand that is wanted again sooner than this does not go home between."""
-_BACK_NS: Final = 250 * _MS
-_HOME_NS: Final = 380 * _MS
-_AT_MOUTH_DEG: Final = -24.0
-_HALF_PI: Final = 90.0
+_BACK_NS: Final = 250 * _MS  # the hand goes back to the shoe: docs/conduct.md
+_HOME_NS: Final = 380 * _MS  # time between the felt and where a hand rests
+_AT_MOUTH_DEG: Final = -24.0  # turn of a card in the shoe's mouth
+_HALF_PI: Final = 90.0  # degrees of a quarter turn
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,8 +29,8 @@ from vision.scenes.sprites import (
     warped,
 )
 
-_PAD: Final = 4
-_CARD_THICK_MM: Final = 0.3
+_PAD: Final = 4  # pixels around a prop for its soft edge
+_CARD_THICK_MM: Final = 0.3  # a plastic-coated card
 _LAYER: Final = 8
 """Cards of the discards drawn as one."""
 

@@ -1,127 +1,152 @@
-// Small charts as SVG, each with the same figures as a table.
+// Charts of up to five series, drawn by uPlot, each with the same figures as a table.
 
 import { h, s } from "./dom.js";
+import { houseZone } from "./house.js";
 
+const { uPlot } = window;
+const NS_PER_MS = 1e6;
 const SERIES = 5;
-const MARK_PX = 3.4;
+const DASHES = [[], [8, 4], [2, 4], [12, 4, 2, 4], [5, 3]];
+/** Paths about (0, 0) for the legend and the canvas: disc, square, triangle, diamond, plus. */
 const MARKS = [
-  (r) => s("circle", { r }),
-  (r) => s("rect", { x: -r, y: -r, width: 2 * r, height: 2 * r }),
-  (r) => s("path", { d: `M0 ${-1.25 * r}L${1.2 * r} ${r}H${-1.2 * r}Z` }),
-  (r) => s("path", { d: `M0 ${-1.4 * r}L${1.4 * r} 0 0 ${1.4 * r} ${-1.4 * r} 0Z` }),
-  (r) => s("path", { d: `M${-r} ${-r}L${r} ${r}M${r} ${-r}L${-r} ${r}`, class: "cross" }),
+  "M3.4 0A3.4 3.4 0 1 1-3.4 0A3.4 3.4 0 1 1 3.4 0Z",
+  "M-3.4-3.4H3.4V3.4H-3.4Z",
+  "M0-4.2L4.1 3.4H-4.1Z",
+  "M0-4.8L4.8 0 0 4.8-4.8 0Z",
+  "M-1.2-4.2H1.2V-1.2H4.2V1.2H1.2V4.2H-1.2V1.2H-4.2V-1.2H-1.2Z",
 ];
-const HATCHES = [null, "M0 8L8 0", "M0 4H8", "M4 0V8", "M0 8L8 0M0 0L8 8"];
-const WIDTH = 560;
-const HEIGHT = 190;
-const EDGE = { left: 52, right: 10, top: 12, bottom: 26 };
+/** Lines over the bars of a series, in a square of 8. */
+const HATCHES = ["", "M0 8L8 0", "M0 4H8", "M4 0V8", "M0 8L8 0M0 0L8 8"];
+const MOST_MARKED = 80;
+const HEIGHT_PX = 210;
+const BARS_SHARE = 0.7;
+/** Bars are as narrow as if there were at least so many groups of them. */
+const LEAST_GROUPS = 6;
 
 /**
  * A chart of up to five `series` ([{ name, points: [{ x, y }] }]) as lines, or as bars where `bars`
  * or where there is but one x. Each series has a colour, a dash and a mark or a hatch of its own.
+ * Hovering writes the figures into the legend; dragging zooms, a double click shows all again.
  *
  * @param x  how an x is written
  * @param y  how a y is written
  */
 export function chart({ title, about, series: all, x, y, bars: asked = false }) {
   const series = all.slice(0, SERIES);
-  const points = series.flatMap((one) => one.points);
-  if (!points.length) return panel(title, about, h("p", { class: "quiet" }, "Nothing to show yet."));
-  const bars = asked || new Set(points.map((one) => one.x)).size === 1;
-  const axes = scales(points, bars);
-  return panel(title, about,
-    draw(title, series, axes, { x, y, bars }),
-    series.length > 1 && h("ul", { class: "legend series" }, series.map((one, index) => h("li", {}, key(index, bars), one.name))),
-    h("details", {}, h("summary", {}, "As a table"), asTable(title, series, x, y)));
+  const xs = [...new Set(series.flatMap((one) => one.points.map((point) => point.x)))].sort((a, b) => a - b);
+  if (!xs.length) return panel(title, about, h("p", { class: "quiet" }, "Nothing to show yet."));
+  const figures = series.map((one) => {
+    const found = new Map(one.points.map((point) => [point.x, point.y]));
+    return { name: one.name, ys: xs.map((at) => found.get(at) ?? null) };
+  });
+  const plotted = asked || xs.length === 1 ? inBars(xs, figures, x, y) : inLines(xs, figures, x, y);
+  return panel(title, about, draw(title, plotted),
+    h("details", {}, h("summary", {}, "As a table"), asTable(title, xs, figures, x, y)));
 }
-
-/** What a series looks like, small. */
-const key = (index, bars) =>
-  s("svg", { class: `key series-${index + 1}`, viewBox: "0 0 30 12", width: 30, height: 12, "aria-hidden": "true" }, bars
-    ? [s("rect", { class: "bar", x: 8, y: 0, width: 14, height: 12 }), hatch(index, { x: 8, y: 0, width: 14, height: 12 })]
-    : [s("line", { class: "curve", x1: 0, x2: 30, y1: 6, y2: 6 }), s("g", { class: "dot", transform: "translate(15 6)" }, MARKS[index](MARK_PX))]);
-
-/** Lines over a bar that tell its series where colours do not. */
-function hatch(index, { x, y, width, height }) {
-  if (!HATCHES[index] || height < 2) return null;
-  const id = `hatch-${hatches++}`;
-  return s("g", {},
-    s("pattern", { id, width: 8, height: 8, patternUnits: "userSpaceOnUse" }, s("path", { class: "hatch", d: HATCHES[index] })),
-    s("rect", { x, y, width, height, fill: `url(#${id})` }));
-}
-let hatches = 0;
 
 const panel = (title, about, ...children) =>
   h("section", { class: "panel chart", "aria-label": title }, h("h2", {}, title), h("p", { class: "quiet" }, about), children);
 
-function scales(points, bars) {
-  const xs = [...new Set(points.map((one) => one.x))].sort((a, b) => (a < b ? -1 : 1));
-  const ys = points.map((one) => one.y);
-  const [low, high] = [Math.min(0, ...ys), Math.max(0, ...ys)];
-  const step = nice((high - low) / 4 || 1);
-  const from = Math.floor(low / step) * step;
-  const to = Math.max(Math.ceil(high / step) * step, from + step);
-  const [left, right] = [EDGE.left, WIDTH - EDGE.right];
-  const across = bars || xs.length === 1
-    ? (one) => left + ((xs.indexOf(one) + 0.5) / xs.length) * (right - left)
-    : (one) => left + ((one - xs[0]) / (xs.at(-1) - xs[0])) * (right - left);
-  const up = (one) => HEIGHT - EDGE.bottom - ((one - from) / (to - from)) * (HEIGHT - EDGE.top - EDGE.bottom);
-  return { xs, from, to, step, across, up, slot: (right - left) / xs.length };
+const tone = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+/** The plot, as wide as the place it is put in. */
+function draw(title, { options, data }) {
+  const place = h("div", { class: "plot" });
+  const plot = new uPlot({ width: 560, height: HEIGHT_PX, ...options }, data, place);
+  const canvas = plot.root.querySelector(".u-wrap");
+  canvas.setAttribute("role", "img");
+  canvas.setAttribute("aria-label", `${title}; the figures stand in the table below`);
+  new ResizeObserver(([{ contentRect }]) => contentRect.width && plot.setSize({ width: contentRect.width, height: HEIGHT_PX })).observe(place);
+  return place;
 }
 
-/** The next of 1, 2, 5, 10 … that is not below `step`. */
-function nice(step) {
-  const ten = 10 ** Math.floor(Math.log10(step));
-  return [1, 2, 5, 10].map((one) => one * ten).find((one) => one >= step * 0.999);
+function inLines(xs, figures, x, y) {
+  const at = (ms) => x(ms * NS_PER_MS);
+  const series = figures.map((one, index) => ({
+    label: key(one.name, index, false), value: written(y), spanGaps: true, width: 2,
+    stroke: tone(`--tone-${index + 1}`), dash: DASHES[index],
+    points: { show: (_, __, first, last) => last - first < MOST_MARKED, fill: tone(`--tone-${index + 1}`), paths: marks(index) },
+  }));
+  return {
+    options: {
+      ...common(), ms: 1, tzDate: (ms) => uPlot.tzDate(new Date(ms), houseZone()),
+      axes: axes((_, shown) => shown.map(at), y),
+      series: [{ label: "Time", value: (_, ms) => (ms === null ? "–" : at(ms)) }, ...series],
+    },
+    data: [xs.map((one) => one / NS_PER_MS), ...figures.map((one) => one.ys)],
+  };
 }
 
-function draw(title, series, axes, { x, y, bars }) {
-  return s("svg", { class: "plot", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `${title}; the figures stand in the table below` },
-    grid(axes, y), labels(axes, x),
-    series.map((one, index) => s("g", { class: `series-${index + 1}` }, bars ? drawBars(one, axes, index, series.length, { x, y }) : drawLine(one, axes, index, { x, y }))));
+function inBars(xs, figures, x, y) {
+  const width = BARS_SHARE / figures.length;
+  const name = (index) => (xs[index] === undefined ? "" : x(xs[index]));
+  const series = figures.map((one, index) => ({
+    label: key(one.name, index, true), value: written(y), width: 0, fill: hatched(index), points: { show: false },
+    paths: uPlot.paths.bars({ disp: {
+      x0: { unit: 1, values: ({ data }) => data[0].map((group) => group - BARS_SHARE / 2 + index * width) },
+      size: { unit: 1, values: () => [width] },
+    } }),
+  }));
+  const room = Math.max(0, LEAST_GROUPS - xs.length) / 2 + 0.5;
+  const shared = common();
+  return {
+    options: {
+      ...shared, scales: { ...shared.scales, x: { time: false, range: (_, low, high) => (xs.length === 1 ? [-room, room] : [low - room, high + room]) } },
+      axes: axes((_, shown) => shown.map(name), y, [1, 2, 3, 4, 6, 12, 24, 48, 96]),
+      series: [{ label: "Time", value: (_, group) => (group === null ? "–" : name(group)) }, ...series],
+    },
+    data: [xs.map((_, index) => index), ...figures.map((one) => one.ys)],
+  };
 }
 
-function grid({ from, to, step, up }, y) {
-  const lines = [];
-  for (let at = from; at <= to + step / 2; at += step) {
-    lines.push(s("line", { class: Math.abs(at) < step / 1e6 ? "zero" : "grid", x1: EDGE.left, x2: WIDTH - EDGE.right, y1: up(at), y2: up(at) }),
-      s("text", { class: "axis", x: EDGE.left - 7, y: up(at) + 4, "text-anchor": "end" }, y(at)));
+const written = (y) => (_, value) => (value === null ? "–" : y(value));
+
+const common = () => ({
+  cursor: { drag: { x: true, y: false } },
+  legend: { markers: { show: false, stroke: () => "", fill: () => "" } },
+  scales: { y: { range: (_, low, high) => uPlot.rangeNum(Math.min(0, low), Math.max(0, high), 0.1, true) } },
+});
+
+function axes(names, y, incrs) {
+  const shared = { stroke: tone("--quiet"), font: `11.5px ${getComputedStyle(document.body).fontFamily}`, grid: { stroke: tone("--line"), width: 1 }, ticks: { show: false } };
+  return [{ ...shared, ...(incrs && { incrs }), values: names, space: 90, grid: { show: false } }, { ...shared, values: (_, shown) => shown.map(y), size: 56 }];
+}
+
+/** The name of a series behind what it looks like, small. */
+const key = (name, index, bars) =>
+  h("span", { class: "key" }, s("svg", { class: `series-${index + 1}`, viewBox: "0 0 30 12", width: 30, height: 12, "aria-hidden": "true" }, bars
+    ? [s("rect", { class: "mark", x: 8, width: 14, height: 12 }), s("path", { class: "hatch", transform: "translate(11 2)", d: HATCHES[index] })]
+    : [s("line", { class: "curve", x2: 30, y1: 6, y2: 6, "stroke-dasharray": DASHES[index].join(" ") }), s("path", { class: "mark", transform: "translate(15 6)", d: MARKS[index] })]), name);
+
+/** How uPlot draws a series' marks. */
+const marks = (index) => (plot, of, first, last) => {
+  const fill = new Path2D();
+  const mark = new Path2D(MARKS[index]);
+  const scale = devicePixelRatio;
+  for (let at = first; at <= last; at++) {
+    if (plot.data[of][at] === null) continue;
+    const [left, top] = [plot.valToPos(plot.data[0][at], "x", true), plot.valToPos(plot.data[of][at], "y", true)];
+    fill.addPath(mark, new DOMMatrix([scale, 0, 0, scale, left, top]));
   }
-  return lines;
+  return { fill, stroke: null, clip: null, flags: 0 };
+};
+
+/** The fill of a series' bars: its colour with its hatch, which tells it where colours do not. */
+function hatched(index) {
+  const canvas = h("canvas", { width: 8, height: 8 });
+  const brush = canvas.getContext("2d");
+  brush.fillStyle = tone(`--tone-${index + 1}`);
+  brush.fillRect(0, 0, 8, 8);
+  brush.strokeStyle = tone("--ground");
+  brush.lineWidth = 1.6;
+  brush.stroke(new Path2D(HATCHES[index]));
+  const pattern = brush.createPattern(canvas, "repeat");
+  return () => pattern;
 }
 
-function labels({ xs, across }, x) {
-  const every = Math.max(1, Math.ceil(xs.length / 6));
-  const shown = xs.filter((_, index) => index % every === 0);
-  return shown.map((one, index) =>
-    s("text", { class: shown.length > 3 && index % 2 ? "axis second" : "axis", x: across(one), y: HEIGHT - 7, "text-anchor": anchor(across(one)) }, x(one)));
-}
-
-/** A label at the edge stays within the chart. */
-const anchor = (at) => (at > WIDTH - 40 ? "end" : at < EDGE.left + 20 ? "start" : "middle");
-
-const drawLine = ({ name, points }, { across, up }, index, { x, y }) => [
-  s("polyline", { class: "curve", points: points.map((one) => `${across(one.x)},${up(one.y)}`).join(" ") }),
-  points.length <= 80 && points.map((one) =>
-    s("g", { class: "dot", transform: `translate(${across(one.x)} ${up(one.y)})` }, MARKS[index](MARK_PX), s("title", {}, `${name}, ${x(one.x)}: ${y(one.y)}`))),
-];
-
-function drawBars({ name, points }, { across, up, slot }, index, many, { x, y }) {
-  const width = Math.min(34, (slot * 0.7) / many);
-  return points.map((one) => {
-    const place = {
-      x: across(one.x) - (width * many) / 2 + index * width, y: Math.min(up(0), up(one.y)), width: Math.max(1, width - 1.5),
-      height: Math.max(1, Math.abs(up(0) - up(one.y))),
-    };
-    return s("g", {}, s("rect", { class: "bar", ...place, rx: 2 }), hatch(index, place), s("title", {}, `${name}, ${x(one.x)}: ${y(one.y)}`));
-  });
-}
-
-function asTable(title, series, x, y) {
-  const xs = [...new Set(series.flatMap((one) => one.points.map((point) => point.x)))].sort((a, b) => (a < b ? -1 : 1));
-  const value = (one, at) => one.points.find((point) => point.x === at)?.y;
+function asTable(title, xs, figures, x, y) {
   return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `${title}, figures` }, h("table", {},
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, ""), series.map((one) => h("th", { scope: "col", class: "num" }, one.name)))),
-    h("tbody", {}, xs.map((at) => h("tr", {}, h("th", { scope: "row" }, x(at)),
-      series.map((one) => h("td", { class: "num" }, value(one, at) === undefined ? "–" : y(value(one, at)))))))));
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, ""), figures.map((one) => h("th", { scope: "col", class: "num" }, one.name)))),
+    h("tbody", {}, xs.map((at, index) => h("tr", {}, h("th", { scope: "row" }, x(at)),
+      figures.map(({ ys }) => h("td", { class: "num" }, ys[index] === null ? "–" : y(ys[index]))))))));
 }

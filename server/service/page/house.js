@@ -56,7 +56,7 @@ export function amountOf(minor, { code, decimals }) {
   if (!formats.amounts.has(code)) formats.amounts.set(code, formats.number(decimals));
   const digits = String(Math.abs(minor)).padStart(decimals + 1, "0");
   const exact = decimals ? `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}` : digits;
-  return (minor < 0 ? "−" : "") + formats.amounts.get(code).format(exact);
+  return formats.amounts.get(code).format(minor < 0 ? `-${exact}` : exact);
 }
 
 export const countOf = (number) => formats.number(0).format(number);

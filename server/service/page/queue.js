@@ -7,7 +7,7 @@ import { h, isTyping, put } from "./dom.js";
 import { form } from "./sign_in.js";
 import { select } from "./rounds.js";
 import { clauses, item as itemNote, mistake, reports } from "./verdicts.js";
-import { ago, clock, counted, day, moment, spoken } from "./words.js";
+import { clock, counted, day, moment, momentAndAge, spoken } from "./words.js";
 
 const STATES = ["", "open", "assigned", "closed"];
 const NAMES = { "": "Open and assigned", open: "Open", assigned: "Assigned", closed: "Closed" };
@@ -130,7 +130,7 @@ function drawDetail(page, found) {
   const proposals = found.proposals.map((one) => proposal(page, incident.id, one, done));
   put(page.detail,
     h("header", { class: "head" },
-      h("div", {}, h("h2", { class: "big" }, title(incident)), h("p", { class: "quiet" }, `${incident.table} · round ${incident.round} · ${moment(incident.at)} (${ago(incident.at, Date.now() * 1e6)})`)),
+      h("div", {}, h("h2", { class: "big" }, title(incident)), h("p", { class: "quiet" }, `${incident.table} · round ${incident.round} · ${momentAndAge(incident.at, Date.now() * 1e6)}`)),
       isIncident(incident) && h("span", { class: `badge ${TONES[incident.severity]}` }, `${spoken(incident.severity)} severity`),
       isIncident(incident) && h("span", { class: `badge ${incident.state === "closed" ? "good" : "even"}` }, incident.assignee && incident.state !== "closed" ? `With ${incident.assignee}` : NAMES[incident.state]),
       h("div", { class: "head-links" }, h("a", { class: "button", href: link, title: "Key o" }, "Watch the round"), files(page, incident))),

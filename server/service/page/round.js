@@ -221,7 +221,7 @@ function heading(row, session, may) {
   return h("header", { class: "head" },
     h("div", {}, h("h1", {}, `${row.table} · round ${row.round}`), h("p", { class: "quiet" }, `${day(row.at)}, ${fine(row.at)} to ${row.closed_at ? fine(row.closed_at) : "now"}, ${offset(row.at)}`)),
     h("span", { class: `badge ${BADGES[row.status]}` }, statusLabel(row.status)),
-    row.status !== "open" && h("div", { class: `figure ${tone(row.net)}` }, h("b", { class: "num" }, signed(row.net)), h("span", {}, "house")),
+    row.status !== "open" && h("div", { class: `figure ${tone(row.net)}` }, h("b", { class: "num" }, signed(row.net)), h("span", {}, row.status === "review" ? "house, if the review confirms it" : "house")),
     h("div", { class: "head-links" },
       row.round > 1 && h("a", { class: "button", href: link(row.round - 1), title: "Key [", rel: "prev" }, "‹ Round before"),
       h("a", { class: "button", href: link(row.round + 1), title: "Key ]", rel: "next" }, "Next round ›"),

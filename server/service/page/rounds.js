@@ -91,7 +91,7 @@ const row = (one) =>
     h("td", {}, h("span", { class: `badge ${BADGES[one.status]}` }, LABELS[one.status])),
     h("td", { "data-label": "Mistakes", class: `num ${one.violations ? "bad strong" : "quiet"}` }, one.violations),
     h("td", { "data-label": "To decide", class: `num ${one.reviews ? "doubt strong" : "quiet"}` }, one.reviews),
-    h("td", { "data-label": "House", class: `num ${one.status === "open" ? "quiet" : tone(one.net)}` }, one.status === "open" ? "–" : signed(one.net, one.table)));
+    h("td", { "data-label": "House", class: `num ${one.status === "final" ? tone(one.net) : "quiet"}`, title: one.status === "review" ? "If the review confirms it" : null }, one.status === "open" ? "–" : signed(one.net, one.table)));
 
 export const BADGES = { open: "even", final: "good", pending: "doubt", review: "doubt" };
 export const statusLabel = (status) => LABELS[status];

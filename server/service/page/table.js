@@ -7,7 +7,7 @@ import { drawFelt } from "./felt.js";
 import { countOf } from "./house.js";
 import { footageOf, noPicture, pictureFrame } from "./picture.js";
 import { after, dues, newTable, phase, tableOf } from "./table_state.js";
-import { ago, amountsOf, clock, kind, moment, say as sentence, signed, tone } from "./words.js";
+import { amountsOf, clock, kind, moment, momentAndAge, say as sentence, signed, tone } from "./words.js";
 import { clauses, item, mistake, moneyTable, reports } from "./verdicts.js";
 
 const TICKER = 60;
@@ -106,7 +106,7 @@ function heading(page, isFull) {
   return h("header", { class: "head" },
     h("div", {}, h("h1", {}, page.name),
       h("p", { class: "quiet" }, isFull && state.round !== null ? `Round ${state.round} · ${phase(state)}${state.isLast ? " · last of this shoe" : ""}` : `Last event ${moment(found.now.last_at)}`)),
-    house && h("div", { class: `figure ${tone(house.net)}` }, h("b", { class: "num" }, signed(house.net)), h("span", {}, "house, this round")),
+    house && h("div", { class: `figure ${tone(house.net)}` }, h("b", { class: "num" }, signed(house.net)), h("span", {}, house.status === "review" ? "house, if the review confirms it" : "house, this round")),
     h("div", { class: "head-links" },
       isFull && presence(found.now, page.stream),
       isFull && state.round !== null && h("a", { class: "button", href: `#/round/${encodeURIComponent(found.now.session)}/${state.round}` }, "Replay this round"),
@@ -125,6 +125,6 @@ function health(now) {
   for (const one of now.troubles) rows.push([deviceName(one.source), `${faultText(one.kind)} ${isOver ? "at the end, " : ""}since ${clock(one.since)}`, isOver ? "quiet" : "bad"]);
   if (!atFault(now).length && !isOver) rows.push(["Sensors", "no fault", "good"]);
   for (const one of now.passed) rows.push([deviceName(one.source), `${passedText(one)}, last at ${clock(one.last_at)}`, "quiet"]);
-  rows.push(["Last event", `${moment(now.last_at)} (${ago(now.last_at, Date.now() * 1e6)})`, ""]);
+  rows.push(["Last event", momentAndAge(now.last_at, Date.now() * 1e6), ""]);
   return h("dl", { class: "facts" }, rows.map(([what, text, name]) => [h("dt", {}, what), h("dd", { class: name }, text)]));
 }

@@ -82,6 +82,12 @@ export function ago(at, now) {
   return day(at);
 }
 
+/** A moment, and how long ago it was as long as that is not its date once more. */
+export function momentAndAge(at, now) {
+  const since = ago(at, now);
+  return at === null || since === day(at) ? moment(at) : `${moment(at)} (${since})`;
+}
+
 export const counted = (number, one, many = `${one}s`) =>
   `${countOf(number)} ${number === 1 ? one : many}`;
 

@@ -2,6 +2,7 @@
 
 import shutil
 import socket
+import ssl
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -40,10 +41,11 @@ class Receiver:
     sent: list[Sent] = field(default_factory=list)
     taken: list[Sent] = field(default_factory=list)
     lock: Any = field(default_factory=threading.Lock)
+    tls: ssl.SSLContext | None = None
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/hook"
+        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}/hook"
 
     def take(self, request: Sent) -> int:
         with self.lock:
@@ -82,6 +84,8 @@ def receiving(receiver: Receiver | None = None) -> Iterator[Receiver]:
 
     with Server(("127.0.0.1", found.port), Handler) as server:
         found.port = server.server_address[1]
+        if found.tls is not None:
+            server.socket = found.tls.wrap_socket(server.socket, server_side=True)
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         try:

@@ -17,6 +17,7 @@ from models.decode import from_toml
 from models.events import Event
 from models.house import House as Described
 from models.layout import TableLayout
+from server.live.sending import Target
 from server.pipeline import Pipeline
 from server.report.certificate import Identity
 from server.rulebook_shelf import rules_for
@@ -157,6 +158,7 @@ def house(
     port: int = 0,
     recordings: Path | None = None,
     identity: Identity | None = None,
+    checkpoints: tuple[Target, ...] = (),
 ) -> Iterator[House]:
     """Run a service on a port of this machine.
 
@@ -175,6 +177,7 @@ def house(
         house=of or Described(),
         recordings=recordings,
         identity=identity,
+        checkpoints=checkpoints,
     )
     app = make_app(setup, clock or HostClock(), CHEAP)
     certificate, key = tls or (None, None)

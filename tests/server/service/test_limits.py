@@ -1,16 +1,10 @@
 """How often one may ask, what is too much, and what every answer carries, over TLS too."""
 
-import datetime
 import ssl
-from ipaddress import ip_address
 from pathlib import Path
 
 import httpx
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from hypothesis import given
 from hypothesis import strategies as st
 from websockets.exceptions import InvalidStatus
@@ -18,6 +12,7 @@ from websockets.sync.client import connect
 
 from server.service.gate import LONGEST_BODY
 from server.service.limits import Limiter, Limits, Rate, limited_as
+from tests.server.certificates import self_signed
 from tests.server.service.house import FREELY, PASSWORD, House, house
 
 SECOND_NS = 1_000_000_000
@@ -148,33 +143,7 @@ def test_another_sites_page_can_neither_sign_in_nor_act(at_work: House) -> None:
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> tuple[Path, Path]:
-    """A certificate of 127.0.0.1 that vouches for itself, and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "pit")])
-    now = datetime.datetime.now(datetime.UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False
-        )
-        .sign(key, hashes.SHA256())
-    )
-    files = tmp_path / "pit.pem", tmp_path / "pit.key"
-    files[0].write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    files[1].write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-    )
-    return files
+    return self_signed(tmp_path)
 
 
 def test_over_tls_the_cookie_is_secure_and_plain_http_is_asked_for_no_more(

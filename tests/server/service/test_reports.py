@@ -354,6 +354,16 @@ def test_any_letters_are_printed_in_fonts_that_the_file_embeds() -> None:
         assert font.has_unicode
 
 
+def test_a_letter_that_the_typefaces_lack_is_printed_as_its_number() -> None:
+    def said_of(name: str) -> str:
+        return words(as_paper(Document("T", "t.", (Section(name, (Text(name),)),), "foot.")))
+
+    said = said_of("dealer 张 伟")
+    assert said.count("dealer [U+5F20] [U+4F1F]") == 2
+    assert "stands for a character that the typefaces of this paper lack" in said
+    assert "[U+" not in said_of("dealer Łukasz Ґ")
+
+
 def test_headings_tables_and_pictures_are_tagged() -> None:
     jpeg = jpeg_of(40, 20)
     pictures = Section("S", (Pictures((Picture(jpeg, "nine of spades"),)),))

@@ -1,0 +1,10 @@
+"""What :mod:`pitwatch` gives, gathered; imported when the first of it is used."""
+
+from models import events
+from models.errors import PitwatchError
+from pitwatch.records import read, replay, settle
+from server.client import Client
+from server.replay import Replayed
+from server.settling import Settled
+
+__all__ = ["Client", "PitwatchError", "Replayed", "Settled", "events", "read", "replay", "settle"]

@@ -1,0 +1,89 @@
+"""Files in, values out: settle facts, replay a session, read a journal."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace as with_fields
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TypeAlias
+
+from models.errors import OperatorError
+from models.judgements import AnyEvent
+from models.rulebook import Rulebook
+from server.archives import feeds, sources
+from server.program import program_stated
+from server.replay import Replayed, ReplayOptions
+from server.replay import replay as play_again
+from server.rulebook_shelf import rules_for
+from server.settling import Settled, checked, settled_rounds
+from server.stopwatch import Stopwatch
+from stream.clock import elapsed_ns
+from stream.journal import Journal, UnknownEvent, read_journal
+from vision.reader import Reader
+
+FileName: TypeAlias = str | PathLike[str]
+
+
+def settle(file: FileName, rulebook: str, knobs: Sequence[str] = ()) -> Iterator[Settled]:
+    """Yield the rounds of facts or of a journal, settled, as ``pitwatch settle`` does.
+
+    A round with an open review item waits for a person: its result says so.
+
+    Args:
+        file: JSON lines, a journal, a folder or an archive of them.
+        rulebook: a shipped rulebook's id, or a TOML file.
+        knobs: rules in force otherwise than in it, each ``KNOB=VALUE``.
+
+    Raises:
+        PitwatchError: a file or the rulebook is missing or is not what its format says.
+    """
+    return _settled(fspath(file), rules_for(rulebook, knobs))
+
+
+def _refuse_member(member: str, why: str) -> None:
+    raise OperatorError(
+        f"a member of the archive cannot be settled: {why}",
+        where=member,
+        way_out="Unpack the archive and name the file itself",
+    )
+
+
+def _settled(name: str, rules: Rulebook) -> Iterator[Settled]:
+    for source in sources([name]):
+        for feed in feeds(source, passed_over=_refuse_member):
+            found = checked(feed)
+            for one in settled_rounds(found.events, rules):
+                yield with_fields(one, result=found.open_items.held(one.table, one.result))
+
+
+def replay(
+    session: FileName,
+    *,
+    rulebook: str | None = None,
+    knobs: Sequence[str] = (),
+    journal: FileName | None = None,
+) -> Replayed:
+    """Play a recorded session again: from its pixels and bytes to settled rounds.
+
+    Args:
+        session: the session's folder.
+        rulebook: instead of the session's own.
+        knobs: rules in force otherwise than in it, each ``KNOB=VALUE``.
+        journal: where to keep the journal; in memory only, where left out.
+
+    Raises:
+        PitwatchError: the session is missing, damaged or impossible, or the journal exists.
+    """
+    options = ReplayOptions(Path(session), rulebook=rulebook, knobs=tuple(knobs))
+    kept = Journal.in_memory() if journal is None else Journal.create(Path(journal))
+    with kept:
+        stating = None if journal is None else program_stated
+        return play_again(options, kept, Reader.load, Stopwatch(elapsed_ns), stating=stating)
+
+
+def read(journal: FileName) -> Iterator[AnyEvent | UnknownEvent]:
+    """Yield the events of a journal in order, once it is verified; nothing is written.
+
+    Raises:
+        PitwatchError: it is missing or damaged; no event was yielded.
+    """
+    return read_journal(Path(journal))

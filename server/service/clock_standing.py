@@ -1,0 +1,30 @@
+"""What a session's journal says of its host's clock; cameras have clocks of their own."""
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from models.events import ClockAnchored, ClockCompared, ClockSynchronisation, Event, SyncState
+
+
+class ClockStanding(Struct, frozen=True):
+    """Whether somebody keeps it, how far it is off, and how often it jumped."""
+
+    state: SyncState | None = None
+    """``None`` where the journal does not say."""
+    offset_ns: int | None = None
+    """How far the wall clock is ahead of the table's, which is set to it at every start."""
+    steps: int = 0
+    """Jumps in the whole journal, those while no table ran among them."""
+
+
+def followed(standing: ClockStanding, event: Event) -> ClockStanding:
+    """Take the next entry into account."""
+    match event:
+        case ClockSynchronisation():
+            return replace(standing, state=event.state)
+        case ClockAnchored(source="clock"):
+            return replace(standing, offset_ns=0)
+        case ClockCompared(source="clock"):
+            steps = standing.steps + bool(event.step_ns)
+            return replace(standing, offset_ns=event.apart_ns, steps=steps)
+    return standing

@@ -1,0 +1,71 @@
+"""How the service's own journals are signed, and where their checkpoints go.
+
+A table's journal has a key and targets of its table. What people did (``activity.journal``) and
+what they did with incidents (``cases.journal``) have the service's key, the one of its reports.
+"""
+
+import asyncio
+import logging
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from models.errors import TechnicianError
+from server.live.sending import Sender, Target, known_checkpoints
+from server.service.cases import Cases
+from server.service.records import Records
+from stream.checkpoints import Checkpoint, trusted
+from stream.clock import Clock
+from stream.journal import Checkpoints, Journal
+from stream.signing import Signer
+
+_EVERY_S: Final = 60
+log: Final = logging.getLogger("pitwatch.service")
+
+
+@dataclass(frozen=True, slots=True)
+class OwnJournals:
+    """Opens the service's own journals."""
+
+    due: Checkpoints
+    sender: Sender
+    known: Collection[Checkpoint]
+    """What earlier runs sent: a journal that lacks some of it is not gone on with."""
+
+    def opened(self, path: Path) -> Journal:
+        """Go on with a journal, or begin it.
+
+        Raises:
+            TechnicianError: it is damaged or lacks its end, or the disk refuses it.
+        """
+        if path.exists():
+            return Journal.open(path, self.due, against=self.known)
+        return Journal.create(path, self.due)
+
+
+@contextmanager
+def own_journals(signer: Signer, targets: Sequence[Target], clock: Clock) -> Iterator[OwnJournals]:
+    """Send checkpoints to ``targets`` until the block ends.
+
+    Raises:
+        OperatorError: a file of checkpoints cannot be read.
+        TechnicianError: it is damaged.
+    """
+    known = trusted(known_checkpoints(targets), (signer.public,))
+    with Sender(targets) as sender:
+        yield OwnJournals(Checkpoints(signer, clock, tell=sender.tell), sender, known)
+
+
+async def keep_covered(own: OwnJournals, records: Records, cases: Cases) -> None:
+    """Make a checkpoint of what was appended every minute, also when nothing follows it."""
+    while True:
+        await asyncio.sleep(_EVERY_S)
+        try:
+            await records.checkpoint()
+            await cases.checkpoint()
+        except TechnicianError as fault:
+            log.warning("no checkpoint of the service's journals: %s", fault)
+        if own.sender.fault is not None:
+            log.warning("checkpoints are not taken: %s", own.sender.fault)

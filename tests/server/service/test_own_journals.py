@@ -1,0 +1,79 @@
+"""What people did is signed and held to checkpoints elsewhere, as a table's journal is."""
+
+from pathlib import Path
+
+import pytest
+
+from models.errors import TechnicianError
+from server.exits import Exit
+from server.journal_page import show_verified
+from server.live.sending import target_at
+from server.service.cases import CASES_FILE
+from server.service.own_journals import own_journals
+from server.service.records import ACTIVITY_FILE
+from stream.clock import SimulatedClock
+from stream.journal import Journal, verify_journal
+from stream.signing import Signer
+from tests.server.service.house import house
+from tests.stream.test_checkpoints_away import cut
+
+
+def public_key(state: Path) -> Path:
+    file = state / "public.pem"
+    file.write_bytes(Signer.read(state / "report.key").public_pem())
+    return file
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    """The state of a service that ran and was stopped; its checkpoints are beside it."""
+    (tmp_path / "journals").mkdir()
+    target = target_at("elsewhere", tmp_path)
+    with house(tmp_path / "journals", tmp_path / "state", checkpoints=(target,)) as found:
+        found.staff()
+    return tmp_path / "state"
+
+
+@pytest.mark.parametrize("name", [ACTIVITY_FILE, CASES_FILE])
+def test_verify_proves_them_by_key_and_checkpoints(state: Path, name: str) -> None:
+    key, elsewhere = public_key(state), state.parent / "elsewhere"
+    assert show_verified(state / name, [key], [elsewhere], as_json=True) is Exit.CLEAN
+
+
+def test_a_tail_that_was_cut_is_missed(state: Path) -> None:
+    path = state / ACTIVITY_FILE
+    entries = verify_journal(path).entries
+    cut(path, entries - 2)
+    assert verify_journal(path).sealed, "the file alone does not show it"
+    with pytest.raises(TechnicianError, match="entries are missing at its end"):
+        show_verified(path, [public_key(state)], [state.parent / "elsewhere"], as_json=True)
+
+
+def test_the_service_does_not_go_on_with_a_journal_that_lost_its_end(state: Path) -> None:
+    path = state / ACTIVITY_FILE
+    cut(path, verify_journal(path).entries - 2)
+    signer = Signer.read(state / "report.key")
+    with (
+        own_journals(signer, (target_at("elsewhere", state.parent),), SimulatedClock()) as own,
+        pytest.raises(TechnicianError, match="entries are missing at its end"),
+    ):
+        own.opened(path)
+
+
+@pytest.mark.parametrize("name", [ACTIVITY_FILE, CASES_FILE])
+def test_an_unsigned_journal_of_before_is_gone_on_with_and_says_so(
+    tmp_path: Path, state: Path, name: str
+) -> None:
+    with Journal.open(state / name) as journal:
+        event = next(journal.read(), None)
+    (tmp_path / "again").mkdir()
+    with Journal.create(tmp_path / "again" / name) as journal:
+        if event is not None:
+            journal.append(event)
+    with house(tmp_path / "journals", tmp_path / "again") as found:
+        found.staff()
+        with found.signed_in("admin") as client:
+            assert found.get(client, "/api/activity")
+    after = verify_journal(tmp_path / "again" / name)
+    assert after.found == (((1, 1),) if event is not None else ())
+    assert after.signed == after.entries

@@ -1,0 +1,245 @@
+"""Recorded video and bytes in an incident, held to what the table's journal has of them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from models.errors import TechnicianError
+from models.session import SerialRecord
+from server.cli import run
+from server.exits import Exit
+from server.incident import MANIFEST, Manifest, packed, round_asked
+from server.incident_check import checked
+from server.incident_recorded import HASHES, Proven
+from server.live.config import Recorder
+from server.live.recorder import Film
+from stream.clock import ReplayClock
+from stream.journal import Checkpoints, Journal
+from stream.recorded import Hashing, RecordingHashed, whole
+from stream.recording import CaptureWriter, Chunk
+from stream.signing import Signer, fingerprint
+from tests.server.filmed import FPS, START_NS, at, described, session, shot
+from tests.server.test_incident import ROUND_S, ROUNDS, Recorded, S, files_of, happened, relisted
+from tests.server.test_incident_attacks import flipped
+
+VIDEO, CAPTURE, COPY = "recorded/overhead+0001.mp4", "recorded/shoe.cap", "serial/shoe.cap"
+PICTURES = 150
+HASHED_EVERY = 40
+Files = dict[str, bytes]
+
+
+class Table:
+    """A table that records, hashes what it records, and plays rounds."""
+
+    def __init__(self, place: Path, journal: Journal) -> None:
+        self.folder = place / "recordings" / f"BJ-01-{START_NS}"
+        self.folder.parent.mkdir()
+        port = SerialRecord(port="shoe", driver="angel-eye", file="shoe.cap")
+        described(self.folder, replace(session(), serial=(port,)))
+        (self.folder / "layout.toml").write_text("# the felt\n")
+        (camera,) = session().cameras
+        recorder = Recorder(folder="", segment_minutes=4 / 60)
+        self._film = Film(self.folder, camera, START_NS, recorder)
+        self._capture, self._hashing = (
+            CaptureWriter(self.folder / "shoe.cap"),
+            Hashing("shoe.cap", "shoe"),
+        )
+        self._journal = journal
+        self._described = [whole(file) for file in self.folder.glob("*.toml")]
+
+    def play(self, clock: ReplayClock, *, killed: bool = False) -> None:
+        for number in range(PICTURES):
+            clock.wait_until(at(number))
+            self._film.add(shot(number, at(number)))
+            opened, rest = divmod(number, ROUND_S * FPS)
+            if rest == FPS // 2 and 0 < opened <= ROUNDS:
+                self._hear(opened)
+            if rest == ROUND_S * FPS - 6 and 0 < opened <= ROUNDS:
+                self._journal.append_all(happened(opened))
+                self._journal.checkpoint()
+            if number % HASHED_EVERY == 0:
+                self.hash(at(number))
+        self._film.close()
+        self._capture.close()
+        if killed:
+            return
+        self.hash(at(PICTURES), closed=True)
+
+    def _hear(self, number: int) -> None:
+        offset_ns = (ROUND_S * number + 1) * S
+        self._hashing.add(self._capture.add(Chunk(offset_ns, bytes([number, 0x38]))))
+        self._hashing.note(START_NS + offset_ns)
+
+    def hash(self, at_ns: int, *, closed: bool = False) -> None:
+        pieces = (*self._described, self._hashing.cut(closed=closed), *self._film.pieces)
+        self._described = []
+        self._film.pieces.clear()
+        said = RecordingHashed(at=at_ns, table="BJ-01", folder=self.folder.name, pieces=pieces)
+        self._journal.append(said)
+        self._journal.checkpoint()
+
+
+@pytest.fixture(scope="module")
+def hashed(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    place = tmp_path_factory.mktemp("hashed")
+    signer, clock = Signer.create(place / "table.key"), ReplayClock(START_NS)
+    journal = place / "BJ-01.journal"
+    with Journal.create(journal, Checkpoints(signer, clock), "BJ-01") as writing:
+        table = Table(place, writing)
+        table.play(clock)
+    return Recorded(table.folder, journal, signer)
+
+
+@pytest.fixture
+def files(hashed: Recorded, tmp_path: Path) -> Files:
+    return files_of(hashed.export(), tmp_path / "i.zip")
+
+
+def test_all_is_proven_with_the_keys_of_table_and_exporter(
+    hashed: Recorded, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    exporter = Signer.create(tmp_path / "exporter.key")
+    file = tmp_path / "i.zip"
+    file.write_bytes(hashed.export(signer=exporter))
+    verify = ["incident", "verify", str(file)]
+    keys = ["--key", hashed.fingerprint, "--exporter", fingerprint(exporter.public)]
+    assert run([*verify, *keys]) == Exit.CLEAN, capsys.readouterr().out
+    assert "video and bytes in recorded/" in capsys.readouterr().out
+    assert run([*verify, *keys[:2]]) == Exit.UNPROVEN
+    assert run([*verify, *keys[:2], "--allow-unsigned"]) == Exit.CLEAN
+    assert run(verify) == Exit.UNPROVEN
+
+
+def test_every_round_is_proven_with_and_without_time_around_it(hashed: Recorded) -> None:
+    for number in range(1, ROUNDS + 1):
+        for margin_s in (0, 1):
+            found = checked(hashed.export(number, margin_s), Path("sound"))
+            assert found.recordings == (), (number, margin_s)
+
+
+def manifest_of(files: Files) -> Manifest:
+    return msgspec.json.decode(files[MANIFEST], type=Manifest)
+
+
+def with_recorded(files: Files, change: Callable[[Manifest], Manifest]) -> Files:
+    return files | {MANIFEST: msgspec.json.encode(change(manifest_of(files)))}
+
+
+def shifted(manifest: Manifest) -> Manifest:
+    recorded = tuple(
+        replace(one, ranges=tuple((begin + 1, end + 1) for begin, end in one.ranges))
+        for one in manifest.recorded
+    )
+    return replace(manifest, recorded=recorded)
+
+
+def renamed(manifest: Manifest) -> Manifest:
+    recorded = tuple(replace(one, folder="BJ-01-7") for one in manifest.recorded)
+    return replace(manifest, recorded=recorded)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        pytest.param(lambda f: f | {VIDEO: flipped(f[VIDEO])}, "not what was recorded", id="video"),
+        pytest.param(lambda f: f | {VIDEO: f[VIDEO] + b"x"}, "more bytes", id="video-longer"),
+        pytest.param(
+            lambda f: f | {CAPTURE: f[CAPTURE].replace(b"0238", b"0239")},
+            "not what was recorded",
+            id="capture",
+        ),
+        pytest.param(
+            lambda f: f | {COPY: f[COPY].replace(b"0238", b"0239")},
+            "serial/shoe.cap is not what was recorded",
+            id="copy-of-the-capture",
+        ),
+        pytest.param(lambda f: with_recorded(f, shifted), "not what was|no hash", id="ranges"),
+        pytest.param(lambda f: with_recorded(f, renamed), "another recording", id="folder"),
+        pytest.param(lambda f: f | {HASHES: b"[]"}, "no hash of it|no hash", id="no-entries"),
+    ],
+)
+def test_recorded_bytes_that_were_changed_are_refused_or_not_proven(
+    files: Files, change: Callable[[Files], Files], why: str
+) -> None:
+    assert any(one in standing(relisted(change(files))) for one in why.split("|"))
+
+
+def test_no_entry_with_hashes_can_be_left_out_unnoticed(files: Files) -> None:
+    entries = msgspec.json.decode(files[HASHES], type=list[Proven])
+    assert len(entries) > 2
+    for left_out in range(len(entries)):
+        kept = entries[:left_out] + entries[left_out + 1 :]
+        forged = relisted(files | {HASHES: msgspec.json.encode(kept)})
+        assert standing(forged), left_out
+
+
+def test_no_recorded_file_can_be_left_out_unnoticed(files: Files) -> None:
+    recorded = manifest_of(files).recorded
+    assert {one.name for one in recorded} >= {VIDEO, CAPTURE}
+    for one in recorded:
+        rest = tuple(other for other in recorded if other != one)
+        kept = {name: data for name, data in files.items() if name != one.name}
+        manifest = replace(manifest_of(files), recorded=rest)
+        lessened = kept | {MANIFEST: msgspec.json.encode(manifest)}
+        assert standing(relisted(lessened)), one.name
+
+
+def standing(data: bytes) -> str:
+    """Why a file is refused, or what of its recordings is not proven."""
+    try:
+        return "; ".join(checked(data, Path("forged")).recordings)
+    except TechnicianError as refused:
+        return str(refused)
+
+
+def test_hashes_that_another_table_signed_prove_nothing(
+    hashed: Recorded, files: Files, tmp_path: Path
+) -> None:
+    """Who makes video, hashes and their journal anew cannot put them beside the true entries."""
+    forger, clock = Signer.create(tmp_path / "forger.key"), ReplayClock(START_NS)
+    journal = tmp_path / "BJ-01.journal"
+    with Journal.create(journal, Checkpoints(forger, clock), "BJ-01") as writing:
+        table = Table(tmp_path, writing)
+        table.play(clock)
+    own = files_of(packed(table.folder, journal, round_asked(journal, 2, 0), 1), tmp_path / "o.zip")
+    kept = [HASHES, *(one.name for one in manifest_of(own).recorded)]
+    forged = relisted(files | {name: own[name] for name in kept})
+    with pytest.raises(TechnicianError, match="another journal's"):
+        checked(forged, Path("forged"))
+
+
+def test_what_a_killed_table_had_not_hashed_yet_is_not_proven(tmp_path: Path) -> None:
+    signer, clock = Signer.create(tmp_path / "table.key"), ReplayClock(START_NS)
+    journal = tmp_path / "BJ-01.journal"
+    with Journal.create(journal, Checkpoints(signer, clock), "BJ-01") as writing:
+        table = Table(tmp_path, writing)
+        table.play(clock, killed=True)
+    cut = Recorded(table.folder, journal, signer)
+    assert checked(cut.export(2), Path("before")).recordings == ()
+    left = checked(cut.export(4), Path("last")).recordings
+    assert [one for one in left if one.startswith("overhead: ") and "end" in one]
+
+
+def test_hashes_that_a_later_start_found_unsigned_are_named(tmp_path: Path) -> None:
+    clock = ReplayClock(START_NS)
+    journal = tmp_path / "BJ-01.journal"
+    with Journal.create(journal, table="BJ-01") as writing:
+        table = Table(tmp_path, writing)
+        table.play(clock)
+    signer = Signer.create(tmp_path / "table.key")
+    with Journal.open(journal, Checkpoints(signer, clock)):
+        pass
+    found = checked(Recorded(table.folder, journal, signer).export(2), Path("found"))
+    assert found.found
+    assert any("found it unsigned" in one for one in found.recordings)
+
+
+def test_an_export_without_the_hashes_is_not_proven(files: Files) -> None:
+    recorded = {one.name for one in manifest_of(files).recorded} | {HASHES}
+    kept = {name: data for name, data in files.items() if name not in recorded}
+    bare = with_recorded(kept, lambda manifest: replace(manifest, recorded=()))
+    (what,) = checked(relisted(bare), Path("bare")).recordings
+    assert "did not journal hashes" in what

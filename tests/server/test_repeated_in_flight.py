@@ -1,0 +1,80 @@
+"""A card in flight that two like pictures show is no card that lies there, and accuses nobody.
+
+A camera that shows the picture of a card in mid-air a second time made it look at rest: a round
+without a mistake was found to have four.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from random import Random
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from models.events import AnyObservation, CardGone, CardSighted
+from simulation.ideal import ideal_observations
+from simulation.session import START_NS, Scene, Settings, prepare
+from tests.settlement.noise import renumbered
+from tests.settlement.sessions import Compared, Session, compare, reconciled
+from tests.vision.painted import Painted
+from tests.vision.truth_reader import TruthReader
+from vision.felt import locate_felt
+from vision.scenes.film import film, reference_points
+from vision.scenes.look import Look
+from vision.watch import Observed, Watcher
+
+FPS = 15
+FRAME_NS = 1_000_000_000 // FPS
+SHARE = 0.12
+"""Of the pictures, those that show the one before."""
+SETTINGS = Settings(seed=9, rounds=1, spots=(1, 3), look=Look(width_px=960, height_px=540, fps=FPS))
+
+
+@cache
+def scene() -> Scene:
+    return prepare(SETTINGS)
+
+
+@cache
+def pictures() -> tuple[NDArray[np.uint8], ...]:
+    return tuple(film(scene().staged.performance, scene().layout, scene().look))
+
+
+def seen(repeated: frozenset[int]) -> Iterator[tuple[int, Observed]]:
+    """What a flawless reader's camera tells where some pictures show the one before."""
+    points, performance = reference_points(scene().layout, scene().look), scene().staged.performance
+    reader = TruthReader(performance, locate_felt(points, where="overhead"))
+    watcher = Watcher(reader, scene().layout, points, "overhead")
+    shown = at_ns = 0
+    for index in range(len(pictures())):
+        at_ns = index * FRAME_NS
+        shown = shown if index in repeated else index
+        reader.now_ns = shown * FRAME_NS
+        told = watcher.see(Painted(index, at_ns, pictures()[shown]))
+        yield from ((at_ns, one) for one in told)
+    yield from ((at_ns, one) for one in watcher.finish())
+
+
+def judged(repeated: frozenset[int]) -> Compared:
+    """How the round compares that this camera and perfect ports tell of."""
+    staged, layout = scene().staged, scene().layout
+    said: list[tuple[int, AnyObservation]] = [
+        (at_ns, one)
+        for at_ns, one in ideal_observations(staged, layout, start_ns=START_NS, table="T")
+        if not isinstance(one, CardSighted | CardGone)
+    ]
+    said += [
+        (START_NS + at_ns, replace(one, at=START_NS + (one.at or 0), table="T"))
+        for at_ns, one in seen(repeated)
+    ]
+    played = Session(scene().house.rules, layout, staged.facts, tuple(renumbered(said)))
+    return compare(played, reconciled(played, played.heard))
+
+
+@pytest.mark.parametrize("chosen", ["0 9 1", "0 9 2", "1 9 3"])
+def test_cards_that_repeated_pictures_show_in_mid_air_are_no_mistakes(chosen: str) -> None:
+    chance = Random(chosen)
+    repeated = frozenset(n for n in range(5, len(pictures())) if chance.random() < SHARE)
+    assert judged(repeated) == Compared(exact=1, asked=(), wrong=())

@@ -1,0 +1,96 @@
+"""A table killed again and again writes the same journal wherever its starts go on from.
+
+One that goes on from where it last stood at rest, and one that hears everything again: their
+journals are held to each other byte for byte, by the hash that stands for every entry. No word
+comes late here: a journal does not say when a word was heard, so that hearing again one that
+came seconds after its time may conclude otherwise, and the start is refused.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from dataclasses import replace as with_
+from random import Random
+
+import pytest
+from msgspec.structs import replace
+
+from models.events import AnyObservation, Observation
+from models.judgements import RoundResult
+from server.live.rest import Rest
+from server.live.resume import Past, past_of, recall
+from stream.journal import Journal
+from tests.server.test_going_on import AFTER_NS, Watched, known
+from tests.settlement.noise import (
+    camera_half_reads,
+    line_noise,
+    renumbered,
+    shoe_frames_break,
+    shoe_repeats,
+)
+from tests.settlement.sessions import Session, session
+
+KILLS = 6
+NOISE = (camera_half_reads, shoe_frames_break, line_noise, shoe_repeats)
+TWO_DECKS = ("decks=2",)
+"""So that a session of few rounds has several shoes."""
+
+
+@dataclass
+class Killed:
+    """A table that is killed and started again on one journal."""
+
+    played: Session
+    rest_of: Callable[[Past], Rest | None]
+    rests: int = 0
+
+    def play(self, kills: Sequence[int], tails: Sequence[int]) -> tuple[str, list[RoundResult]]:
+        """Play to the end, killed after so many observations, each time losing some entries.
+
+        Returns the hash of its journal, and the rounds that the last table remembers.
+        """
+        events = list(known(Journal.in_memory()))
+        for kill, lost in zip([*kills, None], [*tails, 0], strict=True):
+            with Journal.in_memory() as journal:
+                journal.append_all(replace(one, seq=None) for one in events)
+                table = self._started(journal)
+                table.hear(self._left(journal, kill))
+                if kill is None:
+                    table.wait(table.now_ns + AFTER_NS)
+                    return journal.verify().head, list(table.pipeline.rounds())
+                events = known(journal)[: journal.last_seq - lost]
+        raise AssertionError("the last one is not killed")
+
+    def _started(self, journal: Journal) -> Watched:
+        past = past_of(journal)
+        rest = self.rest_of(past)
+        self.rests += rest is not None
+        table = Watched(journal, self.played, rest)
+        recall(past, table.pipeline, table.record, rest)
+        table.now_ns = max(table.now_ns, past.end_ns)
+        return table
+
+    def _left(self, journal: Journal, kill: int | None) -> Sequence[tuple[int, AnyObservation]]:
+        heard = sum(isinstance(one, Observation) for one in known(journal))
+        return self.played.heard[heard:kill]
+
+
+def _heard(seed: int, *, noisy: bool) -> Session:
+    dealt = session("kansas-shoe", seed, rounds=14, spots=(1, 3, 5), knobs=TWO_DECKS)
+    heard, chance = list(dealt.heard), Random(seed)
+    for disturb in NOISE if noisy else ():
+        heard = disturb(heard, chance)
+    return with_(dealt, heard=tuple(renumbered(heard)))
+
+
+@pytest.mark.parametrize("seed", range(1, 5))
+@pytest.mark.parametrize("noisy", [False, True], ids=["sound", "noisy"])
+def test_a_start_from_a_rest_gives_byte_for_byte_what_hearing_everything_gives(
+    seed: int, noisy: bool
+) -> None:
+    played, chance = _heard(seed, noisy=noisy), Random(f"kills {seed}")
+    kills = sorted(chance.sample(range(20, len(played.heard)), KILLS))
+    tails = [chance.randrange(12) for _ in kills]
+    from_rest = Killed(played, lambda past: past.rest)
+    whole = Killed(played, lambda _: None)
+    assert from_rest.play(kills, tails) == whole.play(kills, tails)
+    assert from_rest.rests > 0

@@ -1,0 +1,17 @@
+"""How many of many like cases are tried: a share at each commit, all of them before a release.
+
+``PITWATCH_TESTS=all``, which ``make test-all`` sets, tries every one.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import Final, TypeVar
+
+Case = TypeVar("Case")
+
+ALL: Final = os.environ.get("PITWATCH_TESTS") == "all"
+
+
+def one_in(many: int, cases: Sequence[Case]) -> Sequence[Case]:
+    """Return every ``many``-th case, or all of them before a release."""
+    return cases if ALL else cases[::many]
