@@ -4,7 +4,7 @@ PYTHON ?= python3
 export PYTHON
 
 demo: .venv/run.stamp  ## replay the shipped session from pixels and bytes to payouts
-	.venv/bin/python -m server.demo
+	.venv/bin/python -m server.commands.demo
 
 check: .venv/dev.stamp  ## style, types, floors and the quickest tests, in under a minute
 	scripts/check tests/models tests/contracts tests/golden tests/stream

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from models import events
     from models.errors import PitwatchError
     from pitwatch.records import read, replay, settle
+    from server.archive.settling import Settled
     from server.client import Client
-    from server.replay import Replayed
-    from server.settling import Settled
+    from server.table.replay import Replayed
 
 __all__ = [
     "Client",
@@ -48,7 +48,7 @@ def __dir__() -> list[str]:
 def main() -> None:
     """Run ``pitwatch`` and leave with its exit status."""
     leave_out_working_directory()
-    from server.cli import main as run_command_line
+    from server.cli.app import main as run_command_line
 
     run_command_line()
 

@@ -3,8 +3,8 @@
 from models import events
 from models.errors import PitwatchError
 from pitwatch.records import read, replay, settle
+from server.archive.settling import Settled
 from server.client import Client
-from server.replay import Replayed
-from server.settling import Settled
+from server.table.replay import Replayed
 
 __all__ = ["Client", "PitwatchError", "Replayed", "Settled", "events", "read", "replay", "settle"]

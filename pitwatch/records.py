@@ -9,13 +9,13 @@ from typing import TypeAlias
 from models.errors import OperatorError
 from models.judgements import AnyEvent
 from models.rulebook import Rulebook
-from server.archives import feeds, sources
-from server.program import program_stated
-from server.replay import Replayed, ReplayOptions
-from server.replay import replay as play_again
-from server.rulebook_shelf import rules_for
-from server.settling import Settled, checked, settled_rounds
-from server.stopwatch import Stopwatch
+from server.archive.archives import feeds, sources
+from server.archive.settling import Settled, checked, settled_rounds
+from server.house.rulebooks import rules_for
+from server.process.program import program_stated
+from server.process.stopwatch import Stopwatch
+from server.table.replay import Replayed, ReplayOptions
+from server.table.replay import replay as play_again
 from stream.clock import elapsed_ns
 from stream.journal import Journal, UnknownEvent, read_journal
 from vision.reader import Reader

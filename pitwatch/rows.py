@@ -1,8 +1,7 @@
 """The typed answers of :class:`pitwatch.Client`."""
 
-from server.service.answers import Me
-from server.service.incidents import IncidentRow, IncidentView
-from server.service.views import (
+from server.readmodel.incidents import IncidentRow, IncidentView
+from server.readmodel.views import (
     HandRow,
     LedgerRow,
     Moment,
@@ -14,6 +13,7 @@ from server.service.views import (
     TableView,
     ViolationRow,
 )
+from server.service.request.answers import Me
 
 __all__ = [
     "HandRow",

@@ -22,10 +22,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketExce
 from websockets.sync.client import ClientConnection, connect
 
 from models.errors import OperatorError, TechnicianError
-from server.service.answers import Me
-from server.service.incidents import IncidentRow, IncidentView
-from server.service.problems import ProblemDocument
-from server.service.views import (
+from server.readmodel.incidents import IncidentRow, IncidentView
+from server.readmodel.views import (
     HandRow,
     LedgerRow,
     Moment,
@@ -38,6 +36,8 @@ from server.service.views import (
     TableView,
     ViolationRow,
 )
+from server.service.http.problems import ProblemDocument
+from server.service.request.answers import Me
 from stream.clock import Clock, HostClock
 
 T = TypeVar("T")

@@ -15,7 +15,7 @@ from server.integration.config import (
 )
 from server.integration.message import KINDS
 from server.integration.registry import make_deliverer, settings_of
-from server.live.config import field_faults, read_text
+from server.table.config import field_faults, read_text
 
 
 def is_integration(file: Path) -> bool:

@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from models.decode import from_toml
 from models.session import Name
-from server.live.config import read_text
+from server.table.config import read_text
 
 WAY_OUT: Final = "Name the integrations' configuration; `pitwatch examples` writes one"
 Url = Annotated[str, Meta(pattern=r"^https?://[^/?#@\s]+(/[^?#\s]*)?$", max_length=2000)]

@@ -1,6 +1,6 @@
 """What is told to others, one message at a time, made of nothing but what everybody may see.
 
-Messages are built from an event's veiled form (``server/service/veil.py``) and from nothing
+Messages are built from an event's veiled form (``server/readmodel/redaction.py``) and from nothing
 else, so that no kind of receiver can be told a card that was not shown at the table.
 """
 
@@ -13,8 +13,8 @@ from urllib.parse import quote
 import msgspec
 
 from models.judgements import AnyEvent
-from server.service.incidents import incident_id
-from server.service.session import Entry
+from server.readmodel.incidents import incident_id
+from server.readmodel.session import Entry
 
 EVERYTHING: Final = "*"
 VIOLATION: Final = "violation"

@@ -7,7 +7,7 @@ import msgspec
 from server.integration.config import Destination, IntegrationConfig
 from server.integration.registry import kinds, registered
 from server.integration.secret import Secret
-from server.live.schema import describe
+from server.table.schema import describe
 
 
 def integration_schema() -> dict[str, Any]:

@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.serialization import (
 from cryptography.x509.oid import NameOID
 
 from models.errors import InstallerError
-from server.wholefile import write_whole
+from server.process.atomic_file import write_whole
 from stream.signing import write_private_key
 
 CERTIFICATE_FILE: Final = "report-certificate.pem"

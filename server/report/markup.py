@@ -6,8 +6,8 @@ from html import escape
 
 from models.cards import Card
 from models.money import Cents
-from server.formatting import Formats
-from server.wording import card_text, is_red
+from server.house.formatting import Formats
+from server.house.wording import card_text, is_red
 
 TEXT_STYLE = "\N{VARIATION SELECTOR-15}"
 """Asks for a suit as a letter form, not as a coloured pictogram."""

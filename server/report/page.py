@@ -7,11 +7,11 @@ from pathlib import Path
 
 from models.judgements import RoundResult
 from server import report
+from server.house.rules_in_force import name_of
+from server.house.wording import certain, counted, is_clean, settled_net, suspected
+from server.process.atomic_file import write_whole
 from server.report.rounds import round_section
 from server.report.story import RoundStory, SessionStory
-from server.rules_in_force import name_of
-from server.wholefile import write_whole
-from server.wording import certain, counted, is_clean, settled_net, suspected
 
 
 def write_report(path: Path, story: SessionStory) -> None:

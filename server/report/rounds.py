@@ -10,12 +10,12 @@ from models.events import CardDealt, CardExposed, Fact
 from models.judgements import DealerResult, HandResult, Review, RoundResult, SpotResult, Violation
 from models.layout import TableLayout
 from models.money import Cents
-from server.formatting import Formats, gain_of
-from server.report.citations import Book, Passage, deciding, passages, settled_by, wording
+from server.house.citations import Book, Passage, deciding, passages, settled_by, wording
+from server.house.formatting import Formats, gain_of
+from server.house.wording import candidates_text, counted, events_text
 from server.report.felt import CircleNote, LaidCard, Tone, draw_felt
 from server.report.markup import amount_cell, card_spans, picture, row, table, text_cell, tone
 from server.report.story import Crop, RoundStory
-from server.wording import candidates_text, counted, events_text
 
 STATUS_TONES = {"final": "good", "pending": "doubt", "review": "doubt"}
 VERDICT_TONES = {"exact": "good", "review": "doubt", "wrong": "bad"}

@@ -21,9 +21,9 @@ from models.judgements import (
 from models.layout import TableLayout
 from models.money import Cents
 from models.session import Session
-from server.comparison import Comparison
-from server.formatting import Formats
-from server.report.citations import Book
+from server.house.citations import Book
+from server.house.formatting import Formats
+from server.table.comparison import Comparison
 
 Wager = tuple[int, int, str]
 """Spot, hand, and ``main`` or ``insurance``."""

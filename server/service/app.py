@@ -19,47 +19,43 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from models.house import House
 from server.integration.config import PlacedIntegration
 from server.integration.relay import relaying
-from server.live.sending import Target
+from server.readmodel.cases import Cases
+from server.readmodel.ending import Ending
+from server.readmodel.floor import POLL_NS, Floor
+from server.readmodel.incident_queue import Queue
+from server.readmodel.index import Index
+from server.readmodel.tallies import Tallies
 from server.report.certificate import Identity
-from server.service import (
-    clause_routes,
-    decision_routes,
-    export_routes,
-    find_routes,
-    house_routes,
-    incident_routes,
-    live_video,
-    moment_routes,
-    page_routes,
-    people_routes,
-    problems,
-    reading_routes,
-    report_routes,
-    rulebook_routes,
-    series_routes,
-    snapshot_routes,
-    streaming,
-    verdict_routes,
-    video_evidence,
-    video_routes,
-)
-from server.service.answers import Health, document, give, said
-from server.service.cases import Cases
-from server.service.ending import Ending
-from server.service.floor import POLL_NS, Floor
-from server.service.gate import Gate
-from server.service.guard import guarded
-from server.service.incident_queue import Queue
-from server.service.index import Index
-from server.service.limits import Limiter, Limits
+from server.service.access.passwords import PasswordRules
+from server.service.access.people import Right, Role, TwoPeople
+from server.service.access.records import Records
+from server.service.evidence.video import Recordings
+from server.service.http import problems
+from server.service.http.limits import Limiter, Limits
+from server.service.http.shell import Meters, Shell
 from server.service.own_journals import OwnJournals, keep_covered, own_journals
-from server.service.passwords import PasswordRules
-from server.service.people import Right, Role, TwoPeople
-from server.service.records import Records
-from server.service.shell import Meters, Shell
-from server.service.streaming import Patience
-from server.service.tallies import Tallies
-from server.service.video import Recordings
+from server.service.request.answers import Health, document, give, said
+from server.service.request.guard import guarded
+from server.service.routes import clauses as clause_routes
+from server.service.routes import decisions as decision_routes
+from server.service.routes import exports as export_routes
+from server.service.routes import find as find_routes
+from server.service.routes import house as house_routes
+from server.service.routes import incidents as incident_routes
+from server.service.routes import live_video, streaming, video_evidence
+from server.service.routes import moments as moment_routes
+from server.service.routes import pages as page_routes
+from server.service.routes import people as people_routes
+from server.service.routes import reading as reading_routes
+from server.service.routes import reports as report_routes
+from server.service.routes import rulebooks as rulebook_routes
+from server.service.routes import series as series_routes
+from server.service.routes import snapshots as snapshot_routes
+from server.service.routes import verdicts as verdict_routes
+from server.service.routes import video as video_routes
+from server.service.routes.streaming import Patience
+from server.service.throttle import Gate
+from server.table.sending import Target
 from stream.clock import Clock, elapsed_ns
 
 _ABOUT = (

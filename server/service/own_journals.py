@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from models.errors import TechnicianError
-from server.live.sending import Sender, Target, known_checkpoints
-from server.service.cases import Cases
-from server.service.records import Records
+from server.readmodel.cases import Cases
+from server.service.access.records import Records
+from server.table.sending import Sender, Target, known_checkpoints
 from stream.checkpoints import Checkpoint, trusted
 from stream.clock import Clock
 from stream.journal import Checkpoints, Journal

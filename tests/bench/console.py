@@ -21,9 +21,9 @@ from pathlib import Path
 from playwright.sync_api import Locator, Page, sync_playwright
 
 from models.house import House
+from server.commands.replay import Outputs, play_and_write
 from server.demo import SESSION
-from server.replay import ReplayOptions
-from server.replay_command import Outputs, play_and_write
+from server.table.replay import ReplayOptions
 from tests.console.looking import Desk, chromium, desk
 from tests.server.service.house import house
 

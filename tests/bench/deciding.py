@@ -16,9 +16,9 @@ from msgspec.structs import replace
 from models.cards import Card
 from models.events import CardDealt, CardPlace, ReviewResolved
 from models.judgements import Review, ReviewRaised
-from server.resolving import decide_closed
-from server.rulebook_shelf import rules_for
-from server.verdicts import Verdicts
+from server.house.rulebooks import rules_for
+from server.table.resolving import decide_closed
+from server.table.settlement_book import Verdicts
 from settlement import COMPILED
 from settlement.engine import Engine
 from stream.journal import Journal, verify_journal

@@ -22,9 +22,9 @@ import numpy as np
 from models.cards import Card
 from models.events import CameraFault, CardDealt, Event, PaymentMade, WagerPlaced
 from models.judgements import AnyEvent, RoundSettled
-from server.live.check import checked
-from server.live.playing import played
-from server.live.table import LiveTable
+from server.table.check import checked
+from server.table.live import LiveTable
+from server.table.playing import played
 from simulation.session import Settings, simulate
 from stream.clock import HostClock
 from stream.journal import Journal

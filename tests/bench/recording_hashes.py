@@ -12,8 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from server.live.config import Recorder
-from server.live.recorder import Film
+from server.table.config import Recorder
+from server.table.recorder import Film
 from stream.recorded import RecordingHashed
 from tests.server.filmed import START_NS, session, shot
 

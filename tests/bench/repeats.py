@@ -24,10 +24,10 @@ import numpy as np
 from devices.cameras.file import FileCamera
 from devices.cameras.frame import Frame
 from models.session import CameraRecord
-from server.comparison import Comparison, tally
-from server.replay import ReplayOptions, replay
-from server.sources import Recording, open_recording
-from server.stopwatch import Stopwatch
+from server.process.stopwatch import Stopwatch
+from server.table.comparison import Comparison, tally
+from server.table.replay import ReplayOptions, replay
+from server.table.sources import Recording, open_recording
 from simulation.session import Settings, simulate
 from stream.clock import elapsed_ns
 from stream.journal import Journal

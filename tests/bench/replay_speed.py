@@ -7,9 +7,9 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from server.comparison import tally
-from server.replay import ReplayOptions, replay
-from server.stopwatch import Stopwatch
+from server.process.stopwatch import Stopwatch
+from server.table.comparison import tally
+from server.table.replay import ReplayOptions, replay
 from simulation.session import Settings, simulate
 from stream.clock import elapsed_ns
 from stream.journal import Journal

@@ -20,13 +20,13 @@ from msgspec.structs import replace
 from devices.registry import make_driver
 from models.decode import decode_event
 from models.events import AnyObservation
-from server.live import table as live_table
-from server.live.config import Placed, layout_of, read_config
-from server.live.resume import past_of
-from server.live.table import LiveTable, rules_of
-from server.pipeline import Pipeline
-from server.rulebook_shelf import stated
-from server.stopwatch import Stopwatch
+from server.house.rulebooks import stated
+from server.process.stopwatch import Stopwatch
+from server.table import live as live_table
+from server.table.config import Placed, layout_of, read_config
+from server.table.live import LiveTable, rules_of
+from server.table.pipeline import Pipeline
+from server.table.resume import past_of
 from settlement.engine import Engine
 from settlement.reconcile import COMPILED, Reconciler
 from simulation.session import START_NS

@@ -25,7 +25,7 @@ from msgspec.structs import replace as with_fields
 
 from models.events import Event
 from models.judgements import RoundSettled
-from server.rulebook_shelf import rules_for
+from server.house.rulebooks import rules_for
 from server.service.app import INDEX_FILE
 from settlement.engine import Engine
 from settlement.ledger import post

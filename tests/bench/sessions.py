@@ -11,9 +11,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from server.comparison import Comparison, tally
-from server.replay import ReplayOptions, replay
-from server.stopwatch import Stopwatch
+from server.process.stopwatch import Stopwatch
+from server.table.comparison import Comparison, tally
+from server.table.replay import ReplayOptions, replay
 from simulation.session import Settings, simulate
 from stream.clock import elapsed_ns
 from stream.journal import Journal

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from devices.cameras.file import FileCamera
 from devices.cameras.frame import Frame
-from server.replay import ReplayOptions, replay
-from server.stopwatch import Stopwatch
+from server.process.stopwatch import Stopwatch
+from server.table.replay import ReplayOptions, replay
 from simulation.session import Scene, Settings, prepare, simulate
 from stream.clock import elapsed_ns
 from stream.journal import Journal

@@ -19,9 +19,9 @@ from typing import Final
 from playwright.sync_api import Browser, sync_playwright
 from playwright.sync_api import Error as PlaywrightError
 
+from server.commands.replay import Outputs, play_and_write
 from server.demo import SESSION
-from server.replay import ReplayOptions
-from server.replay_command import Outputs, play_and_write
+from server.table.replay import ReplayOptions
 from simulation.session import simulate
 from stream.journal import Journal
 from tests.console.busy_floor import busy_floor

@@ -9,11 +9,11 @@ from pathlib import Path
 from playwright.sync_api import Browser, expect
 
 from models.events import Fact, RoundOpened
-from server.incident_check import check_incident
-from server.pipeline import Pipeline
-from server.service.ending import RESTART_NS
-from server.service.people import TwoPeople
-from server.service.totp import code_of, step_at
+from server.archive.incident_check import check_incident
+from server.readmodel.ending import RESTART_NS
+from server.service.access.people import TwoPeople
+from server.service.access.totp import code_of, step_at
+from server.table.pipeline import Pipeline
 from stream.clock import HostClock
 from stream.journal import Journal, read_journal
 from tests.console.busy_floor import shifted

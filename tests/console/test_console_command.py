@@ -18,8 +18,8 @@ import httpx
 import pytest
 
 from models.errors import OperatorError
-from server.console_command import ACCOUNT, PASSWORD_FILE, account_in
-from server.exits import Exit
+from server.commands.console import ACCOUNT, PASSWORD_FILE, account_in
+from server.process.exit_status import Exit
 from stream.clock import HostClock
 from stream.journal import verify_journal
 from tests.server.service.house import until

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Locator, expect
 
 from models.events import CameraFault
 from models.money import dollars
-from server.formatting import Formats
+from server.house.formatting import Formats
 from stream.clock import HostClock
 from stream.journal import Journal
 from tests.console.busy_floor import shifted

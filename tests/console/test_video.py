@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from models.events import ForeignCardSighted, RoundOpened
-from server.service.video import mark_mm
+from server.service.evidence.video import mark_mm
 from stream.journal import Journal
 from tests.server.filmed import SIZE, START_NS, at, number_in, recording, shot
 from tests.server.service.house import House, house, write

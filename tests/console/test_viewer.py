@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from server.snapshot import check_snapshot
+from server.archive.snapshot import check_snapshot
 from tests.console.looking import Desk, desk
 from tests.server.service.house import House, until
 

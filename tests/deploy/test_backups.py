@@ -15,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from models.events import RoundOpened
 from server.integration.store import RelayStore
-from server.live.sending import Sender, target_at
+from server.table.sending import Sender, target_at
 from stream.clock import SimulatedClock
 from stream.journal import Checkpoints, Journal, read_journal, verify_journal
 from tests.deploy.test_monitoring import BACKUP

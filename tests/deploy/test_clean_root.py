@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from server.exits import Exit
+from server.process.exit_status import Exit
 from tests.deploy.clean_root import USER, CleanRoot, Unit, clean_root, unit_in, why_not
 from tests.deploy.tools import DEPLOY, ROOT
 
@@ -123,12 +123,12 @@ def test_the_service_answers_over_tls_and_stops_in_order(served: int) -> None:
 def test_the_service_holds_a_recording_that_it_cannot_change(
     site: CleanRoot, recording: str
 ) -> None:
-    hold = "from pathlib import Path; from server.incident import hold; "
+    hold = "from pathlib import Path; from server.archive.incident import hold; "
     ran = site.run_as(SERVICE, f'{PYTHON} -c \'{hold}hold(Path("{recording}"), "case 7")\'')
     assert ran.returncode == 0, ran.stderr
     assert _refused(site, SERVICE, f"touch {recording}/planted")
     assert _refused(site, SERVICE, f"rm {recording}/session.toml")
-    seen = "from pathlib import Path; from server.live.recorder import listed; "
+    seen = "from pathlib import Path; from server.table.recorder import listed; "
     seen += f'print([one.name for one in listed(Path("{STATE}/recordings")) if one.held])'
     ran = site.run_as(TABLE, f"{PYTHON} -c '{seen}'")
     assert recording.rpartition("/")[2] in ran.stdout, ran.stdout + ran.stderr

@@ -26,7 +26,7 @@ except PermissionError:
 import av
 from argon2 import PasswordHasher
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-import server.service.app, server.live.table, settlement.engine
+import server.service.app, server.table.live, settlement.engine
 from vision.reader import Reader
 from server.demo import SESSION
 frame = next(av.open(str(SESSION / "overhead.mp4")).decode(video=0))

@@ -25,9 +25,9 @@ from msgspec.structs import replace as renumbered
 
 from models.events import CameraFault, Event
 from models.judgements import RoundResult, RoundSettled
-from server.comparison import compare_sessions
-from server.live.playing import Playing, played
-from server.sources import Recording, open_recording
+from server.table.comparison import compare_sessions
+from server.table.playing import Playing, played
+from server.table.sources import Recording, open_recording
 from simulation.session import Settings, simulate
 from stream.journal import UnknownEvent, read_journal, verify_journal
 from tests.server.live_tables import SETTINGS, Run

@@ -25,7 +25,7 @@ from models.decode import decode_event
 from models.errors import InputRefused
 from models.events import Event, ReaderFault, ShoeCardRead
 from models.judgements import Review, ReviewRaised
-from server.rulebook_shelf import rules_for
+from server.house.rulebooks import rules_for
 from simulation.truth import settled
 from stream.clock import elapsed_ns
 from tests.devices.wires import SETTINGS, tag_of

@@ -40,7 +40,7 @@ from models.events import (
     ShoeLoaded,
 )
 from models.judgements import AnyEvent
-from server.live.config import Port, Recorder, TableConfig
+from server.table.config import Port, Recorder, TableConfig
 from simulation.chips import VALUES
 from simulation.ideal import ideal_observations
 from simulation.session import START_NS, Settings, console_entries, prepare

@@ -38,8 +38,8 @@ from models.events import (
     ShoeLoaded,
 )
 from models.judgements import AnyEvent
-from server.live.config import read_config
-from server.live.table import LiveTable
+from server.table.config import read_config
+from server.table.live import LiveTable
 from simulation.ideal import CAMERA
 from stream.clock import HostClock
 from stream.journal import Checkpoints, Journal, UnknownEvent

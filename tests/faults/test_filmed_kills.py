@@ -4,7 +4,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from models.judgements import RoundResult, RoundSettled
-from server.rulebook_shelf import rules_for
+from server.house.rulebooks import rules_for
 from simulation.truth import settled
 from tests.faults.filmed_kills import judged
 from tests.server.evenings import evening

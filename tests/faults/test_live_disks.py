@@ -12,7 +12,7 @@ TABLE = """
     from pathlib import Path
     from models.errors import PitwatchError
     from models.events import ConsoleEntry, TrayCounted
-    from server.live.desk import desk_of, hand_in
+    from server.table.decision_requests import desk_of, hand_in
 
     harm, folder = sys.argv[1], Path(sys.argv[2])
     journal = folder / "BJ-07.journal"

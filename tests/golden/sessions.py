@@ -14,9 +14,9 @@ import msgspec
 from models.decode import from_toml
 from models.events import AnyObservation, Observation
 from models.layout import TableLayout
-from server.pipeline import Pipeline
-from server.rulebook_shelf import rules_for
-from server.stopwatch import Stopwatch
+from server.house.rulebooks import rules_for
+from server.process.stopwatch import Stopwatch
+from server.table.pipeline import Pipeline
 from settlement.engine import Engine
 from settlement.reconcile import Reconciler
 from simulation.ideal import ideal_observations

@@ -4,7 +4,7 @@ import signal
 from contextlib import ExitStack
 from typing import Final
 
-from server.exits import Exit
+from server.process.exit_status import Exit
 from tests.packaging.running import Shell, answers, free_port, is_free
 from tests.packaging.wheel import ROOT
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import httpx
 
-from server.exits import Exit
+from server.process.exit_status import Exit
 from tests.packaging.wheel import Installed
 
 _LONGEST_S = 300

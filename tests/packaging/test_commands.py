@@ -11,9 +11,9 @@ import typer
 from typer.main import get_command
 
 from models.cards import Card
-from server.cli import app
-from server.console_command import ACCOUNT, PASSWORD_FILE
-from server.exits import Exit
+from server.cli.app import app
+from server.commands.console import ACCOUNT, PASSWORD_FILE
+from server.process.exit_status import Exit
 from tests.packaging.running import Shell, answers, free_port
 from tests.packaging.wheel import Installed
 from tests.server.service.house import until

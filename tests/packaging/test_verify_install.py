@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from server.exits import Exit
+from server.process.exit_status import Exit
 from tests.packaging.wheel import Installed
 
 NETWORK = "pitwatch/models/networks/reader.onnx"

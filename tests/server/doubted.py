@@ -8,9 +8,9 @@ from models.cards import Card
 from models.decode import from_toml
 from models.events import AnyObservation, CardSighted, ShoeCardRead
 from models.layout import TableLayout
-from server.pipeline import Pipeline, Record
-from server.rulebook_shelf import rules_for
-from server.stopwatch import Stopwatch
+from server.house.rulebooks import rules_for
+from server.process.stopwatch import Stopwatch
+from server.table.pipeline import Pipeline, Record
 from settlement.engine import Engine
 from settlement.reconcile import Reconciler
 from stream import library

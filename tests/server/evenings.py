@@ -12,8 +12,8 @@ import msgspec
 from models.events import AnyFact
 from models.judgements import AnyEvent, RoundResult
 from models.rulebook import Rulebook
-from server.archives import feeds, sources
-from server.settling import checked, settled_rounds
+from server.archive.archives import feeds, sources
+from server.archive.settling import checked, settled_rounds
 from simulation.dealing import deal_session
 from simulation.house import house
 from simulation.table import Table

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from devices.cameras.frame import Frame
 from models.session import CameraRecord, ReferencePoint, Session
-from server.live.config import Recorder
-from server.live.recorder import Film
+from server.table.config import Recorder
+from server.table.recorder import Film
 from stream import library
 from stream.recording import read_description, write_session
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from models.events import CardDealt, Event, RoundOpened
 from models.judgements import RoundResult, RoundSettled
-from server.formatting import Formats
-from server.live.check import checked
-from server.live.playing import Playing
-from server.live.table import LiveTable
+from server.house.formatting import Formats
+from server.table.check import checked
+from server.table.live import LiveTable
+from server.table.playing import Playing
 from simulation.session import Settings, prepare
 from stream.clock import Clock, HostClock, ReplayClock
 from stream.journal import Journal
@@ -123,7 +123,7 @@ class Run:
             table = LiveTable(placed, journal, HostClock(), reader, self._take)
             self.recording = table.recording
             stop = asyncio.Event()
-            with patch("server.live.table.Watcher", looked.watcher):
+            with patch("server.table.live.Watcher", looked.watcher):
                 running = asyncio.create_task(table.run(stop))
                 await asyncio.sleep(0)
             if begin:

@@ -144,7 +144,7 @@ def _serve(folder: str) -> int:
 
 def _run(session: str, folder: str) -> int:
     """Run a live table until every device has been heard, play a while, and stop it."""
-    from server.live.playing import played  # noqa: PLC0415 - only inside
+    from server.table.playing import played  # noqa: PLC0415 - only inside
 
     with (
         played(Path(session), Path(folder)) as playing,

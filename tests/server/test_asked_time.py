@@ -6,8 +6,8 @@ import pytest
 
 from models.errors import InputRefused
 from models.house import House
-from server.asked_time import Reading, instants, read_question
-from server.formatting import Formats
+from server.house.asked_time import Reading, instants, read_question
+from server.house.formatting import Formats
 
 PARIS = House(zone="Europe/Paris", locale="en-GB")
 TABLES = ("BJ-07", "BJ-17", "VIP", "12")

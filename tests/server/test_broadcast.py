@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from devices.cameras.broadcast import Broadcast
 from models.errors import TechnicianError
 from models.session import CameraRecord
-from server.live.config import Recorder
-from server.live.recorder import Film
+from server.table.config import Recorder
+from server.table.recorder import Film
 from stream.recording import video_files
 from tests.server.filmed import FPS, START_NS, at, described, number_in, session, shot
 

@@ -12,10 +12,10 @@ from pyhanko.pdf_utils.reader import PdfFileReader
 
 from models.decode import from_toml
 from models.session import CameraPose
-from server.cli import run
-from server.comparison import tally
-from server.replay import ReplayOptions, replay
-from server.stopwatch import Stopwatch
+from server.cli.app import run
+from server.process.stopwatch import Stopwatch
+from server.table.comparison import tally
+from server.table.replay import ReplayOptions, replay
 from simulation.session import Settings, prepare, simulate
 from stream.clock import ReplayClock
 from stream.journal import Journal

@@ -3,8 +3,8 @@
 import pytest
 
 from models.judgements import DealerResult, HandResult, RoundResult, SpotResult
-from server.report.citations import Book, deciding, passages, settled_by
-from server.rulebook_shelf import cited
+from server.house.citations import Book, deciding, passages, settled_by
+from server.house.rulebooks import cited
 from settlement.clauses import BREAKS
 from settlement.rulebooks import overridden
 

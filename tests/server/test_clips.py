@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from devices.cameras.file import FileCamera
 from devices.cameras.footage import captioned, utc
 from models.errors import OperatorError, TechnicianError
-from server.clips import Clip, Clips
-from server.live.config import Recorder
-from server.live.recorder import Film
+from server.archive.clips import Clip, Clips
+from server.table.config import Recorder
+from server.table.recorder import Film
 from stream.recording import read_description, video_files
 from tests.server.filmed import FPS, SIZE, START_NS, at, described, film, number_in, session, shot
 

@@ -10,10 +10,10 @@ import pytest
 
 from devices.simulators import SimulatedPort
 from models.events import ClockCompared, SyncState
-from server.cli import run
-from server.exits import Exit
-from server.formatting import Formats
-from server.live.status import Standing
+from server.cli.app import run
+from server.house.formatting import Formats
+from server.process.exit_status import Exit
+from server.table.status import Standing
 from stream.journal import UnknownEvent, read_journal, verify_journal
 from tests.server.test_run_config import example
 
@@ -43,7 +43,7 @@ def started(file: Path) -> int:
 
 def kept(monkeypatch: pytest.MonkeyPatch, state: SyncState) -> None:
     """Have the kernel say so of the host's clock."""
-    monkeypatch.setattr("server.run_command.kernel_sync", lambda: state)
+    monkeypatch.setattr("server.commands.run.kernel_sync", lambda: state)
 
 
 def stopped_ahead(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
 from msgspec.structs import replace
 
-from server.comparison import compare_sessions, differences, tally
+from server.table.comparison import compare_sessions, differences, tally
 from tests.server.samples import (
     BLACKJACK_AND_INSURANCE,
     CARD_IN_DOUBT,

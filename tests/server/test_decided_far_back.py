@@ -12,9 +12,9 @@ from models.cards import Card
 from models.errors import OperatorError
 from models.events import AnyFact, CardDealt, CardPlace, Fact, ReviewResolved, RoundOpened
 from models.judgements import AnyEvent, Review, ReviewRaised, RoundResult
-from server.openings import Openings
-from server.rulebook_shelf import rules_for
-from server.verdicts import Verdicts
+from server.house.rulebooks import rules_for
+from server.table.openings import Openings
+from server.table.settlement_book import Verdicts
 from settlement.engine import Engine
 from settlement.reconcile import check_decision, decided, voided, with_reviews
 from stream.journal import Journal, UnknownEvent

@@ -31,11 +31,11 @@ from models.judgements import (
     RoundResult,
     RoundSettled,
 )
-from server.live.record import TableRecord
-from server.live.resume import past_of, recall
-from server.pipeline import Pipeline
-from server.rulebook_shelf import rules_for
-from server.verdicts import Verdicts
+from server.house.rulebooks import rules_for
+from server.table.pipeline import Pipeline
+from server.table.record import TableRecord
+from server.table.resume import past_of, recall
+from server.table.settlement_book import Verdicts
 from settlement.ledger import post
 from settlement.reconcile import check_decision, decided
 from stream.journal import Journal

@@ -7,7 +7,7 @@ import cv2
 import pytest
 
 from models.cards import DECK
-from server.cli import run
+from server.cli.app import run
 from tests.vision.snapshots import snapshot
 from vision.scenes.decks import load_deck
 

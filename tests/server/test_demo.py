@@ -5,9 +5,9 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from models.judgements import RoundResult, Violation
-from server.comparison import Comparison, compare_sessions
-from server.demo.showing import ROUNDS, closing
-from server.exits import Exit
+from server.commands.demo import ROUNDS, closing
+from server.process.exit_status import Exit
+from server.table.comparison import Comparison, compare_sessions
 from tests.server.samples import BLACKJACK_AND_INSURANCE, DEALER_OVERDREW
 
 WRONG = Violation("wrong_payout", 44, 1, 0, "payment.due", "due 15.00, paid 10.00")

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from models.errors import OperatorError, TechnicianError
 from models.events import ConsoleEntry, ReviewResolved, RoundClosed, TrayCounted
-from server.live.desk import Word, Words, desk_of, hand_in, open_desk
-from server.live.playing import played
+from server.table.decision_requests import Word, Words, desk_of, hand_in, open_desk
+from server.table.playing import played
 from simulation.session import simulate
 from stream.journal import Journal, UnknownEvent
 from tests.server.live_tables import SETTINGS, Run

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from server.exits import Exit
+from server.process.exit_status import Exit
 from tests.server.evenings import as_file, as_journal, evening, packed
 
 PITWATCH = (sys.executable, "-m", "server")

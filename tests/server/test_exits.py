@@ -4,9 +4,9 @@ import re
 import signal
 from pathlib import Path
 
-from server.cli import app
-from server.exits import Exit
-from server.wording import events_text
+from server.cli.app import app
+from server.house.wording import events_text
+from server.process.exit_status import Exit
 
 DOCS = Path(__file__).parents[2] / "docs" / "commands.md"
 EVERY = sorted({*map(int, Exit), 128 + signal.SIGINT})

@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 
 from models.house import House
-from server.formatting import Formats
+from server.house.formatting import Formats
 
 PARIS = Formats(House(zone="Europe/Paris", locale="en-GB", currency="EUR"))
 NARROW = "\N{NARROW NO-BREAK SPACE}"

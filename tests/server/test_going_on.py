@@ -20,11 +20,11 @@ from models.events import (
     ShoeStarted,
 )
 from models.judgements import AnyEvent
-from server.live.record import TableRecord
-from server.live.rest import Rest, last_rest
-from server.live.resume import past_of, recall
-from server.pipeline import Pipeline
-from server.stopwatch import Stopwatch
+from server.process.stopwatch import Stopwatch
+from server.table.pipeline import Pipeline
+from server.table.record import TableRecord
+from server.table.rest import Rest, last_rest
+from server.table.resume import past_of, recall
 from settlement.engine import Engine
 from settlement.reconcile import Reconciler
 from stream.journal import Journal, UnknownEvent

@@ -7,12 +7,12 @@ from msgspec.structs import replace
 
 from models.errors import TechnicianError
 from models.events import ClockAnchored, ClockCompared, ClockSynchronisation, Event, SyncState
-from server.cli import run
-from server.exits import Exit
-from server.formatting import Formats
-from server.live.config import Placed, read_config
-from server.live.host_clock import check_not_before, check_synchronised, stepped_back
-from server.live.status import Standing
+from server.cli.app import run
+from server.house.formatting import Formats
+from server.process.exit_status import Exit
+from server.table.config import Placed, read_config
+from server.table.host_clock import check_not_before, check_synchronised, stepped_back
+from server.table.status import Standing
 from tests.server.test_run_config import EXAMPLE, example
 
 SECOND = 1_000_000_000
@@ -38,7 +38,7 @@ def test_run_refuses_in_one_line_and_makes_no_journal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = example(tmp_path, ("# clock = ", "clock = "))
-    monkeypatch.setattr("server.run_command.kernel_sync", lambda: "unsynchronised")
+    monkeypatch.setattr("server.commands.run.kernel_sync", lambda: "unsynchronised")
     assert run(["run", str(file)]) == Exit.REFUSED
     (told,) = capsys.readouterr().err.splitlines()
     assert told.startswith(f"pitwatch: {file}: the host's clock is not synchronised")

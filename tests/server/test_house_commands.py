@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from server.cli import run
-from server.exits import Exit
-from server.house_file import VARIABLE
+from server.cli.app import run
+from server.house.house_file import VARIABLE
+from server.process.exit_status import Exit
 from simulation.session import Settings, simulate
 from tests.server.test_settle import BLACKJACK
 

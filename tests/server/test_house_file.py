@@ -6,7 +6,7 @@ import pytest
 
 from models.errors import InputRefused, InstallerError
 from models.house import House
-from server.house_file import VARIABLE, house_for, read_house
+from server.house.house_file import VARIABLE, house_for, read_house
 
 
 def written(folder: Path, text: str, name: str = "house.toml") -> Path:

@@ -17,9 +17,7 @@ from models.cards import Card
 from models.errors import OperatorError, TechnicianError
 from models.events import CardDealt, Event, RoundClosed, RoundOpened, ShoeCardRead
 from models.session import SerialRecord
-from server.cli import run
-from server.exits import Exit
-from server.incident import (
+from server.archive.incident import (
     EVENTS,
     MANIFEST,
     PROOF,
@@ -31,8 +29,10 @@ from server.incident import (
     sealed,
     span_asked,
 )
-from server.incident_check import checked
-from server.live.recorder import HOLD_FILE
+from server.archive.incident_check import checked
+from server.cli.app import run
+from server.process.exit_status import Exit
+from server.table.recorder import HOLD_FILE
 from stream.clock import SimulatedClock
 from stream.excerpt import Proof
 from stream.journal import Checkpoints, Journal

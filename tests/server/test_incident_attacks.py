@@ -11,10 +11,10 @@ import pytest
 from msgspec.structs import replace
 
 from models.errors import TechnicianError
-from server.cli import run
-from server.exits import Exit
-from server.incident import MANIFEST, Manifest, guard_size, packed, round_asked, sealed
-from server.incident_check import checked
+from server.archive.incident import MANIFEST, Manifest, guard_size, packed, round_asked, sealed
+from server.archive.incident_check import checked
+from server.cli.app import run
+from server.process.exit_status import Exit
 from stream.clock import SimulatedClock
 from stream.journal import Checkpoints, Journal
 from stream.signing import Signer, fingerprint

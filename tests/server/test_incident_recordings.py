@@ -9,13 +9,13 @@ from msgspec.structs import replace
 
 from models.errors import TechnicianError
 from models.session import SerialRecord
-from server.cli import run
-from server.exits import Exit
-from server.incident import MANIFEST, Manifest, packed, round_asked
-from server.incident_check import checked
-from server.incident_recorded import HASHES, Proven
-from server.live.config import Recorder
-from server.live.recorder import Film
+from server.archive.incident import MANIFEST, Manifest, packed, round_asked
+from server.archive.incident_check import checked
+from server.archive.incident_recorded import HASHES, Proven
+from server.cli.app import run
+from server.process.exit_status import Exit
+from server.table.config import Recorder
+from server.table.recorder import Film
 from stream.clock import ReplayClock
 from stream.journal import Checkpoints, Journal
 from stream.recorded import Hashing, RecordingHashed, whole

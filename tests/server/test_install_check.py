@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from models.errors import TechnicianError
-from server.install_check import InstallDifferences, check_install
+from server.process.install_check import InstallDifferences, check_install
 
 FILES = {
     "pitwatch/__init__.py": b"LIMIT = 17\n",

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from models.events import RoundOpened
-from server.cli import run
+from server.cli.app import run
 from stream.checkpoints import Checkpoint
 from stream.clock import SimulatedClock
 from stream.journal import Checkpoints, Journal

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from server.json_log import LINES, log_as_json
+from server.service.json_log import LINES, log_as_json
 from stream.clock import SimulatedClock
 
 
@@ -28,7 +28,7 @@ def test_lines_of_a_kind_are_left_out_and_counted(
     log: logging.Logger, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now_ns = 0
-    monkeypatch.setattr("server.json_log.elapsed_ns", lambda: now_ns)
+    monkeypatch.setattr("server.service.json_log.elapsed_ns", lambda: now_ns)
     log_as_json(SimulatedClock())
     asked(log, 10_000, None)
     assert len(capsys.readouterr().err.splitlines()) == LINES.burst

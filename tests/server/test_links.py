@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from models.events import DeviceReturned, Observation, ReaderFault
 from models.judgements import AnyEvent, RoundResult, RoundSettled
-from server.replay import Replayed, ReplayOptions, replay
-from server.stopwatch import Stopwatch
+from server.process.stopwatch import Stopwatch
+from server.table.replay import Replayed, ReplayOptions, replay
 from stream.journal import Journal
 from tests.faults.live_kills import Life, Table
 from tests.faults.live_process import Blind, told_driver

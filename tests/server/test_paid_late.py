@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from models.events import AnyFact, AnyObservation, CardDealt, ConsoleEntry, PaymentMade, RoundClosed
 from models.judgements import AnyEvent, LedgerPosted, RoundSettled
 from models.rulebook import Rulebook
-from server.live.resume import past_of, recall
-from server.verdicts import Verdicts
+from server.table.resume import past_of, recall
+from server.table.settlement_book import Verdicts
 from settlement.engine import Engine
 from stream.journal import Journal
 from tests.server.test_going_on import AFTER_NS, Watched, known

@@ -10,8 +10,9 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from server import crew, parquet
-from server.cli import run
+from server.archive import parquet
+from server.archive import worker_pool as crew
+from server.cli.app import run
 from tests.server.evenings import as_file, evening
 
 SETTLE = ("settle", "--rulebook", "kansas-shoe", "--json")
@@ -105,7 +106,7 @@ def test_nothing_is_left_where_the_run_is_refused(archive: Path, tmp_path: Path)
 
 
 def test_without_pyarrow_the_way_out_is_named(archive: Path, tmp_path: Path) -> None:
-    hidden = "import sys; sys.modules['pyarrow'] = None; from server.cli import main; main()"
+    hidden = "import sys; sys.modules['pyarrow'] = None; from server.cli.app import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", hidden, *SETTLE, str(archive), "--out", str(tmp_path / "out")],
         capture_output=True,

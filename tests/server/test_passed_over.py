@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from server.cli import run
-from server.exits import Exit
+from server.cli.app import run
+from server.process.exit_status import Exit
 from tests.server.evenings import evening, lines
 
 FACTS = lines(evening(2))

@@ -24,9 +24,9 @@ from models.judgements import (
     RoundSettled,
 )
 from models.layout import TableLayout
-from server.pipeline import Pipeline
-from server.rulebook_shelf import rules_for
-from server.stopwatch import Stopwatch
+from server.house.rulebooks import rules_for
+from server.process.stopwatch import Stopwatch
+from server.table.pipeline import Pipeline
 from settlement.engine import Engine
 from settlement.reconcile import Reconciler
 from stream import library

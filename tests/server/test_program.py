@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from models.events import ProgramStated, RulesStated
-from server.cli import run
-from server.exits import Exit
-from server.program import PACKAGES, ROOT, program_files, program_stated, this_program
+from server.cli.app import run
+from server.process.exit_status import Exit
+from server.process.program import PACKAGES, ROOT, program_files, program_stated, this_program
 from stream.journal import read_journal
 
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.cli import run
-from server.read_command import drawing_names
+from server.cli.app import run
+from server.commands.read import drawing_names
 from simulation.session import Settings, prepare
 from vision.crops import jpeg
 from vision.scenes.film import still

@@ -11,7 +11,7 @@ from devices.simulated import TagDevice
 from models.cards import Card
 from models.errors import InstallerError, TechnicianError
 from models.events import ShoeCardRead
-from server.sources import open_recording
+from server.table.sources import open_recording
 from simulation.session import Settings, simulate
 from stream.recording import Chunk, read_capture, read_session, write_capture, write_session
 from tests.devices.wires import REGISTER, tag_of

@@ -7,12 +7,12 @@ import pytest
 from devices.cameras.file import FileCamera
 from devices.cameras.frame import Frame
 from models.events import CardSighted, RoundOpened, ShoeCutCard
-from server.clips import Clips
-from server.incident import hold
-from server.live.config import Recorder, layout_of, read_config
-from server.live.recorder import HOLD_FILE, HOLDS, SessionRecorder, listed, tidy
-from server.live.recordings import IN_FLIGHT_NS, Recordings, may_turn_over
-from server.live.status import Standing
+from server.archive.clips import Clips
+from server.archive.incident import hold
+from server.table.config import Recorder, layout_of, read_config
+from server.table.recorder import HOLD_FILE, HOLDS, SessionRecorder, listed, tidy
+from server.table.recordings import IN_FLIGHT_NS, Recordings, may_turn_over
+from server.table.status import Standing
 from stream.recording import read_capture, read_description, video_files
 from tests.devices.test_cameras import disk_with_room_for
 from tests.server.filmed import FPS, START_NS, number_in, shot

@@ -9,7 +9,7 @@ from pathlib import Path
 import av
 import pytest
 
-from server.live.recorder import Film
+from server.table.recorder import Film
 from stream.journal import Journal
 from stream.recorded import Hashing, Piece, RecordingHashed, hashed_in, recording_hashed, whole
 from tests.server.filmed import START_NS, at, described, film, session

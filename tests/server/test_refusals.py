@@ -8,8 +8,8 @@ import pytest
 
 from models.decode import decode_event
 from models.errors import InputRefused
-from server.cli import run
-from server.exits import Exit
+from server.cli.app import run
+from server.process.exit_status import Exit
 from tests.server.evenings import evening, lines
 
 RULES = ("-r", "kansas-shoe")

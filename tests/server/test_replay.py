@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from models.events import Observation
 from models.session import CameraRecord
-from server.comparison import tally
-from server.exits import Exit
-from server.replay import Replayed, ReplayOptions, replay
-from server.replay_command import exit_for, facts_of, faults_of
-from server.rulebook_shelf import rules_for
-from server.stopwatch import Stopwatch
+from server.commands.replay import exit_for, facts_of, faults_of
+from server.house.rulebooks import rules_for
+from server.process.exit_status import Exit
+from server.process.stopwatch import Stopwatch
+from server.table.comparison import tally
+from server.table.replay import Replayed, ReplayOptions, replay
 from simulation.session import Scene, Settings, prepare, simulate
 from stream.clock import Clock, ReplayClock
 from stream.journal import Journal

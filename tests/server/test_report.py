@@ -13,12 +13,12 @@ from models.house import House
 from models.judgements import AnyEvent, LedgerPosted, RoundSettled
 from models.layout import TableLayout
 from models.session import Session
-from server.comparison import Comparison
-from server.formatting import Formats
-from server.report.citations import Book
+from server.house.citations import Book
+from server.house.formatting import Formats
+from server.house.rulebooks import cited
 from server.report.page import page, write_report
 from server.report.story import SessionStory, tell_rounds
-from server.rulebook_shelf import cited
+from server.table.comparison import Comparison
 from stream import library
 from tests.server.samples import CARD_IN_DOUBT, DEALER_OVERDREW
 

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from models.events import AnyObservation, Observation
 from models.judgements import RoundResult
-from server.live.rest import Rest
-from server.live.resume import Past, past_of, recall
+from server.table.rest import Rest
+from server.table.resume import Past, past_of, recall
 from stream.journal import Journal
 from tests.server.test_going_on import AFTER_NS, Watched, known
 from tests.settlement.noise import (

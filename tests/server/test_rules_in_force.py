@@ -12,10 +12,10 @@ from msgspec.structs import replace
 
 from models.events import RulesStated
 from models.judgements import RoundSettled
-from server.cli import run
-from server.live.config import read_config
-from server.live.table import rules_of
-from server.rulebook_shelf import as_stated, at_table, cited, rules_for, stated
+from server.cli.app import run
+from server.house.rulebooks import as_stated, at_table, cited, rules_for, stated
+from server.table.config import read_config
+from server.table.live import rules_of
 from settlement.rulebooks import KNOBS, rules_hash, shown, value
 from stream.journal import read_journal
 from tests.server.evenings import as_file, as_journal, evening, judged

@@ -29,20 +29,20 @@ from models.events import (
     ProgramStated,
 )
 from models.judgements import AnyEvent, RoundResult, RoundSettled
-from server.comparison import compare_sessions, tally
-from server.exits import Exit
-from server.incident import packed, round_asked
-from server.incident_check import checked
-from server.live.config import Placed, layout_of, read_config
-from server.live.playing import Playing, played
-from server.live.record import TableRecord
-from server.live.resume import past_of, recall
-from server.live.table import rules_of
-from server.pipeline import Pipeline
-from server.program import this_program
-from server.replay import Replayed, ReplayOptions, replay
-from server.sources import open_recording
-from server.stopwatch import Stopwatch
+from server.archive.incident import packed, round_asked
+from server.archive.incident_check import checked
+from server.process.exit_status import Exit
+from server.process.program import this_program
+from server.process.stopwatch import Stopwatch
+from server.table.comparison import compare_sessions, tally
+from server.table.config import Placed, layout_of, read_config
+from server.table.live import rules_of
+from server.table.pipeline import Pipeline
+from server.table.playing import Playing, played
+from server.table.record import TableRecord
+from server.table.replay import Replayed, ReplayOptions, replay
+from server.table.resume import past_of, recall
+from server.table.sources import open_recording
 from settlement.engine import Engine
 from settlement.reconcile import Reconciler
 from simulation.session import simulate

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from models.errors import InputRefused
-from server.cli import run
-from server.exits import Exit
-from server.live.check import config_faults
-from server.live.schema import table_schema
+from server.cli.app import run
+from server.process.exit_status import Exit
+from server.table.check import config_faults
+from server.table.schema import table_schema
 
 EXAMPLE = Path(__file__).parents[2] / "server" / "examples" / "table.toml"
 

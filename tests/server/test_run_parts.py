@@ -19,14 +19,14 @@ from models.events import (
     RoundOpened,
     ShoeCutCard,
 )
-from server.formatting import Formats
-from server.live.config import Recorder
-from server.live.entries import Entries
-from server.live.keeping import Kept, alarm, to_go
-from server.live.order import Order, Said
-from server.live.recorder import HOLD_FILE, listed, tidy
-from server.live.resume import Identities, Past, unwatched
-from server.live.status import Standing
+from server.house.formatting import Formats
+from server.table.config import Recorder
+from server.table.entries import Entries
+from server.table.order import Order, Said
+from server.table.recorder import HOLD_FILE, listed, tidy
+from server.table.resume import Identities, Past, unwatched
+from server.table.retention import Kept, alarm, to_go
+from server.table.status import Standing
 from stream.replay import Timed
 
 CAMERA = "camera:overhead"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from server.exits import Exit
+from server.process.exit_status import Exit
 from simulation.session import simulate
 from tests.server.live_tables import SETTINGS
 from tests.server.sealed_off import Run, needs_a_sealed_network, peers_beyond, sealed

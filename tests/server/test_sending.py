@@ -13,9 +13,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from models.errors import TechnicianError
 from models.events import RoundOpened
-from server.live.config import SentCheckpoints, read_config
-from server.live.sending import Sender, known_checkpoints, syslog_message, target_at
-from server.run_command import table_journal
+from server.commands.run import table_journal
+from server.table.config import SentCheckpoints, read_config
+from server.table.sending import Sender, known_checkpoints, syslog_message, target_at
 from stream.checkpoints import Checkpoint, read_checkpoints
 from stream.clock import HostClock, SimulatedClock
 from stream.journal import Checkpoints, Journal
@@ -93,7 +93,7 @@ def framed(server: socket.socket) -> bytes:
 def test_a_target_that_takes_nothing_is_told_and_gets_them_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("server.live.sending._RETRY_S", 0.05)
+    monkeypatch.setattr("server.table.sending._RETRY_S", 0.05)
     target, other = target_at("mount/file", tmp_path), target_at("other", tmp_path)
     with Sender([target, other]) as sender:
         write(tmp_path / "t.journal", sender)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from server.cli import run
+from server.cli.app import run
 
 BLACKJACK = """\
 {"type": "round_opened", "round": 1}

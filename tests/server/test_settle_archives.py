@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from models.events import RoundOpened
-from server import crew
-from server.cli import run
-from server.exits import Exit
+from server.archive import worker_pool as crew
+from server.cli.app import run
+from server.process.exit_status import Exit
 from tests.server.evenings import as_file, as_journal, evening, judged, lines, packed
 
 RULES = ("--rulebook", "kansas-shoe")
@@ -177,7 +177,7 @@ def test_a_bad_file_among_many_is_refused_whole_and_the_others_settle(
 def test_a_long_file_is_checked_to_its_end_before_its_first_round_is_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("server.settling._HELD", 10)
+    monkeypatch.setattr("server.archive.settling._HELD", 10)
     file = as_file(tmp_path / "long.jsonl", evening(3))
     whole = settled(capsys, file)
     assert len(whole[1]) == 3

@@ -12,9 +12,9 @@ import pytest
 
 from models.errors import TechnicianError
 from models.events import RoundClosed, RoundOpened, ShoeStarted
-from server.cli import run
-from server.exits import Exit
-from server.snapshot import check_snapshot
+from server.archive.snapshot import check_snapshot
+from server.cli.app import run
+from server.process.exit_status import Exit
 from stream.clock import HostClock
 from stream.journal import Journal
 from tests.server.filmed import at, number_in, recording

@@ -20,9 +20,9 @@ from models.events import (
     WagerRemoved,
 )
 from models.judgements import RoundSettled, Violation
-from server.incident import entry_asked
-from server.pipeline import Pipeline
-from server.stopwatch import Stopwatch
+from server.archive.incident import entry_asked
+from server.process.stopwatch import Stopwatch
+from server.table.pipeline import Pipeline
 from settlement.engine import Engine
 from settlement.reconcile import Reconciler
 from simulation.ideal import ideal_observations

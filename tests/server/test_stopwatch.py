@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from server.stopwatch import Stopwatch
+from server.process.stopwatch import Stopwatch
 
 
 def counter(*readings: int) -> Iterator[int]:

@@ -7,9 +7,9 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from models.judgements import RoundResult
-from server.cli import run
-from server.formatting import Formats
-from server.tables import round_view, totals_line
+from server.cli.app import run
+from server.commands.tables import round_view, totals_line
+from server.house.formatting import Formats
 from tests.server.evenings import as_file
 from tests.server.samples import DEALER_OVERDREW
 from tests.settlement.table import facts

@@ -4,9 +4,9 @@ import msgspec
 import pytest
 
 from models.judgements import RoundSettled
-from server.comparison import compare_sessions
-from server.pipeline import Pipeline
-from server.stopwatch import Stopwatch
+from server.process.stopwatch import Stopwatch
+from server.table.comparison import compare_sessions
+from server.table.pipeline import Pipeline
 from settlement.engine import Engine
 from settlement.reconcile import Reconciler
 from simulation.ideal import ideal_observations

@@ -22,7 +22,7 @@ import msgspec
 from models.errors import InputRefused
 from models.judgements import RoundResult
 from models.rulebook import Rulebook
-from server.wording import is_clean
+from server.house.wording import is_clean
 from simulation.house import house
 from tests.server.evenings import evening, lines, settle_file
 from tests.settlement.spoiled import OUT_OF_PLACE, UNSOUND, Fact, Spoilt, readable

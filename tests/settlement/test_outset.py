@@ -20,7 +20,7 @@ from models.events import (
     WagerPlaced,
 )
 from models.judgements import RoundResult
-from server.rulebook_shelf import rules_for
+from server.house.rulebooks import rules_for
 from settlement.engine import Engine
 from settlement.outset import Outset
 from tests.server.evenings import evening

@@ -15,7 +15,7 @@ from server.integration.config import (
     PlacedIntegration,
 )
 from server.integration.relay import Relay, opened
-from server.service.floor import Floor
+from server.readmodel.floor import Floor
 from stream.clock import HostClock
 
 KEY: Final = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="

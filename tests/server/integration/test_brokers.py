@@ -11,10 +11,10 @@ import msgspec
 import pytest
 
 from models.events import RoundOpened
+from server.commands.relay import trial
 from server.integration.config import Destination
 from server.integration.delivery import Fate, NotDelivered
 from server.integration.registry import make_deliverer
-from server.relay_command import trial
 from tests.server.integration.receivers import Broker, broker
 from tests.server.integration.relays import configured, metric, relaying
 from tests.server.service.house import until, write

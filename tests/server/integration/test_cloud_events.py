@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from server.integration.cloud_event import cloud_event
 from server.integration.message import Message, messages_of
-from server.service.floor import Floor
+from server.readmodel.floor import Floor
 from tests.server.integration.relays import SERVICE
 from tests.server.service.house import write
 from tests.server.service.test_veil import shoe

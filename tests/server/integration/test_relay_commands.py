@@ -15,12 +15,12 @@ import pytest
 from models.decode import toml_tree
 from models.errors import InputRefused
 from models.events import RoundOpened
-from server.cli import run
-from server.exits import Exit
+from server.cli.app import run
 from server.integration.check import integration_faults
 from server.integration.schema import integration_schema
 from server.integration.secret import Secret
 from server.integration.store import RelayStore
+from server.process.exit_status import Exit
 from tests.server.integration.receivers import Receiver, receiving
 from tests.server.integration.relays import KEY, configured, hook, metric, relaying
 from tests.server.integration.serving import served

@@ -19,7 +19,7 @@ from models.judgements import RoundSettled
 from server.integration.config import PlacedIntegration
 from server.integration.relay import opened
 from server.integration.store import RelayStore
-from server.service.floor import Floor
+from server.readmodel.floor import Floor
 from stream.clock import HostClock
 from stream.journal import Journal
 from tests.server.integration.receivers import Receiver, Sent, receiving

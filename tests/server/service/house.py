@@ -17,18 +17,18 @@ from models.decode import from_toml
 from models.events import Event
 from models.house import House as Described
 from models.layout import TableLayout
-from server.live.sending import Target
-from server.pipeline import Pipeline
+from server.house.rulebooks import rules_for
+from server.process.stopwatch import Stopwatch
 from server.report.certificate import Identity
-from server.rulebook_shelf import rules_for
+from server.service.access.people import RIGHTS, Right, Role, TwoPeople
+from server.service.access.records import FIRST_ACCOUNT, PASSWORD_FILE
 from server.service.app import Setup, make_app
-from server.service.connections import Bounds
-from server.service.limits import Limits, Rate
-from server.service.listening import Server, bounds_here, configured
-from server.service.people import RIGHTS, Right, Role, TwoPeople
-from server.service.records import FIRST_ACCOUNT, PASSWORD_FILE
-from server.service.streaming import Patience
-from server.stopwatch import Stopwatch
+from server.service.http.connections import Bounds
+from server.service.http.limits import Limits, Rate
+from server.service.http.listening import Server, bounds_here, configured
+from server.service.routes.streaming import Patience
+from server.table.pipeline import Pipeline
+from server.table.sending import Target
 from settlement.engine import Engine
 from settlement.reconcile import Reconciler
 from stream import library

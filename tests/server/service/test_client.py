@@ -11,11 +11,11 @@ import pytest
 
 from models.events import PlayerSeated, RoundOpened
 from server.client import PATHS, Client, Refused, Unreachable
-from server.service.answers import Me
+from server.readmodel.incidents import IncidentView
+from server.readmodel.views import Moment, Page, RoundRow, SessionView, TableView, ViolationRow
 from server.service.app import Setup, make_app
-from server.service.incidents import IncidentView
-from server.service.streaming import Patience
-from server.service.views import Moment, Page, RoundRow, SessionView, TableView, ViolationRow
+from server.service.request.answers import Me
+from server.service.routes.streaming import Patience
 from stream.clock import SimulatedClock
 from stream.journal import Journal
 from tests.server.service.house import House, house, until

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from models.events import ClockAnchored, ClockCompared, ClockSynchronisation, RoundOpened, SyncState
-from server.service.clock_standing import ClockStanding, followed
+from server.readmodel.clock_standing import ClockStanding, followed
 from stream.journal import Journal
 from tests.server.service.house import House, house, until
 

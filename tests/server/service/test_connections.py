@@ -14,8 +14,8 @@ from websockets.sync.client import connect
 
 from models.errors import OperatorError
 from models.events import RoundOpened
-from server.service.connections import Bounds, Connections, Place, bounds_for
-from server.service.listening import bound_to
+from server.service.http.connections import Bounds, Connections, Place, bounds_for
+from server.service.http.listening import bound_to
 from stream.journal import Journal
 from tests.faults.held_connections import HELD
 from tests.server.service.house import House, house, until

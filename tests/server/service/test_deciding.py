@@ -14,12 +14,12 @@ from models.cards import Card
 from models.errors import OperatorError
 from models.events import CardDealt, CardPlace, ReviewResolved, RoundOpened
 from models.judgements import Review, ReviewRaised
-from server.cli import run
-from server.exits import Exit
-from server.live.desk import Word, desk_of, open_desk
-from server.resolving import decide_closed
-from server.rulebook_shelf import rules_for
-from server.service.veil import WITHHELD
+from server.cli.app import run
+from server.house.rulebooks import rules_for
+from server.process.exit_status import Exit
+from server.readmodel.redaction import WITHHELD
+from server.table.decision_requests import Word, desk_of, open_desk
+from server.table.resolving import decide_closed
 from stream.clock import HostClock
 from stream.journal import Checkpoints, Journal, UnknownEvent, verify_journal
 from stream.signing import Signer

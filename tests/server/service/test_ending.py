@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from models.events import ReviewResolved, RoundOpened
 from models.house import House as Described
-from server.service.ending import RESTART_NS
+from server.readmodel.ending import RESTART_NS
 from stream.journal import Journal
 from tests.server.service.house import House, Standing, house, until, write
 from tests.server.service.test_veil import BURNED, HOLE, shoe

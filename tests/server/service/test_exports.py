@@ -12,10 +12,10 @@ import pytest
 
 from models.events import RoundClosed, RoundOpened
 from models.judgements import LedgerPosted
-from server.cli import run
-from server.exits import Exit
-from server.service.exports import COLUMNS, CsvPieces, Kind, ParquetPieces
-from server.service.views import LedgerRow
+from server.cli.app import run
+from server.process.exit_status import Exit
+from server.readmodel.exports import COLUMNS, CsvPieces, Kind, ParquetPieces
+from server.readmodel.views import LedgerRow
 from tests.server.service.house import House, house, play, until, write
 
 

@@ -19,8 +19,8 @@ from models.events import (
 )
 from models.house import House as Described
 from models.judgements import RoundSettled
-from server.rulebook_shelf import as_stated, rules_for, shipped, stated
-from server.service.series_routes import DAY_NS, HOUR_NS
+from server.house.rulebooks import as_stated, rules_for, shipped, stated
+from server.service.routes.series import DAY_NS, HOUR_NS
 from settlement.rulebooks import KNOBS, differences
 from stream.journal import Journal, read_journal
 from tests.server.service.house import House, house, play, until, write
@@ -177,7 +177,7 @@ def test_rules_stated_in_a_journal_are_read_back_whole(book: Any) -> None:
 def test_a_long_journal_is_read_some_entries_a_request(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("server.service.series_routes.AT_ONCE", 1)
+    monkeypatch.setattr("server.service.routes.series.AT_ONCE", 1)
     reads = [
         ShoeCardRead(source="shoe", at=number, table="T", card=None, draw=1, raw="")
         for number in range(1, 4502)
@@ -195,7 +195,7 @@ def test_a_long_journal_is_read_some_entries_a_request(
 def test_of_very_many_rounds_the_newest_are_counted(
     own: House, officer: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("server.service.series_routes.MOST_ROUNDS", 3)
+    monkeypatch.setattr("server.service.routes.series.MOST_ROUNDS", 3)
     found = own.get(officer, "/api/series/pace")
     assert not found["complete"]
     assert sum(point["value"] for line in found["lines"] for point in line["points"]) == 3

@@ -11,7 +11,7 @@ import pytest
 
 from models.events import RoundClosed, RoundOpened
 from models.judgements import Review, ReviewRaised
-from server.service.cases import CASES_FILE, AnyCaseEvent
+from server.readmodel.cases import CASES_FILE, AnyCaseEvent
 from stream.journal import Journal, UnknownEvent, read_journal, verify_journal
 from tests.server.service.house import House, house, play, until, write
 

@@ -15,12 +15,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from models.events import CardDealt, RoundClosed, RoundOpened
-from server.service import floor as floors
+from server.readmodel import floor as floors
+from server.readmodel.floor import Floor
+from server.readmodel.index import Index, Sought
+from server.readmodel.rows import newest_first
+from server.readmodel.views import HandRow, LedgerRow, PaymentRow, ReviewRow, RoundRow, ViolationRow
 from server.service.app import INDEX_FILE
-from server.service.floor import Floor
-from server.service.index import Index, Sought
-from server.service.rows import newest_first
-from server.service.views import HandRow, LedgerRow, PaymentRow, ReviewRow, RoundRow, ViolationRow
 from stream.journal import Journal, read_journal
 from tests.server.service.house import House, house, play, until, write
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from server.service.gate import LONGEST_BODY
-from server.service.limits import Limiter, Limits, Rate, limited_as
+from server.service.http.limits import Limiter, Limits, Rate, limited_as
+from server.service.throttle import LONGEST_BODY
 from tests.server.certificates import self_signed
 from tests.server.service.house import FREELY, PASSWORD, House, house
 

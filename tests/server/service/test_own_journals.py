@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from models.errors import TechnicianError
-from server.exits import Exit
-from server.journal_page import show_verified
-from server.live.sending import target_at
-from server.service.cases import CASES_FILE
+from server.commands.journal import show_verified
+from server.process.exit_status import Exit
+from server.readmodel.cases import CASES_FILE
+from server.service.access.records import ACTIVITY_FILE
 from server.service.own_journals import own_journals
-from server.service.records import ACTIVITY_FILE
+from server.table.sending import target_at
 from stream.clock import SimulatedClock
 from stream.journal import Journal, verify_journal
 from stream.signing import Signer

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from models.errors import OperatorError
-from server.service.accounts import Accounts
-from server.service.passwords import PasswordRules
-from server.service.people import Right, Role
-from server.service.records import PASSWORD_FILE
+from server.service.access.accounts import Accounts
+from server.service.access.passwords import PasswordRules
+from server.service.access.people import Right, Role
+from server.service.access.records import PASSWORD_FILE
 from stream.clock import SimulatedClock
 from tests.server.service.house import CHEAP, FIRST_PASSWORD, PASSWORD, house
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from server.service.accounts import IDLE_NS, LOCKED_NS, TRIES, Accounts, LockedOut
-from server.service.people import Right, Role
+from server.service.access.accounts import IDLE_NS, LOCKED_NS, TRIES, Accounts, LockedOut
+from server.service.access.people import Right, Role
 from stream.clock import SimulatedClock
 from stream.journal import UnknownEvent, read_journal
 from tests.server.service.house import CHEAP, PASSWORD, house

@@ -19,8 +19,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from models.errors import InstallerError, TechnicianError
-from server.cli import run
-from server.exits import Exit
+from server.cli.app import run
+from server.process.exit_status import Exit
 from server.report.as_page import POLICY, STYLE, as_page
 from server.report.as_paper import as_paper
 from server.report.certificate import Identity, identity_in, read_identity

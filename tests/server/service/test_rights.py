@@ -7,8 +7,8 @@ from typing import Final
 import httpx
 import pytest
 
+from server.service.access.people import RIGHTS, Right, Role
 from server.service.app import Setup, make_app
-from server.service.people import RIGHTS, Right, Role
 from stream.clock import SimulatedClock
 from tests.server.service.house import House
 

@@ -10,8 +10,8 @@ from models.events import (
     PaymentMade,
     PlateRead,
 )
-from server.service.round_evidence import cards_of, disputed_chips
-from server.service.views import ViolationRow
+from server.readmodel.views import ViolationRow
+from server.service.evidence.round_evidence import cards_of, disputed_chips
 
 SECOND = 1_000_000_000
 

@@ -12,8 +12,8 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, settings
 
 from models.judgements import AnyEvent
+from server.readmodel.stream_schema import EVENT_SCHEMA
 from server.service.app import Setup, make_app
-from server.service.stream_schema import EVENT_SCHEMA
 from stream.clock import SimulatedClock
 from tests.golden.sessions import FOLDER, SESSIONS
 from tests.server.service.house import House, house

@@ -7,10 +7,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from server.service.accounts import LOCKED_NS, TRIES
-from server.service.people import Role
-from server.service.second_factor import RECOVERY_CODES
-from server.service.totp import STEP_NS, code_of, in_base32, step_at, step_of, uri_of
+from server.service.access.accounts import LOCKED_NS, TRIES
+from server.service.access.people import Role
+from server.service.access.second_factor import RECOVERY_CODES
+from server.service.access.totp import STEP_NS, code_of, in_base32, step_at, step_of, uri_of
 from stream.clock import SimulatedClock
 from stream.journal import read_journal
 from tests.server.service.house import PASSWORD, House, house

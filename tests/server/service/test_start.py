@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from models.errors import OperatorError
-from server.serve_command import Address, People, is_plain_beyond_loopback, run_serve
-from server.service.records import PASSWORD_FILE
+from server.commands.serve import Address, People, is_plain_beyond_loopback, run_serve
+from server.service.access.records import PASSWORD_FILE
 from tests.server.service.house import until
 
 ROOT = Path(__file__).parents[3]

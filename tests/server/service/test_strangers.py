@@ -6,8 +6,8 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.service.activity import PersonActed
-from server.service.strangers import INTERVAL_NS, Strangers
+from server.service.access.activity import PersonActed
+from server.service.access.strangers import INTERVAL_NS, Strangers
 from stream.journal import UnknownEvent, read_journal
 from tests.server.service.house import house
 

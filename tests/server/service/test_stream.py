@@ -12,7 +12,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from models.events import PlayerSeated, RoundOpened
-from server.service.streaming import TRY_AGAIN_LATER, Patience
+from server.service.routes.streaming import TRY_AGAIN_LATER, Patience
 from stream.journal import Journal
 from tests.server.service.house import PASSWORD, House, house, until
 

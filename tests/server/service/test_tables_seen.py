@@ -8,7 +8,7 @@ import httpx
 import pytest
 from websockets.sync.client import connect
 
-from server.service.people import Right
+from server.service.access.people import Right
 from tests.server.service.house import FIRST_PASSWORD, PASSWORD, House, house, until
 from tests.server.service.test_rights import FILLED, MAY
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from server.service.accounts import Accounts
-from server.service.people import Right, Role
+from server.service.access.accounts import Accounts
+from server.service.access.people import Right, Role
 from stream.clock import SimulatedClock
 from tests.server.service.house import CHEAP, FIRST_PASSWORD, PASSWORD, House, house
 

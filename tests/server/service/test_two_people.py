@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from models.events import ReviewResolved
-from server.service.people import TwoPeople
+from server.service.access.people import TwoPeople
 from stream.journal import Journal, read_journal
 from tests.server.doubted import FALSE, TRUE, play_blinded
 from tests.server.service.house import House, house

@@ -31,7 +31,7 @@ from models.judgements import (
     RoundSettled,
     Violation,
 )
-from server.service.veil import veiled
+from server.readmodel.redaction import veiled
 from stream.journal import Journal
 from tests.server.service.house import House, Standing, house, until
 

@@ -1,0 +1,1 @@
+"""Many sessions: settled again, exported, taken out as proof."""

@@ -1,0 +1,377 @@
+"""What an auditor has at hand, as streams of numbered events.
+
+========================  ===========================================================
+``.jsonl`` ``.ndjson``    an event file; with ``.gz`` behind it, a compressed one
+``.journal``              a table's journal; verified before a fact of it is used
+``.zip`` ``.tar``         an archive of such files; a tar may be compressed
+a folder                  every such file and archive below it, in order of their names
+``*`` ``?`` ``[``         a pattern that the shell did not expand
+any other name            an event file; ``-`` is stdin
+========================  ===========================================================
+
+Where a folder is a session's (it holds a ``session.toml``), its journals are taken, or else its
+``facts.jsonl``, or else its ``truth.jsonl``; the other files there hold no facts.
+"""
+
+import gzip
+import shutil
+import stat
+import sys
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from glob import glob, has_magic
+from itertools import groupby
+from lzma import LZMAError
+from pathlib import Path, PurePosixPath
+from tempfile import NamedTemporaryFile, SpooledTemporaryFile
+from typing import Any, Final, TypeAlias
+
+from models.decode import LONGEST_LINE, decode_batches
+from models.errors import InputRefused, OperatorError, TechnicianError
+from models.judgements import AnyEvent
+from server.archive.decided_journal import DECISION, with_decisions
+from stream.journal import UnknownEvent, holds, read_journal
+from stream.recording import SESSION_FILE
+
+STDIN: Final = "-"
+Events: TypeAlias = Iterator[tuple[int, AnyEvent]]
+Open: TypeAlias = Callable[[], AbstractContextManager[Any]]
+Told: TypeAlias = Callable[[int], None]
+"""Told how many bytes of a file on disk have been read."""
+Passed: TypeAlias = Callable[[str, str], None]
+"""Told of a member of an archive that is passed over, and why."""
+
+_EVENTS: Final = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
+_JOURNAL: Final = ".journal"
+_TAR: Final = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+_ARCHIVES: Final = (*_TAR, ".zip")
+_LINK: Final = "it is a link"
+_BLOCK: Final = 1 << 17
+_KEPT: Final = 8 << 20
+"""Bytes of an archive's member that are kept in memory; a longer one goes through the disk."""
+_DAMAGED: Final = (
+    LZMAError,
+    EOFError,
+    gzip.BadGzipFile,
+    zlib.error,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file on disk or stdin, and how many bytes it has."""
+
+    name: str
+    size: int = 0
+
+    @property
+    def is_stdin(self) -> bool:
+        """Whether it can be read only once, as it comes."""
+        return self.name == STDIN
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """The events of one file. ``read`` reads them from the start each time it is called."""
+
+    name: str
+    read: Callable[[], Events]
+    once: bool = False
+    """Whether they come but once."""
+
+
+def sources(names: Sequence[str]) -> tuple[Source, ...]:
+    """Return every file that ``names`` name, in order; see the module for what they may be.
+
+    Raises:
+        OperatorError: one is missing or unreadable, or there is nothing to settle in it.
+    """
+    return tuple(found for name in names for found in _found(name))
+
+
+def is_archive(name: str) -> bool:
+    """Tell whether what ``name`` names may hold several files."""
+    return name.endswith(_ARCHIVES) or Path(name).is_dir() or _is_pattern(name)
+
+
+def _unwatched(read: int) -> None:
+    """Take no notice of how much of a file has been read."""
+
+
+def _unheeded(member: str, why: str) -> None:
+    """Take no notice of what is passed over."""
+
+
+def feeds(
+    source: Source, told: Told = _unwatched, passed_over: Passed = _unheeded
+) -> Iterator[Feed]:
+    """Yield the events of each file in ``source``; of an archive's, read each before the next.
+
+    Raises:
+        InputRefused: an archive is damaged; the files before the damage were yielded.
+        OperatorError: it cannot be read.
+    """
+    if source.is_stdin:
+        yield Feed("stdin", partial(_lines, "stdin", _stdin), once=True)
+    elif source.name.endswith(_ARCHIVES):
+        with _readable(source.name):
+            yield from _members(source.name, told, passed_over)
+    elif source.name.endswith(_JOURNAL):
+        yield Feed(source.name, partial(_entries, Path(source.name)))
+    else:
+        opened = partial(Path(source.name).open, "rb")
+        at = partial(_lines, source.name, opened, lambda file: told(file.tell()))
+        yield Feed(source.name, at)
+
+
+# --- finding files ------------------------------------------------------------------------
+
+
+def _found(name: str) -> Iterable[Source]:
+    if name == STDIN:
+        return [Source(STDIN)]
+    if _is_pattern(name):
+        return [Source(found, _size(found)) for found in _some(_matching(name), name)]
+    if Path(name).is_dir():
+        return _in_folder(Path(name))
+    return [Source(name, _size(name))]
+
+
+def _is_pattern(name: str) -> bool:
+    return has_magic(name) and not Path(name).exists()
+
+
+def _matching(pattern: str) -> list[str]:
+    return sorted(glob(pattern))  # noqa: PTH207 - pathlib's own takes no absolute pattern
+
+
+def _size(name: str) -> int:
+    try:
+        with Path(name).open("rb") as file:
+            return file.seek(0, 2) if file.seekable() else 0
+    except OSError as fault:
+        raise _unreadable(name, fault) from fault
+
+
+def _unreadable(name: str, fault: OSError) -> OperatorError:
+    return OperatorError(
+        f"the facts cannot be read ({fault.strerror or fault})",
+        where=name,
+        way_out="Name a readable event file, journal, folder or archive, or - for stdin",
+    )
+
+
+def _in_folder(folder: Path) -> Iterator[Source]:
+    files = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
+    for name in _some(chosen(files, archives=True), str(folder)):
+        path = str(folder / name)
+        yield Source(path, _size(path))
+
+
+def _some(names: Sequence[str], where: str) -> Sequence[str]:
+    if names:
+        return names
+    raise OperatorError(
+        "there is no event file, journal, session or archive",
+        where=where,
+        way_out="Name a place that holds .jsonl, .jsonl.gz, .journal, .zip or .tar files",
+    )
+
+
+def chosen(names: Iterable[str], *, archives: bool = False) -> list[str]:
+    """Return those of a folder's files that hold facts, in order of their names.
+
+    Args:
+        names: relative to the folder, with ``/``.
+        archives: whether archives may stand among them.
+    """
+    endings = (*_EVENTS, _JOURNAL, *(_ARCHIVES if archives else ()))
+    seen = sorted(map(PurePosixPath, names), key=lambda path: (path.parent.parts, path.name))
+    found: list[str] = []
+    for _, group in groupby(seen, key=lambda path: path.parent):
+        beside = [path for path in group if not _hidden(path)]
+        within = _of_session(beside) if any(p.name == SESSION_FILE for p in beside) else beside
+        found += [str(path) for path in within if path.name.endswith(endings)]
+    return found
+
+
+def _hidden(path: PurePosixPath) -> bool:
+    return any(part.startswith(".") or part == "__MACOSX" for part in path.parts)
+
+
+def _of_session(beside: Sequence[PurePosixPath]) -> Sequence[PurePosixPath]:
+    journals = [path for path in beside if path.name.endswith(_JOURNAL)]
+    facts = [path for path in beside if path.name == "facts.jsonl"]
+    return journals or facts or [path for path in beside if path.name == "truth.jsonl"]
+
+
+# --- reading them -------------------------------------------------------------------------
+
+
+@contextmanager
+def _readable(name: str) -> Iterator[None]:
+    """Turn what is wrong with a file, not with a line of it, into a refusal that names it."""
+    try:
+        yield
+    except _DAMAGED as fault:
+        raise InputRefused(
+            source=name, field="document", expected="an undamaged archive", found=str(fault)
+        ) from fault
+    except OSError as fault:
+        raise _unreadable(name, fault) from fault
+
+
+def _stdin() -> AbstractContextManager[Any]:
+    if sys.stdin is None:
+        raise OperatorError(
+            "it is closed", where="stdin", way_out="Send facts to it, or name a file instead of -"
+        )
+    return nullcontext(sys.stdin.buffer)
+
+
+def _lines(name: str, opened: Open, told: Callable[[Any], None] | None = None) -> Events:
+    with _readable(name), opened() as file:
+        lines = gzip.GzipFile(fileobj=file, mode="rb") if name.endswith(".gz") else file
+        yield from decode_batches(_batches(lines, told and partial(told, file)), name)
+
+
+def _batches(file: Any, told: Callable[[], None] | None) -> Iterator[list[bytes]]:
+    """Yield the lines of a file as many together as come at once, without their ends."""
+    rest = b""
+    while block := file.read1(_BLOCK):
+        if told is not None:
+            told()
+        *lines, rest = (rest + block).split(b"\n")
+        if lines:
+            yield lines
+        if len(rest) > LONGEST_LINE:
+            break
+    if rest:
+        yield [rest]
+
+
+def _entries(path: Path) -> Events:
+    entries = enumerate(read_journal(path), start=1)
+    known = ((number, event) for number, event in entries if not isinstance(event, UnknownEvent))
+    if path.is_file() and holds(path, DECISION):
+        yield from with_decisions(event for _, event in known)
+    else:
+        yield from known
+
+
+def _members(name: str, told: Told, passed_over: Passed) -> Iterator[Feed]:
+    inside = _zipped if name.endswith(".zip") else _tarred
+    found = False
+    for member, opened in inside(
+        Path(name), told, lambda one, why: passed_over(f"{name}/{one}", why)
+    ):
+        found, within = True, f"{name}/{member}"
+        if member.endswith(_JOURNAL):
+            yield Feed(within, partial(_copied_entries, within, opened))
+        else:
+            yield Feed(within, partial(_lines, within, opened))
+    if not found:
+        _some((), name)
+
+
+def _copied_entries(name: str, opened: Open) -> Events:
+    """Copy a journal out of its archive to where it can be opened, and yield its events."""
+    with NamedTemporaryFile(suffix=_JOURNAL) as copy:
+        with _readable(name), opened() as file:
+            shutil.copyfileobj(file, copy)
+            copy.flush()
+        try:
+            yield from _entries(Path(copy.name))
+        except TechnicianError as fault:
+            raise TechnicianError(fault.what, where=name, way_out=fault.way_out) from fault
+
+
+def _taken(members: Iterable[tuple[str, str | None]], passed_over: Passed) -> dict[str, int]:
+    """Return which of an archive's members hold facts, each with its place; name what may not.
+
+    Args:
+        members: the name of each, and why it cannot be read itself where it cannot.
+        passed_over: told of links, of archives, of paths that lead out of the archive, and of
+            members that another one of the same name replaces.
+    """
+    places: dict[str, int] = {}
+    replaced: list[str] = []
+    for place, (name, odd) in enumerate(members):
+        path = PurePosixPath(name)
+        why = odd or _why_not(path)
+        if why is not None:
+            passed_over(str(path), why)
+            continue
+        if str(path) in places:
+            replaced.append(str(path))
+        places[str(path)] = place
+    taken = {name: places[name] for name in chosen(places)}
+    for name in replaced:
+        if name in taken:
+            passed_over(name, "another member of the same name follows it")
+    return taken
+
+
+def _why_not(path: PurePosixPath) -> str | None:
+    if ".." in path.parts and path.name.endswith((*_EVENTS, _JOURNAL, *_ARCHIVES)):
+        return "its path leads out of the archive"
+    if path.name.endswith(_ARCHIVES) and not _hidden(path):
+        return "it is an archive in an archive"
+    return None
+
+
+def _zipped(path: Path, told: Told, passed_over: Passed) -> Iterator[tuple[str, Open]]:
+    with path.open("rb") as file, zipfile.ZipFile(file) as archive:
+        members = [info for info in archive.infolist() if not info.is_dir()]
+        odd = ((info.filename, _LINK if _is_link(info) else None) for info in members)
+        for name, place in _taken(odd, passed_over).items():
+            told(members[place].header_offset)
+            yield name, partial(_unzipped, archive, members[place], str(path))
+
+
+def _is_link(info: zipfile.ZipInfo) -> bool:
+    return stat.S_ISLNK(info.external_attr >> 16)
+
+
+def _unzipped(archive: zipfile.ZipFile, member: zipfile.ZipInfo, where: str) -> Any:
+    try:
+        return archive.open(member)
+    except RuntimeError as fault:
+        raise OperatorError(
+            str(fault), where=where, way_out="Unpack it, and name the folder"
+        ) from fault
+
+
+def _tarred(path: Path, told: Told, passed_over: Passed) -> Iterator[tuple[str, Open]]:
+    with tarfile.open(path) as listing:
+        members = ((member.name, _odd(member)) for member in listing if not member.isdir())
+        wanted = _taken(members, passed_over)
+    with path.open("rb") as file, tarfile.open(fileobj=file, mode="r|*") as archive:
+        for place, member in enumerate(one for one in archive if not one.isdir()):
+            told(file.tell())
+            name = str(PurePosixPath(member.name))
+            content = archive.extractfile(member) if wanted.get(name) == place else None
+            if content is not None:
+                with SpooledTemporaryFile(max_size=_KEPT) as copy:
+                    shutil.copyfileobj(content, copy)
+                    yield name, partial(_rewound, copy)
+
+
+def _odd(member: tarfile.TarInfo) -> str | None:
+    if member.issym() or member.islnk():
+        return _LINK
+    return None if member.isfile() else "it is no file but a device"
+
+
+@contextmanager
+def _rewound(copy: Any) -> Iterator[Any]:
+    """Give a member of a stream of members from its start, as often as it is asked for."""
+    copy.seek(0)
+    yield copy

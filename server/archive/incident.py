@@ -1,0 +1,383 @@
+"""An incident in one file: what was filmed, heard and concluded, and the proof of it.
+
+::
+
+    manifest.json        what it is of, and the SHA-256 of every other file
+    clips/overhead.mp4   each camera's video, table and time burned into every picture
+    events.jsonl         the journal's entries, a line each as it was hashed
+    proof.json           what they are held against: chain, checkpoint, key (stream/excerpt.py)
+    serial/shoe.cap      the bytes of each port, times from the session's start
+    session.toml         the table as it was recorded, and its felt
+    layout.toml
+    hashes.json          the journal's hashes of the recorded files, each entry with its proof
+    recorded/…           the recorded bytes that they prove (server/archive/incident_recorded.py)
+    2/…                  the same of the next recording, where the table started again meanwhile
+
+A ZIP that any program opens. Its comment, the file's last bytes, is the SHA-256 of all before
+it, and where the exporter signs, the signature under that: no bit of the file is without a guard.
+"""
+
+import hashlib
+import io
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from devices.cameras.footage import Span, utc
+from models.errors import OperatorError, TechnicianError
+from models.events import RoundClosed, RoundOpened
+from models.judgements import AnyEvent, RoundSettled
+from models.session import Session
+from server.archive.clips import Clips
+from server.archive.incident_recorded import HASHES, Cut, Ranged, cut, proofs
+from server.table.recorder import hold_file
+from stream.excerpt import Excerpt, excerpt, excerpts
+from stream.journal import UnknownEvent, read_journal
+from stream.recorded import hashed_in
+from stream.recording import SESSION_FILE, read_capture, read_description
+from stream.signing import Signer
+
+FORM: Final = "pitwatch incident 2"
+FORMS: Final = ("pitwatch incident 1", FORM)
+"""Form 1 has no recorded files."""
+MANIFEST: Final = "manifest.json"
+EVENTS: Final = "events.jsonl"
+PROOF: Final = "proof.json"
+PURPOSE: Final = "incident 1"
+"""What an exporter's signature is for."""
+HASHED: Final = "sha256:"
+SIGNED: Final = " ed25519:"
+_DIGEST_CHARS: Final = 64
+_SIGNED_CHARS: Final = len(SIGNED) + 64 + 1 + 128
+_SETTLED_WITHIN_NS: Final = 3_600_000_000_000
+_EPOCH: Final = (1980, 1, 1, 0, 0, 0)
+
+
+class _Named(msgspec.Struct):
+    table: str | None = None
+
+
+class Listed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A file of an incident."""
+
+    name: str
+    size: int
+    """Bytes."""
+    sha256: str
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an incident's file is of."""
+
+    form: str
+    table: str
+    currency: str
+    round: int | None
+    """The round asked for; ``None`` where a span of time was."""
+    from_ns: int
+    to_ns: int
+    """The span, nanoseconds since the Unix epoch, UTC."""
+    made_ns: int
+    """When it was exported."""
+    first: int
+    last: int
+    """The journal's entries of that span; those after them serve the proof."""
+    clips: dict[str, Span | None]
+    """Each camera's clip: the table's time of its first and last picture. ``None`` where the
+    camera gave no picture then. ``2/overhead`` is of the second recording."""
+    files: tuple[Listed, ...]
+    recorded: tuple[Ranged, ...] = ()
+    """The files of ``recorded/``; none where the session did not journal hashes of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A recorded session of the table, and the piece of what was asked that it covers."""
+
+    folder: Path
+    from_ns: int
+    to_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What of a table is wanted: a span of its time, and the entries that fell into it."""
+
+    from_ns: int
+    to_ns: int
+    first: int
+    last: int
+    round: int | None = None
+
+
+def round_asked(journal: Path, number: int, margin_ns: int) -> Asked:
+    """Return a round's span, from its opening to its settlement, and some time around it.
+
+    Raises:
+        OperatorError: the journal knows no such round.
+        TechnicianError: it is damaged.
+    """
+    events = _timed(journal)
+    opened = [
+        place
+        for place, (_, one) in enumerate(events)
+        if isinstance(one, RoundOpened) and one.round == number
+    ]
+    if not opened:
+        raise OperatorError(
+            f"there is no round {number}",
+            where=str(journal),
+            way_out="Ask for a round that was opened, or for a time with --from and --to",
+        )
+    begun_ns = events[opened[-1]][0]
+    ended_ns = end_ns(events[opened[-1] :], number)
+    return _asked(events, begun_ns - margin_ns, ended_ns + margin_ns, number, journal)
+
+
+def end_ns(events: Sequence[tuple[int, AnyEvent]], number: int) -> int:
+    """Return when a round that opens ``events`` was settled, or what came last of one in play."""
+    ended_ns = begun_ns = events[0][0]
+    in_play = True
+    for at, event in events[1:]:
+        in_play = in_play and not isinstance(event, RoundOpened)
+        settled = isinstance(event, RoundSettled) and event.result.round == number
+        if in_play or (settled and at - begun_ns <= _SETTLED_WITHIN_NS):
+            ended_ns = max(ended_ns, at)
+        in_play = in_play and not isinstance(event, RoundClosed)
+    return ended_ns
+
+
+def entry_asked(journal: Path, seq: int, margin_ns: int) -> Asked:
+    """Return the moment of an entry, such as the fact that a violation names, and around it.
+
+    Raises:
+        OperatorError: the journal has no such entry, or it says no time.
+        TechnicianError: it is damaged.
+    """
+    events = _timed(journal)
+    moments = [at for at, one in events if one.seq == seq]
+    if not moments:
+        raise OperatorError(
+            f"there is no entry {seq} with a time",
+            where=str(journal),
+            way_out="Ask for the seq that the violation names",
+        )
+    return _asked(events, moments[0] - margin_ns, moments[0] + margin_ns, None, journal)
+
+
+def span_asked(journal: Path, from_ns: int, to_ns: int) -> Asked:
+    """Return a span of the table's time.
+
+    Raises:
+        OperatorError: nothing stands in the journal of that time.
+        TechnicianError: it is damaged.
+    """
+    return _asked(_timed(journal), from_ns, to_ns, None, journal)
+
+
+def _timed(journal: Path) -> list[tuple[int, AnyEvent]]:
+    return [
+        (event.at, event)
+        for event in read_journal(journal)
+        if not isinstance(event, UnknownEvent) and event.at is not None
+    ]
+
+
+def _asked(
+    events: Sequence[tuple[int, AnyEvent]],
+    from_ns: int,
+    to_ns: int,
+    number: int | None,
+    journal: Path,
+) -> Asked:
+    found = [one.seq for at, one in events if from_ns <= at <= to_ns and one.seq is not None]
+    if not found:
+        raise OperatorError(
+            "nothing stands in the journal of that time",
+            where=str(journal),
+            way_out="Ask for a time while the table ran",
+        )
+    return Asked(from_ns, to_ns, min(found), max(found), number)
+
+
+def recordings(folder: Path, asked: Asked) -> tuple[Part, ...]:
+    """Return what of a table's recordings covers a span, in order: a restart begins a new one.
+
+    Args:
+        folder: one of them; the others lie beside it.
+        asked: what is wanted.
+
+    Raises:
+        OperatorError: that one was begun after the span.
+        PitwatchError: one of them is not what its format says.
+    """
+    named = read_description(folder)
+    if asked.to_ns < named.at:
+        raise OperatorError(
+            f"the session was recorded from {utc(named.at)} on",
+            where=str(folder),
+            way_out=f"Name the recording of {utc(asked.from_ns)}",
+        )
+    beside = [file.parent for file in folder.resolve().parent.glob(f"*/{SESSION_FILE}")]
+    begun = {folder.resolve(): named.at} | {
+        other: session.at
+        for other in beside
+        if (session := read_description(other)).table == named.table
+    }
+    in_order = sorted(begun, key=lambda one: (begun[one], one.name))
+    ends = [*(begun[one] - 1 for one in in_order[1:]), asked.to_ns]
+    spans = zip(in_order, ends, strict=True)
+    parts = (Part(one, max(asked.from_ns, begun[one]), min(asked.to_ns, end)) for one, end in spans)
+    return tuple(part for part in parts if part.from_ns <= part.to_ns)
+
+
+def packed(
+    folder: Path, journal: Path, asked: Asked, made_ns: int, signer: Signer | None = None
+) -> bytes:
+    """Return an incident's file, signed where a key is given.
+
+    Args:
+        folder: a recorded session that the span lies in; others of it are found beside that.
+        journal: the table's.
+        asked: what is wanted.
+        made_ns: now.
+        signer: the exporter's key, which vouches for the clips: the journal's proof covers the
+            events, and the recorded files where it has their hashes.
+
+    Raises:
+        OperatorError: the session was not recorded then, or is another table's.
+        TechnicianError: a recording is damaged.
+    """
+    session, piece = read_description(folder), excerpt(journal, asked.first, asked.last)
+    _check_table(folder, session, piece)
+    spans: dict[str, Span | None] = {}
+    files = {EVENTS: b"".join(body + b"\n" for body in piece.bodies)}
+    files[PROOF] = msgspec.json.format(msgspec.json.encode(piece.proof), indent=1)
+    parts = {
+        f"{number}/" if number > 1 else "": part
+        for number, part in enumerate(recordings(folder, asked), start=1)
+    }
+    for place, part in parts.items():
+        files.update(_recorded(part, place, spans))
+    hashed = _hashed(journal, parts)
+    files.update(hashed.files)
+    manifest = Manifest(
+        form=FORM,
+        table=session.table,
+        currency=session.currency,
+        round=asked.round,
+        from_ns=asked.from_ns,
+        to_ns=asked.to_ns,
+        made_ns=made_ns,
+        first=asked.first,
+        last=asked.last,
+        clips=spans,
+        recorded=hashed.ranged,
+        files=tuple(
+            Listed(name=name, size=len(data), sha256=hashlib.sha256(data).hexdigest())
+            for name, data in files.items()
+        ),
+    )
+    said = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
+    return sealed({MANIFEST: said} | files, signer)
+
+
+def _hashed(journal: Path, parts: Mapping[str, Part]) -> Cut:
+    """Return the recorded files of the parts that the journal hashed, and ``hashes.json``."""
+    entries = hashed_in(journal)
+    cuts = []
+    for place, part in parts.items():
+        own = [one for one in entries if one.folder == part.folder.name]
+        if own:
+            session = read_description(part.folder)
+            cuts.append(cut(part.folder, place, session, own, (part.from_ns, part.to_ns)))
+    files = {name: data for one in cuts for name, data in one.files.items()}
+    seqs = sorted(frozenset[int]().union(*(one.seqs for one in cuts)))
+    if seqs:
+        files[HASHES] = proofs(excerpts(journal, [(seq, seq) for seq in seqs]))
+    return Cut(files, tuple(ranged for one in cuts for ranged in one.ranged), frozenset(seqs))
+
+
+def sealed(files: Mapping[str, bytes], signer: Signer | None) -> bytes:
+    """Return a ZIP of files whose comment guards every bit of it before."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, data in files.items():
+            entry = zipfile.ZipInfo(name, _EPOCH)
+            filmed = name.endswith(".mp4")
+            entry.compress_type = zipfile.ZIP_STORED if filmed else zipfile.ZIP_DEFLATED
+            archive.writestr(entry, data)
+        archive.comment = b" " * guard_size(signed=signer is not None)
+    before = target.getvalue()[: -guard_size(signed=signer is not None)]
+    digest = hashlib.sha256(before).digest()
+    guard = HASHED + digest.hex()
+    if signer is not None:
+        guard += f"{SIGNED}{signer.public.hex()}:{signer.sign_digest(PURPOSE, digest).hex()}"
+    return before + guard.encode("ascii")
+
+
+def guard_size(*, signed: bool) -> int:
+    """Return how many bytes the comment of an incident's ZIP has."""
+    return len(HASHED) + _DIGEST_CHARS + (_SIGNED_CHARS if signed else 0)
+
+
+def hold(folder: Path, why: str) -> None:
+    """Put a legal hold on a recorded session: it is never removed for age or room.
+
+    Raises:
+        TechnicianError: the folder cannot be written.
+    """
+    file = hold_file(folder)
+    try:
+        with file.open("a", encoding="utf-8") as lines:
+            lines.write(why + "\n")
+    except OSError as fault:
+        raise TechnicianError(
+            f"the recording cannot be held ({(fault.strerror or str(fault)).lower()})",
+            where=str(file),
+            way_out="Give this user the right to write there, or export with --no-hold",
+        ) from fault
+
+
+def _check_table(folder: Path, session: Session, piece: Excerpt) -> None:
+    named = {msgspec.json.decode(body, type=_Named).table for body in piece.bodies}
+    for table in named - {session.table, None}:
+        raise OperatorError(
+            f"the journal is of table {table}, the recording of {session.table}",
+            where=str(folder),
+            way_out="Name the recording of the journal's table",
+        )
+
+
+def _recorded(part: Part, place: str, spans: dict[str, Span | None]) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of one recording, each under ``place``; note the span of each clip."""
+    clips = Clips(part.folder)
+    for camera in clips.cameras:
+        try:
+            clip = clips.stamped_clip(part.from_ns, part.to_ns, camera)
+        except OperatorError:
+            spans[place + camera] = None
+        else:
+            spans[place + camera] = clip.span
+            yield f"{place}clips/{camera}.mp4", clip.mp4
+    for name, data in (*_heard(part, clips.session), *_described(part.folder, clips.session)):
+        yield place + name, data
+
+
+def _heard(part: Part, session: Session) -> Iterator[tuple[str, bytes]]:
+    for port in session.serial:
+        lines = [
+            f"{chunk.offset_ns} {chunk.data.hex()}\n"
+            for chunk in read_capture(part.folder / port.file)
+            if part.from_ns <= session.at + chunk.offset_ns <= part.to_ns
+        ]
+        yield f"serial/{port.file}", "".join(lines).encode("ascii")
+
+
+def _described(folder: Path, session: Session) -> Iterator[tuple[str, bytes]]:
+    for name in (SESSION_FILE, session.layout):
+        yield name, (folder / name).read_bytes()

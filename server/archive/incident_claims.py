@@ -1,0 +1,195 @@
+"""What an incident's manifest says, derived again from the entries and files beside it.
+
+The proven entries say the table, the round and its time, and which entries fell into the span;
+the session's description says which files belong to the incident. A manifest that says anything
+else is refused.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from devices.cameras.footage import Span, picture_times
+from models.decode import from_toml
+from models.errors import PitwatchError
+from models.events import RoundOpened
+from models.judgements import AnyEvent
+from models.session import Session
+from server.archive.incident import EVENTS, PROOF, Manifest, end_ns
+from server.archive.incident_recorded import FOLDER, HASHES
+from server.archive.incident_recordings import Differs, Recording, proven_entries, unproven
+from stream.excerpt import Proof
+from stream.journal import UnknownEvent, event_of
+from stream.recording import SESSION_FILE
+from stream.verifying import found_tail
+
+NO_HASHES: Final = "the recordings: this session did not journal hashes of its recordings"
+_CLIP_TOLERANCE_NS: Final = 1_000_000
+"""A clip's time stamps count microseconds from its first picture, so its length is rounded."""
+
+
+class _Named(msgspec.Struct):
+    table: str | None = None
+
+
+def differences(
+    manifest: Manifest, proof: Proof, bodies: Sequence[bytes], files: Mapping[str, bytes]
+) -> Iterator[str]:
+    """Yield what a manifest says otherwise than the entries and files of its incident."""
+    yield from _of_table(manifest, proof, bodies)
+    yield from _of_time(manifest, proof, bodies)
+    yield from _of_files(manifest, files)
+
+
+def found_unsigned(proof: Proof, bodies: Sequence[bytes]) -> tuple[tuple[int, int], ...]:
+    """Return first and last of the span's entries that a process found unsigned at its start."""
+    tails = [tail for body in bodies if (tail := found_tail(body)) is not None]
+    spans = ((max(one.first, proof.first), min(one.last, proof.last)) for one in tails)
+    return tuple((first, last) for first, last in spans if first <= last)
+
+
+def tables_named(proof: Proof, bodies: Sequence[bytes]) -> set[str]:
+    """Return every table that the journal's identity and its entries name."""
+    own = None if proof.identity is None else proof.identity.table
+    named = {msgspec.json.decode(body, type=_Named).table for body in bodies}
+    return {table for table in named | {own} if table is not None}
+
+
+def _of_table(manifest: Manifest, proof: Proof, bodies: Sequence[bytes]) -> Iterator[str]:
+    for table in sorted(tables_named(proof, bodies) - {manifest.table}):
+        yield f"its manifest says table {manifest.table}, its journal {table}"
+
+
+def _of_time(manifest: Manifest, proof: Proof, bodies: Sequence[bytes]) -> Iterator[str]:
+    events = _timed(proof, bodies)
+    within = [
+        seq for at, seq, _ in events if manifest.from_ns <= at <= manifest.to_ns and seq is not None
+    ]
+    if (manifest.first, manifest.last) != (min(within, default=0), max(within, default=0)):
+        yield "its manifest says another time than its entries"
+    elif manifest.round is not None and not _is_round(manifest, events, manifest.round):
+        yield f"its manifest says round {manifest.round}, its entries do not"
+
+
+def _is_round(manifest: Manifest, events: Sequence[tuple[int, int, AnyEvent]], number: int) -> bool:
+    """Tell whether the span is that round's, with as much time before it as after it."""
+    for place, (begun_ns, _, one) in enumerate(events):
+        if isinstance(one, RoundOpened) and one.round == number:
+            margin_ns = begun_ns - manifest.from_ns
+            ended_ns = end_ns([(at, event) for at, _, event in events[place:]], number)
+            if margin_ns >= 0 and manifest.to_ns == ended_ns + margin_ns:
+                return True
+    return False
+
+
+def _timed(proof: Proof, bodies: Sequence[bytes]) -> list[tuple[int, int, AnyEvent]]:
+    events = [event_of(body, EVENTS, seq) for seq, body in enumerate(bodies, start=proof.first)]
+    return [
+        (event.at, seq, event)
+        for seq, event in enumerate(events, start=proof.first)
+        if not isinstance(event, UnknownEvent) and event.at is not None
+    ]
+
+
+def _of_files(manifest: Manifest, files: Mapping[str, bytes]) -> Iterator[str]:
+    recordings = tuple(described(files))
+    for place, session in recordings:
+        if (session.table, session.currency) != (manifest.table, manifest.currency):
+            yield f"its manifest says another table or currency than {place}{SESSION_FILE}"
+    cameras = {place + camera.name for place, session in recordings for camera in session.cameras}
+    if cameras != manifest.clips.keys():
+        yield f"its manifest names other cameras than {SESSION_FILE}"
+        return
+    filmed = {_clip(name): span for name, span in manifest.clips.items() if span is not None}
+    proving = {one.name for one in manifest.recorded} | ({HASHES} & files.keys())
+    expected = {EVENTS, PROOF, *filmed, *proving}.union(*(_kept(*one) for one in recordings))
+    for name in sorted(expected ^ {one.name for one in manifest.files}):
+        yield f"{name} {'is missing' if name in expected else 'belongs to no incident'}"
+    for name, span in filmed.items():
+        if not _is_clip(manifest, span, files.get(name, b"")):
+            yield f"its manifest says another time than {name}"
+
+
+def of_recordings(manifest: Manifest, proof: Proof, files: Mapping[str, bytes]) -> tuple[str, ...]:
+    """Return what the journal's hashes do not prove of an incident's recordings.
+
+    Raises:
+        Differs: the recorded files are not those that were hashed.
+    """
+    if HASHES not in files:
+        return (NO_HASHES,)
+    entries, found = proven_entries(files[HASHES], proof)
+    recordings = _spans(manifest, files)
+    places = {one.place + FOLDER for one in recordings}
+    for ranged in manifest.recorded:
+        if not any(ranged.name == place + ranged.file for place in places):
+            raise Differs(f"{ranged.name} belongs to no recording")
+    left = [what for one in recordings for what in unproven(one, entries, manifest.recorded, files)]
+    if recordings and recordings[0].from_ns > manifest.from_ns:
+        left.append("that nothing was recorded before the first recording of the span")
+    left += [what for one in recordings for what in _unhashed_reads(one, files)]
+    left += [f"the hashes of entry {seq}: a process found it unsigned" for seq in found]
+    return tuple(left)
+
+
+def _spans(manifest: Manifest, files: Mapping[str, bytes]) -> tuple[Recording, ...]:
+    """Return the recordings, each with the part of the span that it covers."""
+    parts = tuple(described(files))
+    ends = [*(session.at - 1 for _, session in parts[1:]), manifest.to_ns]
+    return tuple(
+        Recording(place, session, max(manifest.from_ns, session.at), min(manifest.to_ns, end))
+        for (place, session), end in zip(parts, ends, strict=True)
+    )
+
+
+def _unhashed_reads(recording: Recording, files: Mapping[str, bytes]) -> Iterator[str]:
+    """Yield which ports' bytes go on after those that were hashed.
+
+    Raises:
+        Differs: the bytes for people to read are not those that were recorded.
+    """
+    for port in recording.session.serial:
+        recorded = files.get(f"{recording.place}{FOLDER}{port.file}", b"")
+        begin, end = (at - recording.session.at for at in (recording.from_ns, recording.to_ns))
+        hashed = b"".join(
+            line
+            for line in recorded.splitlines(keepends=True)
+            if begin <= int(line.split(b" ", 1)[0]) <= end
+        )
+        name = f"{recording.place}serial/{port.file}"
+        shown = files.get(name, b"")
+        if not shown.startswith(hashed):
+            raise Differs(f"{name} is not what was recorded")
+        if shown != hashed:
+            yield f"{name}: the journal has no hash of its last reads"
+
+
+def _kept(place: str, session: Session) -> set[str]:
+    """Return the files beside its clips that an incident has of a recording."""
+    heard = {f"{place}serial/{port.file}" for port in session.serial}
+    return {place + SESSION_FILE, place + session.layout} | heard
+
+
+def described(files: Mapping[str, bytes]) -> Iterator[tuple[str, Session]]:
+    """Yield each recording's place in an incident, and what it says of itself."""
+    number, place = 1, ""
+    while (text := files.get(place + SESSION_FILE)) is not None:
+        yield place, from_toml(text.decode("utf-8", "replace"), Session, place + SESSION_FILE)
+        number += 1
+        place = f"{number}/"
+
+
+def _clip(camera: str) -> str:
+    place, slash, name = camera.rpartition("/")
+    return f"{place}{slash}clips/{name}.mp4"
+
+
+def _is_clip(manifest: Manifest, span: Span, mp4: bytes) -> bool:
+    try:
+        times = picture_times(mp4)
+    except PitwatchError:
+        return False
+    within = manifest.from_ns <= span.begin_ns <= span.end_ns <= manifest.to_ns
+    lasts_ns = times[-1] - times[0] if times else -1
+    return within and abs(span.end_ns - span.begin_ns - lasts_ns) <= _CLIP_TOLERANCE_NS

@@ -1,0 +1,78 @@
+"""What of an incident is proven, by whose key, and what is not."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from server.archive.incident_check import Checked
+from server.house.wording import counted
+from server.process.exit_status import Exit
+
+
+@dataclass(frozen=True, slots=True)
+class Trusted:
+    """Whose keys an incident is held to: those that the caller named, and that signed it."""
+
+    table: bool = False
+    """Whether the journal is signed by the table's key that was named."""
+    exporter: bool = False
+    """Whether the file is signed by the exporter's key that was named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Something that is not proven."""
+
+    what: str
+    of_recordings: bool = False
+    """Whether it is about video, bytes or the export: ``--allow-unsigned`` passes over it."""
+
+
+def proven(found: Checked, trusted: Trusted) -> Iterator[str]:
+    """Yield what is proven, and by whose key."""
+    manifest = found.manifest
+    if trusted.table:
+        yield (
+            f"table, times and {counted(found.events, 'entry', 'entries')} "
+            f"{manifest.first} to {manifest.last}, by the table's key"
+        )
+        if manifest.round is not None:
+            yield f"that they are of round {manifest.round}, by the table's key"
+        if not found.recordings:
+            yield "video and bytes in recorded/ and serial/, all of that time, by the table's key"
+    if trusted.exporter:
+        yield "that the file is as it was exported, video and bytes too, by the exporter's key"
+
+
+def unproven(found: Checked, trusted: Trusted) -> Iterator[Open]:
+    """Yield what is not proven."""
+    if found.journal_key is None:
+        yield Open("the entries: the journal is not signed up to there")
+    elif not trusted.table:
+        yield Open(
+            f"the entries: key {found.journal_key} signed them, and anybody can sign changed ones "
+            "with a key of their own; name the table's with --key"
+        )
+    if not found.names_table:
+        yield Open("the table: the journal names none")
+    for first, last in found.found:
+        yield Open(
+            f"entries {first} to {last}: a process found them unsigned when it started, and did "
+            "not see them written"
+        )
+    for what in found.recordings:
+        yield Open(what, of_recordings=True)
+    if not trusted.exporter:
+        yield Open(_not_exported(found.exporter_key), of_recordings=True)
+
+
+def exit_of(found: Checked, trusted: Trusted, *, allow_unsigned: bool) -> Exit:
+    """Return the exit status: 0 only where nothing is left unproven that was not done without."""
+    left = (one for one in unproven(found, trusted) if not (allow_unsigned and one.of_recordings))
+    return Exit.UNPROVEN if any(left) else Exit.CLEAN
+
+
+def _not_exported(key: str | None) -> str:
+    what = "clips, the time of the export, and that no entry at the span's edges was left out: "
+    if key is None:
+        return what + "no exporter signed the file"
+    return what + f"key {key} signed the file; name the exporter's with --exporter"

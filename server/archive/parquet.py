@@ -1,0 +1,370 @@
+"""Settled rounds as Parquet tables for analysts: columns, record batches, files.
+
+Money is int64 cents. Cards are written as in the format, with a blank between: ``AS KD ??``.
+A time stands twice: as a timestamp in UTC, and beside it, named ``_ns``, as the nanoseconds since
+the Unix epoch that the events carry. What is not known, or was not observed, is null.
+"""
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import pyarrow as pa
+from msgspec import UNSET, to_builtins
+from pyarrow import ipc
+from pyarrow import parquet as pq
+
+from models.judgements import HandResult, OddCents, RoundResult, SpotResult
+from server.archive.resettling import Resettled, fates
+from server.archive.settling import Settled
+from server.house.rules_in_force import name_in, overrides_text
+from server.house.wording import cards_code
+
+CODE: Final = pa.dictionary(pa.int32(), pa.string())
+"""Text of which there are few kinds."""
+Row: TypeAlias = tuple[Any, ...]
+Rows: TypeAlias = dict[str, list[Row]]
+Schemas: TypeAlias = Mapping[str, pa.Schema]
+Write: TypeAlias = Callable[[str, pa.RecordBatch], None]
+
+_BATCH_ROWS: Final = 8192
+_GROUP_ROWS: Final = 128 * 1024
+_TIME: Final = pa.timestamp("ns", "UTC")
+_ROUND: Final = (("file", CODE), ("table", CODE), ("round", pa.int64()))
+_WHEN: Final = (
+    ("opened_at", _TIME),
+    ("opened_at_ns", pa.int64()),
+    ("closed_at", _TIME),
+    ("closed_at_ns", pa.int64()),
+)
+_AT: Final = (("at", _TIME), ("at_ns", pa.int64()))
+_RULES: Final = (("rulebook", CODE), ("overrides", CODE), ("rules_hash", CODE))
+_POSSIBLE: Final = pa.list_(
+    pa.struct([("outcome", pa.string()), ("net", pa.int64()), ("if", pa.string())])
+)
+
+SETTLED: Final[Schemas] = {
+    "hands": pa.schema(
+        [
+            *_ROUND,
+            *_WHEN,
+            *_RULES,
+            ("status", CODE),
+            ("spot", pa.int16()),
+            ("hand", pa.int16()),
+            ("cards", pa.string()),
+            ("burned", pa.string()),
+            ("stake", pa.int64()),
+            ("outcome", CODE),
+            ("net", pa.int64()),
+            ("exact_numerator", pa.int64()),
+            ("exact_denominator", pa.int64()),
+            ("paid", pa.int64()),
+            ("insurance_stake", pa.int64()),
+            ("insurance_net", pa.int64()),
+            ("insurance_paid", pa.int64()),
+            ("dealer", pa.string()),
+            ("dealer_outcome", CODE),
+            ("clauses", pa.list_(pa.string())),
+            ("violations", pa.list_(pa.string())),
+            ("possible", _POSSIBLE),
+        ]
+    ),
+    "violations": pa.schema(
+        [
+            *_ROUND,
+            *_AT,
+            ("seq", pa.int64()),
+            ("code", CODE),
+            ("clause", CODE),
+            ("spot", pa.int16()),
+            ("hand", pa.int16()),
+            ("detail", pa.string()),
+        ]
+    ),
+    "rounds": pa.schema(
+        [
+            *_ROUND,
+            *_WHEN,
+            *_RULES,
+            ("status", CODE),
+            ("dealer", pa.string()),
+            ("dealer_burned", pa.string()),
+            ("dealer_total", pa.int16()),
+            ("dealer_outcome", CODE),
+            ("spots", pa.int16()),
+            ("hands", pa.int32()),
+            ("violations", pa.int32()),
+            ("net", pa.int64()),
+        ]
+    ),
+}
+"""What ``settle --out`` writes: a row a hand; and in a folder, violations and rounds beside it.
+
+``insurance_*`` stand with the first hand of a spot that was insured. ``paid`` is what changed
+hands, null where no payment was observed. ``violations`` of a hand are those that name it.
+"""
+
+CHANGES: Final[Schemas] = {
+    "changes": pa.schema(
+        [
+            *_ROUND,
+            *_WHEN,
+            *((f"then_{name}", kind) for name, kind in _RULES),
+            *((f"now_{name}", kind) for name, kind in _RULES),
+            ("changed", pa.bool_()),
+            ("spot", pa.int16()),
+            ("hand", pa.int16()),
+            ("kind", CODE),
+            ("then_outcome", CODE),
+            ("then_net", pa.int64()),
+            ("now_outcome", CODE),
+            ("now_net", pa.int64()),
+            ("clauses", pa.list_(pa.string())),
+            ("paid", pa.int64()),
+        ]
+    ),
+    "violations": pa.schema(
+        [
+            *_ROUND,
+            *_AT,
+            ("change", CODE),
+            ("seq", pa.int64()),
+            ("code", CODE),
+            ("clause", CODE),
+            ("spot", pa.int16()),
+            ("hand", pa.int16()),
+            ("detail", pa.string()),
+        ]
+    ),
+}
+"""What ``resettle --out`` writes: a row a hand or insurance, changed or not; and in a folder,
+beside it, the violations that ``appeared`` or are ``gone``. Nets are the player's gain."""
+
+
+def rows_of_change(name: str, one: Resettled) -> Rows:
+    """Return the rows of one round settled again for each table of ``CHANGES``."""
+    place = (name, one.table, one.round)
+    rules = (*_rules(one.then), *_rules(None if one.now is None else one.now.result))
+    then, now = fates(one.then), fates(None if one.now is None else one.now.result)
+    paid = {} if one.now is None else one.now.paid()
+    changed, nothing = one.clauses_of_change(), (None, None)
+    return {
+        "changes": [
+            (
+                *place,
+                *_when(one.now),
+                *rules,
+                account in changed,
+                *account,
+                *then.get(account, nothing),
+                *now.get(account, nothing),
+                changed.get(account, ()),
+                paid.get(account),
+            )
+            for account in sorted(then | now)
+        ],
+        "violations": [
+            (
+                *place,
+                *_at(one.now, v.seq),
+                change,
+                v.seq,
+                v.code,
+                v.clause,
+                v.spot,
+                v.hand,
+                v.detail,
+            )
+            for change, found in (("appeared", one.appeared()), ("gone", one.gone()))
+            for v in found
+        ],
+    }
+
+
+def rows_of(name: str, settled: Settled) -> Rows:
+    """Return the rows of one round for each table of ``SETTLED``."""
+    result = settled.result
+    place = (name, settled.table, result.round)
+    return {
+        "hands": list(_hand_rows(place, settled)),
+        "violations": [
+            (*place, *_at(settled, v.seq), v.seq, v.code, v.clause, v.spot, v.hand, v.detail)
+            for v in result.violations
+        ],
+        "rounds": [
+            (
+                *place,
+                *_when(settled),
+                *_rules(result),
+                result.status,
+                cards_code(result.dealer.cards),
+                cards_code(result.dealer.burned),
+                result.dealer.total,
+                result.dealer.outcome,
+                len(result.spots),
+                sum(len(spot.hands) for spot in result.spots),
+                len(result.violations),
+                result.net,
+            )
+        ],
+    }
+
+
+def _hand_rows(place: Row, settled: Settled) -> Iterator[Row]:
+    result, paid = settled.result, settled.paid()
+    dealer = cards_code(result.dealer.cards), result.dealer.outcome
+    place = (*place, *_when(settled), *_rules(result))
+    for spot in result.spots:
+        for hand in spot.hands:
+            codes = [
+                v.code for v in result.violations if (v.spot, v.hand) == (spot.spot, hand.hand)
+            ]
+            yield (
+                *place,
+                result.status,
+                spot.spot,
+                *_hand_cells(hand),
+                paid.get((spot.spot, hand.hand, "main")),
+                *_insurance_cells(spot, hand.hand),
+                paid.get((spot.spot, hand.hand, "insurance")),
+                *dealer,
+                hand.clauses,
+                codes,
+                None if hand.possible is UNSET else to_builtins(hand.possible),
+            )
+
+
+def _when(settled: Settled | None) -> Row:
+    """Return when a round was opened and closed, each as a time and as its nanoseconds."""
+    opened, closed = (None, None) if settled is None else (settled.opened_at, settled.closed_at)
+    return opened, opened, closed, closed
+
+
+def _at(settled: Settled | None, seq: int) -> Row:
+    at = None if settled is None else settled.at_of(seq)
+    return at, at
+
+
+def _rules(result: RoundResult | None) -> Row:
+    if result is None:
+        return None, None, None
+    name = name_in(result)
+    return name.rulebook, overrides_text(name.overrides) or None, name.rules_hash or None
+
+
+def _hand_cells(hand: HandResult) -> Row:
+    cards, burned = cards_code(hand.cards), cards_code(hand.burned)
+    exact = hand.odd_cents.exact if isinstance(hand.odd_cents, OddCents) else (None, None)
+    return hand.hand, cards, burned, hand.stake, hand.outcome, hand.net, *exact
+
+
+def _insurance_cells(spot: SpotResult, hand: int) -> Row:
+    if hand or spot.insurance is None:
+        return None, None
+    return spot.insurance.stake, spot.insurance.net
+
+
+class Batches:
+    """Gathers rows and hands them on as record batches; call :meth:`flush` at the end."""
+
+    def __init__(self, schemas: Schemas, write: Write) -> None:
+        self._schemas, self._write = schemas, write
+        self._rows: Rows = {table: [] for table in schemas}
+
+    def add(self, rows: Rows) -> None:
+        """Take the rows of a round."""
+        for table, kept in self._rows.items():
+            kept.extend(rows[table])
+            if len(kept) >= _BATCH_ROWS:
+                self._hand_on(table)
+
+    def flush(self) -> None:
+        """Hand on what is left."""
+        for table in self._schemas:
+            self._hand_on(table)
+
+    def _hand_on(self, table: str) -> None:
+        rows, schema = self._rows[table], self._schemas[table]
+        if rows:
+            columns = zip(*rows, strict=True)
+            arrays = [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)]
+            self._write(table, pa.RecordBatch.from_arrays(arrays, schema=schema))
+        self._rows[table] = []
+
+
+@contextmanager
+def parquet_files(place: Path, schemas: Schemas) -> Iterator[Write]:
+    """Write tables as they come, in row groups; they stand there only once all are complete.
+
+    Args:
+        place: ``F.parquet`` for the first table; any other name is a folder for all.
+        schemas: the tables, the first the main one.
+    """
+    single = place.suffix == ".parquet"
+    with tempfile.TemporaryDirectory(prefix=f".{place.name}.", dir=place.parent) as part:
+        tables = list(schemas)[:1] if single else list(schemas)
+        paths = {table: Path(part) / f"{table}.parquet" for table in tables}
+        with ExitStack() as stack:
+            files = {
+                table: stack.enter_context(_Grouped(path, schemas[table]))
+                for table, path in paths.items()
+            }
+            yield lambda table, batch: files[table].write(batch) if table in files else None
+        if single:
+            paths[tables[0]].replace(place)
+            return
+        place.mkdir(exist_ok=True)
+        for path in paths.values():
+            path.replace(place / path.name)
+
+
+class _Grouped:
+    """A Parquet file whose row groups are large though the batches are small."""
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        self._writer = pq.ParquetWriter(path, schema, compression="zstd")
+        self._schema = schema
+        self._waiting: list[pa.RecordBatch] = []
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        self._waiting.append(batch)
+        if sum(waiting.num_rows for waiting in self._waiting) >= _GROUP_ROWS:
+            self._group()
+
+    def _group(self) -> None:
+        if self._waiting:
+            self._writer.write_table(pa.Table.from_batches(self._waiting, self._schema))
+        self._waiting = []
+
+    def __enter__(self) -> "_Grouped":
+        return self
+
+    def __exit__(self, *fault: object) -> None:
+        if fault[0] is None:
+            self._group()
+        self._writer.close()
+
+
+@contextmanager
+def spooled(place: Path, schemas: Schemas) -> Iterator[Write]:
+    """Write record batches into a folder, to be handed on later by :func:`unspool`."""
+    place.mkdir()
+    with ExitStack() as open_files:
+        files = {
+            table: open_files.enter_context(ipc.new_stream(str(place / table), schema))
+            for table, schema in schemas.items()
+        }
+        yield lambda table, batch: files[table].write_batch(batch)
+
+
+def unspool(place: Path, write: Write) -> None:
+    """Hand on what was spooled into ``place``, in its order, and remove it."""
+    for file in sorted(place.iterdir()):
+        with file.open("rb") as stream:
+            for batch in ipc.open_stream(stream):
+                write(file.name, batch)
+        file.unlink()
+    place.rmdir()

@@ -1,0 +1,160 @@
+"""The totals of many rounds: what was wagered, paid and held, what went wrong, what is open."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from fractions import Fraction
+from typing import Any
+
+from msgspec import UnsetType
+
+from models.judgements import HandResult, OddCents, SpotResult
+from models.money import Cents
+from server.archive.settling import Settled
+from server.house.wording import is_clean
+from settlement.clauses import BREAKS
+
+_PAYMENT = ("wrong_payout", "payment_missing")
+
+
+@dataclass(slots=True)
+class Tally:
+    """Totals over rounds. Money counts where it is settled; what is open is counted apart."""
+
+    rounds: int = 0
+    unclean: int = 0
+    """Rounds that a person should look at: a violation, or something open."""
+    not_final: int = 0
+    in_review: int = 0
+    """Rounds that wait for a person's decision on an item."""
+    spots: int = 0
+    hands: int = 0
+    pending: int = 0
+    """Hands that wait for a card that was due."""
+    unknown: int = 0
+    """Hands that hang on a card nobody knows."""
+    wagered: Cents = 0
+    """Staked on settled hands and insurance, doubles and splits included."""
+    open_stakes: Cents = 0
+    """Staked on what is not settled."""
+    paid: Cents = 0
+    """Won by players on top of their stakes."""
+    taken: Cents = 0
+    """Lost by players."""
+    overpaid: Cents = 0
+    """Changed hands wrongly in the players' favour."""
+    underpaid: Cents = 0
+    """Changed hands wrongly in the house's favour."""
+    rounded: int = 0
+    """Payouts that the smallest chip could not make exactly."""
+    odd_cents: Fraction = Fraction(0)
+    """Cents that the posted odds gave beyond what was paid; negative, paid beyond them."""
+    violations: Counter[str] = field(default_factory=Counter)
+    suspected: Counter[str] = field(default_factory=Counter)
+    """Violations in rounds under review: a person confirms or dismisses them."""
+
+    @property
+    def house(self) -> Cents:
+        """The house's gain on what is settled."""
+        return self.taken - self.paid
+
+    @property
+    def hold(self) -> float | None:
+        """The house's gain as a share of what was wagered."""
+        return self.house / self.wagered if self.wagered else None
+
+    def add(self, settled: Settled) -> None:
+        """Count one round."""
+        result = settled.result
+        self.rounds += 1
+        self.unclean += not is_clean(result)
+        self.not_final += result.status != "final"
+        in_review = result.status == "review"
+        self.in_review += in_review
+        for spot in result.spots:
+            self._add_spot(spot, in_review=in_review)
+        codes = [found.code for found in result.violations]
+        if in_review:
+            self.suspected.update(codes)
+        elif codes:
+            self.violations.update(codes)
+            self._add_differences(settled)
+
+    def merge(self, other: "Tally") -> None:
+        """Count what another has counted."""
+        for one in fields(self):
+            if one.name in ("violations", "suspected"):
+                getattr(self, one.name).update(getattr(other, one.name))
+            else:
+                setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
+
+    def _add_spot(self, spot: SpotResult, *, in_review: bool) -> None:
+        self.spots += 1
+        for hand in spot.hands:
+            self._add_hand(hand, in_review=in_review)
+        if spot.insurance is not None:
+            self._add_money(spot.insurance.stake, None if in_review else spot.insurance.net)
+            if not in_review:
+                self._add_odd_cents(spot.insurance.odd_cents)
+
+    def _add_hand(self, hand: HandResult, *, in_review: bool) -> None:
+        self.hands += 1
+        self.pending += hand.outcome == "pending"
+        self.unknown += hand.outcome == "unknown"
+        self._add_money(hand.stake, None if in_review else hand.net)
+        if not in_review:
+            self._add_odd_cents(hand.odd_cents)
+
+    def _add_odd_cents(self, odd: OddCents | UnsetType) -> None:
+        if isinstance(odd, OddCents):
+            self.rounded += 1
+            self.odd_cents += Fraction(*odd.exact) - odd.paid
+
+    def _add_money(self, stake: Cents, net: Cents | None) -> None:
+        if net is None:
+            self.open_stakes += stake
+            return
+        self.wagered += stake
+        if net > 0:
+            self.paid += net
+        else:
+            self.taken -= net
+
+    def _add_differences(self, settled: Settled) -> None:
+        for _, due, paid in differences(settled):
+            if paid > due:
+                self.overpaid += paid - due
+            else:
+                self.underpaid += due - paid
+
+
+def differences(settled: Settled) -> Iterator[tuple[tuple[int, int, str], Cents, Cents]]:
+    """Yield ``(account, due, paid)`` for each account that a violation calls wrongly paid."""
+    accused: dict[tuple[int | None, int | None], set[str]] = {}
+    for found in settled.result.violations:
+        if found.code in _PAYMENT:
+            accused.setdefault((found.spot, found.hand), set()).add(found.code)
+    if not accused:
+        return
+    paid, dues = settled.paid(), settled.due()
+    for account in dues | paid:
+        codes = accused.get(account[:2], ())
+        due = dues.get(account, 0)
+        judged = account in paid or "payment_missing" in codes
+        if codes and judged and due is not None and due != paid.get(account, 0):
+            yield account, due, paid.get(account, 0)
+
+
+def as_json(tally: Tally) -> dict[str, Any]:
+    """Return the totals as ``--summary --json`` prints them; money in cents."""
+    plain = {one.name: getattr(tally, one.name) for one in fields(tally)}
+    plain["odd_cents"] = tally.odd_cents.as_integer_ratio()
+    plain["house"] = tally.house
+    plain["hold"] = None if tally.hold is None else round(tally.hold, 6)
+    plain["violations"] = _by_code(tally.violations)
+    plain["suspected"] = _by_code(tally.suspected)
+    return plain
+
+
+def _by_code(found: Counter[str]) -> dict[str, dict[str, Any]]:
+    return {code: {"count": many, "clause": BREAKS[code]} for code, many in found.most_common()}

@@ -1,0 +1,243 @@
+"""Work through many files, with several processes where it pays; results in the files' order.
+
+A file is settled whole or refused whole; what is refused does not stop the others.
+"""
+
+import multiprocessing
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from shutil import copyfileobj
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TextIO, TypeAlias, TypeVar
+
+from models.errors import InputRefused, OperatorError, PitwatchError, TechnicianError
+from server.archive.archives import Feed, Source, feeds
+from server.house.wording import counted
+from server.process.progress import Progress
+from server.table.gc_pauses import collected_seldom
+
+if TYPE_CHECKING:
+    from server.archive.parquet import Rows, Write
+
+T = TypeVar("T")
+AddRows: TypeAlias = "Callable[[Rows], None] | None"
+
+_WORTH_A_CREW: Final = 4 << 20
+"""Bytes below which starting processes takes longer than the work."""
+
+
+@dataclass(slots=True)
+class FileReport(Generic[T]):
+    """What became of one file: its totals, and why it was refused or passed over, if it was."""
+
+    name: str
+    totals: T
+    refusal: str | None = None
+    passed_over: str | None = None
+
+    @property
+    def settled(self) -> bool:
+        """Whether its rounds were settled."""
+        return self.refusal is None and self.passed_over is None
+
+
+class _NothingSettled(Exception):
+    """No file was settled: there is nothing to write."""
+
+
+class Work(Protocol[T]):
+    """What is done with each file. It travels to other processes."""
+
+    def totals(self) -> T:
+        """Return totals of nothing."""
+
+    def rounds(self, totals: T) -> int:
+        """Return how many rounds were counted."""
+
+    def settle(
+        self, feed: Feed, totals: T, text: TextIO, rows: AddRows, counted: Callable[[], None]
+    ) -> None:
+        """Settle one file: print to ``text``, hand on rows, count in ``totals`` as it goes.
+
+        Raises:
+            PitwatchError: the file is refused.
+        """
+
+    def schemas(self) -> Any:
+        """Return the tables that it gives rows for."""
+
+
+def work_through(
+    work: Work[T], sources: Sequence[Source], jobs: int, out: Path | None, progress: Progress
+) -> Generator[FileReport[T], None, None]:
+    """Yield the report of each file, in order, having printed and written what belongs to it.
+
+    Args:
+        work: what is done with each.
+        sources: the files.
+        jobs: how many processes may work.
+        out: where Parquet goes, if anywhere.
+        progress: told of what is done.
+
+    Raises:
+        OperatorError: ``out`` cannot be written.
+        TechnicianError: a process died.
+    """
+    with suppress(_NothingSettled), ExitStack() as stack:
+        write = None
+        if out is not None:
+            parquet = _parquet()
+            write = stack.enter_context(parquet.parquet_files(out, work.schemas()))
+        alone = jobs == 1 or len(sources) == 1 or any(source.is_stdin for source in sources)
+        if alone or sum(source.size for source in sources) < _WORTH_A_CREW:
+            reports = _alone(work, sources, write, progress)
+        else:
+            reports = _together(work, sources, jobs, write, progress)
+        settled = False
+        with closing(reports):
+            for report in reports:
+                settled = settled or report.settled or work.rounds(report.totals) > 0
+                yield report
+        if write is not None and not settled:
+            raise _NothingSettled
+
+
+def _parquet() -> Any:
+    try:
+        from server.archive import parquet  # noqa: PLC0415 - it is an extra, and slow to load
+    except ImportError as fault:
+        raise OperatorError(
+            "pyarrow is not installed, which writes Parquet",
+            where="--out",
+            way_out="Install it: pip install 'pitwatch[parquet]'",
+        ) from fault
+    return parquet
+
+
+def _alone(
+    work: Work[T], sources: Sequence[Source], write: "Write | None", progress: Progress
+) -> Generator[FileReport[T], None, None]:
+    batches = None if write is None else _parquet().Batches(work.schemas(), write)
+    for source in sources:
+        rows = None if batches is None else batches.add
+        yield from _files(work, source, sys.stdout, rows, progress)
+        progress.done(source.size)
+    if batches is not None:
+        batches.flush()
+
+
+def _files(
+    work: Work[T], source: Source, text: TextIO, rows: AddRows, progress: Progress
+) -> Iterator[FileReport[T]]:
+    passed_over: list[tuple[str, str]] = []
+    files = 0
+    try:
+        for feed in feeds(source, progress.at_byte, lambda *member: passed_over.append(member)):
+            report = FileReport(feed.name, work.totals())
+            try:
+                with collected_seldom():
+                    work.settle(feed, report.totals, text, rows, progress.count)
+            except PitwatchError as refusal:
+                report.refusal = _told(refusal, work.rounds(report.totals), "round")
+            files += report.settled
+            yield report
+    except PitwatchError as refusal:
+        yield FileReport(source.name, work.totals(), _told(refusal, files, "file"))
+    for name, why in passed_over:
+        yield FileReport(name, work.totals(), passed_over=why)
+
+
+def _told(refusal: PitwatchError, settled: int, of: str) -> str:
+    """Word a refusal, with what had been settled by then."""
+    if settled and isinstance(refusal, InputRefused):
+        was = "was" if settled == 1 else "were"
+        refusal = refusal.after(f"{counted(settled, of)} before it {was} settled")
+    return str(refusal)
+
+
+# --- several processes --------------------------------------------------------------------
+
+
+def _together(
+    work: Work[T],
+    sources: Sequence[Source],
+    jobs: int,
+    write: "Write | None",
+    progress: Progress,
+) -> Generator[FileReport[T], None, None]:
+    with tempfile.TemporaryDirectory(prefix="pitwatch-") as place, _pool(jobs, place) as pool:
+        places = [Path(place) / str(number) for number in range(len(sources))]
+        job = partial(_spooled, work, write is not None)
+        try:
+            for source, spool, reports in zip(
+                sources, places, pool.map(job, sources, places), strict=True
+            ):
+                _unspooled(spool, write)
+                progress.done(source.size, sum(work.rounds(report.totals) for report in reports))
+                yield from reports
+        except BrokenProcessPool as fault:
+            raise TechnicianError(
+                "a process that settled files died",
+                where="this machine",
+                way_out="Check its memory, or settle with --jobs 1",
+            ) from fault
+        except BaseException:
+            _end_children()
+            raise
+
+
+def _pool(jobs: int, place: str) -> ProcessPoolExecutor:
+    spawned = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(jobs, mp_context=spawned, initializer=_begin, initargs=(place,))
+
+
+def _begin(place: str) -> None:
+    """Start a process; ctrl-C is for the one that the terminal belongs to.
+
+    Its temporary files lie in ``place``, which the first process removes however this one ends.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    tempfile.tempdir = place
+
+
+def _end_children() -> None:
+    """End the processes of the pool in the middle of their work."""
+    for child in multiprocessing.active_children():
+        child.kill()
+
+
+def _spooled(work: Work[T], tables: bool, source: Source, spool: Path) -> list[FileReport[T]]:
+    """Settle one file in a process of its own; what it prints and writes waits on disk."""
+    spool.mkdir()
+    with ExitStack() as stack:
+        text = stack.enter_context((spool / "text").open("w", encoding="utf-8", newline=""))
+        if not tables:
+            return list(_files(work, source, text, None, Progress()))
+        parquet, schemas = _parquet(), work.schemas()
+        write = stack.enter_context(parquet.spooled(spool / "tables", schemas))
+        batches = parquet.Batches(schemas, write)
+        reports = list(_files(work, source, text, batches.add, Progress()))
+        batches.flush()
+        return reports
+
+
+def _unspooled(spool: Path, write: "Write | None") -> None:
+    with (spool / "text").open(encoding="utf-8", newline="") as text:
+        copyfileobj(text, sys.stdout)
+    (spool / "text").unlink()
+    if write is not None:
+        _parquet().unspool(spool / "tables", write)
+    spool.rmdir()
+
+
+def cores() -> int:
+    """Return how many processes this machine can run at once."""
+    return len(os.sched_getaffinity(0))

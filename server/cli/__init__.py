@@ -1,0 +1,1 @@
+"""The command line: arguments and help, one file a group of commands."""

@@ -1,0 +1,207 @@
+"""``pitwatch backup``: a site's journals and service files copied, and old copies verified.
+
+A backup is a folder named by its time in UTC. It has that name only once every file in it is
+whole, verified and listed with its checksum. ``pitwatch restore`` puts it back.
+"""
+
+import hashlib
+import os
+import shutil
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from rich.text import Text
+
+from models.errors import OperatorError, PitwatchError, TechnicianError
+from server.commands.restore import FOLDERS, SUMS, check_file, disk_faults, files_of
+from server.process.atomic_file import write_whole
+from server.process.exit_status import Exit
+from server.process.terminal import print_json, screen
+from stream.copies import backup_journal
+from stream.files import sync_folder
+
+_NAMES: Final = "20*T*Z"
+_PARTS: Final = f".{_NAMES}.part"
+_DAY_S: Final = 86_400
+_PROMETHEUS: Final = "pitwatch_backup.prom"
+_OWNER_ONLY: Final = 0o077
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What verifying a backup came to."""
+
+    backup: Path
+    files: int
+    fault: str | None
+    """What is wrong with it, in one line."""
+
+
+def make(data: Path, backups: Path, keep_days: int, now_s: float) -> None:
+    """Back up a site, print the new folder, and remove backups that are too old.
+
+    Raises:
+        OperatorError: ``data`` is not a site's.
+        TechnicianError: a journal is damaged, or a disk refuses it; no backup was made.
+    """
+    if not (data / "journals").is_dir():
+        raise OperatorError(
+            "there is no such folder",
+            where=str(data / "journals"),
+            way_out="Name the folder that has journals/ and service/",
+        )
+    made = backups / datetime.fromtimestamp(now_s, UTC).strftime("%Y%m%dT%H%M%SZ")
+    if made.exists():
+        raise OperatorError(
+            "this backup exists already", where=str(made), way_out="Run it again in a second"
+        )
+    with _owner_only(), disk_faults("the backup did not run to its end", backups):
+        backups.mkdir(parents=True, exist_ok=True)
+        _remove_parts(backups)
+        journals = _made(data, made)
+        _tell_prometheus(backups, int(now_s), journals)
+        _remove_old(backups, made, now_s - keep_days * _DAY_S)
+    print(made)
+
+
+def verify(place: Path, *, as_json: bool) -> Exit:
+    """Verify a backup, or every backup in a folder, and print one line for each that is damaged.
+
+    Raises:
+        OperatorError: there is no backup.
+    """
+    found = (place,) if (place / SUMS).exists() else tuple(sorted(place.glob(_NAMES)))
+    if not found:
+        raise OperatorError(
+            "there is no backup",
+            where=str(place),
+            way_out="Name a folder that `pitwatch backup make` made, or the folder of several",
+        )
+    verdicts = tuple(map(verified, found))
+    damaged = [one for one in verdicts if one.fault is not None]
+    if as_json:
+        print_json(
+            [
+                {"backup": str(one.backup), "files": one.files, "fault": one.fault}
+                for one in verdicts
+            ]
+        )
+    else:
+        for one in damaged:
+            line = Text("damaged", style="bold red").append(f"  {one.fault}", "default")
+            screen().print(line, soft_wrap=True)
+        intact = Text("intact", style="bold green" if not damaged else "")
+        screen().print(intact.append(f"  {len(found) - len(damaged)} of {len(found)} backups"))
+    return Exit.REFUSED if damaged else Exit.CLEAN
+
+
+def verified(backup: Path) -> Verdict:
+    """Hold every file of a backup to its checksum, every journal to its chain too."""
+    files = 0
+    try:
+        for file in files_of(backup, backup):
+            check_file(file.source, file, "use another backup")
+            files += 1
+    except PitwatchError as fault:
+        return Verdict(backup, files, str(fault))
+    if not files:
+        return Verdict(backup, 0, f"{backup}: {SUMS} lists no file")
+    return Verdict(backup, files, None)
+
+
+def _made(data: Path, made: Path) -> int:
+    """Copy everything, then give the copy its name; return how many journals it has."""
+    part = made.with_name(f".{made.name}.part")
+    try:
+        for folder in FOLDERS:
+            (part / folder).mkdir(parents=True)
+        journals = [file for folder in FOLDERS for file in sorted(data.glob(f"{folder}/*.journal"))]
+        for file in journals:
+            backup_journal(file, part / file.relative_to(data))
+        for file in sorted(data.glob("service/*.sqlite")):
+            _copy_database(file, part / file.relative_to(data))
+        write_whole(part / SUMS, _sums(part).encode())
+        for place in (*(part / name for name in FOLDERS), part):
+            sync_folder(place)
+        part.rename(made)
+        sync_folder(made.parent)
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+    return len(journals)
+
+
+def _copy_database(source: Path, target: Path) -> None:
+    try:
+        with (
+            closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as reading,
+            closing(sqlite3.connect(target)) as copy,
+        ):
+            reading.backup(copy)
+            (found,) = copy.execute("PRAGMA integrity_check").fetchone()
+    except sqlite3.Error as fault:
+        raise _not_copied(source, str(fault)) from fault
+    if found != "ok":
+        raise _not_copied(source, found)
+    with target.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _not_copied(source: Path, why: str) -> TechnicianError:
+    return TechnicianError(
+        f"it cannot be backed up ({why}); no backup was made",
+        where=str(source),
+        way_out="Check this file and the disk of the backups",
+    )
+
+
+def _sums(part: Path) -> str:
+    files = sorted(file for file in part.rglob("*") if file.is_file())
+    return "".join(f"{_digest(file)}  ./{file.relative_to(part)}\n" for file in files)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _remove_parts(backups: Path) -> None:
+    """Remove what an interrupted backup left, and say so."""
+    for part in backups.glob(_PARTS):
+        shutil.rmtree(part)
+        print(f"{part}: an interrupted backup, removed", file=sys.stderr)
+
+
+def _remove_old(backups: Path, made: Path, before_s: float) -> None:
+    for backup in backups.glob(_NAMES):
+        if backup.is_dir() and backup != made and backup.stat().st_mtime < before_s:
+            shutil.rmtree(backup)
+
+
+def _tell_prometheus(backups: Path, now_s: int, journals: int) -> None:
+    file = backups / _PROMETHEUS
+    write_whole(
+        file,
+        "# HELP pitwatch_backup_time_seconds When the last backup was whole.\n"
+        "# TYPE pitwatch_backup_time_seconds gauge\n"
+        f"pitwatch_backup_time_seconds {now_s}\n"
+        "# HELP pitwatch_backup_journals Journals in it.\n"
+        "# TYPE pitwatch_backup_journals gauge\n"
+        f"pitwatch_backup_journals {journals}\n".encode(),
+    )
+    file.chmod(0o644)
+
+
+@contextmanager
+def _owner_only() -> Iterator[None]:
+    before = os.umask(_OWNER_ONLY)
+    try:
+        yield
+    finally:
+        os.umask(before)

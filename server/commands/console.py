@@ -1,0 +1,106 @@
+"""``pitwatch console``: look at one recorded session, on this machine alone.
+
+What serves and replays is imported once the first line is printed: it takes a second or two.
+"""
+
+import hashlib
+import os
+import secrets
+import sys
+from pathlib import Path
+from typing import Final
+
+from models.errors import OperatorError
+from server.demo import SESSION
+from stream.clock import Clock, HostClock
+from stream.recording import read_session
+
+ACCOUNT: Final = "officer"
+PASSWORD_FILE: Final = "console-password"
+LOOPBACK: Final = "127.0.0.1"
+
+
+def run_console(
+    session: Path | None, state: Path | None, port: int, house: Path | None = None
+) -> None:
+    """Serve the console of a session until stopped.
+
+    At the first start the session is replayed while the console is served already.
+
+    Args:
+        session: its folder; ``None`` for the demo's.
+        state: where its journal, the account and what people do are kept; ``None`` for a place
+            of its own in the user's state folder.
+        port: of the loopback address.
+        house: its file; ``None`` for the one that :func:`server.house.house_file.house_for` finds.
+
+    Raises:
+        PitwatchError: the session is not sound, or the state cannot be written.
+    """
+    folder = (session or SESSION).resolve()
+    _say(f"opening {'the demo session' if session is None else folder}")
+    table = read_session(folder).table
+    kept = state or _state_of(folder)
+    kept.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _serve(folder, kept / f"{table.lower()}.journal", port, house)
+
+
+def _serve(folder: Path, journal: Path, port: int, house: Path | None) -> None:
+    from server.commands.first_replay import replayed_beside
+    from server.commands.serve import Address, listen
+    from server.house.house_file import house_for
+    from server.service.app import Setup, make_app
+    from server.service.json_log import log_as_json
+
+    clock, kept = HostClock(), journal.parent
+    described = house_for(house, folder)
+    password = account_in(kept, clock)
+    setup = Setup(kept, kept, recordings=folder, house=described)
+    app = make_app(setup, clock)
+    log_as_json(clock)
+    with replayed_beside(folder, journal, _say):
+        _say(
+            f"http://{LOOPBACK}:{port}  sign in as {ACCOUNT}, password {password}\n"
+            f"kept in {kept}; Ctrl-C stops it"
+        )
+        listen(app, Address(LOOPBACK, port))
+
+
+def account_in(state: Path, clock: Clock) -> str:
+    """Return what to sign in with: the first start makes the account and keeps its password.
+
+    Raises:
+        OperatorError: the password's file is gone, and nobody can be told it again.
+    """
+    from argon2 import PasswordHasher
+
+    from server.service.access.accounts import Accounts
+    from server.service.access.people import Role
+
+    file = state / PASSWORD_FILE
+    accounts = Accounts.open(state / "accounts.sqlite", clock, PasswordHasher())
+    try:
+        if not accounts.all():
+            file.touch(mode=0o600)
+            file.write_text(secrets.token_urlsafe(12) + "\n", "utf-8")
+            accounts.add(ACCOUNT, Role.SURVEILLANCE, file.read_text("utf-8").strip())
+    finally:
+        accounts.close()
+    if not file.is_file():
+        raise OperatorError(
+            "the account's password is not known any more",
+            where=str(file),
+            way_out=f"Remove {state} and start again; the session itself is not touched",
+        )
+    return file.read_text("utf-8").strip()
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _state_of(session: Path) -> Path:
+    """Return the place of a session's console: it goes by the folder's path."""
+    home = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    mark = hashlib.sha256(str(session).encode()).hexdigest()[:8]
+    return Path(home) / "pitwatch" / "console" / f"{session.name}-{mark}"

@@ -1,0 +1,195 @@
+"""``pitwatch decks``: show the reader a deck once, and keep what it looks like."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from rich.table import Table
+
+from devices.cameras.file import FileCamera
+from models.cards import DECK, Card
+from models.errors import OperatorError
+from models.session import Name
+from server.house.known_decks import library
+from server.house.wording import card_text
+from server.process.atomic_file import make_folder, write_whole
+from server.process.exit_status import Exit
+from server.process.terminal import Advance, print_json, progress_bar, screen
+from vision.decks.learning import Learnt, Lesson, too_alike
+from vision.decks.library import Library
+from vision.decks.profile import DeckProfile, manifest_bytes, picture_bytes
+from vision.photos import open_picture
+from vision.reader import Reader
+
+FILMS: Final = frozenset({".mp4", ".mov", ".mkv", ".avi", ".webm", ".m4v"})
+EVERY_NS: Final = 300_000_000
+"""A film is looked at so often."""
+
+
+class Picture(NamedTuple):
+    """A picture to learn from, and the share of all of them that is shown with it."""
+
+    name: str
+    image: NDArray[np.uint8]
+    done: float
+
+
+def run_learn(name: str, files: Sequence[Path], folder: Path | None, *, as_json: bool) -> Exit:
+    """Show the reader pictures of a deck, keep what it learnt, and say what it still lacks.
+
+    Cards learnt before are kept; what contradicts itself is told and not learnt.
+
+    Raises:
+        OperatorError: no such name or file, or what is no picture.
+        TechnicianError: a film, a network or the deck's earlier profile is damaged.
+    """
+    shelf = library(folder)
+    _check_name(name)
+    reader = Reader.load()
+    begun = shelf.open(name) if name in shelf.names() else None
+    lesson = Lesson.new(reader, name) if begun is None else Lesson(reader, begun)
+    with progress_bar("learning") as progress:
+        shown = _show(lesson, files, progress)
+    learnt = lesson.learnt()
+    _keep(learnt.profile, shelf)
+    if as_json:
+        print_json(_said(learnt, shown))
+    else:
+        _print(learnt, shown, shelf)
+    return Exit.CLEAN if learnt.finished else Exit.FINDINGS
+
+
+def show_list(folder: Path | None, *, as_json: bool) -> None:
+    """List the decks of a library."""
+    shelf = library(folder)
+    decks = [shelf.open(name) for name in shelf.names()]
+    if as_json:
+        for deck in decks:
+            print_json(_outline(deck))
+        return
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    for heading in ("deck", "cards", "backs", "indices"):
+        table.add_column(heading)
+    for deck in decks:
+        cards = f"{len(DECK) - len(deck.lacking)} of {len(DECK)}"
+        table.add_row(deck.name, cards, str(len(deck.backs)), "4" if deck.four_indices else "2")
+    screen().print(table if decks else f"no deck was learnt yet in {shelf.folder}")
+
+
+def show_one(name: str, folder: Path | None, *, as_json: bool) -> None:
+    """Say of every card of a deck which picture it was learnt from.
+
+    Raises:
+        OperatorError, InputRefused, TechnicianError: there is no such deck, or it is damaged.
+    """
+    deck = library(folder).open(name)
+    learnt_from = {str(card): picture for card, picture in zip(DECK, deck.pictures, strict=True)}
+    if as_json:
+        print_json({**_outline(deck), "pictures": learnt_from})
+        return
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    table.add_column("card", style="bold")
+    table.add_column("learnt from", overflow="fold")
+    for card, picture in zip(DECK, deck.pictures, strict=True):
+        table.add_row(card_text(card), picture or "lacking")
+    screen().print(table)
+
+
+def check(name: str, folder: Path | None, *, as_json: bool) -> Exit:
+    """Check a deck's files and whether all its cards can be told apart.
+
+    Raises:
+        OperatorError, InputRefused, TechnicianError: there is no such deck, or it is damaged.
+    """
+    deck = library(folder).open(name)
+    alike = too_alike(deck)
+    sound = not alike and not deck.lacking
+    if as_json:
+        print_json({**_outline(deck), "sound": sound, "contradictions": list(alike)})
+    else:
+        lines = [*alike, *([_lacking(deck.lacking)] if deck.lacking else [])]
+        screen().print("\n".join(lines) or f"{name}: 52 cards, all told apart")
+    return Exit.CLEAN if sound else Exit.FINDINGS
+
+
+def _check_name(name: str) -> None:
+    try:
+        msgspec.convert(name, Name)
+    except msgspec.ValidationError as refused:
+        raise OperatorError(
+            f"{name!r} is no name for a deck",
+            where="decks learn",
+            way_out="Use letters, digits, dots, dashes and underscores, a letter or digit first",
+        ) from refused
+
+
+def _show(lesson: Lesson, files: Sequence[Path], progress: Advance) -> int:
+    """Show every picture; returns how many there were."""
+    shown = 0
+    for picture in _pictures(files):
+        lesson.show(picture.name, picture.image)
+        shown += 1
+        progress(picture.done)
+    return shown
+
+
+def _pictures(files: Sequence[Path]) -> Iterator[Picture]:
+    for number, file in enumerate(files):
+        if file.suffix.lower() not in FILMS:
+            yield Picture(file.name, open_picture(file), (number + 1) / len(files))
+            continue
+        camera, next_ns = FileCamera(file, 0), 0
+        for frame in camera.frames():
+            if frame.at_ns >= next_ns:
+                next_ns = frame.at_ns + EVERY_NS
+                done = (number + frame.index / camera.frame_count) / len(files)
+                yield Picture(f"{file.name} at {frame.at_ns / 1e9:.1f} s", frame.image, done)
+
+
+def _keep(deck: DeckProfile, shelf: Library) -> None:
+    pictures = picture_bytes(deck)
+    make_folder(shelf.folder, "Name another folder with --library")
+    write_whole(shelf.manifest(deck.name).with_suffix(".npz"), pictures)
+    write_whole(shelf.manifest(deck.name), manifest_bytes(deck, pictures))
+
+
+def _outline(deck: DeckProfile) -> dict[str, Any]:
+    return {
+        "deck": deck.name,
+        "lacking": [str(card) for card in deck.lacking],
+        "backs": len(deck.backs),
+        "four_indices": deck.four_indices,
+    }
+
+
+def _said(learnt: Learnt, shown: int) -> dict[str, Any]:
+    return {
+        **_outline(learnt.profile),
+        "shown": shown,
+        "finished": learnt.finished,
+        "by_what_remained": [str(card) for card in learnt.remained],
+        "contradictions": list(learnt.contradictions),
+    }
+
+
+def _print(learnt: Learnt, shown: int, shelf: Library) -> None:
+    deck, lines = learnt.profile, []
+    lines.append(f"{deck.name}: {len(DECK) - len(deck.lacking)} cards known, {shown} pictures seen")
+    if learnt.remained:
+        lines.append(f"told by what remained: {' '.join(map(card_text, learnt.remained))}")
+    if deck.lacking:
+        lines.append(_lacking(deck.lacking))
+    if not len(deck.backs):
+        lines.append("the back was not seen: show it once, so that foreign backs are noticed")
+    lines += learnt.contradictions
+    if learnt.contradictions or deck.lacking:
+        lines.append("show what is lacking again: each card whole, from above, in good light")
+    lines.append(f"kept in {shelf.manifest(deck.name)}")
+    screen().print("\n".join(lines), markup=False)
+
+
+def _lacking(cards: Sequence[Card]) -> str:
+    return f"still lacking: {' '.join(map(card_text, cards))}"

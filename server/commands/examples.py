@@ -1,0 +1,47 @@
+"""``pitwatch examples``: files to try the other commands on."""
+
+import shutil
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from rich.text import Text
+
+import server
+from models.errors import OperatorError
+from server.commands.calibrate import picture_at
+from server.demo import SESSION
+from server.process.atomic_file import make_folder, write_whole
+from server.process.terminal import screen
+from vision.crops import encoded
+
+_PICTURE_S: Final = 26.0
+"""A moment of the demo at which fourteen cards are called and one is left in doubt."""
+
+
+def write_examples(folder: Path) -> None:
+    """Write facts, a picture of a table, two configurations and the demo session.
+
+    Raises:
+        OperatorError: the folder holds something already, or cannot be written.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise OperatorError(
+            "the folder is not empty", where=str(folder), way_out="Name a new folder"
+        )
+    make_folder(folder, "Name another folder")
+    for shipped in files(server).joinpath("examples").iterdir():
+        write_whole(folder / shipped.name, shipped.read_bytes())
+    picture = picture_at(SESSION / "overhead.mp4", _PICTURE_S)
+    write_whole(folder / "table.jpg", encoded(picture))
+    shutil.copytree(SESSION, folder / "demo")
+    screen().print(Text(_written(folder)))
+
+
+def _written(folder: Path) -> str:
+    return f"""written {folder}:
+  facts.jsonl        two rounds written by hand, with a mistake in one  pitwatch settle
+  table.jpg          a picture of a table                               pitwatch read
+  demo/              a recorded session of five rounds                  pitwatch replay
+  table.toml         the configuration of a live table                  pitwatch config check
+  integration.toml   to which other systems the service reports         pitwatch relay"""

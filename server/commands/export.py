@@ -1,0 +1,90 @@
+"""``pitwatch export``: a list out of journals as CSV or Parquet, read as the service reads them."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final, get_args
+
+import msgspec
+
+from models.errors import OperatorError
+from models.house import House
+from server.house.wording import counted
+from server.process.atomic_file import check_place, whole_file
+from server.process.terminal import screen
+from server.readmodel.exports import ROWS, Form, Kind, Pieces, Place, pieces, written
+from server.readmodel.index import Index, Sought
+from server.readmodel.session import Session
+from server.readmodel.views import Row
+from stream.journal import read_journal
+
+_AT_ONCE: Final = 5000
+
+
+def run_export(
+    journals: Sequence[Path], kind: str, out: Path, house: House, *, force: bool
+) -> None:
+    """Write what ``kind`` says of every journal, the newest first; nothing of it is veiled.
+
+    Raises:
+        OperatorError: there is no such kind, ``out`` ends otherwise than ``.csv`` or
+            ``.parquet`` or stands there already, or Parquet's library is missing.
+        TechnicianError: a journal is damaged; nothing was written.
+    """
+    wanted = _kind(kind)
+    table = _table(wanted, out, Place(house, {}))
+    check_place(out, force=force)
+    with closing(Index()) as index:
+        index.open("export")
+        for journal in journals:
+            _read(journal, index)
+        with whole_file(out) as file:
+            file.writelines(written(table, _groups(index, wanted)))
+        rows = sum(len(group) for group in _groups(index, wanted))
+    screen().print(f"{out}: {counted(rows, 'row')} of {kind}")
+
+
+def _kind(text: str) -> Kind:
+    try:
+        kind: Kind = msgspec.convert(text, Kind)
+    except msgspec.ValidationError as fault:
+        raise OperatorError(
+            f"there is no list {text!r}",
+            where="--what",
+            way_out=f"Say one of {', '.join(get_args(Kind))}",
+        ) from fault
+    return kind
+
+
+def _table(kind: Kind, out: Path, place: Place) -> Pieces:
+    if out.suffix not in (".csv", ".parquet"):
+        raise OperatorError(
+            "it is neither .csv nor .parquet",
+            where=str(out),
+            way_out="Name a .csv or .parquet file",
+        )
+    form: Form = "csv" if out.suffix == ".csv" else "parquet"
+    try:
+        return pieces(kind, form, place)
+    except ImportError as fault:
+        raise OperatorError(
+            "Parquet files need pyarrow, which is not installed",
+            where=str(out),
+            way_out="pip install pitwatch[parquet], or name a .csv file",
+        ) from fault
+
+
+def _read(journal: Path, index: Index) -> None:
+    with index.writing():
+        session = Session(journal, index)
+        for event in read_journal(journal):
+            session.fold(event)
+        session.keep()
+
+
+def _groups(index: Index, kind: Kind) -> Iterator[list[Row]]:
+    sought: Sought[Any] = Sought(ROWS[kind])
+    while found := index.newest(sought, _AT_ONCE):
+        yield [placed.row for placed in found]
+        sought = replace(sought, before=found[-1].key)

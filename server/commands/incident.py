@@ -1,0 +1,246 @@
+"""``pitwatch incident``: one file that proves what happened, made here and verified elsewhere."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from rich.text import Text
+
+from devices.cameras.footage import utc
+from models.errors import OperatorError, TechnicianError
+from models.house import House
+from server.archive.incident import entry_asked, hold, packed, recordings, round_asked, span_asked
+from server.archive.incident_check import Checked, check_incident
+from server.archive.incident_standing import Trusted, exit_of, proven, unproven
+from server.house.house_file import house_for
+from server.house.wording import counted
+from server.process.atomic_file import check_place, write_whole
+from server.process.exit_status import Exit
+from server.process.terminal import print_json, screen
+from stream.clock import HostClock
+from stream.recording import read_description
+from stream.signing import Signer, fingerprint, read_public_key
+
+FINGERPRINT_CHARS: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """What is to be exported, and how."""
+
+    session: Path
+    out: Path
+    round: int | None = None
+    entry: int | None = None
+    """A journal entry's ``seq``: the moment of a violation."""
+    from_text: str | None = None
+    to_text: str | None = None
+    """ISO 8601; without an offset it is the house's time."""
+    journal: Path | None = None
+    margin_s: float = 5.0
+    key: Path | None = None
+    held: bool = True
+    force: bool = False
+    """Whether a file that exists already may be overwritten."""
+    house: Path | None = None
+    """Its file; ``None`` for the one that :func:`server.house.house_file.house_for` finds."""
+
+
+def export_incident(export: Export, *, as_json: bool) -> None:
+    """Write an incident's file and put a hold on the recording that it comes from.
+
+    Raises:
+        PitwatchError: there is no such round or time, or something cannot be read or written.
+    """
+    check_place(export.out, force=export.force)
+    journal = export.journal or journal_of(export.session)
+    signer = None if export.key is None else Signer.read(export.key)
+    margin_ns = round(export.margin_s * 1e9)
+    if export.round is not None:
+        asked = round_asked(journal, export.round, margin_ns)
+    elif export.entry is not None:
+        asked = entry_asked(journal, export.entry, margin_ns)
+    else:
+        asked = span_asked(journal, *_span(export))
+    made_ns = HostClock().now_ns()
+    if export.held:
+        what = f"{utc(asked.from_ns)} to {utc(asked.to_ns)}"
+        for part in recordings(export.session, asked):
+            hold(part.folder, f"{utc(made_ns)}: exported to {export.out.name}: {what}")
+    write_whole(export.out, packed(export.session, journal, asked, made_ns, signer))
+    found = check_incident(export.out)
+    if as_json:
+        print_json(_told(export.out, found))
+        return
+    line = _summary(Text("exported", "bold green"), export.out, found)
+    screen().print(line.append("\n" + "\n".join(_signatures(found))))
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """What an incident is verified with. A key is named by its fingerprint or its public file."""
+
+    table: str | None = None
+    exporter: str | None = None
+    allow_unsigned: bool = False
+    """Whether recordings and the export may be without proof."""
+
+
+def verify_incident(file: Path, keys: Keys, *, as_json: bool) -> Exit:
+    """Check an incident's file, and say what of it is proven.
+
+    Raises:
+        PitwatchError: it is not what was exported, or signed by other keys than those named.
+    """
+    found = check_incident(file)
+    trusted = Trusted(
+        table=_is_signed_by(file, "its events are", found.journal_key, keys.table, "--key"),
+        exporter=_is_signed_by(file, "it is", found.exporter_key, keys.exporter, "--exporter"),
+    )
+    exit_status = exit_of(found, trusted, allow_unsigned=keys.allow_unsigned)
+    if as_json:
+        print_json(_told(file, found) | _standing(found, trusted))
+    else:
+        style = "bold green" if exit_status is Exit.CLEAN else "bold yellow"
+        line = _summary(Text("intact", style), file, found)
+        for what in proven(found, trusted):
+            line.append(f"\nproven: {what}", "green")
+        for one in unproven(found, trusted):
+            line.append(f"\nnot proven: {one.what}", "yellow")
+        screen().print(line)
+    return exit_status
+
+
+def journal_of(session: Path) -> Path:
+    """Return the journal that lies by a session, above its recordings, or in ``journals`` there.
+
+    Raises:
+        OperatorError: there is none, or more than one.
+    """
+    named = f"{read_description(session).table}.journal"
+    above = session.resolve().parents[1]
+    places = (above, above / "journals")
+    beside = [place / named for place in places if (place / named).exists()]
+    found = sorted({*session.glob("*.journal"), *beside})
+    if len(found) != 1:
+        raise OperatorError(
+            f"{counted(len(found), 'journal')} found for it",
+            where=str(session),
+            way_out="Name the table's journal with --journal",
+        )
+    return found[0]
+
+
+def _span(export: Export) -> tuple[int, int]:
+    if export.from_text is None or export.to_text is None:
+        raise OperatorError(
+            "neither a round, an entry nor a time was asked for",
+            where=str(export.session),
+            way_out="Ask with --round N, --entry SEQ, or --from and --to",
+        )
+    house = house_for(export.house, export.session, export.session.resolve().parent)
+    span = _instant_ns(export.from_text, house), _instant_ns(export.to_text, house)
+    if span[0] >= span[1]:
+        raise OperatorError(
+            f"{export.to_text} is not after {export.from_text}",
+            where="--to",
+            way_out="Ask for a time that goes forwards",
+        )
+    return span
+
+
+def _instant_ns(text: str, house: House) -> int:
+    """Read ``2026-11-21T14:23:45.5`` with or without an offset, or nanoseconds since the epoch."""
+    if text.isascii() and text.isdigit():
+        return int(text)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as fault:
+        raise OperatorError(
+            f"{text!r} is no time",
+            where="--from or --to",
+            way_out="Write it like 2026-11-21T14:23:45Z",
+        ) from fault
+    if moment.tzinfo is not None:
+        return int(moment.timestamp()) * 1_000_000_000 + moment.microsecond * 1000
+    found = house.instants(moment)
+    if len(found) != 1:
+        raise OperatorError(
+            f"the clocks of {house.zone} showed {text} {'twice' if found else 'never'}",
+            where="--from or --to",
+            way_out=f"Write it with its offset from UTC, like {text}+01:00",
+        )
+    return found[0]
+
+
+def _is_signed_by(
+    file: Path, what: str, signed_by: str | None, named: str | None, option: str
+) -> bool:
+    """Tell whether a key was named; raises ``TechnicianError`` where another one signed."""
+    if named is None:
+        return False
+    by_file = Path(named).is_file()
+    expected = fingerprint(read_public_key(Path(named))) if by_file else _fingerprint(named, option)
+    if signed_by is None:
+        raise _untrusted(file, f"{what} signed by nobody, and {option} names a key")
+    if signed_by != expected:
+        raise _untrusted(file, f"{what} signed by another key than {option} names, {signed_by}")
+    return True
+
+
+def _fingerprint(key: str, option: str) -> str:
+    """Return the fingerprint that a person typed, with or without colons and blanks."""
+    bare = key.lower().replace(":", "").replace(" ", "")
+    if len(bare) != FINGERPRINT_CHARS or not set(bare) <= set("0123456789abcdef"):
+        raise OperatorError(
+            f"expected {FINGERPRINT_CHARS} hex digits or a file, found {key!r}",
+            where=option,
+            way_out="`pitwatch journal keys` prints the fingerprint",
+        )
+    return bare
+
+
+def _untrusted(file: Path, what: str) -> TechnicianError:
+    return TechnicianError(
+        f"the incident is not what it is taken for: {what}",
+        where=str(file),
+        way_out="Ask the house for its keys' fingerprints, and for the export again",
+    )
+
+
+def _told(file: Path, found: Checked) -> dict[str, object]:
+    return {
+        "file": str(file),
+        "events": found.events,
+        "journal_key": found.journal_key,
+        "exporter_key": found.exporter_key,
+        "manifest": found.manifest,
+    }
+
+
+def _standing(found: Checked, trusted: Trusted) -> dict[str, object]:
+    return {
+        "trusted": {"table": trusted.table, "exporter": trusted.exporter},
+        "proven": list(proven(found, trusted)),
+        "not_proven": [one.what for one in unproven(found, trusted)],
+    }
+
+
+def _summary(line: Text, file: Path, found: Checked) -> Text:
+    manifest = found.manifest
+    line.append(f"  {file}: table {manifest.table}, ")
+    line.append("" if manifest.round is None else f"round {manifest.round}, ")
+    line.append(f"{utc(manifest.from_ns)} to {utc(manifest.to_ns)}")
+    clips = [name for name, span in manifest.clips.items() if span is not None]
+    line.append(f"\n{counted(found.events, 'event')}, {counted(len(clips), 'clip')}")
+    for name in sorted(manifest.clips.keys() - set(clips)):
+        line.append(f"\ncamera {name} gave no picture then", style="yellow")
+    return line
+
+
+def _signatures(found: Checked) -> Iterator[str]:
+    journal, exporter = found.journal_key, found.exporter_key
+    yield "the journal is not signed" if journal is None else f"the journal is signed by {journal}"
+    yield "the file is not signed" if exporter is None else f"the file is signed by {exporter}"

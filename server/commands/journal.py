@@ -1,0 +1,180 @@
+"""``pitwatch journal``: is the record what was written, by whom, and where is its copy?"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from rich.text import Text
+
+from server.house.wording import counted
+from server.process.atomic_file import check_place, write_whole
+from server.process.exit_status import Exit
+from server.process.terminal import print_json, screen
+from stream.checkpoints import read_checkpoints, trusted, utc
+from stream.copies import archive_journal, backup_journal, restore_journal
+from stream.identity import Identity
+from stream.journal import Verified, verify_journal
+from stream.signing import Signer, fingerprint, read_public_key
+
+
+def show_verified(
+    file: Path, keys: Iterable[Path], against: Sequence[Path], *, as_json: bool
+) -> Exit:
+    """Check a journal and say what is proven of it and what is not.
+
+    Args:
+        file: the journal.
+        keys: the public keys that may have signed it.
+        against: files of checkpoints that left the table.
+        as_json: print JSON.
+
+    Raises:
+        TechnicianError: naming the first bad entry, or what is missing.
+        InstallerError: a public key is none.
+    """
+    public = [read_public_key(key) for key in keys]
+    known = [one for place in against for one in read_checkpoints(place)]
+    asked = trusted(known, public) if against else None
+    found = verify_journal(file, public, asked)
+    doubts = tuple(_doubts(file, found, is_key_given=bool(public)))
+    if as_json:
+        facts = _facts(file, found) | {"keys_given": [key.hex() for key in public]}
+        print_json(facts | {"unproven": doubts})
+    else:
+        screen().print(_story(file, found, trusted=bool(public), doubts=doubts))
+    if doubts:
+        return Exit.UNPROVEN
+    return Exit.FINDINGS if found.gaps or (public and found.found) else Exit.CLEAN
+
+
+def back_up(file: Path, copy: Path, *, as_json: bool, force: bool) -> None:
+    """Copy a journal, verify the copy and say so; raises as :func:`backup_journal`."""
+    check_place(copy, force=force)
+    _show_written(copy, backup_journal(file, copy, force=force), as_json=as_json)
+
+
+def archive(file: Path, folder: Path, *, as_json: bool) -> None:
+    """Move a journal, verify it and say so; raises as :func:`archive_journal`."""
+    moved = archive_journal(file, folder)
+    _show_written(moved.place, moved.verified, as_json=as_json)
+
+
+def restore(copy: Path, file: Path, *, as_json: bool) -> None:
+    """Put a copy back, verify it and say so; raises as :func:`restore_journal`."""
+    _show_written(file, restore_journal(copy, file), as_json=as_json)
+
+
+def _show_written(place: Path, found: Verified, *, as_json: bool) -> None:
+    if as_json:
+        print_json(_facts(place, found))
+    else:
+        screen().print(_story(place, found, trusted=False, doubts=()))
+
+
+def export_keys(file: Path, public: Path | None, *, as_json: bool, force: bool) -> None:
+    """Make the private key where there is none, and write its public half.
+
+    Raises:
+        InstallerError: the private key's file is no key, or others can read it.
+        OperatorError: a file cannot be written, or stands where the public key would go.
+    """
+    target = public or file.with_name(file.name + ".pub.pem")
+    made = not file.exists()
+    if made:
+        check_place(target, force=force)
+    signer = Signer.create(file) if made else Signer.read(file)
+    _write_public(target, signer, force=force)
+    if as_json:
+        said = {"private": str(file), "public": str(target), "made": made}
+        print_json(said | {"key": signer.public.hex(), "fingerprint": fingerprint(signer.public)})
+        return
+    line = Text("made" if made else "kept", style="bold green")
+    line.append(f"  {file}: keep it on the table's machine, readable by its user alone")
+    line.append(f"\n      {target}: give it to whoever verifies, by a way of its own")
+    line.append(f"\nkey {signer.public.hex()}", style="dim")
+    line.append(f"\nfingerprint {fingerprint(signer.public)}", style="dim")
+    screen().print(line)
+
+
+def _write_public(target: Path, signer: Signer, *, force: bool) -> None:
+    text = signer.public_pem()
+    is_there = target.is_file() and target.read_bytes() == text
+    check_place(target, force=force or is_there)
+    write_whole(target, text)
+
+
+def _facts(file: Path, found: Verified) -> dict[str, object]:
+    return {
+        "file": str(file),
+        "identity": found.identity,
+        "entries": found.entries,
+        "head": found.head,
+        "sealed": found.sealed,
+        "signed": found.signed,
+        "keys": list(found.keys),
+        "found_not_witnessed": found.found,
+        "log_missing_after": found.gaps,
+        "checkpoints": found.held,
+    }
+
+
+def _doubts(file: Path, found: Verified, *, is_key_given: bool) -> Iterator[str]:
+    """Yield what was asked about and is not proven."""
+    if found.lacks_log:
+        yield "it was not closed in order and its write-ahead log is missing: entries may be too"
+    if found.identity is not None and not found.identity.is_named(file):
+        yield f"it was made as {found.identity.name} and has another name now"
+    if is_key_given and found.signed < found.entries:
+        yield f"{_from(found.signed, found.entries)} not signed"
+    if found.held is not None and not found.held.known:
+        yield "none of the checkpoints is of this journal"
+    elif found.held is not None and found.held.seq < found.entries:
+        yield f"{_from(found.held.seq, found.entries)} not covered by the checkpoints"
+
+
+def _from(proven: int, entries: int) -> str:
+    if entries == proven + 1:
+        return f"entry {entries} is"
+    return f"entries {proven + 1} to {entries} are"
+
+
+def _story(file: Path, found: Verified, *, trusted: bool, doubts: Sequence[str]) -> Text:
+    line = Text("not proven", "bold yellow") if doubts else Text("intact", "bold green")
+    line.append(f"  {file}: {counted(found.entries, 'entry', 'entries')}, chain unbroken")
+    line.append(f"\nhead {found.head}", style="dim")
+    if found.identity is not None:
+        line.append(f"\n{_named(found.identity)}", style="dim")
+    if found.signed:
+        whose = "the key given" if trusted else f"key {', '.join(found.keys)}"
+        line.append(f"\nsigned up to entry {found.signed} by {whose}")
+    if found.held is not None and found.held.at is not None:
+        last = f"entry {found.held.seq}, the last of {utc(found.held.at)}"
+        line.append(f"\ncheckpoints cover it up to {last}")
+    for doubt in doubts:
+        line.append(f"\n{doubt}", style="bold yellow")
+    for note in _notes(found, trusted=trusted):
+        line.append(f"\n{note}", style="yellow")
+    return line
+
+
+def _named(identity: Identity) -> str:
+    table = "" if identity.table is None else f" of table {identity.table}"
+    return f"journal {identity.journal}, made as {identity.name}{table}"
+
+
+def _notes(found: Verified, *, trusted: bool) -> Iterator[str]:
+    for first, last in found.found:
+        yield (
+            f"{_from(first - 1, last)} signed by a restart that found them and did not see them "
+            "written"
+        )
+    for last in found.gaps:
+        yield f"a restart found its write-ahead log missing: entries may be too, after entry {last}"
+    if found.held is not None and found.held.earlier:
+        yield f"other journals had this name before it: {', '.join(found.held.earlier)}"
+    if found.signed and not trusted:
+        yield "name the table's public key with --key to know it is its own"
+    if found.held is None:
+        yield "whether its end was cut off, only --against CHECKPOINTS shows"
+    if not found.sealed:
+        unproved = "unused bytes of its pages may have changed unnoticed"
+        yield f"not closed in order: its entries are proved, {unproved}"

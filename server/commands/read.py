@@ -1,0 +1,99 @@
+"""``pitwatch read``: the cards in photographs."""
+
+from collections.abc import Mapping, Sequence
+from itertools import chain, count
+from pathlib import Path
+
+from rich.table import Table
+from rich.text import Text
+
+from models.cards import Card
+from server.house.known_decks import library, taught
+from server.house.wording import card_text, is_red
+from server.process.atomic_file import check_place, make_folder, write_whole
+from server.process.terminal import print_json, progress_bar, screen
+from vision.crops import jpeg
+from vision.photos import PhotoReading, annotate, open_picture, read_photo
+from vision.reader import Reader
+
+
+def run_read(
+    images: Sequence[Path],
+    annotated: Path | None,
+    *,
+    as_json: bool,
+    decks: Sequence[str] = (),
+    shelf: Path | None = None,
+    force: bool = False,
+) -> None:
+    """Read each image and print what it shows; every one is read before the first is printed.
+
+    Args:
+        images: the pictures.
+        annotated: a folder to draw what was read into; made where it is not.
+        as_json: whether to print JSON.
+        decks: the learnt decks that the cards are of, where that is known.
+        shelf: the library that keeps them.
+        force: whether drawings that exist already may be overwritten.
+
+    Raises:
+        OperatorError: an image is no picture, a deck is not known or lacks cards, or the
+            folder or a drawing cannot be written.
+        TechnicianError: a network or a deck's profile is missing or damaged.
+    """
+    for image in images:
+        open_picture(image)
+    reader = taught(Reader.load(), decks, [library(shelf)])
+    if annotated:
+        make_folder(annotated, "Name another folder with --annotate")
+    drawings = drawing_names(images)
+    if annotated:
+        for name in drawings.values():
+            check_place(annotated / name, force=force)
+    readings = []
+    with progress_bar("reading") as progress:
+        for done, image in enumerate(images, start=1):
+            readings.append(read_photo(image, reader))
+            progress(done / len(images))
+    for image, reading in zip(images, readings, strict=True):
+        if annotated:
+            _draw(reading, annotated / drawings[image])
+        if as_json:
+            print_json(reading.as_json())
+    if not as_json:
+        screen().print(_table(readings))
+
+
+def drawing_names(images: Sequence[Path]) -> Mapping[Path, str]:
+    """Name the drawing of each image; images of like names in several folders keep apart."""
+    names: dict[Path, str] = {}
+    taken: set[str] = set()
+    for image in dict.fromkeys(images):
+        stems = chain([image.stem], (f"{image.stem}-{number}" for number in count(2)))
+        names[image] = next(name for stem in stems if (name := f"{stem}.read.jpg") not in taken)
+        taken.add(names[image])
+    return names
+
+
+def _draw(reading: PhotoReading, path: Path) -> None:
+    drawn = annotate(open_picture(Path(reading.image)), reading)
+    height, width = drawn.shape[:2]
+    write_whole(path, jpeg(drawn, (0, 0, width, height), width))
+
+
+def _table(readings: Sequence[PhotoReading]) -> Table:
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    table.add_column("image", style="bold", overflow="fold")
+    table.add_column("cards")
+    table.add_column("doubtful", style="yellow")
+    table.add_column("backs", justify="right")
+    table.add_column("ms", justify="right", style="dim")
+    for reading in readings:
+        said = reading.as_json()
+        cards = Text()
+        for one in said["cards"]:
+            card = Card(one["card"])
+            cards.append(card_text(card) + " ", style="bold red" if is_red(card) else "bold")
+        doubtful = ", ".join(" or ".join(one["candidates"]) for one in said["doubtful"])
+        table.add_row(reading.image, cards, doubtful, str(said["backs"]), f"{said['ms']:.0f}")
+    return table

@@ -1,0 +1,140 @@
+"""``pitwatch relay``: run it, try a destination, and see to what could not be delivered."""
+
+import asyncio
+import logging
+from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry
+from rich.text import Text
+
+from models.errors import OperatorError
+from server.house.wording import counted
+from server.integration.check import checked_integration
+from server.integration.delivery import NotDelivered
+from server.integration.message import TRIAL, Message, utc_text
+from server.integration.registry import make_deliverer
+from server.integration.relay import Relay, opened
+from server.integration.store import Letter, RelayStore
+from server.process.exit_status import Exit
+from server.process.signals import stop_signals
+from server.process.terminal import print_json, screen
+from server.readmodel.floor import Floor
+from server.service.json_log import log_as_json
+from stream.clock import HostClock
+
+
+def run_relay(folder: Path, config: Path, state: Path) -> None:
+    """Relay until SIGINT, SIGTERM or SIGHUP.
+
+    Raises:
+        OperatorError: there is no such folder, or another relay is at work with this state.
+        InputRefused: the configuration is not what it must be.
+        InstallerError: a secret or a package is missing.
+    """
+    if not folder.is_dir():
+        raise OperatorError(
+            "there is no such folder", where=str(folder), way_out="Name the journals' folder"
+        )
+    configured, clock = checked_integration(config), HostClock()
+    log_as_json(clock)
+    floor = Floor(folder)
+    with opened(configured, state, floor, clock, CollectorRegistry()) as relay:
+        asyncio.run(_until_stopped(relay, floor))
+
+
+def try_destination(config: Path, name: str) -> Exit:
+    """Send one trial message; print what became of it.
+
+    Raises:
+        OperatorError: there is no such destination.
+        InputRefused: the configuration is not what it must be.
+    """
+    configured = checked_integration(config)
+    found = {one.name: one for one in configured.config.destinations}
+    if name not in found:
+        raise OperatorError(
+            f"there is no destination {name!r}",
+            where=str(config),
+            way_out=f"Name one of {', '.join(found)}",
+        )
+    deliverer = make_deliverer(found[name], configured.site)
+    try:
+        deliverer.deliver(trial(HostClock().now_ns()))
+    except NotDelivered as failed:
+        screen().print(Text(f"not taken  {name}: {failed.why}", style="bold red"))
+        return Exit.FINDINGS
+    finally:
+        deliverer.close()
+    screen().print(Text(f"taken  {name}", style="bold green"))
+    return Exit.CLEAN
+
+
+def show_letters(state: Path, *, with_sent: bool, as_json: bool) -> Exit:
+    """Print the dead letters, a line each.
+
+    Raises:
+        OperatorError: nothing was ever sent from that folder.
+    """
+    letters = _letters(state, with_sent=with_sent)
+    if as_json:
+        print_json(letters)
+    for letter in () if as_json else letters:
+        screen().print(_line(letter))
+    return Exit.FINDINGS if any(one.state != "sent" for one in letters) else Exit.CLEAN
+
+
+def ask_again(state: Path, destination: str | None, numbers: Collection[int]) -> None:
+    """Ask for letters to be sent again; print how many.
+
+    Raises:
+        OperatorError: nothing was ever sent from that folder.
+    """
+    store = RelayStore.open(state, is_made=False)
+    try:
+        asked = store.ask_again(destination, numbers)
+    finally:
+        store.close()
+    screen().print(f"{counted(asked, 'letter')} asked for again")
+
+
+async def _until_stopped(relay: Relay, floor: Floor) -> None:
+    loop, this = asyncio.get_running_loop(), asyncio.current_task()
+    for stop in stop_signals():
+        loop.add_signal_handler(stop, this.cancel if this is not None else loop.stop)
+    logging.getLogger("pitwatch.relay").info("started")
+    with suppress(asyncio.CancelledError):
+        async with asyncio.TaskGroup() as group:
+            group.create_task(floor.run())
+            group.create_task(relay.run())
+
+
+def trial(now_ns: int) -> Message:
+    """Return a message that tells of nothing."""
+    return Message(
+        id=f"{TRIAL}:{now_ns}",
+        kind=TRIAL,
+        session=TRIAL,
+        seq=0,
+        table=TRIAL,
+        at=now_ns,
+        round=None,
+        text="A trial: nothing happened at any table",
+        data={},
+    )
+
+
+def _letters(state: Path, *, with_sent: bool) -> tuple[Letter, ...]:
+    store = RelayStore.open(state, is_made=False)
+    try:
+        return store.letters("dead", "again", *(("sent",) if with_sent else ()))
+    finally:
+        store.close()
+
+
+def _line(letter: Letter) -> Text:
+    line = Text(f"{letter.number:>5}  {letter.state:<5}  ", style="bold")
+    line.append(f"{letter.destination}  {utc_text(letter.at_ns, 0).replace('.Z', 'Z')}  ")
+    line.append(f"{letter.message.text}  ")
+    return line.append(f"{letter.why}, {counted(letter.tries, 'try')}", style="yellow")

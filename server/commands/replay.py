@@ -1,0 +1,191 @@
+"""``pitwatch replay``: run it, print it, write what was asked for."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+from rich.console import Console
+from rich.text import Text
+
+from models.errors import TechnicianError
+from models.events import Fact
+from models.house import House
+from server.commands.tables import print_rounds, truth_line
+from server.house.device_faults import device_faults
+from server.house.formatting import Formats
+from server.house.house_file import house_for
+from server.house.rules_in_force import name_of
+from server.house.wording import counted, is_clean
+from server.process.atomic_file import check_place, write_whole
+from server.process.exit_status import Exit
+from server.process.program import program_stated
+from server.process.stopwatch import Stopwatch
+from server.process.terminal import print_json, progress_bar, screen
+from server.report.page import write_report
+from server.report.story import SessionStory, tell_rounds
+from server.table.comparison import tally
+from server.table.replay import Replayed, ReplayOptions, replay
+from stream.clock import elapsed_ns
+from stream.copies import whole_journal
+from stream.journal import Journal
+from vision.reader import Reader
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """Files to write besides what is printed."""
+
+    report: Path | None = None
+    journal: Path | None = None
+    facts: Path | None = None
+    force: bool = False
+    """Whether files that exist already may be overwritten."""
+    house: House | None = None
+    """How the report writes; ``None`` for the house that the session's folder or the environment
+    names."""
+
+
+def run_replay(
+    options: ReplayOptions, outputs: Outputs, *, house: House | None = None, as_json: bool
+) -> Exit:
+    """Replay a session, print its rounds, and return the exit status.
+
+    Amounts are written as the house does, in the session's currency. What devices garbled is said
+    on stderr, a line a device.
+    """
+    replayed, stopwatch = play_and_write(options, outputs)
+    for fault in faults_of(replayed):
+        print(f"pitwatch: {fault}", file=sys.stderr)
+    if as_json:
+        _print_lines(replayed)
+    else:
+        print_tables(screen(), replayed, stopwatch, outputs, house)
+    return exit_for(replayed)
+
+
+def play_and_write(options: ReplayOptions, outputs: Outputs) -> tuple[Replayed, Stopwatch]:
+    """Replay a session and write the files that were asked for.
+
+    Nothing is printed and nothing written before the whole session is played.
+
+    Raises:
+        PitwatchError: the session is not sound, or a file cannot be written.
+    """
+    for place in (outputs.report, outputs.journal, outputs.facts):
+        check_place(place, force=outputs.force)
+    stopwatch = Stopwatch(elapsed_ns)
+    with new_journal(outputs.journal) as journal, progress_bar("replaying") as progress:
+        stating = None if outputs.journal is None else program_stated
+        replayed = replay(
+            options, journal, Reader.load, stopwatch, progress=progress, stating=stating
+        )
+    if outputs.facts:
+        write_whole(outputs.facts, facts_of(replayed))
+    if outputs.report:
+        house = outputs.house or house_for(None, options.folder)
+        write_report(outputs.report, story_of(replayed, house))
+    return replayed, stopwatch
+
+
+def exit_for(replayed: Replayed) -> Exit:
+    """Clean is: every round final and as the truth has it, no violation, no device at fault."""
+    as_truth = all(one.verdict == "exact" for one in replayed.comparisons or ())
+    clean = as_truth and all(map(is_clean, replayed.rounds)) and not faults_of(replayed)
+    return Exit.CLEAN if clean else Exit.FINDINGS
+
+
+def faults_of(replayed: Replayed) -> list[TechnicianError]:
+    """Return what the technician must know of the devices."""
+    recording = replayed.recording
+    cut = [_cut(camera.name) for camera, film in recording.cameras if film.cut]
+    return [*device_faults(replayed.events, recording.session.at), *cut]
+
+
+def _cut(camera: str) -> TechnicianError:
+    return TechnicianError(
+        "the recording was broken off: its last pictures may be missing",
+        where=f"camera:{camera}",
+        way_out="Find out what ended the table's process; the next session goes on from there",
+    )
+
+
+def facts_of(replayed: Replayed) -> bytes:
+    """Return the facts as JSON Lines, as ``settle`` reads them."""
+    encode = msgspec.json.Encoder().encode
+    return b"".join(encode(event) + b"\n" for event in replayed.events if isinstance(event, Fact))
+
+
+def story_of(replayed: Replayed, house: House) -> SessionStory:
+    """Return what the report shows, times and amounts written as a house does."""
+    return SessionStory(
+        session=replayed.recording.session,
+        book=replayed.book,
+        formats=Formats(replace(house, currency=replayed.recording.session.currency)),
+        layout=replayed.recording.layout,
+        rounds=tell_rounds(
+            replayed.events, replayed.rounds, replayed.jpegs, replayed.comparisons or ()
+        ),
+        events=len(replayed.events),
+        head=replayed.head,
+    )
+
+
+@contextmanager
+def new_journal(path: Path | None) -> Iterator[Journal]:
+    """Open a journal in memory, or one that stands at ``path`` only once it is complete.
+
+    A journal that stood there is replaced: whoever calls checks that it may be.
+    """
+    if path is None:
+        with Journal.in_memory() as journal:
+            yield journal
+        return
+    with whole_journal(path, force=True) as journal:
+        yield journal
+
+
+def _print_lines(replayed: Replayed) -> None:
+    for result in replayed.rounds:
+        print_json(result)
+    if replayed.comparisons is not None:
+        print_json({"truth": tally(replayed.comparisons)})
+
+
+def print_tables(
+    console: Console,
+    replayed: Replayed,
+    stopwatch: Stopwatch,
+    outputs: Outputs,
+    house: House | None = None,
+) -> None:
+    """Print the rounds for people, how they compare with the truth, and what it took."""
+    found, currency = house or House(), replayed.recording.session.currency
+    print_rounds(console, replayed.rounds, Formats(replace(found, currency=currency)))
+    if currency != found.currency:
+        told = f"amounts are in {currency}, the table's currency; the house's is {found.currency}"
+        console.print(Text(told, style="dim"))
+    console.print(Text(f"rules: {name_of(replayed.book.rules).text}", style="dim"))
+    for one in replayed.comparisons or ():
+        console.print(truth_line(one))
+    if replayed.comparisons is not None:
+        counts = tally(replayed.comparisons)
+        console.print(
+            f"truth: {counted(counts.rounds, 'round')}, {counts.exact} exact, "
+            f"{counts.review} for review, {counts.wrong} wrong"
+        )
+    console.print(Text(speed_line(replayed, stopwatch), style="dim"))
+    for name, path in (("report", outputs.report), ("journal", outputs.journal)):
+        if path:
+            console.print(Text(f"{name}: {path}", style="dim"))
+
+
+def speed_line(replayed: Replayed, stopwatch: Stopwatch) -> str:
+    """Say how fast it went, and what the time went into."""
+    spent_ns = sum(stopwatch.spent_ns.values()) or 1
+    shares = ", ".join(f"{name} {share:.0%}" for name, share in stopwatch.shares().items())
+    seconds = replayed.duration_ns / 1e9
+    return f"{seconds:.1f} s of table at {replayed.duration_ns / spent_ns:.1f}x: {shares}"

@@ -1,0 +1,38 @@
+"""``pitwatch report``: is a report what was signed?"""
+
+from pathlib import Path
+
+import msgspec
+from rich.text import Text
+
+from devices.cameras.footage import utc
+from server.process.exit_status import Exit
+from server.process.terminal import print_json, screen
+from server.report.signature import read_report
+from stream.signing import read_public_key
+
+
+def verify_report(file: Path, key: Path | None, *, as_json: bool) -> Exit:
+    """Check a report and say what is proven: without ``key`` not who signed it.
+
+    Raises:
+        TechnicianError: it is unsigned, changed, or signed by another key.
+        InstallerError: the key is none.
+    """
+    found = read_report(file, None if key is None else read_public_key(key))
+    proven = Exit.UNPROVEN if key is None else Exit.CLEAN
+    if as_json:
+        print_json(msgspec.to_builtins(found) | {"file": str(file), "key_given": key is not None})
+        return proven
+    line = Text("unchanged", style="bold green" if key else "bold yellow")
+    line.append(f"  {file}: as it was signed at {utc(found.at)}")
+    line.append(f"\nsha256 {found.sha256}\nkey {found.key}", style="dim")
+    if found.certificate is not None:
+        line.append("\nPDF signature fits", "green")
+        line.append(f": {found.certificate.subject}")
+        line.append(f"\ncertificate sha256 {found.certificate.fingerprint}", style="dim")
+    if key is None:
+        line.append("\nnot proven: who signed it. Anybody can sign a changed report", "yellow")
+        line.append(" with a key of their own; name the service's with --key", "yellow")
+    screen().print(line)
+    return proven

@@ -1,0 +1,180 @@
+"""``pitwatch resettle``: settle an archive again under other rules and say what changes."""
+
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, TextIO
+
+import msgspec
+
+from models.errors import OperatorError
+from models.rulebook import Rulebook
+from server.archive.archives import Feed, is_archive, sources
+from server.archive.resettling import Changes, Fate, Resettled, resettled_rounds
+from server.archive.settling import checked
+from server.archive.worker_pool import AddRows, FileReport, work_through
+from server.commands import changes as changes_page
+from server.commands.settle import tell_unsettled
+from server.commands.tables import Page
+from server.house.formatting import Formats
+from server.house.rules_in_force import name_of
+from server.process.atomic_file import check_tables
+from server.process.exit_status import Exit
+from server.process.progress import files_bar
+from server.process.terminal import print_json
+
+
+@dataclass(frozen=True, slots=True)
+class ResettleWork:
+    """What ``resettle`` does with each file."""
+
+    rules: Rulebook
+    was: Rulebook | None
+    as_json: bool
+    silent: bool
+    """Whether the totals alone are wanted."""
+    several: bool
+    page: Page
+
+    def totals(self) -> Changes:
+        """Return totals of nothing."""
+        return Changes()
+
+    def rounds(self, totals: Changes) -> int:
+        """Return how many rounds were counted."""
+        return totals.rounds
+
+    def schemas(self) -> Any:
+        """Return the tables of ``--out``."""
+        from server.archive import parquet  # noqa: PLC0415 - it is an extra
+
+        return parquet.CHANGES
+
+    def settle(
+        self, feed: Feed, totals: Changes, text: TextIO, rows: AddRows, counted: Callable[[], None]
+    ) -> None:
+        """Settle one file again; raises ``PitwatchError`` where it is refused."""
+        found = checked(feed)
+        if self.was is None and not feed.once and not found.settled_then:
+            raise _nothing_then(feed.name)
+        show = None if self.silent else self._shower(feed, text)
+        add_rows = _rows_adder(feed.name, rows)
+        for one in resettled_rounds(found.events, self.rules, self.was):
+            totals.add(one)
+            counted()
+            if show is not None and one.changed:
+                show(one)
+            if add_rows is not None:
+                add_rows(one)
+
+    def _shower(self, feed: Feed, text: TextIO) -> Callable[[Resettled], None]:
+        name = feed.name if self.several else None
+        if self.as_json:
+            return lambda one: _print_line(one, name, text)
+        return changes_page.ChangePages(self.page, text, name).show
+
+
+def _nothing_then(name: str) -> OperatorError:
+    return OperatorError(
+        "it holds no settlements of then to compare with",
+        where=name,
+        way_out="Say by --was RULEBOOK under which rules its rounds were settled",
+    )
+
+
+def _print_line(one: Resettled, name: str | None, text: TextIO) -> None:
+    line = {
+        **({} if name is None else {"file": name}),
+        "table": one.table,
+        "round": one.round,
+        "then": one.then,
+        "now": None if one.now is None else one.now.result,
+        "paid": [
+            {"spot": spot, "hand": hand, "kind": kind, "amount": amount}
+            for (spot, hand, kind), amount in (one.now.paid() if one.now else {}).items()
+        ],
+        "changes": _changes(one),
+        "appeared": one.appeared(),
+        "gone": one.gone(),
+    }
+    text.write(msgspec.json.encode(line).decode() + "\n")
+
+
+def _changes(one: Resettled) -> list[dict[str, Any]]:
+    clauses = one.clauses_of_change()
+    return [
+        {
+            **dict(zip(("spot", "hand", "kind"), account, strict=True)),
+            "then": _fate(then),
+            "now": _fate(now),
+            "clauses": clauses[account],
+        }
+        for account, (then, now) in one.fates_changed().items()
+    ]
+
+
+def _fate(fate: Fate | None) -> dict[str, Any] | None:
+    return None if fate is None else {"outcome": fate[0], "net": fate[1]}
+
+
+def _rows_adder(name: str, rows: AddRows) -> Callable[[Resettled], None] | None:
+    if rows is None:
+        return None
+    from server.archive.parquet import rows_of_change  # noqa: PLC0415 - it is an extra
+
+    return lambda one: rows(rows_of_change(name, one))
+
+
+def run_resettle(
+    names: Sequence[str],
+    rules: Rulebook,
+    was: Rulebook | None,
+    *,
+    summary: bool,
+    jobs: int,
+    out: Path | None,
+    force: bool = False,
+    formats: Formats,
+    as_json: bool,
+) -> Exit:
+    """Settle all that ``names`` name again, print what changes, and return the exit status.
+
+    Clean is: nothing changes.
+
+    Raises:
+        OperatorError: a file is missing, or ``out`` cannot be written.
+    """
+    check_tables(out, force=force)
+    found = sources(names)
+    several = len(names) > 1 or is_archive(names[0])
+    work = ResettleWork(rules, was, as_json, summary, several, Page.of_stdout(formats))
+    size, hidden = sum(source.size for source in found), not summary and sys.stdout.isatty()
+    reports: list[FileReport[Changes]] = []
+    totals = Changes()
+    with (
+        files_bar("settling again", size, hidden=hidden) as progress,
+        closing(work_through(work, found, jobs, out, progress)) as settled_files,
+    ):
+        for report in settled_files:
+            totals.merge(report.totals)
+            reports.append(report)
+    if as_json:
+        print_json({"summary": _as_json(totals, rules)})
+    elif any(report.settled for report in reports):
+        changes_page.print_totals(totals, rules, was, formats)
+    return tell_unsettled(reports) or (Exit.FINDINGS if totals.changed else Exit.CLEAN)
+
+
+def _as_json(totals: Changes, rules: Rulebook) -> dict[str, Any]:
+    """Return the totals; money in cents, a spot's ``then`` and ``now`` the player's gain."""
+    plain = {one.name: getattr(totals, one.name) for one in fields(totals)}
+    then = list(plain.pop("rules_then").values())
+    plain["rules"] = {"then": then, "now": name_of(rules)}
+    plain["house_difference"] = totals.house_now - totals.house_then
+    plain["spots"] = [
+        {"table": table, "spot": spot, **asdict(change)}
+        for (table, spot), change in sorted(totals.spots.items(), key=changes_page.by_place)
+    ]
+    return plain

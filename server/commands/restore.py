@@ -1,0 +1,194 @@
+"""``pitwatch restore``: a site's backup put back, all of it or nothing.
+
+Files are written beside their places first. Once every one of them is durable and verified, they
+are renamed into place. A file, ``.restoring``, says meanwhile which backup is put back, so that an
+interrupted restore can be told from files that were there before, and done again.
+"""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rich.text import Text
+
+from models.errors import OperatorError, PitwatchError, TechnicianError
+from server.house.wording import counted
+from server.process.terminal import screen
+from stream.files import JournalFiles, sync_folder
+from stream.journal import verify_journal
+
+SUMS: Final = "SHA256SUMS"
+_MARK: Final = ".restoring"
+FOLDERS: Final = ("journals", "service")
+
+
+@dataclass(frozen=True, slots=True)
+class BackedUp:
+    """One file of a backup and where it goes."""
+
+    source: Path
+    target: Path
+    sha256: str
+
+    @property
+    def part(self) -> Path:
+        """Where it is written until every file is whole."""
+        return self.target.with_name(f".{self.target.name}.restoring")
+
+    @property
+    def is_journal(self) -> bool:
+        """Tell whether it has a chain to be verified."""
+        return self.source.suffix == ".journal"
+
+
+def restore(backup: Path, data: Path) -> None:
+    """Put a backup back and say so.
+
+    Raises:
+        OperatorError: it is no backup, or a file stands where one of its would go.
+        TechnicianError: it is damaged, or the disk refuses it; nothing was restored.
+    """
+    files = tuple(files_of(backup, data))
+    for file in files:
+        check_file(file.source, file, "use another")
+    mark = data / _MARK
+    went_on = mark.exists() and mark.read_text("utf-8") == _digest(backup / SUMS)
+    left = [file for file in files if not (went_on and _is_in_place(file))]
+    for file in left:
+        _check_vacant(file)
+    with disk_faults("nothing was restored", data):
+        _write(left, mark, _digest(backup / SUMS))
+    _put(left, mark)
+    for file in files:
+        check_file(file.target, file, "check the disk and restore elsewhere")
+    line = Text("restored", style="bold green")
+    number = counted(sum(file.is_journal for file in files), "journal")
+    line.append(f"  {backup} into {data}: {number}, {counted(len(files), 'file')}, all verified")
+    screen().print(line)
+
+
+@contextmanager
+def disk_faults(consequence: str, place: Path) -> Iterator[None]:
+    """Say in one line that the disk refuses, what follows from it, and the way out."""
+    try:
+        yield
+    except OSError as fault:
+        raise TechnicianError(
+            f"the disk refuses it ({fault.strerror}), {consequence}",
+            where=str(fault.filename or place),
+            way_out="Make room, or give this user the right to write there, and run it again",
+        ) from fault
+
+
+def files_of(backup: Path, data: Path) -> Iterator[BackedUp]:
+    """Yield the files that a backup lists, and where in ``data`` each goes.
+
+    Raises:
+        OperatorError: it is no backup.
+    """
+    try:
+        lines = (backup / SUMS).read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as fault:
+        raise _no_backup(backup, f"it has no readable {SUMS}") from fault
+    for line in lines:
+        sha256, _, name = line.partition("  ")
+        folder, _, file = name.removeprefix("./").partition("/")
+        if folder not in FOLDERS or not file or "/" in file or len(sha256) != 64:
+            raise _no_backup(backup, f"{SUMS} has the line {line!r}: use another")
+        yield BackedUp(backup / folder / file, data / folder / file, sha256)
+
+
+def _no_backup(backup: Path, why: str) -> OperatorError:
+    return OperatorError(
+        f"this is no backup: {why}",
+        where=str(backup),
+        way_out="Name what `pitwatch backup make` made",
+    )
+
+
+def check_file(place: Path, file: BackedUp, way_out: str) -> None:
+    """Hold a file to its checksum, a journal to its chain too.
+
+    Raises:
+        TechnicianError: it is damaged or cannot be read; ``way_out`` says what to do about it.
+    """
+    try:
+        found = _digest(place)
+        if found != file.sha256:
+            raise TechnicianError(
+                "its checksum is not the backup's", where=str(place), way_out=way_out
+            )
+        if file.is_journal:
+            verify_journal(place)
+    except OSError as fault:
+        raise TechnicianError(
+            f"it cannot be read ({fault.strerror})", where=str(place), way_out=way_out
+        ) from fault
+    except PitwatchError as fault:
+        raise TechnicianError(
+            f"it does not verify: {fault.what}", where=str(place), way_out=way_out.capitalize()
+        ) from fault
+
+
+def _check_vacant(file: BackedUp) -> None:
+    if file.is_journal and not file.target.exists():
+        JournalFiles(file.target).check_vacant()
+    if file.target.exists():
+        raise OperatorError(
+            "it stands already, nothing was restored",
+            where=str(file.target),
+            way_out="Move it away: a journal with `pitwatch journal archive`",
+        )
+
+
+def _is_in_place(file: BackedUp) -> bool:
+    return file.target.is_file() and _digest(file.target) == file.sha256
+
+
+def _write(files: Sequence[BackedUp], mark: Path, digest: str) -> None:
+    """Write every file beside its place, durable and read again; leave nothing where one fails."""
+    try:
+        for folder in FOLDERS:
+            (mark.parent / folder).mkdir(parents=True, exist_ok=True)
+        mark.write_text(digest, "utf-8")
+        for file in files:
+            shutil.copyfile(file.source, file.part)
+            shutil.copystat(file.source, file.part)
+            _sync(file.part)
+            check_file(file.part, file, "check the disk")
+    except BaseException:
+        for file in files:
+            with suppress(OSError):
+                file.part.unlink(missing_ok=True)
+        with suppress(OSError):
+            mark.unlink(missing_ok=True)
+        raise
+
+
+def _put(files: Sequence[BackedUp], mark: Path) -> None:
+    for file in files:
+        if file.is_journal:
+            JournalFiles(file.target).remove_companions()
+        file.part.rename(file.target)
+    for folder in FOLDERS:
+        sync_folder(mark.parent / folder)
+    mark.unlink()
+    sync_folder(mark.parent)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

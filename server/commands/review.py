@@ -1,0 +1,162 @@
+"""``pitwatch review``: what a person must decide, and deciding it."""
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
+
+import msgspec
+from rich.table import Table
+from rich.text import Text
+
+from models.cards import Card
+from models.errors import OperatorError
+from models.events import CardPlace, Decision, ReviewResolved
+from models.judgements import AnyEvent, ReviewRaised
+from models.rulebook import Rulebook
+from server.process.terminal import print_json, screen
+from server.table.resolving import decide
+from stream.clock import HostClock
+from stream.journal import Checkpoints, UnknownEvent, read_journal
+from stream.signing import Signer
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a person decides of an item."""
+
+    by: str
+    round: int
+    item: int
+    decision: str
+    choice: str | None
+    place: str | None
+    """``3``, ``3.1`` or ``dealer``, with ``:2`` behind it for the third card there."""
+    reason: str
+
+
+def list_reviews(journal: Path, *, as_json: bool) -> int:
+    """Print every item of a journal with what was decided of it; return how many are open.
+
+    Raises:
+        TechnicianError: the journal is damaged.
+    """
+    rows = tuple(_rows(read_journal(journal)))
+    if as_json:
+        print_json(rows)
+    else:
+        screen().print(_table(rows) if rows else "nothing to decide")
+    return sum(row["decided"] is None for row in rows)
+
+
+def resolve(
+    journal: Path, said: Said, rules: Rulebook | None, key: Path | None, *, as_json: bool
+) -> None:
+    """Decide an item; a table at work writes it, else the journal is opened and sealed again.
+
+    Raises:
+        OperatorError: it cannot be decided so.
+        InstallerError: the key is none.
+        TechnicianError: the journal cannot be read or written.
+    """
+    clock = HostClock()
+    decision = ReviewResolved(
+        source=f"console:{said.by}",
+        at=clock.now_ns(),
+        round=said.round,
+        item=said.item,
+        decision=_decision(said.decision),
+        choice=None if said.choice is None else _card(said.choice),
+        card=None if said.place is None else _place(said.place),
+        reason=said.reason,
+    )
+    due = None if key is None else Checkpoints(Signer.read(key), clock)
+    handed = asyncio.run(decide(journal, decision, rules, due))
+    if as_json:
+        print_json(handed)
+    else:
+        line = Text("decided", style="bold green")
+        screen().print(line.append(f"  entry {handed.seq}, written by the {handed.by}"))
+
+
+def _rows(events: Iterable[AnyEvent | UnknownEvent]) -> list[dict[str, object]]:
+    rows: dict[tuple[int, int], dict[str, object]] = {}
+    raised: dict[int, int] = {}
+    for event in events:
+        if isinstance(event, ReviewRaised):
+            item = raised.get(event.round, 0)
+            raised[event.round] = item + 1
+            rows[event.round, item] = {
+                "round": event.round,
+                "item": item,
+                "what": event.review.what,
+                "candidates": event.review.candidates,
+                "decided": None,
+            }
+        elif isinstance(event, ReviewResolved) and (event.round, event.item) in rows:
+            rows[event.round, event.item]["decided"] = _told(event)
+    return list(rows.values())
+
+
+def _told(event: ReviewResolved) -> str:
+    parts = [event.decision, str(event.choice or ""), event.reason]
+    said = " ".join(part for part in parts if part)
+    return f"{said}, by {event.source.removeprefix('console:')}"
+
+
+def _table(rows: Iterable[dict[str, object]]) -> Table:
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    for heading in ("round", "item", "to be decided", "candidates", "decided"):
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        candidates = row["candidates"]
+        assert isinstance(candidates, tuple)
+        decided = Text("open", style="bold yellow") if row["decided"] is None else row["decided"]
+        table.add_row(
+            str(row["round"]),
+            str(row["item"]),
+            str(row["what"]),
+            " or ".join(candidates),
+            decided if isinstance(decided, Text) else str(decided),
+        )
+    return table
+
+
+def _decision(text: str) -> Decision:
+    try:
+        decision: Decision = msgspec.convert(text, Decision)
+    except msgspec.ValidationError as fault:
+        raise OperatorError(
+            f"there is no decision {text!r}",
+            where="--as",
+            way_out=f"Say one of {', '.join(get_args(Decision))}",
+        ) from fault
+    return decision
+
+
+def _card(text: str) -> Card:
+    try:
+        return Card(text.upper())
+    except ValueError as fault:
+        raise OperatorError(
+            f"there is no card {text!r}",
+            where="--choose",
+            way_out="Write rank and suit: 9C, AS, TD; A? where the suit is not known",
+        ) from fault
+
+
+def _place(text: str) -> CardPlace:
+    where, _, nth = text.partition(":")
+    spot, _, hand = where.partition(".")
+    numbers = [part for part in (hand, nth) if part]
+    if not all(part.isdecimal() for part in numbers) or not (spot == "dealer" or spot.isdecimal()):
+        raise OperatorError(
+            f"there is no place {text!r}",
+            where="--at",
+            way_out="Write SPOT, SPOT.HAND or dealer, and :N for the card there from 0: 3.1:2",
+        )
+    to = int(spot) if spot.isdecimal() else "dealer"
+    if isinstance(to, int):
+        return CardPlace(to=to, hand=int(hand or 0), nth=int(nth or 0))
+    return CardPlace(to="dealer", nth=int(nth or 0))

@@ -1,0 +1,113 @@
+"""``pitwatch rulebooks``: list, show and compare."""
+
+from collections.abc import Sequence
+
+import msgspec
+from rich.table import Table
+from rich.text import Text
+
+from models.money import Odds
+from models.rulebook import Citation, Cited, Rulebook
+from server.house.rulebooks import cited, shipped
+from server.process.terminal import print_json, screen
+from settlement import rulebooks
+
+SETTING = (
+    "--set KNOB=VALUE changes a knob. A value is written as above: a list as hand,verbal; "
+    f"multi_spot_min_multiple as {rulebooks.MAP_ON_COMMAND_LINE}."
+)
+SOURCE_STYLE = {"stated": "green", "inferred": "yellow", "default": "dim"}
+
+
+def show_list(*, as_json: bool) -> None:
+    """Print the shipped rulebooks."""
+    books = shipped()
+    if as_json:
+        print_json([{"id": book.rules.id, "title": book.title} for book in books])
+        return
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    for heading in ("id", "title", "decks", "soft 17", "blackjack", "surrender"):
+        table.add_column(heading)
+    for book in books:
+        table.add_row(Text(book.rules.id, style="bold"), book.title, *_gist(book))
+    screen().print(table)
+
+
+def show_one(name: str, knobs: Sequence[str], *, as_json: bool) -> None:
+    """Print every knob of one rulebook, with its citation or the word that changed it."""
+    book = cited(name)
+    rules = rulebooks.overridden(book.rules, knobs)
+    changed = {knob for knob, _, _ in rulebooks.differences(book.rules, rules)}
+    if as_json:
+        print_json(_as_json(book, rules, changed))
+        return
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    table.add_column("knob", style="bold", no_wrap=True)
+    table.add_column("value", style="cyan")
+    table.add_column("source")
+    table.add_column("quote or reason", overflow="fold")
+    for knob in rulebooks.KNOBS:
+        value = rulebooks.shown(rulebooks.value(rules, knob))
+        table.add_row(knob, value, *_source_cells(book.citations[knob], knob in changed))
+    console = screen()
+    console.print(Text(f"{rules.id}: {book.title}", style="bold"))
+    console.print(Text(f"from {book.document}", style="dim"))
+    console.print(Text(f"rules {rulebooks.rules_hash(rules)}", style="dim"))
+    console.print(table)
+    console.print(Text(f"\n{SETTING}", style="dim"))
+
+
+def show_differences(one: str, other: str, *, as_json: bool) -> None:
+    """Print each knob in which two rulebooks differ."""
+    first, second = cited(one), cited(other)
+    found = rulebooks.differences(first.rules, second.rules)
+    if as_json:
+        print_json([{"knob": knob, one: was, other: now} for knob, was, now in found])
+        return
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    table.add_column("knob", style="bold", no_wrap=True)
+    table.add_column(first.rules.id, style="cyan")
+    table.add_column(second.rules.id, style="magenta")
+    for row in found:
+        table.add_row(*row)
+    screen().print(table if found else f"{one} and {other} play alike")
+
+
+def _gist(book: Cited) -> tuple[str, ...]:
+    rules = book.rules
+    return str(rules.decks), rules.dealer_soft17, str(rules.blackjack_payout), rules.surrender
+
+
+def _source_cells(citation: Citation, changed: bool) -> tuple[Text, Text]:
+    if changed:
+        return Text("changed", style="bold magenta"), Text("set on the command line")
+    said = Text(citation.says)
+    if citation.section:
+        said.append(f" ({citation.section})", "dim")
+    return Text(citation.source, style=SOURCE_STYLE[citation.source]), said
+
+
+def _as_json(book: Cited, rules: Rulebook, changed: set[str]) -> dict[str, object]:
+    return {
+        "id": rules.id,
+        "title": book.title,
+        "document": book.document,
+        "file": book.file,
+        "overrides": rules.overrides,
+        "rules_hash": rulebooks.rules_hash(rules),
+        "knobs": {
+            knob: {"value": _plain(rulebooks.value(rules, knob))} | _cite(book, knob, changed)
+            for knob in rulebooks.KNOBS
+        },
+    }
+
+
+def _plain(value: object) -> object:
+    return str(value) if isinstance(value, Odds) else value
+
+
+def _cite(book: Cited, knob: str, changed: set[str]) -> dict[str, str]:
+    if knob in changed:
+        return {"source": "set"}
+    cites: dict[str, str | None] = msgspec.to_builtins(book.citations[knob])
+    return {name: said for name, said in cites.items() if said is not None}

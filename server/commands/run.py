@@ -1,0 +1,150 @@
+"""``pitwatch run``: one live table until it is told to stop."""
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from msgspec.structs import replace
+from rich.text import Text
+
+from models.events import Event
+from models.judgements import RoundSettled
+from server.commands.tables import round_view
+from server.house.formatting import Formats
+from server.house.house_file import house_for
+from server.house.known_decks import library, taught
+from server.house.wording import is_clean
+from server.process.exit_status import Exit
+from server.process.program import program_stated
+from server.process.signals import stop_signals
+from server.process.terminal import print_json, screen
+from server.table.check import checked
+from server.table.config import Placed, SentCheckpoints
+from server.table.host_clock import check_synchronised
+from server.table.live import LiveTable
+from server.table.sending import Sender, Target, known_checkpoints, target_at
+from server.table.status import Standing
+from stream.checkpoints import trusted
+from stream.clock import HostClock, kernel_sync
+from stream.journal import Checkpoints, Journal
+from stream.signing import Signer
+from vision.reader import Reader
+
+_STATUS_S = 1.0
+
+
+def run_table(file: Path, for_s: float | None, *, house: Path | None = None, as_json: bool) -> Exit:
+    """Run the table that ``file`` configures, print each round as it settles.
+
+    Args:
+        file: the configuration.
+        for_s: stop after so many seconds; ``None`` runs until a signal stops it.
+        house: the house's file; ``None`` for the one that is found beside the configuration.
+        as_json: print rounds as JSON lines.
+
+    Raises:
+        PitwatchError: the configuration is not sound, or the table cannot go on.
+    """
+    placed = checked(file)
+    check_synchronised(placed, kernel_sync())
+    clock = HostClock()
+    reader = taught(Reader.load(), placed.config.decks, [library()])
+    described = house_for(house, file.parent)
+    formats = Formats(replace(described, currency=placed.config.currency))
+    printer = _Printer(formats, as_json=as_json)
+    with table_journal(placed, clock) as (journal, sender):
+        table = LiveTable(placed, journal, clock, reader, printer.take, stating=program_stated)
+        asyncio.run(_run(table, sender, for_s, formats))
+        _say_end(table)
+    return Exit.CLEAN if printer.clean else Exit.FINDINGS
+
+
+class _Printer:
+    """Prints each round as it settles."""
+
+    def __init__(self, formats: Formats, *, as_json: bool) -> None:
+        self._formats, self._as_json = formats, as_json
+        self.clean = True
+
+    def take(self, event: Event) -> None:
+        if not isinstance(event, RoundSettled):
+            return
+        self.clean = self.clean and is_clean(event.result)
+        if self._as_json:
+            print_json(event.result)
+            sys.stdout.flush()
+        else:
+            screen().print(round_view(event.result, self._formats))
+
+
+async def _run(table: LiveTable, sender: Sender, for_s: float | None, formats: Formats) -> None:
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+    for number in stop_signals():
+        loop.add_signal_handler(number, stop.set)
+    if for_s is not None:
+        loop.call_later(for_s, stop.set)
+    status = asyncio.create_task(_show(table.standing, sender, formats))
+    try:
+        await table.run(stop)
+    finally:
+        status.cancel()
+
+
+async def _show(standing: Standing, sender: Sender, formats: Formats) -> None:
+    """Keep the status line on a terminal; elsewhere say it when it changes."""
+    shown = ""
+    while True:
+        standing.unsent = sender.fault
+        line = standing.line(formats)
+        if line != shown:
+            end = "" if sys.stderr.isatty() else "\n"
+            start = "\r\x1b[K" if sys.stderr.isatty() else ""
+            print(f"{start}{line}", end=end, file=sys.stderr, flush=True)
+            shown = line
+        await asyncio.sleep(_STATUS_S)
+
+
+def _say_end(table: LiveTable) -> None:
+    standing = table.standing
+    line = Text("\nstopped", style="bold")
+    if standing.in_play is not None:
+        line.append(f"; round {standing.in_play} is in play: the next start goes on with it")
+    if table.recording is not None:
+        line.append(f"; recorded in {table.recording}")
+    print(line.plain, file=sys.stderr)
+
+
+@contextmanager
+def table_journal(placed: Placed, clock: HostClock) -> Iterator[tuple[Journal, Sender]]:
+    """Open the table's journal, or make it; it is sealed at the end."""
+    config, path = placed.config, placed.beside(placed.config.journal)
+    signer = None if config.signing_key is None else Signer.read(placed.beside(config.signing_key))
+    with Sender(_targets(placed)) as sender:
+        due = _due(config.checkpoints, signer, clock, sender)
+        if path.exists():
+            known = trusted(known_checkpoints(_targets(placed)), _keys(signer))
+            opened = Journal.open(path, due, config.table, known)
+        else:
+            opened = Journal.create(path, due, config.table)
+        with opened as journal:
+            yield journal, sender
+
+
+def _targets(placed: Placed) -> tuple[Target, ...]:
+    sent = placed.config.checkpoints
+    return () if sent is None else tuple(target_at(to, placed.file.parent) for to in sent.to)
+
+
+def _keys(signer: Signer | None) -> tuple[bytes, ...]:
+    return () if signer is None else (signer.public,)
+
+
+def _due(
+    sent: SentCheckpoints | None, signer: Signer | None, clock: HostClock, sender: Sender
+) -> Checkpoints | None:
+    if sent is None:
+        return None if signer is None else Checkpoints(signer, clock)
+    period_ns = round(sent.seconds * 1e9)
+    return Checkpoints(signer, clock, sent.entries, period_ns, sender.tell)

@@ -1,0 +1,221 @@
+"""``pitwatch serve``: show the tables whose journals lie in a folder."""
+
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Final, TypeVar
+
+from fastapi import FastAPI
+from uvicorn.config import STARTUP_FAILURE
+
+from models.errors import OperatorError, PitwatchError
+from server.house.house_file import house_for
+from server.integration.check import checked_integration
+from server.report.certificate import Identity, read_identity
+from server.service.access.passwords import PasswordRules
+from server.service.access.people import Role, TwoPeople
+from server.service.access.records import FIRST_ACCOUNT, PASSWORD_FILE
+from server.service.app import Setup, make_app
+from server.service.http.listening import Server, bound_to, bounds_here, configured
+from server.service.json_log import log_as_json
+from server.service.routes.people import DAY_NS
+from server.table.sending import Target, target_at
+from stream.clock import HostClock
+
+E = TypeVar("E", bound=StrEnum)
+_STOPPING: Final = (signal.SIGINT, signal.SIGTERM)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where the service is reached."""
+
+    host: str
+    port: int
+    certificate: Path | None = None
+    key: Path | None = None
+    proxy: str | None = None
+    """The address of a proxy that speaks TLS, and whose word on who asks is taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """What the house asks of its people, as it is given on the command line."""
+
+    guarded_roles: Sequence[str] = ()
+    """Roles that must have a second factor."""
+    two_people: Sequence[str] = ()
+    """Decisions that two people must agree on."""
+    password_history: int = PasswordRules().remembered
+    password_days: int | None = None
+
+
+def run_serve(
+    folder: Path,
+    state: Path | None,
+    address: Address,
+    *,
+    people: People | None = None,
+    integration: Path | None = None,
+    recordings: Path | None = None,
+    house: Path | None = None,
+    identity: tuple[Path | None, Path | None] = (None, None),
+    checkpoints: Sequence[str] = (),
+) -> None:
+    """Serve until stopped; the log goes to stderr, a JSON object a line.
+
+    What happens is told to the destinations of ``integration``. Pictures come from the session
+    folders in ``recordings``, or from those beside the journals. Times and amounts are the house's:
+    of ``house``, or of the file that :func:`server.house.house_file.house_for` finds. PDF reports
+    are signed with ``identity``, a certificate and its key, or with a pair of the state folder.
+    Checkpoints of the service's own journals go to ``checkpoints``.
+
+    Raises:
+        InputRefused: a configuration is not what it must be.
+        InstallerError: a destination cannot be built as it is configured, or the certificate of
+            reports is not one.
+        OperatorError: there is no such folder, role or decision, or a certificate without its key.
+        TechnicianError: the journal of what people did is damaged.
+    """
+    if not folder.is_dir():
+        raise OperatorError(
+            "there is no such folder", where=str(folder), way_out="Name the journals' folder"
+        )
+    _check_pair(address.certificate, address.key, "--tls-certificate", "--tls-key")
+    _check_pair(*identity, "--report-certificate", "--report-key")
+    clock, asked = HostClock(), people or People()
+    kept = state or folder / ".service"
+    setup = Setup(
+        folder,
+        kept,
+        is_secure=address.certificate is not None or address.proxy is not None,
+        guarded_roles=frozenset(
+            _named(Role, name, "role", "--second-factor") for name in asked.guarded_roles
+        ),
+        two_people=frozenset(
+            _named(TwoPeople, name, "such decision", "--two-people") for name in asked.two_people
+        ),
+        passwords=_password_rules(asked),
+        integration=None if integration is None else checked_integration(integration),
+        recordings=recordings,
+        house=house_for(house, folder),
+        identity=_identity(*identity),
+        checkpoints=tuple(map(_target, checkpoints)),
+    )
+    app = make_app(setup, clock)
+    log_as_json(clock)
+    _say(kept, address)
+    listen(app, address)
+
+
+def _check_pair(certificate: Path | None, key: Path | None, named: str, other: str) -> None:
+    if (certificate is None) != (key is None):
+        raise OperatorError(
+            "a certificate and its key go together",
+            where=named if key is None else other,
+            way_out=f"Give {other if key is None else named} too",
+        )
+
+
+def _target(address: str) -> Target:
+    try:
+        return target_at(address, Path())
+    except ValueError as expected:
+        raise OperatorError(
+            f"checkpoints cannot be sent to {address!r}",
+            where="--checkpoints",
+            way_out=f"Name {expected}",
+        ) from None
+
+
+def _identity(certificate: Path | None, key: Path | None) -> Identity | None:
+    return None if certificate is None or key is None else read_identity(certificate, key)
+
+
+def listen(app: FastAPI, address: Address) -> None:
+    """Answer until stopped.
+
+    Raises:
+        PitwatchError: the service cannot start.
+    """
+    try:
+        with _stopped_once():
+            _listen(app, address)
+    except SystemExit:
+        refused: PitwatchError | None = getattr(app.state, "refused", None)
+        if refused is None:
+            raise
+        raise refused from None
+
+
+@contextmanager
+def _stopped_once() -> Iterator[None]:
+    """Let the signal that stops the server do nothing more: uvicorn raises it again at its end."""
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in _STOPPING}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _listen(app: FastAPI, address: Address) -> None:
+    config = configured(
+        app,
+        proxy_headers=address.proxy is not None,
+        forwarded_allow_ips=address.proxy,
+        ssl_certfile=address.certificate,
+        ssl_keyfile=address.key,
+        timeout_graceful_shutdown=5,
+    )
+    bounds = bounds_here(is_behind_proxy=address.proxy is not None)
+    server = Server(config, bounds, app.state.meters)
+    server.run(list(bound_to(address.host, address.port)))
+    if not server.started:
+        sys.exit(STARTUP_FAILURE)
+
+
+def _named(kind: type[E], name: str, what: str, option: str) -> E:
+    try:
+        return kind(name)
+    except ValueError:
+        raise OperatorError(
+            f"there is no {what} {name!r}",
+            where=option,
+            way_out=f"Name one of {', '.join(kind)}",
+        ) from None
+
+
+def _password_rules(asked: People) -> PasswordRules:
+    days = asked.password_days
+    return PasswordRules(asked.password_history, None if days is None else days * DAY_NS)
+
+
+def is_plain_beyond_loopback(address: Address) -> bool:
+    """Tell whether passwords would cross a network in the clear."""
+    if address.certificate is not None or address.proxy is not None:
+        return False
+    try:
+        return not ip_address(address.host).is_loopback
+    except ValueError:
+        return address.host != "localhost"
+
+
+def _say(kept: Path, address: Address) -> None:
+    scheme = "http" if address.certificate is None else "https"
+    print(f"{scheme}://{address.host}:{address.port}  Ctrl-C stops it", file=sys.stderr)
+    if is_plain_beyond_loopback(address):
+        print(
+            f"WARNING: plain HTTP on {address.host}: passwords and cookies cross the network in "
+            "the clear. Give --tls-certificate and --tls-key, or --behind-proxy",
+            file=sys.stderr,
+        )
+    file = kept / PASSWORD_FILE
+    if file.exists() or not (kept / "accounts.sqlite").exists():
+        said = f"sign in as {FIRST_ACCOUNT} with the password in {file}, then change it"
+        print(said, file=sys.stderr)

@@ -1,0 +1,178 @@
+"""``pitwatch settle``: settle files, print their rounds and totals, write them as Parquet."""
+
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, TextIO, TypeAlias
+
+import msgspec
+
+from models.rulebook import Rulebook
+from server.archive.archives import Feed, is_archive, sources
+from server.archive.settling import Settled, checked, settled_rounds
+from server.archive.tally import Tally, as_json
+from server.archive.worker_pool import AddRows, FileReport, work_through
+from server.commands import tables
+from server.house.formatting import Formats
+from server.house.rules_in_force import RulesName, name_of
+from server.house.wording import is_clean
+from server.process.atomic_file import check_tables
+from server.process.exit_status import Exit
+from server.process.progress import files_bar
+from server.process.terminal import print_json
+
+Show: TypeAlias = Literal["rounds", "findings", "totals"]
+
+
+@dataclass(frozen=True, slots=True)
+class SettleWork:
+    """What ``settle`` does with each file."""
+
+    rules: Rulebook
+    show: Show
+    as_json: bool
+    several: bool
+    """Whether a printed round says which file and table it is of."""
+    page: tables.Page
+
+    def totals(self) -> Tally:
+        """Return totals of nothing."""
+        return Tally()
+
+    def rounds(self, totals: Tally) -> int:
+        """Return how many rounds were counted."""
+        return totals.rounds
+
+    def schemas(self) -> Any:
+        """Return the tables of ``--out``."""
+        from server.archive import parquet  # noqa: PLC0415 - it is an extra
+
+        return parquet.SETTLED
+
+    def settle(
+        self, feed: Feed, totals: Tally, text: TextIO, rows: AddRows, counted: Callable[[], None]
+    ) -> None:
+        """Settle one file; raises ``PitwatchError`` where it is refused."""
+        found = checked(feed)
+        show = self._shower(feed, text, found.tables)
+        add_rows = _rows_adder(feed.name, rows)
+        for round_settled in settled_rounds(found.events, self.rules):
+            held = found.open_items.held(round_settled.table, round_settled.result)
+            settled = replace(round_settled, result=held)
+            totals.add(settled)
+            counted()
+            if show is not None and (self.show == "rounds" or not is_clean(settled.result)):
+                show(settled)
+            if add_rows is not None:
+                add_rows(settled)
+
+    def _shower(
+        self, feed: Feed, text: TextIO, found: set[str | None]
+    ) -> Callable[[Settled], None] | None:
+        if self.show == "totals":
+            return None
+        if self.as_json:
+            return _JsonLines(feed, text, found, several=self.several).show
+        return tables.RoundPages(self.page, text, feed.name if self.several else None).show
+
+
+class _JsonLines:
+    """Rounds as JSON, a line each."""
+
+    def __init__(self, feed: Feed, text: TextIO, found: set[str | None], *, several: bool) -> None:
+        self._encode = msgspec.json.Encoder().encode
+        self._text, self._tables, self._at_once = text, found, feed.once
+        self._file = {"file": feed.name} if several else {}
+
+    def show(self, settled: Settled) -> None:
+        line = self._encode(settled.result).decode()
+        self._tables.add(settled.table)
+        if self._file or len(self._tables) > 1:
+            place = {**self._file, "table": settled.table}
+            line = self._encode(place).decode()[:-1] + "," + line[1:]
+        self._text.write(line + "\n")
+        if self._at_once:
+            self._text.flush()
+
+
+def _rows_adder(name: str, rows: AddRows) -> Callable[[Settled], None] | None:
+    if rows is None:
+        return None
+    from server.archive.parquet import rows_of  # noqa: PLC0415 - it is an extra
+
+    return lambda settled: rows(rows_of(name, settled))
+
+
+def run_settle(
+    names: Sequence[str],
+    rules: Rulebook,
+    *,
+    show: Show = "rounds",
+    jobs: int,
+    out: Path | None = None,
+    force: bool = False,
+    formats: Formats,
+    as_json: bool = False,
+) -> Exit:
+    """Settle all that ``names`` name, print it, and return the exit status.
+
+    Each file that is refused is named on stderr at the end; the others are settled.
+
+    Raises:
+        OperatorError: a file is missing, or ``out`` cannot be written.
+    """
+    check_tables(out, force=force)
+    found = sources(names)
+    several = len(names) > 1 or is_archive(names[0])
+    work = SettleWork(rules, show, as_json, several, tables.Page.of_stdout(formats))
+    size, hidden = sum(source.size for source in found), show != "totals" and sys.stdout.isatty()
+    reports: list[FileReport[Tally]] = []
+    totals = Tally()
+    with (
+        files_bar("settling", size, hidden=hidden) as progress,
+        closing(work_through(work, found, jobs, out, progress)) as settled_files,
+    ):
+        for report in settled_files:
+            totals.merge(report.totals)
+            reports.append(report)
+    settled_count = sum(report.settled for report in reports)
+    if as_json and show == "totals":
+        print_json(_summary(totals, reports, name_of(rules)))
+    elif not as_json and settled_count:
+        tables.print_totals(totals, settled_count, name_of(rules), formats)
+    return tell_unsettled(reports) or (Exit.FINDINGS if totals.unclean else Exit.CLEAN)
+
+
+def _summary(
+    totals: Tally, reports: Sequence[FileReport[Tally]], rules: RulesName
+) -> dict[str, Any]:
+    refused = {report.name: report.refusal for report in reports if report.refusal is not None}
+    passed_over = {one.name: one.passed_over for one in reports if one.passed_over is not None}
+    files = sum(report.settled for report in reports)
+    named = msgspec.to_builtins(rules)
+    summary = {**named, "files": files, **as_json(totals)}
+    return {"summary": summary, "refused": refused, "passed_over": passed_over}
+
+
+def tell_unsettled(reports: Sequence[FileReport[Any]]) -> Exit | None:
+    """Name on stderr every file that was refused and every member of an archive passed over.
+
+    Returns the exit status that they call for; ``None`` where there are none.
+    """
+    sys.stdout.flush()
+    passed_over = [report for report in reports if report.passed_over is not None]
+    for report in passed_over:
+        why = f"passed over: {report.passed_over}. Unpack the archive and name the file itself"
+        print(f"pitwatch: {report.name}: {why}", file=sys.stderr)
+    refusals = [report.refusal for report in reports if report.refusal is not None]
+    for refusal in refusals:
+        print(f"pitwatch: {refusal}", file=sys.stderr)
+    if refusals and len(reports) > 1:
+        settled = sum(report.settled for report in reports)
+        counts = f"{len(refusals)} of {len(reports)} files refused, {settled} settled"
+        print(f"pitwatch: {counts}", file=sys.stderr)
+    if refusals:
+        return Exit.REFUSED
+    return Exit.INCOMPLETE if passed_over else None

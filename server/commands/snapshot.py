@@ -1,0 +1,73 @@
+"""``pitwatch snapshot``: is a picture what the console's camera showed then?"""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import msgspec
+from rich.text import Text
+
+from devices.cameras.footage import utc
+from models.errors import TechnicianError
+from server.archive.snapshot import Checked, check_journal, check_recording, check_snapshot
+from server.process.exit_status import Exit
+from server.process.terminal import print_json, screen
+from stream.signing import read_public_key
+
+
+def verify_snapshot(
+    file: Path, key: Path | None, journal: Path | None, recording: Path | None, *, as_json: bool
+) -> Exit:
+    """Check a snapshot, and what else it is to be held against; say what was proved.
+
+    Without ``key`` it is not proven who signed it.
+
+    Raises:
+        TechnicianError: it, the journal or the recording is not what was signed.
+        InstallerError: the key is none.
+    """
+    try:
+        content = file.read_bytes()
+    except OSError as fault:
+        raise TechnicianError(
+            f"the snapshot cannot be read ({fault.strerror})",
+            where=str(file),
+            way_out="Check the file's name",
+        ) from fault
+    found = check_snapshot(content, str(file), None if key is None else read_public_key(key))
+    if journal is not None:
+        check_journal(found.facts, journal)
+    if recording is not None:
+        check_recording(found.facts, recording)
+    proved = {
+        "key_given": key is not None,
+        "journal": journal is not None,
+        "recording": recording is not None,
+    }
+    if as_json:
+        print_json({"file": str(file)} | msgspec.to_builtins(asdict(found)) | proved)
+    else:
+        screen().print(_told(file, found, proved))
+    return Exit.UNPROVEN if key is None else Exit.CLEAN
+
+
+def _told(file: Path, found: Checked, proved: dict[str, bool]) -> Text:
+    facts = found.facts
+    line = Text("unchanged", style="bold green")
+    line.append(
+        f"  {file}: table {facts.table}, round {facts.round}, camera {facts.camera}, "
+        f"{utc(facts.at)}, picture {facts.frame} of {facts.file}"
+    )
+    line.append(f"\nmade by {facts.made_by} at {utc(facts.made_at)}")
+    line.append(
+        f"\nrests on journal {facts.session} up to entry {facts.journal_seq}, "
+        f"hash {facts.journal_hash}"
+    )
+    if proved["journal"]:
+        line.append("\nthe journal holds that entry, and its chain is sound")
+    if proved["recording"]:
+        line.append("\nthe recording shows the same picture, pixel by pixel")
+    line.append(f"\nkey {found.key}", style="dim")
+    if not proved["key_given"]:
+        line.append("\nnot proven: who signed it. Anybody can sign a changed picture", "yellow")
+        line.append(" with a key of their own; name the service's with --key", "yellow")
+    return line

@@ -1,0 +1,330 @@
+"""Rounds as a pit supervisor reads them in a terminal."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TextIO
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from models.cards import Card
+from models.judgements import HandResult, OddCents, Review, RoundResult, SpotResult, Violation
+from server.archive.settling import Settled
+from server.archive.tally import Tally
+from server.house.formatting import Formats, gain_of
+from server.house.rules_in_force import RulesName, name_in
+from server.house.wording import (
+    candidates_text,
+    card_text,
+    certain,
+    counted,
+    events_text,
+    is_red,
+    settled_net,
+    suspected,
+)
+from server.process.terminal import screen
+from server.table.comparison import Comparison
+from settlement.clauses import BREAKS, CLAUSES
+
+STATUS_STYLE = {"final": "bold green", "pending": "bold yellow", "review": "bold yellow"}
+OUTCOME_STYLE = {
+    "win": "green",
+    "blackjack": "bold green",
+    "push": "cyan",
+    "lose": "red",
+    "bust": "red",
+    "surrender": "magenta",
+}
+VERDICT_STYLE = {"exact": "bold green", "review": "bold yellow", "wrong": "bold red"}
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What the results are printed on: how wide, and whether in colour."""
+
+    width: int
+    terminal: bool
+    formats: Formats = field(default_factory=Formats)
+    """How the house writes amounts."""
+
+    @classmethod
+    def of_stdout(cls, formats: Formats) -> "Page":
+        """Return what stdout is."""
+        console = screen()
+        return cls(console.width, console.is_terminal, formats)
+
+    def console(self, text: TextIO) -> Console:
+        """Return a console that lays out for this page, whatever it writes to."""
+        return Console(file=text, width=self.width, force_terminal=self.terminal, highlight=False)
+
+
+class RoundPages:
+    """Prints the rounds of one file, under its name where there are several."""
+
+    def __init__(self, page: Page, text: TextIO, name: str | None) -> None:
+        self._console, self._name, self._formats = page.console(text), name, page.formats
+
+    def show(self, settled: Settled) -> None:
+        """Print one round."""
+        if self._name is not None:
+            self._console.rule(self._name)
+            self._name = None
+        self._console.print(round_view(settled.result, self._formats, settled.table))
+        self._console.print()
+
+
+def print_totals(totals: Tally, files: int, rules: RulesName, formats: Formats) -> None:
+    """Print what many rounds come to under ``rules``."""
+    screen().print(totals_view(totals, files, rules, formats))
+
+
+def print_rounds(console: Console, rounds: Sequence[RoundResult], formats: Formats) -> None:
+    """Print every round and the totals below."""
+    for result in rounds:
+        console.print(round_view(result, formats))
+        console.print()
+    console.print(totals_line(rounds, formats))
+
+
+def round_view(result: RoundResult, formats: Formats, table: str | None = None) -> RenderableType:
+    """Lay out one round: heading, hands, then what went wrong and what is still open."""
+    reviews = result.reviews or ()
+    return Group(
+        _heading(result, table, formats),
+        _hands_table(result, formats),
+        *_odd_lines(result, formats),
+        *_unknown_lines(result, formats),
+        *(_review_line(review) for review in reviews),
+        *(_violation_line(violation, result) for violation in result.violations),
+    )
+
+
+def totals_line(rounds: Sequence[RoundResult], formats: Formats) -> Text:
+    """Sum up: rounds, the house's gain, violations certain and suspected, rounds still open."""
+    violations, suspicions = len(certain(rounds)), len(suspected(rounds))
+    unsettled = sum(result.status != "final" for result in rounds)
+    net = settled_net(rounds)
+    line = Text(counted(len(rounds), "round"), style="bold")
+    line.append(f"   house {formats.signed(net)}", style="green" if net >= 0 else "red")
+    if unsettled:
+        line.append(f" over {counted(len(rounds) - unsettled, 'settled round')}")
+    line.append(f"   {counted(violations, 'violation')}", style="red" if violations else "green")
+    if suspicions:
+        line.append(f"   {counted(suspicions, 'suspected violation')} in review", style="yellow")
+    line.append(f"   {unsettled} not final", style="yellow" if unsettled else "green")
+    return line
+
+
+def totals_view(totals: Tally, files: int, rules: RulesName, formats: Formats) -> RenderableType:
+    """Lay out totals: how much was played, won and held; what is open; what went wrong."""
+    lines = Table(show_edge=False, pad_edge=False, box=None, show_header=False)
+    lines.add_column(style="dim")
+    lines.add_column(overflow="fold")
+    lines.add_row("rules", rules.text)
+    for name, said in _totals(totals, files, formats):
+        lines.add_row(name, said)
+    stated = (counted_violation(*one) for one in totals.violations.most_common())
+    return Group(lines, *stated, *_suspected(totals))
+
+
+def _suspected(totals: Tally) -> Iterator[Text]:
+    if totals.suspected:
+        many = counted(totals.suspected.total(), "suspected violation")
+        yield Text(f"{many} in rounds under review", style="bold yellow")
+        yield from (counted_violation(*one) for one in totals.suspected.most_common())
+
+
+def _totals(totals: Tally, files: int, formats: Formats) -> Iterator[tuple[str, Text]]:
+    played = [counted(totals.rounds, "round"), counted(totals.hands, "hand")]
+    if files > 1:
+        played.append(counted(files, "file"))
+    yield "played", Text("   ".join(played), style="bold")
+    yield "money", _money(totals, formats)
+    if totals.not_final:
+        yield "open", Text(_open(totals, formats), style="yellow")
+    if totals.overpaid or totals.underpaid:
+        yield "paid wrongly", Text(_paid_wrongly(totals, formats), style="red")
+    if totals.rounded:
+        yield "odd cents", Text(_odd_cents(totals, formats))
+    many = totals.violations.total()
+    yield "went wrong", Text(counted(many, "violation"), style="bold red" if many else "bold green")
+
+
+def _money(totals: Tally, formats: Formats) -> Text:
+    wagered, paid, taken = map(formats.amount, (totals.wagered, totals.paid, totals.taken))
+    line = Text(f"wagered {wagered}   paid {paid}   taken {taken}   ")
+    line.append(
+        f"house {formats.signed(totals.house)}", style="green" if totals.house >= 0 else "red"
+    )
+    if totals.hold is not None:
+        line.append(f"   hold {totals.hold:.2%}")
+    if totals.not_final:
+        line.append("   on the hands that are settled", style="yellow")
+    return line
+
+
+def _open(totals: Tally, formats: Formats) -> str:
+    rounds, stakes = counted(totals.not_final, "round"), formats.amount(totals.open_stakes)
+    waiting = f"{counted(totals.pending, 'hand')} waiting for a card that was due"
+    unknown = f"{totals.unknown:,} hanging on a card that nobody knows"
+    held = f", {counted(totals.in_review, 'round')} under review" if totals.in_review else ""
+    return f"{rounds} not final: {waiting}, {unknown}{held}; {stakes} staked on them"
+
+
+def _paid_wrongly(totals: Tally, formats: Formats) -> str:
+    over, under = formats.amount(totals.overpaid), formats.amount(totals.underpaid)
+    return f"{over} to the players, {under} to the house"
+
+
+def _odd_cents(totals: Tally, formats: Formats) -> str:
+    exact = formats.exactly(abs(totals.odd_cents))
+    kept = f"{exact} {'kept back' if totals.odd_cents >= 0 else 'added'}"
+    return f"{counted(totals.rounded, 'payout')} in whole chips, {kept} in all"
+
+
+def counted_violation(code: str, many: int) -> Text:
+    """Say how often a code was found, and the clause that it breaks."""
+    clause = CLAUSES[BREAKS[code]]
+    line = Text(f"  {many:>6,}  ", style="bold red").append(f"{code:<32}", style="red")
+    return line.append(clause.says, style="dim")
+
+
+def truth_line(comparison: Comparison) -> Text:
+    """Say how one round compares with what really happened."""
+    line = Text(f"round {comparison.round}: ")
+    line.append(comparison.verdict, style=VERDICT_STYLE[comparison.verdict])
+    for difference in comparison.differences:
+        line.append(f"\n  {difference}", style="dim")
+    return line
+
+
+def _heading(result: RoundResult, table: str | None, formats: Formats) -> Text:
+    line = Text(f"{table}  " if table else "", style="bold")
+    line.append(f"Round {result.round}")
+    line.append(f"   {name_in(result).text}   ", style="dim")
+    line.append(result.status, style=STATUS_STYLE[result.status])
+    line.append(f"   house {gain_of(result, formats)}")
+    return line
+
+
+def plain_table(*columns: str) -> Table:
+    """Return a table without rules, amounts to the right."""
+    table = Table(show_edge=False, pad_edge=False, box=None, header_style="dim")
+    for column in columns:
+        words = column in ("table", "spot", "hand", "cards", "outcome", "decided by")
+        table.add_column(column, justify="left" if words else "right", overflow="fold")
+    return table
+
+
+def _hands_table(result: RoundResult, formats: Formats) -> Table:
+    table = plain_table("spot", "hand", "cards", "stake", "outcome", "net", "decided by")
+    for column, width in zip(table.columns, (6, 9, 24, 10, 12, 10, 0), strict=True):
+        column.min_width = width
+    table.columns[-1].style = "dim"
+    _add_dealer(table, result)
+    for spot in result.spots:
+        _add_spot(table, spot, formats)
+    return table
+
+
+def _add_dealer(table: Table, result: RoundResult) -> None:
+    dealer = result.dealer
+    points = "" if dealer.total is None else f"{'soft ' if dealer.soft else ''}{dealer.total} "
+    outcome = Text(f"{points}{dealer.outcome.replace('_', ' ')}", style="bold")
+    table.add_row("dealer", "", _cards(dealer.cards, dealer.burned), "", outcome, "", "")
+
+
+def _add_spot(table: Table, spot: SpotResult, formats: Formats) -> None:
+    for hand in spot.hands:
+        table.add_row(str(spot.spot), str(hand.hand), *_hand_cells(hand, formats))
+    if spot.insurance:
+        stake = formats.amount(spot.insurance.stake)
+        net = formats.signed(spot.insurance.net)
+        table.add_row(str(spot.spot), "", Text("insurance", style="dim"), stake, "", net, "")
+
+
+def _hand_cells(hand: HandResult, formats: Formats) -> tuple[RenderableType, ...]:
+    style = _outcome_style(hand.outcome)
+    clauses = ", ".join(hand.clauses)
+    if hand.outcome == "pending":
+        clauses = f"a card is due: {clauses}"
+    elif hand.outcome == "unknown":
+        clauses = "a card that nobody knows, see below"
+    return (
+        _cards(hand.cards, hand.burned),
+        formats.amount(hand.stake),
+        Text(hand.outcome, style=style),
+        Text(formats.signed(hand.net), style=style),
+        Text(clauses),
+    )
+
+
+def _outcome_style(outcome: str) -> str:
+    return OUTCOME_STYLE.get(outcome, "bold yellow")
+
+
+def _cards(cards: Sequence[Card | None], burned: Sequence[Card | None]) -> Text:
+    line = Text()
+    for card in cards:
+        line.append(card_text(card) + " ", style="bold red" if is_red(card) else "bold")
+    if burned:
+        line.append("burned " + " ".join(map(card_text, burned)), style="dim strike")
+    return line
+
+
+def _odd_lines(result: RoundResult, formats: Formats) -> Iterator[Text]:
+    """Say of each payout that chips could not make exactly what the odds give and what is paid."""
+    for spot in result.spots:
+        paid = [(_place(spot.spot, hand.hand, result), hand.odd_cents) for hand in spot.hands]
+        if spot.insurance is not None:
+            paid.append((f"spot {spot.spot} insurance", spot.insurance.odd_cents))
+        for place, odd in paid:
+            if isinstance(odd, OddCents):
+                gives, paid_out = formats.exactly(Fraction(*odd.exact)), formats.amount(odd.paid)
+                said = f"the odds give {gives}, {paid_out} is paid in whole chips"
+                yield Text(f"  ¢ {place}: {said}", style="cyan")
+
+
+def _unknown_lines(result: RoundResult, formats: Formats) -> Iterator[Text]:
+    """Say of each hand that hangs on a card what it may come to, and what would decide it."""
+    for spot in result.spots:
+        for hand in spot.hands:
+            for way in hand.possible or ():
+                line = Text("  ? ", style="bold yellow")
+                line.append(f"{_place(spot.spot, hand.hand, result)}: ", style="yellow")
+                line.append(
+                    f"{way.outcome} {formats.signed(way.net)}", style=_outcome_style(way.outcome)
+                )
+                yield line.append(f" if {way.condition}", style="not bold default")
+
+
+def _place(spot: int | None, hand: int | None, result: RoundResult) -> str:
+    """Name a place at the table; a hand only where its spot has several."""
+    if spot is None:
+        return "dealer"
+    several = any(one.spot == spot and len(one.hands) > 1 for one in result.spots)
+    return f"spot {spot} hand {hand}" if several and hand is not None else f"spot {spot}"
+
+
+def _violation_line(violation: Violation, result: RoundResult) -> Text:
+    place = _place(violation.spot, violation.hand, result)
+    in_review = result.status == "review"
+    style = "bold yellow" if in_review else "bold red"
+    line = Text("  ? suspected: " if in_review else "  ✗ ", style=style)
+    line.append(violation.code, style=style)
+    line.append(f" ({place}) {violation.detail} ")
+    line.append(f"[{violation.clause}, event {violation.seq}]", style="dim")
+    return line
+
+
+def _review_line(review: Review) -> Text:
+    line = Text("  ? ", style="bold yellow")
+    line.append(review.what, style="yellow")
+    if review.candidates:
+        line.append(f". {candidates_text(review.candidates)}")
+    if review.evidence:
+        line.append(f" [{events_text(review.evidence)}]", style="dim")
+    return line

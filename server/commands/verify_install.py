@@ -1,0 +1,55 @@
+"""``pitwatch verify-install``: is the installed program the one that its wheel put there?"""
+
+from dataclasses import asdict
+
+import msgspec
+from rich.text import Text
+
+from server.house.wording import counted
+from server.process.exit_status import Exit
+from server.process.install_check import InstallDifferences, check_install
+from server.process.program import ROOT, Program, this_program
+from server.process.terminal import print_json, screen
+
+
+def verify_install(*, as_json: bool) -> Exit:
+    """Compare the program's files with its manifest, and print what differs.
+
+    Raises:
+        TechnicianError: the manifest is missing, or there are several.
+    """
+    found, program = check_install(), this_program()
+    if as_json:
+        print_json(_as_json(found, program))
+    else:
+        screen().print(_as_text(found, program), soft_wrap=True)
+    if found is None:
+        return Exit.UNPROVEN
+    return Exit.REFUSED if found.altered else Exit.CLEAN
+
+
+def _as_json(found: InstallDifferences | None, program: Program) -> dict[str, object]:
+    state = "checkout" if found is None else "altered" if found.altered else "unchanged"
+    differences = {} if found is None else asdict(found)
+    return {"state": state, "folder": str(ROOT)} | differences | msgspec.structs.asdict(program)
+
+
+def _as_text(found: InstallDifferences | None, program: Program) -> Text:
+    if found is None:
+        text = Text("not proven", style="bold yellow")
+        text.append("  this is a checkout: no wheel was installed, so there is no manifest")
+    elif found.altered:
+        text = Text("altered", style="bold red")
+        text.append(f"  {counted(found.checked, 'file')} compared with the wheel's manifest")
+        for word in ("changed", "missing", "added"):
+            for name in getattr(found, word):
+                text.append(f"\n{word}: {name}")
+    else:
+        text = Text("unchanged", style="bold green")
+        text.append(f"  {counted(found.checked, 'file')} are as the wheel installed them")
+    text.append(f"\nversion {program.version} in {ROOT}\nprogram hash {program.program_hash}")
+    if program.compiled_hash:
+        text.append(f"\ncompiled engine {program.compiled_hash}")
+    for name, digest in program.networks.items():
+        text.append(f"\nnetwork {name} {digest}", style="dim")
+    return text

@@ -1,0 +1,42 @@
+"""What devices sent that could not be taken as a reading, in a line for each device."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from models.errors import TechnicianError
+from models.events import CameraFault, Observation, ReaderFault
+from server.house.wording import counted
+
+
+def device_faults(events: Iterable[object], start_ns: int) -> Iterator[TechnicianError]:
+    """Yield what the technician must know of each device whose word could not be taken.
+
+    Nothing was lost silently: what a fault may have cost is held open in the rounds.
+    """
+    by_source: dict[str, list[ReaderFault | CameraFault]] = {}
+    for event in events:
+        if isinstance(event, ReaderFault | CameraFault):
+            by_source.setdefault(event.source, []).append(event)
+    for source, faults in sorted(by_source.items()):
+        yield _told(source, faults, start_ns)
+
+
+def _told(source: str, faults: list[ReaderFault | CameraFault], start_ns: int) -> TechnicianError:
+    kinds = Counter(fault.kind for fault in faults)
+    each = ", ".join(f"{kind} {number}" for kind, number in kinds.items())
+    first_s = _since(faults[0], start_ns)
+    if isinstance(faults[0], CameraFault):
+        what, way_out = "could not be trusted", "Check the camera and what stands before it"
+        name = counted(len(faults), "time")
+    else:
+        what, way_out = "could not be read", "Check the port's speed, its cable and the reader"
+        name = counted(len(faults), "message")
+    return TechnicianError(
+        f"{name} {what} ({each}; the first {first_s:.1f} s after the start)",
+        where=source,
+        way_out=way_out,
+    )
+
+
+def _since(fault: Observation, start_ns: int) -> float:
+    return ((fault.at or start_ns) - start_ns) / 1e9

@@ -1,1 +1,0 @@
-"""One live table in one process: what ``pitwatch run`` wires together."""

@@ -1,0 +1,1 @@
+"""How the program runs on its machine: exit status, signals, files, terminal."""

@@ -1,0 +1,139 @@
+"""The command as a process: its standard streams and the signals that end it.
+
+However it ends early it says so in one line on stderr and removes what was half done: what ends it
+is raised like any other exception, and so every ``with`` and ``finally`` on the way is kept.
+"""
+
+import io
+import os
+import signal
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, Final
+
+from server.process.exit_status import Exit
+
+_STDOUT, _STDERR = 1, 2
+_STATUS: Final = {signal.SIGTERM: Exit.TERMINATED, signal.SIGHUP: Exit.HUNG_UP}
+
+
+class Ended(SystemExit):
+    """The command ends here; ``line`` says why.
+
+    Event loops let ``SystemExit`` through, and nobody takes it for a fault of a file.
+    """
+
+    def __init__(self, line: str, status: Exit, by: signal.Signals | None = None) -> None:
+        super().__init__(int(status))
+        self.line, self.status, self.by = line, status, by
+
+
+def as_process(command: Callable[[], int]) -> int:
+    """Run a command on this process's streams; return its exit status.
+
+    A signal that was ignored from the start (``nohup``) stays ignored.
+    """
+    ended: tuple[str, Exit, signal.Signals | None] | None = None
+    try:
+        _take_streams()
+        for number in _STATUS:
+            if signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, _end)
+        status = command()
+        sys.stdout.flush()
+    except Ended as end:
+        ended = (end.line, end.status, end.by)
+    return status if ended is None else _left(*ended)
+
+
+def _left(line: str, status: Exit, by: signal.Signals | None) -> Exit:
+    """Say why the command ends, everything that it held having been let go."""
+    _silence(_STDOUT)
+    _say(line)
+    if by is not None:
+        _die_of(by)
+    return status
+
+
+def stop_signals() -> tuple[signal.Signals, ...]:
+    """Return what tells a table or a relay to stop in order; ``nohup`` takes SIGHUP out."""
+    every = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    return tuple(one for one in every if signal.getsignal(one) is not signal.SIG_IGN)
+
+
+def _die_of(number: signal.Signals) -> None:
+    """End as the signal ends a process, so that whoever sent it sees that.
+
+    The first process of a container is not ended by it and leaves with its exit status instead.
+    """
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
+def _end(number: int, _frame: FrameType | None) -> None:
+    for each in _STATUS:
+        signal.signal(each, signal.SIG_IGN)
+    by = signal.Signals(number)
+    raise Ended(f"ended by {by.name}", _STATUS[by], by)
+
+
+def _take_streams() -> None:
+    """Keep the numbers of closed streams from files that are opened later; watch stdout.
+
+    Raises:
+        Ended: stdout is closed.
+    """
+    is_open = [_is_open(number) for number in range(3)]
+    for number, there in enumerate(is_open):
+        if not there:
+            _silence(number)
+    if not is_open[_STDERR]:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    if not is_open[_STDOUT]:
+        way_out = "Send it to a file, or to /dev/null"
+        raise Ended(f"stdout: it is closed, and nothing was done. {way_out}", Exit.REFUSED)
+    sys.stdout = io.TextIOWrapper(
+        io.BufferedWriter(_Watched(_STDOUT, "w", closefd=False)),
+        encoding=sys.stdout.encoding,
+        errors=sys.stdout.errors,
+        line_buffering=sys.stdout.isatty(),
+    )
+
+
+class _Watched(io.FileIO):
+    """Stdout, which ends the command where it takes no more."""
+
+    def write(self, content: Any) -> int:
+        try:
+            return super().write(content)
+        except BrokenPipeError as fault:
+            line = "stdout: it was closed before everything was printed"
+            raise Ended(line, Exit.CUT_OFF) from fault
+        except OSError as fault:
+            line = f"stdout: not everything was printed ({fault.strerror})"
+            raise Ended(line, Exit.REFUSED) from fault
+
+
+def _is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
+
+
+def _silence(number: int) -> None:
+    """Put nothing in a stream's place: what is still buffered goes there."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    if nothing != number:
+        os.dup2(nothing, number)
+        os.close(nothing)
+
+
+def _say(line: str) -> None:
+    try:
+        print(f"pitwatch: {line}", file=sys.stderr, flush=True)
+    except OSError:
+        """Nobody reads stderr either."""
+        _silence(_STDERR)

@@ -1,0 +1,1 @@
+"""What the journals come to, kept ready to be read."""

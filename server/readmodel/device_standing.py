@@ -1,0 +1,86 @@
+"""Which of a session's devices are at fault now, and which faults have passed."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from msgspec.structs import replace
+
+from models.events import (
+    CameraFault,
+    CameraRecovered,
+    DeviceReturned,
+    Observation,
+    ReaderFault,
+)
+from server.readmodel.views import PassedFault, Trouble
+
+LINK_FAULTS: Final = frozenset({"link_lost", "restarts_spent"})
+"""Nothing is heard of the device until it returns."""
+PICTURE_FAULTS: Final = frozenset(
+    {
+        "size_changed",
+        "black",
+        "overexposed",
+        "frozen",
+        "unfocused",
+        "moved",
+        "obstructed",
+        "covered",
+    }
+)
+"""The picture cannot be trusted until a ``camera_recovered`` of that kind."""
+
+
+class DeviceStanding:
+    """Fold observations in their order. Any fault that does not last is only counted."""
+
+    def __init__(
+        self, troubles: Iterable[Trouble] = (), passed: Iterable[PassedFault] = ()
+    ) -> None:
+        self._troubles = {(one.source, one.kind): one for one in troubles}
+        self._passed = {(one.source, one.kind): one for one in passed}
+
+    @property
+    def troubles(self) -> tuple[Trouble, ...]:
+        """The faults that last, oldest first."""
+        return tuple(self._troubles.values())
+
+    @property
+    def passed(self) -> tuple[PassedFault, ...]:
+        """The faults that are over, by device and kind."""
+        return tuple(self._passed.values())
+
+    def take(self, event: Observation) -> None:
+        """Take in the next observation."""
+        match event:
+            case ReaderFault() | CameraFault():
+                self._fault(event)
+            case CameraRecovered():
+                self._end(event.source, event.at, frozenset({event.kind}))
+            case DeviceReturned():
+                self._end(event.source, event.at, LINK_FAULTS)
+            case _ if self._troubles:
+                self._end(event.source, event.at, LINK_FAULTS)
+
+    def _fault(self, event: ReaderFault | CameraFault) -> None:
+        key = (event.source, event.kind)
+        if event.kind in _LASTING[type(event)]:
+            self._troubles.setdefault(key, Trouble(event.source, event.kind, event.at))
+        else:
+            self._count(event.source, event.kind, event.at)
+
+    def _end(self, source: str, at_ns: int | None, kinds: frozenset[str]) -> None:
+        ended = [key for key in self._troubles if key[0] == source and key[1] in kinds]
+        for key in ended:
+            del self._troubles[key]
+            self._count(*key, at_ns)
+
+    def _count(self, source: str, kind: str, at_ns: int | None) -> None:
+        known = self._passed.get((source, kind), PassedFault(source, kind, 0, None))
+        self._passed[source, kind] = replace(known, count=known.count + 1, last_at=at_ns)
+
+
+_LASTING: Final[Mapping[type, frozenset[str]]] = {
+    ReaderFault: LINK_FAULTS,
+    CameraFault: LINK_FAULTS | PICTURE_FAULTS,
+}

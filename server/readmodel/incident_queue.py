@@ -1,0 +1,126 @@
+"""The queue of incidents as it changes, for all who work on it: looked at once, told to each."""
+
+import asyncio
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator, Iterable, Iterator
+from typing import Final
+
+import msgspec
+from starlette.requests import HTTPConnection
+
+from server.readmodel.cases import Cases
+from server.readmodel.floor import Floor
+from server.readmodel.incidents import (
+    IncidentRow,
+    found_round,
+    incident_id,
+    incident_row,
+    is_incident,
+)
+from server.readmodel.index import Sought
+from server.readmodel.session import Session
+from server.readmodel.views import RoundRow
+from server.service.routes.streaming import Feed, set_within
+
+KEPT: Final = 1000
+"""So many changes are kept for viewers that come back; an older one shows in the list."""
+_PAUSE_S: Final = 0.25
+
+
+class Queue:
+    """Changes of incidents, numbered. ``first`` is greater than any number of an earlier run."""
+
+    def __init__(self, floor: Floor, cases: Cases, first: int) -> None:
+        self._floor, self._cases = floor, cases
+        self.number = first
+        """The last change's."""
+        self._changed: dict[str, tuple[Session, RoundRow]] = {}
+        self._known: OrderedDict[str, IncidentRow] = OrderedDict()
+        self._kept: deque[tuple[int, IncidentRow]] = deque(maxlen=KEPT)
+        self._news = asyncio.Event()
+        floor.on_rounds, floor.is_worked_on = self.take, self.is_worked_on
+
+    async def run(self) -> None:
+        """Tell of the newest incidents, then of every change, until cancelled."""
+        while not self._floor.is_ready:
+            await asyncio.sleep(_PAUSE_S)
+        await self._tell_newest()
+        while True:
+            news = self._floor.news()
+            changed, self._changed = self._changed, {}
+            self._tell(self._incidents(changed.values()))
+            await news.wait()
+            await asyncio.sleep(_PAUSE_S)
+
+    def take(self, session: Session, rows: Iterable[RoundRow]) -> None:
+        """Take in rounds that changed."""
+        for row in rows:
+            incident = incident_id(session.name, row.round)
+            if incident in self._known or is_incident(row, self._cases.of(incident)):
+                self._changed[incident] = (session, row)
+        while len(self._changed) > KEPT:
+            del self._changed[next(iter(self._changed))]
+
+    def is_worked_on(self, session: str, number: int) -> bool:
+        """Tell whether people did something with the incident of a round."""
+        return bool(self._cases.of(incident_id(session, number)).history)
+
+    def touch(self, incident: str) -> None:
+        """Tell of an incident with which somebody did something."""
+        found = found_round(self._floor, incident)
+        if found is not None:
+            self._floor.look_again(found[0], found[1].round)
+            self._tell([incident_row(*found, self._cases.of(incident))])
+
+    def news(self) -> asyncio.Event:
+        """Return an event that is set with the next change; take it before looking."""
+        return self._news
+
+    def after(self, number: int) -> list[tuple[int, IncidentRow]]:
+        """Return the changes after ``number`` that are still kept."""
+        return [change for change in self._kept if change[0] > number]
+
+    async def _tell_newest(self) -> None:
+        sought = Sought(RoundRow, noticed=True)
+        newest = await self._floor.index.look_up(sought, KEPT)
+        placed = ((self._floor.session(one.row.session), one.row) for one in reversed(newest))
+        self._tell(self._incidents((at, row) for at, row in placed if at is not None))
+
+    def _incidents(self, rounds: Iterable[tuple[Session, RoundRow]]) -> Iterator[IncidentRow]:
+        for session, row in rounds:
+            yield incident_row(session, row, self._cases.of(incident_id(session.name, row.round)))
+
+    def _tell(self, rows: Iterable[IncidentRow]) -> None:
+        changed = [row for row in rows if self._known.get(row.id) != row]
+        for row in changed:
+            self._known[row.id] = row
+            self._known.move_to_end(row.id)
+            self.number += 1
+            self._kept.append((self.number, row))
+        while len(self._known) > KEPT:
+            self._known.popitem(last=False)
+        if changed:
+            self._news.set()
+            self._news = asyncio.Event()
+
+
+class QueueFeed(Feed):
+    """What one viewer of the queue has seen, and what is next for it."""
+
+    def __init__(self, connection: HTTPConnection, after: int | None) -> None:
+        super().__init__(connection, {})
+        self._queue: Queue = connection.app.state.queue
+        self._after = self._queue.number if after is None else after
+
+    async def pieces(self, idle_ns: int) -> AsyncIterator[tuple[str, int, bytes] | None]:
+        """Yield each change as it comes; ``None`` where there is no news."""
+        while True:
+            news, changes = self._queue.news(), self._queue.after(self._after)
+            for number, row in changes:
+                self._after = number
+                if not self._who.sees(row.table):
+                    continue
+                yield row.session, number, msgspec.json.encode(row)
+            if not changes and not await set_within(news, idle_ns):
+                yield None
+            await self.check(idle_ns)

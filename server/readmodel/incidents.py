@@ -1,0 +1,174 @@
+"""Incidents: the rounds of all tables at which somebody must look, and how far that has come.
+
+An incident is a round with a mistake, an item to decide, or both; or one that a person opened.
+It is told from the tables' journals, so none can be lost; what people did with it stands in
+:mod:`server.readmodel.cases`.
+"""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from server.readmodel.cases import AnyCaseEvent, Case, Cases, DecisionProposed
+from server.readmodel.floor import Floor
+from server.readmodel.index import Key, Sought
+from server.readmodel.rows import newest_first
+from server.readmodel.session import Session
+from server.readmodel.views import ReviewRow, RoundRow, ViolationRow
+
+IncidentState: TypeAlias = Literal["open", "assigned", "closed"]
+Severity: TypeAlias = Literal["high", "medium", "low"]
+
+_HIGH: Final = frozenset(
+    {
+        "foreign_card",
+        "hole_card_misread",
+        "impossible_card",
+        "payment_missing",
+        "stake_increased_after_deal",
+        "stake_reduced_after_deal",
+        "tray_mismatch",
+        "wager_after_deal",
+        "wager_on_no_hand",
+        "wrong_deck_count",
+        "wrong_payout",
+    }
+)
+"""Money that went astray, and whatever may be cheating."""
+_LOW: Final = frozenset(
+    {
+        "above_table_max",
+        "below_table_min",
+        "burn_missing",
+        "deal_face",
+        "mid_shoe_entry",
+        "multi_spot_minimum",
+        "player_touched_cards",
+        "settle_order",
+        "side_wager_prohibited",
+        "signal_not_accepted",
+        "too_many_spots",
+    }
+)
+"""Procedure: what is due on the spots is not touched by it."""
+
+
+class IncidentRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One incident in the queue."""
+
+    id: str
+    """``SESSION.ROUND``."""
+    session: str
+    table: str
+    round: int
+    at: int
+    """When the round was opened, nanoseconds since the Unix epoch, UTC."""
+    state: IncidentState
+    """``closed`` only as long as nothing more was found since."""
+    severity: Severity
+    codes: tuple[str, ...]
+    """The codes of its mistakes, each once, as ``formats`` lists them."""
+    violations: int
+    reviews: int
+    """Items that nobody has decided yet."""
+    decided: int
+    by_hand: bool
+    """Whether a person opened it."""
+    assignee: str | None
+    comments: int
+    changed_at: int | None
+    """When somebody last did something with it."""
+
+
+class IncidentView(msgspec.Struct, frozen=True, kw_only=True):
+    """One incident with all that belongs to it."""
+
+    incident: IncidentRow
+    round: RoundRow
+    violations: tuple[ViolationRow, ...]
+    reviews: tuple[ReviewRow, ...]
+    proposals: tuple[DecisionProposed, ...]
+    """Decisions that wait for a second person."""
+    history: tuple[AnyCaseEvent, ...]
+    """What people did with it, in order; its last ``case_closed`` says why it was closed."""
+
+
+def incident_id(session: str, number: int) -> str:
+    """Return the id of the incident of a round."""
+    return f"{session}.{number}"
+
+
+def found_round(floor: Floor, incident: str) -> tuple[Session, RoundRow] | None:
+    """Return the session and the round of an incident's id; ``None`` where there is none."""
+    name, _, number = incident.rpartition(".")
+    session = floor.session(name)
+    if session is None or not (number.isascii() and number.isdigit() and len(number) < 19):
+        return None
+    row = session.round_row(int(number))
+    return None if row is None else (session, row)
+
+
+async def incidents(
+    floor: Floor, cases: Cases, sought: Sought[RoundRow]
+) -> AsyncIterator[tuple[Key, IncidentRow]]:
+    """Yield the incidents among the rounds that are sought, the newest first.
+
+    Raises:
+        TechnicianError: what was read of the journals cannot be looked up.
+    """
+    async for placed in newest_first(floor.index, replace(sought, noticed=True)):
+        row = placed.row
+        case = cases.of(incident_id(row.session, row.round))
+        if is_incident(row, case):
+            session = floor.session(row.session)
+            assert session is not None
+            yield placed.key, incident_row(session, row, case)
+
+
+def is_incident(row: RoundRow, case: Case) -> bool:
+    """Tell whether somebody must look, or has looked, at a round."""
+    return bool(row.violations or row.reviews or row.decided or case.history)
+
+
+def incident_row(session: Session, row: RoundRow, case: Case) -> IncidentRow:
+    """Return a round as it stands in the queue."""
+    violations = () if row.result is None else row.result.violations
+    codes = tuple(dict.fromkeys(one.code for one in violations))
+    return IncidentRow(
+        id=incident_id(row.session, row.round),
+        session=row.session,
+        table=session.table or row.table,
+        round=row.round,
+        at=row.at,
+        state=_state(case, known_of(row)),
+        severity=_severity(codes, row),
+        codes=codes,
+        violations=row.violations,
+        reviews=row.reviews,
+        decided=row.decided,
+        by_hand=case.by_hand,
+        assignee=case.assignee,
+        comments=case.comments,
+        changed_at=case.changed_at,
+    )
+
+
+def known_of(row: RoundRow) -> int:
+    """Return how many mistakes and items a round has."""
+    return row.violations + row.reviews + row.decided
+
+
+def _state(case: Case, known: int) -> IncidentState:
+    if case.closed is not None and case.closed.known >= known:
+        return "closed"
+    return "open" if case.assignee is None else "assigned"
+
+
+def _severity(codes: tuple[str, ...], row: RoundRow) -> Severity:
+    if _HIGH.intersection(codes):
+        return "high"
+    if row.reviews or not _LOW.issuperset(codes):
+        return "medium"
+    return "low"

@@ -1,0 +1,105 @@
+"""What a journal says of its sensors over time, by the minute, and of the rules in force.
+
+Read when it is first asked for, some entries at a time, then only what is new; no journal is read
+twice. What rounds came to needs no reading: it stands in the index.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from models.events import (
+    CameraFault,
+    CardSighted,
+    Observation,
+    PlateRead,
+    ReaderFault,
+    RulesStated,
+    ShoeCardRead,
+)
+from models.judgements import AnyEvent
+from server.readmodel.session import Session
+from stream.journal import Place, UnknownEvent, read_between, read_on
+
+MINUTE_NS: Final = 60_000_000_000
+AT_ONCE: Final = 20_000
+"""So many entries are read for one who asks, in about a second; the next goes on from there."""
+_PIECE: Final = 2000
+_RULES_WITHIN: Final = 200
+"""Rules are stated as a table starts, among the first entries of its journal."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """One journal's figures so far."""
+
+    place: Place = field(default_factory=Place)
+    readings: Counter[tuple[int, str]] = field(default_factory=Counter)
+    """What a source read, by minute and source."""
+    errors: Counter[tuple[int, str]] = field(default_factory=Counter)
+    """What it could not read, and its faults."""
+    last_at: int = 0
+
+    def take(self, events: Iterable[AnyEvent | UnknownEvent]) -> None:
+        """Take in the next entries."""
+        for event in events:
+            if not isinstance(event, UnknownEvent):
+                self.last_at = max(self.last_at, event.at or 0)
+                if isinstance(event, Observation):
+                    self._observed(event)
+
+    def _observed(self, event: Observation) -> None:
+        key = ((event.at or self.last_at) // MINUTE_NS * MINUTE_NS, event.source)
+        match event:
+            case ShoeCardRead():
+                self.readings[key] += 1
+                self.errors[key] += event.card is None
+            case CardSighted(face="up", change="new"):
+                self.readings[key] += 1
+                self.errors[key] += event.card is None
+            case PlateRead():
+                self.readings[key] += 1
+            case ReaderFault() | CameraFault():
+                self.errors[key] += 1
+
+
+class Tallies:
+    """The figures of every journal, each read on when it is asked for."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Tally] = {}
+        self._stated: dict[str, RulesStated] = {}
+        self._turn = asyncio.Lock()
+
+    async def of(self, session: Session, at_most: int) -> tuple[Tally, int]:
+        """Return a journal's figures, and how many entries of it were read for that.
+
+        At most ``at_most`` are read, a piece more or less; what is left is for the next to ask.
+
+        Raises:
+            TechnicianError: it cannot be read.
+        """
+        async with self._turn:
+            tally = self._kept.setdefault(session.name, Tally())
+            begun = tally.place.seq
+            while tally.place.seq < session.place.seq and tally.place.seq - begun < at_most:
+                events, place = await asyncio.to_thread(read_on, session.path, tally.place, _PIECE)
+                tally.take(events)
+                tally.place = place
+            return tally, tally.place.seq - begun
+
+    async def stated(self, session: Session) -> RulesStated | None:
+        """Return the rules that a journal states; ``None`` where it states none.
+
+        Raises:
+            TechnicianError: it cannot be read.
+        """
+        if session.name not in self._stated:
+            events = await asyncio.to_thread(read_between, session.path, 0, _RULES_WITHIN)
+            found = next((event for event in events if isinstance(event, RulesStated)), None)
+            if found is None:
+                return None
+            self._stated[session.name] = found
+        return self._stated[session.name]

@@ -1,0 +1,452 @@
+"""Accounts, sessions, second factors, tokens and lockout in one SQLite file, used by one thread.
+
+A password is kept as its Argon2id hash. Of a session and a token only the SHA-256 is kept: they
+are 256 random bits, so nothing slower is needed.
+"""
+
+import hmac
+import secrets
+import sqlite3
+from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, Literal, Self, TypeAlias
+
+import msgspec
+from argon2 import PasswordHasher
+
+from models.errors import OperatorError
+from server.service.access.passwords import PasswordRules, Passwords, PasswordState, is_right
+from server.service.access.people import RIGHTS, Person, Right, Role
+from server.service.access.second_factor import Enrolment, Recovery, SecondFactors
+from server.service.access.tokens import Token, Tokens, digest_of
+from stream.clock import Clock
+
+MINUTE_NS: Final = 60_000_000_000
+TRIES: Final = 5
+LOCKED_NS: Final = 15 * MINUTE_NS
+IDLE_NS: Final = 30 * MINUTE_NS
+SESSION_NS: Final = 12 * 60 * MINUTE_NS
+
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS accounts (name TEXT PRIMARY KEY, role TEXT NOT NULL,
+    password TEXT NOT NULL, active INTEGER NOT NULL, made_ns INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS sessions (digest BLOB PRIMARY KEY, name TEXT NOT NULL,
+    csrf BLOB NOT NULL, made_ns INTEGER NOT NULL, seen_ns INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS account_tables (name TEXT NOT NULL, tab TEXT NOT NULL,
+    PRIMARY KEY (name, tab));
+CREATE TABLE IF NOT EXISTS tries (name TEXT PRIMARY KEY, failed INTEGER NOT NULL,
+    last_ns INTEGER NOT NULL);
+"""
+
+
+FactorState: TypeAlias = Literal["off", "on", "due"]
+"""``due``: the account's role asks for a second factor, and it has none yet."""
+
+
+class Account(msgspec.Struct, frozen=True):
+    """A person's account, without its secrets."""
+
+    name: str
+    role: Role
+    active: bool
+    made_ns: int
+    second_factor: FactorState
+    password: PasswordState = "own"
+    tokens: int = 0
+    tables: tuple[str, ...] = ()
+    """The tables that it sees; where none is named, all."""
+
+
+class SignedIn(msgspec.Struct, frozen=True):
+    """A session that began, as its page is told: the cookie's secret is not among it."""
+
+    name: str
+    role: Role
+    csrf: str
+    second_factor: FactorState
+    """While it is ``due`` nothing can be done but to enrol one."""
+    password: PasswordState
+    """While it is ``due`` nothing can be done but to change it."""
+
+
+class Begun(msgspec.Struct, frozen=True):
+    """A session with its cookie's secret. Both are told once."""
+
+    session: str
+    shown: SignedIn
+
+
+class LockedOut(OperatorError):
+    """Too many wrong passwords for this name."""
+
+    def __init__(self, left_ns: int) -> None:
+        super().__init__(
+            "too many wrong passwords", where="sign-in", way_out="Wait, or ask an administrator"
+        )
+        self.left_ns = left_ns
+
+
+class CodeDue(OperatorError):
+    """The password is right, and the account asks for a code too."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "a code is asked for",
+            where="sign-in",
+            way_out="Send the code of your authenticator, or a recovery code",
+        )
+
+
+class Accounts:
+    """The store. Every method may touch the disk.
+
+    ``guarded_roles`` are those that must have a second factor: until it is there such an account
+    may do nothing but enrol it.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        clock: Clock,
+        hasher: PasswordHasher,
+        guarded_roles: Collection[Role] = (),
+        rules: PasswordRules | None = None,
+    ) -> None:
+        self._connection = sqlite3.connect(path, isolation_level=None)
+        self._connection.executescript(_SCHEMA)
+        self._clock, self._hasher = clock, hasher
+        self._factors = SecondFactors(self._connection, clock)
+        self._passwords = Passwords(self._connection, clock, hasher, rules or PasswordRules())
+        self._tokens = Tokens(self._connection, clock)
+        self._guarded_roles = frozenset(guarded_roles)
+        self._nobody = hasher.hash(secrets.token_urlsafe())
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        clock: Clock,
+        hasher: PasswordHasher,
+        guarded_roles: Collection[Role] = (),
+        rules: PasswordRules | None = None,
+    ) -> Self:
+        """Open the store, or make it, readable by this user alone."""
+        path.touch(mode=0o600)
+        return cls(str(path), clock, hasher, guarded_roles, rules)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    # --- accounts -------------------------------------------------------------------------
+
+    def all(self) -> tuple[Account, ...]:
+        """Return every account by name."""
+        rows = self._connection.execute(
+            "SELECT name, role, active, made_ns FROM accounts ORDER BY name"
+        )
+        return tuple(
+            self._complete(Account(name, Role(role), bool(active), made, "off"))
+            for name, role, active, made in rows.fetchall()
+        )
+
+    def _complete(self, account: Account) -> Account:
+        return msgspec.structs.replace(
+            account,
+            second_factor=self._factor(account.name, account.role),
+            password=self._passwords.state(account.name),
+            tokens=len(self._tokens.of(account.name)),
+            tables=self._tables(account.name),
+        )
+
+    def _tables(self, name: str) -> tuple[str, ...]:
+        query = "SELECT tab FROM account_tables WHERE name = ? ORDER BY tab"
+        return tuple(row[0] for row in self._connection.execute(query, (name,)))
+
+    def _limit(self, name: str, tables: Collection[str]) -> None:
+        self._connection.execute("DELETE FROM account_tables WHERE name = ?", (name,))
+        self._connection.executemany(
+            "INSERT INTO account_tables VALUES (?, ?)", [(name, one) for one in set(tables)]
+        )
+
+    def _factor(self, name: str, role: Role) -> FactorState:
+        if self._factors.is_on(name):
+            return "on"
+        return "due" if role in self._guarded_roles else "off"
+
+    def add(
+        self,
+        name: str,
+        role: Role,
+        password: str,
+        *,
+        is_first: bool = False,
+        tables: Collection[str] = (),
+    ) -> Account:
+        """Make an account. A first password, set by somebody else, must be changed.
+
+        It sees ``tables``, or all where none is named.
+
+        Raises:
+            OperatorError: the name is taken, or the password too easily guessed.
+        """
+        self._passwords.check(name, password)
+        account = Account(name, role, True, self._clock.now_ns(), "off")
+        try:
+            self._connection.execute(
+                "INSERT INTO accounts VALUES (?, ?, ?, 1, ?)",
+                (name, role, self._hasher.hash(password), account.made_ns),
+            )
+        except sqlite3.IntegrityError as taken:
+            raise OperatorError(
+                f"there is an account {name!r} already", where="accounts", way_out="Take another"
+            ) from taken
+        self._passwords.keep(name, None, is_first=is_first)
+        self._limit(name, tables)
+        return self._complete(account)
+
+    def change(
+        self,
+        name: str,
+        *,
+        role: Role | None = None,
+        active: bool | None = None,
+        password: str | None = None,
+        is_first: bool = False,
+        keep_tokens: bool = False,
+        tables: Collection[str] | None = None,
+    ) -> Account | None:
+        """Change an account and end its sessions; ``None`` where there is none of that name.
+
+        A new password ends its tokens too, unless ``keep_tokens``; so does closing it. A first
+        password, set by somebody else, must be changed.
+
+        Raises:
+            OperatorError: nobody would be left to keep the accounts, or the password is too
+                easily guessed or was used before.
+        """
+        account = self._account(name)
+        if account is None:
+            return None
+        changed = msgspec.structs.replace(
+            account,
+            role=account.role if role is None else role,
+            active=account.active if active is None else active,
+        )
+        self._check_keeper(changed)
+        if password is not None:
+            self._passwords.check(name, password)
+        self._connection.execute(
+            "UPDATE accounts SET role = ?, active = ? WHERE name = ?",
+            (changed.role, changed.active, name),
+        )
+        if password is not None:
+            self._replace_password(name, password, is_first=is_first)
+        if tables is not None:
+            self._limit(name, tables)
+        if (password is not None and not keep_tokens) or not changed.active:
+            self._tokens.drop_all(name)
+        self._connection.execute("DELETE FROM sessions WHERE name = ?", (name,))
+        return self._complete(changed)
+
+    def _replace_password(self, name: str, password: str, *, is_first: bool) -> None:
+        query = "SELECT password FROM accounts WHERE name = ?"
+        (former,) = self._connection.execute(query, (name,)).fetchone()
+        self._connection.execute(
+            "UPDATE accounts SET password = ? WHERE name = ?", (self._hasher.hash(password), name)
+        )
+        self._passwords.keep(name, former, is_first=is_first)
+        self._connection.execute("DELETE FROM tries WHERE name = ?", (name,))
+
+    def _check_keeper(self, changed: Account) -> None:
+        left = [one for one in self.all() if one.name != changed.name] + [changed]
+        if not any(one.active and one.role is Role.ADMIN for one in left):
+            raise OperatorError(
+                "no active administrator would be left",
+                where=f"account {changed.name!r}",
+                way_out="Make another administrator first",
+            )
+
+    def _account(self, name: str) -> Account | None:
+        return next((one for one in self.all() if one.name == name), None)
+
+    # --- sessions -------------------------------------------------------------------------
+
+    def sign_in(self, name: str, password: str, code: str | None = None) -> Begun | None:
+        """Begin a session; ``None`` where something is wrong, what of it is not told.
+
+        Args:
+            name: whose.
+            password: the password.
+            code: of the authenticator, or a recovery code; for an account without a second
+                factor it is passed over.
+
+        Raises:
+            LockedOut: after five wrong passwords or codes, for fifteen minutes, whether or not
+                there is such an account.
+            CodeDue: the password is right, and a code is asked for.
+        """
+        now_ns = self._clock.now_ns()
+        failed = self._failed(name, now_ns)
+        is_right = self._is_right(name, password)
+        if is_right and self._factors.is_on(name):
+            if code is None:
+                raise CodeDue
+            is_right = self._factors.is_right(name, code)
+        self._count(name, failed, now_ns, is_right=is_right)
+        return self._begin(name, now_ns) if is_right else None
+
+    def is_password(self, name: str, password: str) -> bool:
+        """Tell whether it is the password of that active account; a wrong one counts.
+
+        Raises:
+            LockedOut: as :meth:`sign_in`.
+        """
+        now_ns = self._clock.now_ns()
+        failed = self._failed(name, now_ns)
+        is_right = self._is_right(name, password)
+        self._count(name, failed, now_ns, is_right=is_right)
+        return is_right
+
+    def _count(self, name: str, failed: int, now_ns: int, *, is_right: bool) -> None:
+        if is_right:
+            self._connection.execute("DELETE FROM tries WHERE name = ?", (name,))
+        else:
+            self._connection.execute(
+                "INSERT OR REPLACE INTO tries VALUES (?, ?, ?)", (name, failed + 1, now_ns)
+            )
+
+    def _failed(self, name: str, now_ns: int) -> int:
+        self._connection.execute("DELETE FROM tries WHERE last_ns < ?", (now_ns - LOCKED_NS,))
+        query = "SELECT failed, last_ns FROM tries WHERE name = ?"
+        failed, last_ns = self._connection.execute(query, (name,)).fetchone() or (0, 0)
+        if failed >= TRIES:
+            raise LockedOut(last_ns + LOCKED_NS - now_ns)
+        return int(failed)
+
+    def _is_right(self, name: str, password: str) -> bool:
+        """An unknown name costs as much time as a known one."""
+        query = "SELECT password FROM accounts WHERE name = ? AND active"
+        row = self._connection.execute(query, (name,)).fetchone()
+        hashed = self._nobody if row is None else row[0]
+        return is_right(self._hasher, hashed, password) and row is not None
+
+    def _begin(self, name: str, now_ns: int) -> Begun:
+        account = self._account(name)
+        assert account is not None
+        session, csrf = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
+        ended_ns = (now_ns - SESSION_NS, now_ns - IDLE_NS)
+        self._connection.execute("DELETE FROM sessions WHERE made_ns < ? OR seen_ns < ?", ended_ns)
+        self._connection.execute(
+            "INSERT INTO sessions VALUES (?, ?, ?, ?, ?)",
+            (digest_of(session), name, digest_of(csrf), now_ns, now_ns),
+        )
+        shown = SignedIn(name, account.role, csrf, account.second_factor, account.password)
+        return Begun(session, shown)
+
+    def by_session(self, session: str, csrf: str | None) -> tuple[Person, bool] | None:
+        """Return whose session it is, and whether ``csrf`` is its own; ``None`` if it is over."""
+        now_ns = self._clock.now_ns()
+        row = self._connection.execute(
+            "SELECT name, csrf FROM sessions WHERE digest = ? AND made_ns > ? AND seen_ns > ?",
+            (digest_of(session), now_ns - SESSION_NS, now_ns - IDLE_NS),
+        ).fetchone()
+        account = None if row is None else self._account(row[0])
+        if account is None or not account.active:
+            return None
+        with suppress(sqlite3.OperationalError):  # on a full disk it ends sooner, no more
+            self._connection.execute(
+                "UPDATE sessions SET seen_ns = ? WHERE digest = ?", (now_ns, digest_of(session))
+            )
+        own = csrf is not None and hmac.compare_digest(row[1], digest_of(csrf))
+        return _person(account, _rights(account), "session"), own
+
+    def sign_out(self, session: str) -> None:
+        """End a session."""
+        self._connection.execute("DELETE FROM sessions WHERE digest = ?", (digest_of(session),))
+
+    # --- second factors -------------------------------------------------------------------
+
+    def standing(self, name: str) -> tuple[FactorState, PasswordState]:
+        """Tell how it stands with an account's second factor and password."""
+        account = self._account(name)
+        return ("off", "own") if account is None else (account.second_factor, account.password)
+
+    def begin_factor(self, name: str, password: str) -> Enrolment | None:
+        """Make a secret for an authenticator; ``None`` where the password is wrong.
+
+        Raises:
+            LockedOut: as :meth:`sign_in`.
+            OperatorError: the account has a second factor already.
+        """
+        if not self.is_password(name, password):
+            return None
+        if self._factors.is_on(name):
+            raise OperatorError(
+                "there is a second factor already", where=name, way_out="Drop it first"
+            )
+        return self._factors.begin(name)
+
+    def confirm_factor(self, name: str, code: str) -> Recovery | None:
+        """Turn the second factor on; ``None`` where the code is not of the secret just made."""
+        return None if self._factors.is_on(name) else self._factors.confirm(name, code)
+
+    def drop_own_factor(self, name: str, password: str, code: str) -> bool | None:
+        """Turn one's own second factor off, with its code; ``None`` where something is wrong.
+
+        Raises:
+            LockedOut: as :meth:`sign_in`.
+        """
+        now_ns = self._clock.now_ns()
+        failed = self._failed(name, now_ns)
+        is_on = self._factors.is_on(name)
+        right = self._is_right(name, password)
+        right = right and (not is_on or self._factors.is_right(name, code))
+        self._count(name, failed, now_ns, is_right=right)
+        return self.drop_factor(name) if right else None
+
+    def drop_factor(self, name: str) -> bool:
+        """Turn a second factor off and end the account's sessions; tell whether there was one."""
+        was_on = self._factors.is_on(name)
+        self._factors.drop(name)
+        self._connection.execute("DELETE FROM sessions WHERE name = ?", (name,))
+        return was_on
+
+    # --- tokens ---------------------------------------------------------------------------
+
+    def add_token(
+        self, name: str, label: str, scopes: Collection[Right], lasts_ns: int, made_by: str = ""
+    ) -> tuple[Token, str]:
+        """Make a token; its secret is told once. It ends with the token ``made_by``."""
+        return self._tokens.add(name, label, scopes, lasts_ns, made_by)
+
+    def tokens(self, name: str) -> tuple[Token, ...]:
+        """Return a person's tokens, oldest first."""
+        return self._tokens.of(name)
+
+    def by_token(self, secret: str) -> Person | None:
+        """Return whose token it is, with the rights that token and account share."""
+        found = self._tokens.find(secret)
+        if found is None:
+            return None
+        key, name, scopes = found
+        account = self._account(name)
+        if account is None or not account.active:
+            return None
+        return _person(account, _rights(account) & scopes, f"token:{key}")
+
+    def drop_token(self, name: str, key: str) -> bool:
+        """Take back a person's token and those it made; tell whether there was one."""
+        return self._tokens.drop(name, key)
+
+
+def _person(account: Account, rights: frozenset[Right], by: str) -> Person:
+    tables = frozenset(account.tables) if account.tables else None
+    return Person(account.name, account.role, rights, by, tables)
+
+
+def _rights(account: Account) -> frozenset[Right]:
+    rights = RIGHTS[account.role]
+    is_due = "due" in {account.second_factor, account.password}
+    return rights & {Right.KEEP_SELF} if is_due else rights

@@ -1,0 +1,1 @@
+"""Pictures and papers of a round."""

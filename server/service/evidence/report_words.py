@@ -1,0 +1,44 @@
+"""How a report writes times, amounts and places."""
+
+from dataclasses import dataclass
+
+from models.money import Cents
+from server.house.formatting import Formats
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How a report writes times and amounts."""
+
+    formats: Formats
+    currency: str
+
+    def moment(self, at_ns: int | None) -> str:
+        """Write an instant in the house's zone; a report never leaves one empty."""
+        return self.formats.moment(at_ns) if at_ns else "not known"
+
+    def fine(self, at_ns: int) -> str:
+        """Write an instant to the millisecond."""
+        return self.formats.moment(at_ns, fine=True)
+
+    def amount(self, minor: Cents) -> str:
+        """Write an amount; the report says of which currency."""
+        return self.formats.amount(minor, self.currency)
+
+    def signed(self, minor: Cents | None) -> str:
+        """Write a gain or loss."""
+        return self.formats.signed(minor, self.currency)
+
+    def about(self, at_ns: int) -> tuple[tuple[str, str], ...]:
+        """Say in which zone and currency the report is written."""
+        return (
+            ("Times", f"of the house: {self.formats.zone(at_ns)}"),
+            ("Amounts", f"in {self.currency}"),
+        )
+
+
+def place(spot: int | None, hand: int | None) -> str:
+    """Name where something happened."""
+    if spot is None:
+        return "dealer"
+    return f"spot {spot}" if not hand else f"spot {spot}, hand {hand}"

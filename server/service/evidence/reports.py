@@ -1,0 +1,387 @@
+"""What the reports of a session and of an incident say. Pure: from answers to a document."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from models.cards import Card
+from models.judgements import HandResult, RoundResult, SpotResult
+from server.house.citations import Book, deciding, passages, settled_by, wording
+from server.house.formatting import Formats
+from server.house.rules_in_force import name_of
+from server.house.wording import cards_text, counted
+from server.readmodel.cases import (
+    AnyCaseEvent,
+    CaseAssigned,
+    CaseClosed,
+    CaseCommented,
+    CaseOpened,
+    CaseReopened,
+    DecisionApproved,
+    DecisionDeclined,
+    DecisionProposed,
+)
+from server.readmodel.incidents import IncidentRow, IncidentView
+from server.readmodel.views import (
+    LedgerRow,
+    PaymentRow,
+    ReviewRow,
+    RoundRow,
+    SessionView,
+    ViolationRow,
+)
+from server.report.document import (
+    Block,
+    Document,
+    Pairs,
+    Quote,
+    Section,
+    Table,
+    Text,
+)
+from server.service.evidence.report_pictures import seen
+from server.service.evidence.report_words import Words, place
+from server.service.evidence.round_pictures import RoundEvidence
+
+NOTHING: Final = Text("Nothing.", "quiet")
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Who asked for a report, when, and how their house writes times and amounts."""
+
+    by: str
+    at: int
+    formats: Formats
+
+
+@dataclass(frozen=True, slots=True)
+class SessionMatter:
+    """All that a session's report tells, as whoever asked may see it. Lists are newest first."""
+
+    session: SessionView
+    rulebook: str
+    rounds: Sequence[RoundRow]
+    violations: Sequence[ViolationRow]
+    reviews: Sequence[ReviewRow]
+    incidents: Sequence[tuple[IncidentRow, Sequence[AnyCaseEvent]]]
+    currency: str
+
+
+@dataclass(frozen=True, slots=True)
+class IncidentMatter:
+    """All that an incident's report tells, as whoever asked may see it."""
+
+    view: IncidentView
+    session: SessionView
+    book: Book | None
+    payments: Sequence[PaymentRow]
+    ledger: Sequence[LedgerRow]
+    evidence: RoundEvidence
+    currency: str
+
+
+def session_report(matter: SessionMatter, made: Made) -> Document:
+    """Return the report of a session."""
+    view, words = matter.session, Words(made.formats, matter.currency)
+    day = made.formats.day(view.started_at) if view.started_at else "day not known"
+    title = f"Session report: table {view.table or '?'}, {day}"
+    return Document(
+        title=title,
+        verdict=_session_verdict(matter),
+        sections=(
+            Section("The session", (_about_session(matter, made, words),)),
+            Section("Mistakes", (_violation_table(matter.violations, words),)),
+            Section("Left to a person", _review_blocks(matter.reviews, words)),
+            Section("Incidents", (_incident_table(matter.incidents),)),
+            Section("Rounds", (_round_table(matter.rounds, words),)),
+        ),
+        foot=_foot(view, made),
+        made_ns=made.at,
+    )
+
+
+def incident_report(matter: IncidentMatter, made: Made) -> Document:
+    """Return the report of an incident."""
+    row, view = matter.view.incident, matter.view
+    words = Words(made.formats, matter.currency)
+    return Document(
+        title=f"Incident report: table {row.table}, round {row.round}",
+        verdict=_incident_verdict(matter),
+        sections=(
+            Section("The round", (_about_round(matter, words),)),
+            Section("Due and paid", _hands(view.round.result, matter.payments, words)),
+            Section("Mistakes", tuple(_mistakes(view, matter.book, words)) or (NOTHING,)),
+            Section("Left to a person", _review_blocks(view.reviews, words)),
+            Section("What the camera saw", tuple(seen(matter.evidence, words))),
+            Section("What people did", (_history_table(view.history, words),)),
+            Section("Ledger", (_ledger_table(matter.ledger, words),)),
+        ),
+        foot=_foot(matter.session, made),
+        made_ns=made.at,
+    )
+
+
+# --- what it comes to ---------------------------------------------------------------------
+
+
+def _session_verdict(matter: SessionMatter) -> str:
+    open_items = sum(one.decided is None for one in matter.reviews)
+    parts = [
+        counted(len(matter.rounds), "round"),
+        counted(len(matter.violations), "mistake") + " found",
+        f"{counted(open_items, 'item')} open" if open_items else "nothing open",
+    ]
+    return ", ".join(parts) + "."
+
+
+def _incident_verdict(matter: IncidentMatter) -> str:
+    row = matter.view.incident
+    parts = [f"{row.severity.capitalize()} severity", row.state]
+    parts += [code.replace("_", " ") for code in row.codes]
+    if row.reviews:
+        parts.append(f"{counted(row.reviews, 'item')} open")
+    return ", ".join(parts) + "."
+
+
+def _about_session(matter: SessionMatter, made: Made, words: Words) -> Pairs:
+    view = matter.session
+    final = [row for row in matter.rounds if row.status == "final"]
+    return Pairs(
+        (
+            ("Table", view.table or "?"),
+            ("Session", view.session),
+            ("From", words.moment(view.started_at)),
+            ("To", words.moment(view.last_at)),
+            ("Rulebook", matter.rulebook),
+            (
+                "House, final rounds",
+                f"{words.signed(sum(row.net or 0 for row in final))} {words.currency}",
+            ),
+            ("Rounds final", f"{len(final)} of {len(matter.rounds)}"),
+            ("Journal", f"{counted(view.last_seq, 'entry', 'entries')}, head {view.head}"),
+            ("Made", f"{words.moment(made.at)} for {made.by}"),
+            *words.about(view.started_at or made.at),
+        )
+    )
+
+
+def _about_round(matter: IncidentMatter, words: Words) -> Pairs:
+    row, view = matter.view.round, matter.session
+    book = "not known" if matter.book is None else _named(matter.book)
+    return Pairs(
+        (
+            ("Table", row.table),
+            ("Session", row.session),
+            ("Opened", words.moment(row.at)),
+            ("Closed", words.moment(row.closed_at)),
+            ("Status", row.status),
+            ("House", f"{words.signed(row.net)} {words.currency}"),
+            ("Rulebook", book),
+            *words.about(row.at),
+            ("Entries", f"{row.seq} to {row.last_seq} of the session's journal"),
+            ("Journal", f"{counted(view.last_seq, 'entry', 'entries')}, head {view.head}"),
+        )
+    )
+
+
+def _named(book: Book) -> str:
+    return f"{name_of(book.rules).text}: {book.cited.title}"
+
+
+# --- lists --------------------------------------------------------------------------------
+
+
+def _violation_table(rows: Iterable[ViolationRow], words: Words) -> Block:
+    cells = [
+        (str(row.round), words.moment(row.at), place(row.spot, row.hand), row.code, row.detail)
+        for row in reversed(list(rows))
+    ]
+    return Table(("#Round", "When", "Where", "Mistake", "What"), tuple(cells)) if cells else NOTHING
+
+
+def _review_blocks(rows: Iterable[ReviewRow], words: Words) -> tuple[Block, ...]:
+    cells = [
+        (str(row.round), str(row.item), row.what, " or ".join(row.candidates), _decided(row, words))
+        for row in sorted(rows, key=lambda row: (row.round, row.item))
+    ]
+    if not cells:
+        return (NOTHING,)
+    return (Table(("#Round", "#Item", "What", "Candidates", "Decided"), tuple(cells)),)
+
+
+def _decided(row: ReviewRow, words: Words) -> str:
+    if row.decided is None:
+        return "open"
+    one = row.decided
+    said = [one.decision, str(one.choice or ""), one.reason]
+    choice = " ".join(word for word in said if word)
+    return f"{choice}; {one.person}, {words.moment(one.at)}, entry {one.seq}"
+
+
+def _incident_table(rows: Iterable[tuple[IncidentRow, Sequence[AnyCaseEvent]]]) -> Block:
+    cells = [
+        (str(row.round), row.severity, row.state, row.assignee or "", _why_closed(history))
+        for row, history in reversed(list(rows))
+    ]
+    headings = ("#Round", "Severity", "State", "Assigned to", "Closed because")
+    return Table(headings, tuple(cells)) if cells else NOTHING
+
+
+def _why_closed(history: Iterable[AnyCaseEvent]) -> str:
+    reasons = [one.reason for one in history if isinstance(one, CaseClosed)]
+    return reasons[-1] if reasons else ""
+
+
+def _round_table(rows: Iterable[RoundRow], words: Words) -> Block:
+    cells = [
+        (
+            str(row.round),
+            words.moment(row.at),
+            row.status,
+            words.signed(row.net),
+            str(row.violations),
+            str(row.reviews),
+        )
+        for row in reversed(list(rows))
+    ]
+    headings = ("#Round", "Opened", "Status", "#House", "#Mistakes", "#Open")
+    return Table(headings, tuple(cells)) if cells else NOTHING
+
+
+def _history_table(history: Iterable[AnyCaseEvent], words: Words) -> Block:
+    cells = [(words.moment(one.at), one.person, _deed(one)) for one in history]
+    return Table(("When", "Who", "What"), tuple(cells)) if cells else NOTHING
+
+
+def _deed(event: AnyCaseEvent) -> str:
+    match event:
+        case DecisionProposed() | DecisionApproved() | DecisionDeclined():
+            return _decision_deed(event)
+        case CaseOpened():
+            return f"opened it: {event.text}"
+        case CaseAssigned():
+            return f"gave it to {event.to}" if event.to else "took it back from whoever had it"
+        case CaseCommented():
+            return event.text
+        case CaseClosed() | CaseReopened():
+            done = "closed it" if isinstance(event, CaseClosed) else "opened it again"
+            return f"{done}: {event.reason}"
+
+
+def _decision_deed(event: DecisionProposed | DecisionApproved | DecisionDeclined) -> str:
+    match event:
+        case DecisionProposed():
+            return f"proposed for item {event.item}: {event.decision}. {event.reason}".strip()
+        case DecisionApproved():
+            return f"agreed with {event.proposed_by} on item {event.item}, entry {event.entry}"
+        case DecisionDeclined():
+            return f"declined what {event.proposed_by} proposed for item {event.item}"
+
+
+def _ledger_table(rows: Iterable[LedgerRow], words: Words) -> Block:
+    cells = [
+        (str(row.seq), row.account, row.memo, words.signed(row.amount))
+        for row in reversed(list(rows))
+    ]
+    return Table(("#Entry", "Account", "For", "#Amount"), tuple(cells)) if cells else NOTHING
+
+
+# --- a round ------------------------------------------------------------------------------
+
+
+def _hands(
+    result: RoundResult | None, payments: Iterable[PaymentRow], words: Words
+) -> tuple[Block, ...]:
+    if result is None:
+        return (Text("The round is not settled yet.", "doubt"),)
+    paid = _paid(payments)
+    dealer = result.dealer
+    points = "" if dealer.total is None else f"{'soft ' if dealer.soft else ''}{dealer.total} "
+    said = f"{points}{dealer.outcome.replace('_', ' ')}"
+    rows: list[tuple[str, ...]] = [
+        ("dealer", _cards(dealer.cards, dealer.burned), "", said, "", "")
+    ]
+    for spot in result.spots:
+        rows += [_hand(spot, hand, paid, words) for hand in spot.hands]
+        rows += _insurance(spot, paid, words)
+    headings = ("Spot", "Cards", "#Stake", "Outcome", "#Due", "#Paid")
+    gain = f"The house's gain: {words.signed(result.net)} {words.currency}."
+    total = Text(f"{gain} Each hand's amounts are the player's gain.", "quiet")
+    return (Table(headings, tuple(rows)), total)
+
+
+def _hand(
+    spot: SpotResult,
+    hand: HandResult,
+    paid: Mapping[tuple[int, int, str], int],
+    words: Words,
+) -> tuple[str, ...]:
+    name = str(spot.spot) if len(spot.hands) == 1 else f"{spot.spot}, hand {hand.hand}"
+    found = paid.get((spot.spot, hand.hand, "main"))
+    return (
+        name,
+        _cards(hand.cards, hand.burned),
+        words.amount(hand.stake),
+        f"{hand.outcome} ({', '.join(hand.clauses)})" if hand.clauses else hand.outcome,
+        words.signed(hand.net),
+        "not seen" if found is None else words.signed(found),
+    )
+
+
+def _insurance(
+    spot: SpotResult, paid: Mapping[tuple[int, int, str], int], words: Words
+) -> list[tuple[str, ...]]:
+    if spot.insurance is None:
+        return []
+    found = paid.get((spot.spot, 0, "insurance"))
+    stake, due = words.amount(spot.insurance.stake), words.signed(spot.insurance.net)
+    seen = "not seen" if found is None else words.signed(found)
+    return [(str(spot.spot), "", stake, "insurance", due, seen)]
+
+
+def _paid(payments: Iterable[PaymentRow]) -> dict[tuple[int, int, str], int]:
+    found: dict[tuple[int, int, str], int] = {}
+    for row in payments:
+        key = (row.spot, row.hand, row.kind)
+        found[key] = found.get(key, 0) + row.amount
+    return found
+
+
+def _cards(cards: Sequence[Card | None], burned: Sequence[Card | None]) -> str:
+    aside = f" (not counted: {cards_text(burned)})" if burned else ""
+    return cards_text(cards) + aside
+
+
+def _mistakes(view: IncidentView, book: Book | None, words: Words) -> Iterable[Block]:
+    for row in view.violations:
+        where = place(row.spot, row.hand)
+        yield Text(f"{row.code}, {where}, entry {row.seq}, {words.fine(row.at)}", "bad")
+        yield Text(row.detail)
+        if book is None:
+            yield Text(f"{row.clause}: {wording(row.clause)}", "quiet")
+        else:
+            yield from _verdict(row, view.round.result, book)
+
+
+def _verdict(row: ViolationRow, result: RoundResult | None, book: Book) -> Iterable[Block]:
+    """Quote what a mistake breaks, what was due by which clause, and how it is settled."""
+    yield Text(f"{row.clause}: {wording(row.clause)}", "quiet")
+    for one in passages(book, row.clause, row.code, row.detail):
+        yield Quote(one.says, one.origin)
+    for clause in () if result is None else deciding(result, row.clause, row.spot, row.hand):
+        yield Text(f"Due by {clause}: {wording(clause)}", "quiet")
+        for one in passages(book, clause):
+            yield Quote(one.says, one.origin)
+    after = settled_by(book, row.code)
+    if after is not None:
+        yield Text("How it is settled:", "quiet")
+        yield Quote(after.says, after.origin)
+
+
+def _foot(view: SessionView, made: Made) -> str:
+    return (
+        f"Made by Pitwatch for {made.by}, {made.formats.moment(made.at)}, from journal "
+        f"{view.session} up to entry {view.last_seq}, hash {view.head}. This file is signed: "
+        "pitwatch report verify proves it unchanged, pitwatch journal verify the journal."
+    )

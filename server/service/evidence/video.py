@@ -1,0 +1,298 @@
+"""Recordings found beside the journals, and the pictures and clips of a session out of them."""
+
+import asyncio
+import math
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Generic, TypeAlias, TypeVar
+
+import av
+import numpy as np
+from numpy.typing import NDArray
+
+from devices.cameras.footage import Footage
+from devices.cameras.frame import Frame
+from models.errors import PitwatchError, TechnicianError
+from models.events import CardSighted, ForeignCardSighted
+from models.layout import CARD_HEIGHT_MM, CARD_WIDTH_MM, TableLayout
+from models.session import CameraRecord
+from models.session import Session as Description
+from server.archive.clips import Clips
+from server.service.evidence.footage import CameraView, ClipView, Lens
+from stream.clock import elapsed_ns
+from stream.recording import SESSION_FILE, read_layout, video_files
+from vision.crops import in_surroundings, jpeg
+from vision.felt import Felt, Pose, locate
+
+FOUND_AGAIN_NS: Final = 5_000_000_000
+"""How old the list of recordings may be."""
+AT_ONCE: Final = 2
+"""How many videos are looked into at the same time: the tables' own work goes first."""
+CARD_WIDTH_PX: Final = 132
+WHOLE_WIDTH_PX: Final = 420
+"""A card with its surroundings is for people to decide by."""
+_MARK_MM: Final = 4.0
+"""How far outside a card's edge its mark lies, so that it hides nothing of it."""
+_AROUND: Final = 32
+"""Points of a circle."""
+_PLACES: Final = (SESSION_FILE, f"*/{SESSION_FILE}", f"recordings/*/{SESSION_FILE}")
+"""The last is where a table records beside its journal, as `pitwatch simulate --live` does."""
+_MARGIN_NS: Final = 1_000_000_000
+_LATEST_LOOK_NS: Final = 1_000_000_000
+
+Sighting: TypeAlias = CardSighted | ForeignCardSighted
+Cut: TypeAlias = Callable[[NDArray[np.uint8], Sighting], bytes]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A recording of the table, by the time asked for."""
+
+    clips: Clips
+    layout: TableLayout
+    folder: Path
+
+    @property
+    def description(self) -> Description:
+        """What its ``session.toml`` says."""
+        return self.clips.session
+
+
+class Kept(Generic[T]):
+    """The last few results of slow work, up to a size in all."""
+
+    def __init__(self, most_bytes: int, size_of: Callable[[T], int]) -> None:
+        self._most, self._size_of = most_bytes, size_of
+        self._values: OrderedDict[Hashable, T] = OrderedDict()
+        self._size = 0
+
+    async def get(self, key: Hashable, work: Callable[[], T], gate: asyncio.Semaphore) -> T:
+        """Return what is kept under ``key``, or do the work in a thread and keep what it gives."""
+        found = await self.one_of_many(key, lambda: {key: work()}, gate)
+        assert found is not None
+        return found
+
+    async def one_of_many(
+        self, key: Hashable, work: Callable[[], Mapping[Hashable, T]], gate: asyncio.Semaphore
+    ) -> T | None:
+        """Return what is kept under ``key``, or do work that gives it among others."""
+        if key not in self._values:
+            async with gate:
+                if key not in self._values:
+                    for name, made in (await asyncio.to_thread(work)).items():
+                        self._keep(name, made)
+        if key in self._values:
+            self._values.move_to_end(key)
+        return self._values.get(key)
+
+    def _keep(self, key: Hashable, made: T) -> None:
+        if key in self._values:
+            self._size -= self._size_of(self._values.pop(key))
+        self._values[key] = made
+        self._size += self._size_of(made)
+        while self._size > self._most and len(self._values) > 1:
+            _, gone = self._values.popitem(last=False)
+            self._size -= self._size_of(gone)
+
+
+class Recordings:
+    """The session folders in ``folder``, or in ``recordings`` there, found as they come and go.
+
+    Files are only read.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._found: tuple[Found, ...] = ()
+        self._stamps: dict[Path, tuple[int, Found | None]] = {}
+        self._looked_ns = -FOUND_AGAIN_NS
+
+    def of(self, table: str, at_ns: int, name: str) -> Found | None:
+        """Return the recording of a table that was running at a time.
+
+        Args:
+            table: the table's id.
+            at_ns: when.
+            name: the journal's; a folder of that name comes before others of the same table.
+        """
+        self._look()
+        begun = [
+            one
+            for one in self._found
+            if one.description.table == table and one.description.at <= at_ns
+        ]
+        return max(
+            begun, key=lambda one: (one.folder.name == name, one.description.at), default=None
+        )
+
+    def currencies(self) -> Mapping[str, str]:
+        """Return the currency of each table that was recorded, as its latest recording says."""
+        self._look()
+        latest = sorted(self._found, key=lambda one: one.description.at)
+        return {one.description.table: one.description.currency for one in latest}
+
+    def _look(self) -> None:
+        if elapsed_ns() - self._looked_ns < FOUND_AGAIN_NS:
+            return
+        self._looked_ns = elapsed_ns()
+        stamps = {}
+        for file in (file for place in _PLACES for file in self.folder.glob(place)):
+            stamp = file.stat().st_mtime_ns
+            known = self._stamps.get(file)
+            stamps[file] = known if known and known[0] == stamp else (stamp, _opened(file.parent))
+        self._stamps = stamps
+        self._found = tuple(one for _, one in stamps.values() if one is not None)
+
+
+def _opened(folder: Path) -> Found | None:
+    """Open a recording; one that is not sound is nobody's evidence, and shows nothing."""
+    try:
+        clips = Clips(folder)
+        return Found(clips, read_layout(folder / clips.session.layout), folder)
+    except PitwatchError:
+        return None
+
+
+def span_of(opened_ns: int, closed_ns: int | None, last_ns: int) -> tuple[int, int]:
+    """Return the time that a round's clip takes in, with a little before and after."""
+    return opened_ns - _MARGIN_NS, (last_ns if closed_ns is None else closed_ns) + _MARGIN_NS
+
+
+def camera_view(
+    found: Found, name: str, urls: tuple[str, str | None], clip: ClipView | None
+) -> CameraView:
+    """Return a camera as the console is told of it.
+
+    Args:
+        found: the recording.
+        name: the camera's.
+        urls: of its pictures, and of its video while it is recorded.
+        clip: the round's, where one is asked about.
+
+    Raises:
+        PitwatchError: its video cannot be read, or it fixes no felt.
+    """
+    record = next(one for one in found.description.cameras if one.name == name)
+    felt = locate(record.view, where=name)
+    width, height = _size_px(video_files(found.folder, record)[0])
+    return CameraView(
+        name=name,
+        width_px=width,
+        height_px=height,
+        flat_from_mm=tuple(tuple(map(float, row)) for row in felt.flat_from_mm),
+        lens=_lens(felt),
+        pictures=urls[0],
+        start_ns=found.description.at,
+        live=urls[1],
+        clip=clip,
+    )
+
+
+def card_pictures(found: Found, camera: str, sightings: Iterable[Sighting]) -> Mapping[int, bytes]:
+    """Return the piece of the picture that each sighting rests on, as JPEG, by its ``seq``.
+
+    The video is gone through once, so that a round's cards cost little more than one.
+    """
+    return _pieces(found, camera, sightings, _read_piece)
+
+
+def whole_cards(found: Found, camera: str, sightings: Iterable[Sighting]) -> Mapping[int, bytes]:
+    """Return each card whole, marked, with its surroundings, as JPEG by the sighting's ``seq``.
+
+    Raises:
+        InstallerError: the camera's description fixes no felt.
+    """
+    record = _record(found, camera)
+    if record is None:
+        return {}
+    felt = locate(record.view, where=camera)
+
+    def whole(image: NDArray[np.uint8], one: Sighting) -> bytes:
+        corners = [(float(x), float(y)) for x, y in felt.outline_px(mark_mm(one))]
+        return in_surroundings(image, corners, WHOLE_WIDTH_PX)
+
+    return _pieces(found, camera, sightings, whole)
+
+
+def mark_mm(one: Sighting) -> NDArray[np.float64]:
+    """Return a line around a card on the felt, ``(N, 2)``.
+
+    It goes along the card's edges; of a foreign card, whose angle nobody tells, around it.
+    """
+    if isinstance(one, CardSighted):
+        return Pose(one.x_mm, one.y_mm, one.angle_deg).outline_mm(_MARK_MM)
+    radius_mm = math.hypot(CARD_WIDTH_MM, CARD_HEIGHT_MM) / 2 + _MARK_MM
+    turns = np.linspace(0, 2 * np.pi, _AROUND, endpoint=False)
+    middle = np.array((one.x_mm, one.y_mm))
+    return middle + radius_mm * np.stack((np.cos(turns), np.sin(turns)), axis=1)
+
+
+def _record(found: Found, camera: str) -> CameraRecord | None:
+    return next((one for one in found.description.cameras if one.name == camera), None)
+
+
+def _pieces(
+    found: Found, camera: str, sightings: Iterable[Sighting], cut: Cut
+) -> Mapping[int, bytes]:
+    record = _record(found, camera)
+    if record is None:
+        return {}
+    start_ns = found.description.at
+    timed = ((looked_at_ns(one, record, start_ns), one) for one in sightings)
+    due = sorted(timed, key=lambda one: one[0])
+    files = video_files(found.folder, record)
+    footage = Footage(files, found.description.at, closed=record.segments is not None)
+    pieces: dict[int, bytes] = {}
+    latest = None
+    for frame in footage.frames(due[0][0] - _MARGIN_NS, due[-1][0] + _MARGIN_NS):
+        while due and frame.at_ns > due[0][0]:
+            _keep_piece(latest, due.pop(0)[1], cut, pieces)
+        latest = frame
+    for _, sighting in due:
+        _keep_piece(latest, sighting, cut, pieces)
+    return pieces
+
+
+def looked_at_ns(sighting: Sighting, record: CameraRecord, start_ns: int) -> int:
+    """When the picture was taken: by its number, where that is near to when the card rested."""
+    rested_ns = sighting.at or 0
+    by_number_ns = start_ns + round(sighting.frame / record.fps * 1e9)
+    return by_number_ns if 0 <= by_number_ns - rested_ns <= _LATEST_LOOK_NS else rested_ns
+
+
+def _keep_piece(
+    frame: Frame | None, sighting: Sighting, cut: Cut, pieces: dict[int, bytes]
+) -> None:
+    """Keep a sighting's piece of a picture; one that lies outside it there is not."""
+    if frame is not None and sighting.seq is not None:
+        with suppress(ValueError):
+            pieces[sighting.seq] = cut(frame.image, sighting)
+
+
+def _read_piece(image: NDArray[np.uint8], sighting: Sighting) -> bytes:
+    return jpeg(image, sighting.crop, CARD_WIDTH_PX)
+
+
+def _size_px(video: Path) -> tuple[int, int]:
+    """Read a video's size without decoding a picture of it."""
+    try:
+        with av.open(str(video)) as container:
+            stream = container.streams.video[0]
+            return stream.width, stream.height
+    except (OSError, av.error.FFmpegError, IndexError) as fault:
+        raise TechnicianError(
+            "the video cannot be read", where=str(video), way_out="Copy the recording again"
+        ) from fault
+
+
+def _lens(felt: Felt) -> Lens | None:
+    if felt.optics is None:
+        return None
+    camera = felt.optics.camera
+    centre = (float(camera[0, 2]), float(camera[1, 2]))
+    return Lens(float(camera[0, 0]), centre, felt.optics.radial)

@@ -1,0 +1,251 @@
+"""The one place where a right is checked, and where what was done is written down."""
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, Final, TypeAlias
+from urllib.parse import urlsplit
+
+from fastapi import Depends, WebSocketException, status
+from starlette.requests import HTTPConnection
+
+from server.service.access.accounts import Accounts
+from server.service.access.activity import Outcome, PersonActed
+from server.service.access.people import Person, Right
+from server.service.access.records import Records
+from server.service.http.limits import limited_as
+from server.service.http.listening import PLACE, Held
+from server.service.http.problems import Problem, retry_after
+from server.service.request.answers import said
+from stream.clock import Clock, elapsed_ns
+
+COOKIE: Final = "pitwatch"
+CSRF_HEADER: Final = "X-CSRF-Token"
+_SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_LONGEST_TARGET: Final = 500
+
+_REFUSALS: Final = {
+    401: "Nobody is signed in, or the session or token has ended.",
+    403: "This account or token has not that right, or the CSRF token is missing.",
+    422: "A field is not what it must be; nothing was done.",
+}
+
+
+def guarded(
+    right: Right,
+    model: Any = None,
+    *,
+    status: int = 200,
+    problems: dict[int, str] | None = None,
+    action: str | None = "saw",
+    media_type: str = "application/json",
+) -> dict[str, Any]:
+    """Return what a route needs so that nobody passes without ``right``.
+
+    Args:
+        right: the right.
+        model: what the route answers; see :func:`server.service.request.answers.said`.
+        status: the status where all is well.
+        problems: what else it may answer.
+        action: what is written down of it; ``None`` where the route itself does so, once done.
+        media_type: what kind of text it answers.
+    """
+    return {
+        "dependencies": [Depends(_checked(right, action))],
+        "responses": said(model, status, _REFUSALS | (problems or {}), media_type),
+        "status_code": status,
+        "openapi_extra": {"security": [{"session": []}, {"token": []}], "x-right": str(right)},
+    }
+
+
+def watched(right: Right) -> list[Any]:
+    """Return the dependencies of a WebSocket that asks for ``right``."""
+    return [Depends(_checked(right, "watched"))]
+
+
+def _checked(right: Right, action: str | None) -> Callable[[HTTPConnection], Awaitable[None]]:
+    async def check(connection: HTTPConnection) -> None:
+        try:
+            connection.state.person = await _passed(connection, right, action)
+        except Problem as refused:
+            if connection.scope["type"] != "websocket":
+                raise
+            raise WebSocketException(status.WS_1008_POLICY_VIOLATION, refused.detail) from refused
+
+    return check
+
+
+async def _passed(connection: HTTPConnection, right: Right, action: str | None) -> Person:
+    person = await authority(connection)
+    _limit(connection, "account", person.name)
+    _hold(connection, person)
+    if not person.may(right):
+        await note(connection, person.name, person.by, action or "tried", outcome="refused")
+        raise Problem(403, f"{person.role} has no right {right}; ask an administrator")
+    await _check_seen(connection, person, action or "tried")
+    if not _is_read(connection):
+        await _check_recordable(connection)
+    if action is not None:
+        await note(connection, person.name, person.by, action, is_read=_is_read(connection))
+    return person
+
+
+async def _check_seen(connection: HTTPConnection, person: Person, action: str) -> None:
+    """Refuse a route about a table that this person does not see, as if it were not there."""
+    if person.tables is None:
+        return
+    asked = connection.path_params
+    session = asked.get("session") or asked.get("incident", "").rpartition(".")[0]
+    table = asked.get("table")
+    if session:
+        found = connection.app.state.floor.session(session)
+        table = None if found is None else found.table
+    elif table is None:
+        return
+    if not person.sees(table):
+        await note(connection, person.name, person.by, action, outcome="refused")
+        raise Problem(404, "there is no such table, session or incident for you")
+
+
+def _hold(connection: HTTPConnection, person: Person) -> None:
+    """Count the connection as that person's, so that no stranger's takes its place."""
+    held: Held | None = getattr(connection.state, PLACE, None)
+    if held is not None and not held.sign_in(person.name):
+        raise Problem(503, "too many connections are open for this account; close some")
+
+
+async def limit_sign_ins(connection: HTTPConnection) -> None:
+    """Refuse who has tried too often; raises ``Problem`` 429, which is written down."""
+    try:
+        _limit(connection, "sign_in", limited_as(address_of(connection)))
+    except Problem:
+        await note(
+            connection,
+            "",
+            "password",
+            "signed_in",
+            outcome="refused",
+            target="too often",
+            is_stranger=True,
+        )
+        raise
+
+
+def _limit(connection: HTTPConnection, kind: str, who: str) -> None:
+    state = connection.app.state
+    wait_ns = state.limiters[kind].wait_ns(who, elapsed_ns())
+    if wait_ns:
+        state.meters.limited.labels(kind).inc()
+        raise Problem(429, f"too many requests of this {kind}; wait", retry_after(wait_ns))
+
+
+async def authority(connection: HTTPConnection) -> Person:
+    """Return who asks, by token or session.
+
+    Raises:
+        Problem: 401 nobody known; 403 a session's unsafe request without its CSRF token, or a
+            WebSocket opened by another site's page.
+    """
+    scheme, _, secret = connection.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        return _known(await records_of(connection).accounts(lambda kept: kept.by_token(secret)))
+    session = connection.cookies.get(COOKIE)
+    if not session:
+        raise _unknown()
+    csrf = connection.headers.get(CSRF_HEADER)
+
+    def find(kept: Accounts) -> tuple[Person, bool] | None:
+        return kept.by_session(session, csrf)
+
+    found = await records_of(connection).accounts(find)
+    if found is None:
+        raise _unknown()
+    person, is_own_page = found
+    if is_of_another_site(connection) or not (is_own_page or _is_safe(connection)):
+        raise Problem(403, f"send the {CSRF_HEADER} given at sign-in, from the service's own page")
+    return person
+
+
+def is_of_another_site(connection: HTTPConnection) -> bool:
+    """Tell whether a browser says that another site's page asks."""
+    origin = connection.headers.get("Origin")
+    return origin is not None and urlsplit(origin).netloc != connection.headers.get("Host")
+
+
+async def _check_recordable(connection: HTTPConnection) -> None:
+    """Refuse what cannot be recorded before it is done."""
+    fault = await records_of(connection).fault(connection.app.state.clock.now_ns())
+    if fault is not None:
+        raise fault
+
+
+def _is_read(connection: HTTPConnection) -> bool:
+    return connection.scope["type"] == "websocket" or connection.scope["method"] in _SAFE
+
+
+def _is_safe(connection: HTTPConnection) -> bool:
+    if connection.scope["type"] == "websocket":
+        return "Origin" in connection.headers
+    return connection.scope["method"] in _SAFE
+
+
+def _known(person: Person | None) -> Person:
+    if person is None:
+        raise _unknown()
+    return person
+
+
+def _unknown() -> Problem:
+    return Problem(401, "sign in, or send a token that is valid", {"WWW-Authenticate": "Bearer"})
+
+
+async def note(
+    connection: HTTPConnection,
+    person: str,
+    by: str,
+    action: str,
+    *,
+    outcome: Outcome = "done",
+    target: str | None = None,
+    is_read: bool = False,
+    is_stranger: bool = False,
+) -> None:
+    """Write down what somebody did; durable before it is answered.
+
+    Where the disk refuses that, a read is answered and counted, and all else refused. Of a
+    stranger's tries the first is written, those that follow within a minute are counted.
+    """
+    clock: Clock = connection.app.state.clock
+    shown = connection.url.path + ("?" + connection.url.query if connection.url.query else "")
+    event = PersonActed(
+        at=clock.now_ns(),
+        person=person[:_LONGEST_TARGET],
+        by=by,
+        action=action,
+        target=(shown if target is None else target)[:_LONGEST_TARGET],
+        outcome=outcome,
+        address=address_of(connection),
+    )
+    records = records_of(connection)
+    if is_stranger:
+        await records.note_stranger(event)
+    else:
+        await (records.note_read if is_read else records.note)(event)
+
+
+def address_of(connection: HTTPConnection) -> str:
+    """Return the network address that asks."""
+    return connection.client.host if connection.client else ""
+
+
+def records_of(connection: HTTPConnection) -> Records:
+    """Return the service's records."""
+    kept: Records = connection.app.state.records
+    return kept
+
+
+def _present(connection: HTTPConnection) -> Person:
+    person: Person = connection.state.person
+    return person
+
+
+Who: TypeAlias = Annotated[Person, Depends(_present)]
+"""Whoever asks, once the guard has let them pass."""

@@ -1,0 +1,1 @@
+"""The routes; none imports another."""

@@ -1,0 +1,260 @@
+"""Deciding a review item: the word goes to whoever writes that journal, and the round settles."""
+
+import asyncio
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Request, Response
+from msgspec.structs import replace
+from pydantic import Field
+
+from models.cards import Card
+from models.events import CardPlace, Dealt, Decision, ReviewResolved
+from server.readmodel.cases import DecisionApproved, DecisionDeclined, DecisionProposed
+from server.readmodel.incidents import IncidentView
+from server.readmodel.redaction import WITHHELD
+from server.readmodel.session import Session
+from server.readmodel.views import ReviewRow
+from server.service.access.people import Person, Right, TwoPeople
+from server.service.http.problems import Problem
+from server.service.request.answers import give
+from server.service.request.guard import Who, guarded, note
+from server.service.routes.incidents import cases_of, the_round, view_of
+from server.service.routes.people import Body
+from server.service.routes.reading import shown
+from server.table.resolving import Handed, decide
+from stream.clock import Clock
+from stream.journal import read_on
+
+_NAMES_A_CARD: Final = frozenset({"chosen", "dealt", "burned"})
+_ASKS_FOR_A_REASON: Final = frozenset({"unreadable", "void"})
+_SEEN_WITHIN_S: Final = 5.0
+_LOOK_S: Final = 0.02
+_MANY: Final = 10_000
+"""More entries than follow of one decision."""
+
+router = APIRouter()
+
+
+class Place(Body):
+    """One card of the round, by where it was dealt."""
+
+    to: Annotated[int, Field(ge=1, le=99)] | Annotated[str, Field(pattern="^dealer$")]
+    hand: Annotated[int, Field(ge=0, le=15)] = 0
+    nth: Annotated[int, Field(ge=0, le=51)] = 0
+
+
+class NewDecision(Body):
+    """How an item is decided."""
+
+    decision: Decision
+    choice: Annotated[str, Field(pattern=r"^[A23456789TJQK][SHDC?]$")] | None = None
+    """The card, where one is named."""
+    card: Place | None = None
+    """The card in question, where the item's evidence does not tell; of `dealt`, its place."""
+    reason: Annotated[str, Field(max_length=2000)] = ""
+    """Asked for by `unreadable` and `void`."""
+    instead_of: Annotated[int, Field(ge=1, le=2**63 - 1)] | None = None
+    """The `seq` of the decision that this one puts right; else the item must be undecided."""
+
+
+class Approval(Body):
+    """Whether a second person agrees with what was proposed."""
+
+    approve: bool = True
+    reason: Annotated[str, Field(max_length=2000)] = ""
+    """Why it is declined."""
+
+
+@router.post(
+    "/api/incidents/{incident}/reviews/{item}/decision",
+    **guarded(
+        Right.RESOLVE_REVIEWS,
+        IncidentView,
+        problems={
+            404: "There is no such round, or no such item of it.",
+            409: "It cannot be decided so; the detail says why, and what can.",
+            503: "The table does not answer, or the journal cannot be written.",
+        },
+        action=None,
+    ),
+)
+async def decide_review(
+    request: Request, who: Who, incident: str, item: int, sent: NewDecision
+) -> Response:
+    """Decide an item in one's own name.
+
+    The answer comes once the decision stands in the journal and the round has settled anew. A
+    table at work writes it; a journal that nobody writes is opened for it and sealed again.
+
+    Where the house asks for two people, the decision is a proposal until another approves it:
+    the answer then has it among its `proposals`.
+    """
+    proposed = _proposed(request, who, incident, item, sent)
+    async with _turn(request):
+        session, row = the_round(request, incident)
+        _check_open(session, row.round, proposed, who)
+        if _needed(sent) & request.app.state.two_people:
+            await _propose(request, who, proposed)
+        else:
+            handed = await decide(session.path, _resolved(request, row.round, proposed))
+            target = f"{incident} item {item}: {_how(sent.decision, handed)}"
+            await note(request, who.name, who.by, "review_decided", target=target)
+            await _until_read(session)
+    return give(view_of(request, who, incident))
+
+
+@router.post(
+    "/api/incidents/{incident}/reviews/{item}/approval",
+    **guarded(
+        Right.RESOLVE_REVIEWS,
+        IncidentView,
+        problems={
+            404: "There is no such round, or nothing is proposed for that item.",
+            409: "It was proposed by the same person, or cannot be decided so any more.",
+            503: "The table does not answer, or the journal cannot be written.",
+        },
+        action=None,
+    ),
+)
+async def approve_decision(
+    request: Request, who: Who, incident: str, item: int, sent: Approval
+) -> Response:
+    """Agree, as the second person, with a decision that was proposed; or decline it.
+
+    Whoever proposed it can take it back, and cannot approve it, by whatever token or session.
+    """
+    async with _turn(request):
+        session, row = the_round(request, incident)
+        case = cases_of(request).of(incident)
+        proposed = next((one for one in case.proposals if one.item == item), None)
+        if proposed is None:
+            raise Problem(404, f"nothing is proposed for item {item}")
+        if not sent.approve:
+            await _decline(request, who, proposed, sent.reason)
+            return give(view_of(request, who, incident))
+        if proposed.person == who.name:
+            await note(
+                request, who.name, who.by, "decision_approved", outcome="refused", target=incident
+            )
+            raise Problem(409, "the same person proposed it; another must approve it")
+        _check_open(session, row.round, proposed, who)
+        decision = replace(_resolved(request, row.round, proposed), approved_by=who.name)
+        handed = await decide(session.path, decision)
+        await cases_of(request).note(
+            DecisionApproved(
+                at=_now(request),
+                incident=incident,
+                person=who.name,
+                item=item,
+                proposed_by=proposed.person,
+                entry=handed.seq,
+            )
+        )
+        target = f"{incident} item {item} of {proposed.person}: {_how(proposed.decision, handed)}"
+        await note(request, who.name, who.by, "decision_approved", target=target)
+        await _until_read(session)
+    return give(view_of(request, who, incident))
+
+
+def _needed(sent: NewDecision) -> frozenset[TwoPeople]:
+    """Return what of a decision a house may ask two people for."""
+    found = {TwoPeople.VOID} if sent.decision == "void" else set()
+    return frozenset(found | ({TwoPeople.OVERRIDE} if sent.instead_of is not None else set()))
+
+
+def _proposed(
+    request: Request, who: Person, incident: str, item: int, sent: NewDecision
+) -> DecisionProposed:
+    return DecisionProposed(
+        at=_now(request),
+        incident=incident,
+        person=who.name,
+        item=item,
+        decision=sent.decision,
+        choice=None if sent.choice is None else Card(sent.choice),
+        card=None if sent.card is None else _place(sent.card),
+        reason=sent.reason,
+        instead_of=sent.instead_of,
+    )
+
+
+def _resolved(request: Request, number: int, proposed: DecisionProposed) -> ReviewResolved:
+    return ReviewResolved(
+        source=f"console:{proposed.person}",
+        at=_now(request),
+        round=number,
+        item=proposed.item,
+        decision=proposed.decision,
+        choice=proposed.choice,
+        card=proposed.card,
+        reason=proposed.reason,
+    )
+
+
+async def _propose(request: Request, who: Person, proposed: DecisionProposed) -> None:
+    if proposed.decision in _ASKS_FOR_A_REASON and not proposed.reason.strip():
+        raise Problem(409, f"{proposed.decision} asks for a reason")
+    await cases_of(request).note(proposed)
+    target = f"{proposed.incident} item {proposed.item}: {proposed.decision}"
+    await note(request, who.name, who.by, "decision_proposed", target=target)
+
+
+async def _decline(request: Request, who: Person, proposed: DecisionProposed, reason: str) -> None:
+    declined = DecisionDeclined(
+        at=_now(request),
+        incident=proposed.incident,
+        person=who.name,
+        item=proposed.item,
+        proposed_by=proposed.person,
+        reason=reason,
+    )
+    await cases_of(request).note(declined)
+    target = f"{proposed.incident} item {proposed.item} of {proposed.person}"
+    await note(request, who.name, who.by, "decision_declined", target=target)
+
+
+def _how(decision: Decision, handed: Handed) -> str:
+    return f"{decision}, entry {handed.seq} by the {handed.by}"
+
+
+def _turn(request: Request) -> asyncio.Lock:
+    """Two who decide the same item at once: the second is told of the first."""
+    lock: asyncio.Lock = request.app.state.deciding
+    return lock
+
+
+def _check_open(session: Session, number: int, proposed: DecisionProposed, who: Person) -> None:
+    items, item = session.reviews_of(number), proposed.item
+    if not 0 <= item < len(items):
+        raise Problem(404, f"round {number} has no review item {item}")
+    review: ReviewRow = shown(session, items[item], who)
+    found = None if review.decided is None else review.decided
+    if found is not None and found.seq != proposed.instead_of:
+        raise Problem(
+            409,
+            f"{found.person} has decided it, entry {found.seq}; "
+            "name that entry in instead_of to put it right",
+        )
+    if review.what == WITHHELD and proposed.decision in _NAMES_A_CARD:
+        raise Problem(409, "it speaks of a card not shown; wait until its shoe has ended")
+
+
+def _place(sent: Place) -> CardPlace:
+    to: Dealt = sent.to if isinstance(sent.to, int) else "dealer"
+    return CardPlace(to=to, hand=sent.hand, nth=sent.nth)
+
+
+def _now(request: Request) -> int:
+    clock: Clock = request.app.state.clock
+    return clock.now_ns()
+
+
+async def _until_read(session: Session) -> None:
+    """Wait until the service has read all of it too, so that what is answered has it in."""
+    try:
+        async with asyncio.timeout(_SEEN_WITHIN_S):
+            _, end = await asyncio.to_thread(read_on, session.path, session.place, _MANY)
+            while session.place.seq < end.seq:
+                await asyncio.sleep(_LOOK_S)
+    except TimeoutError:
+        raise Problem(503, "it stands in the journal, which cannot be read now") from None

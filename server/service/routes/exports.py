@@ -1,0 +1,119 @@
+"""Exports: a list whole, as a file, however long; it is sent while it is read."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from starlette.responses import StreamingResponse
+
+from server.readmodel.exports import (
+    ROWS,
+    CsvPieces,
+    Form,
+    Kind,
+    ParquetPieces,
+    Pieces,
+    Place,
+    pieces,
+)
+from server.readmodel.index import Sought
+from server.readmodel.rows import before_time
+from server.readmodel.views import Row
+from server.service.access.people import Person, Right
+from server.service.http.problems import Problem
+from server.service.request.guard import Who, guarded
+from server.service.routes.house import house_of
+from server.service.routes.reading import Nanoseconds, floor_of, shown
+from server.service.routes.video import video_of
+
+_AT_ONCE: Final = 2000
+_MONEY: Final = frozenset({"payments", "ledger"})
+
+router = APIRouter()
+
+
+@dataclass(frozen=True, slots=True)
+class WantedExport:
+    """What part of a list is asked for."""
+
+    table: Annotated[str | None, Query(description="Of this table alone.")] = None
+    session: Annotated[str | None, Query(description="Of this session alone.")] = None
+    from_ns: Annotated[Nanoseconds | None, Query(description="From this time on.")] = None
+    to_ns: Annotated[Nanoseconds | None, Query(description="Up to this time.")] = None
+
+    def sought(self, kind: Kind) -> Sought[Any]:
+        """Return what is looked for first."""
+        return Sought(
+            ROWS[kind],
+            before=before_time(self.to_ns),
+            table=self.table,
+            session=self.session,
+            from_ns=self.from_ns,
+        )
+
+
+_FILE: Final = {"schema": {"type": "string", "format": "binary"}}
+
+
+def _exporting() -> dict[str, Any]:
+    needed = guarded(
+        Right.TAKE_OUT,
+        problems={501: "Parquet files need pyarrow, which is not installed here."},
+        action="exported",
+    )
+    kinds = {CsvPieces.media_type: _FILE, ParquetPieces.media_type: _FILE}
+    needed["responses"][200] = {"description": "The file.", "content": kinds}
+    return needed
+
+
+@router.get("/api/exports/{kind}.{form}", **_exporting())
+async def export(
+    request: Request,
+    who: Who,
+    kind: Kind,
+    form: Form,
+    wanted: Annotated[WantedExport, Depends()],
+) -> Response:
+    """Give a list as CSV or Parquet, the newest first, veiled as the list itself is."""
+    right = Right.SEE_MONEY if kind in _MONEY else Right.SEE_ROUNDS
+    if not who.may(right):
+        raise Problem(403, f"this export asks for the right {right} too")
+    own = await asyncio.to_thread(video_of(request).recordings.currencies)
+    try:
+        table = pieces(kind, form, Place(house_of(request), own))
+    except ImportError:
+        raise Problem(501, "Parquet needs pyarrow; take csv, or install it") from None
+    name = file_name(f"{wanted.session or wanted.table or 'all'}-{kind}.{form}")
+    headers = {
+        "Content-Disposition": f'attachment; filename="{name}"',
+        "Cache-Control": "no-store",
+    }
+    content = _content(request, who, table, wanted.sought(kind))
+    return StreamingResponse(content, headers=headers, media_type=table.media_type)
+
+
+def file_name(text: str) -> str:
+    """Return a name that every system takes as a file's."""
+    return "".join(
+        one if one.isascii() and (one.isalnum() or one in "-._") else "_" for one in text
+    )
+
+
+async def _content(
+    request: Request, who: Person, table: Pieces, sought: Sought[Any]
+) -> AsyncIterator[bytes]:
+    yield table.start()
+    sought = replace(sought, tables=who.tables)
+    while rows := await floor_of(request).index.look_up(sought, _AT_ONCE):
+        visible = _visible(request, who, [placed.row for placed in rows])
+        yield await asyncio.to_thread(table.more, visible)
+        sought = replace(sought, before=rows[-1].key)
+    yield table.end()
+
+
+def _visible(request: Request, who: Person, rows: Sequence[Row]) -> list[Row]:
+    floor = floor_of(request)
+    found = ((floor.session(row.session), row) for row in rows)
+    return [shown(session, row, who) for session, row in found if session is not None]

@@ -1,0 +1,265 @@
+"""The queue of incidents: seen, opened by hand, assigned, commented on, closed, opened again."""
+
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from pydantic import Field
+
+from server.readmodel.cases import (
+    AnyCaseEvent,
+    CaseAssigned,
+    CaseClosed,
+    CaseCommented,
+    CaseOpened,
+    CaseReopened,
+    Cases,
+)
+from server.readmodel.incident_queue import Queue, QueueFeed
+from server.readmodel.incidents import (
+    IncidentRow,
+    IncidentState,
+    IncidentView,
+    Severity,
+    found_round,
+    incident_id,
+    incident_row,
+    incidents,
+    known_of,
+)
+from server.readmodel.index import Key, Sought
+from server.readmodel.rows import before_time, cursor_of, key_of
+from server.readmodel.session import Session
+from server.readmodel.views import Page, RoundRow
+from server.service.access.people import RIGHTS, Person, Right
+from server.service.http.problems import Problem
+from server.service.request.answers import give
+from server.service.request.guard import Who, guarded, note, records_of
+from server.service.routes.people import Body
+from server.service.routes.reading import LONGEST_PAGE, floor_of, shown
+from server.service.routes.streaming import EventStream
+from stream.clock import Clock
+
+_NO_INCIDENT: Final = {404: "There is no such session, or no such round in it."}
+_AS_IT_IS: Final = {409: "It cannot be done as things are; the detail says why."}
+
+router = APIRouter()
+
+Text = Annotated[str, Field(min_length=1, max_length=4000)]
+
+
+@dataclass(frozen=True, slots=True)
+class WantedIncidents:
+    """What part of the queue is asked for."""
+
+    state: Annotated[list[IncidentState] | None, Query(description="Of these alone.")] = None
+    severity: Annotated[list[Severity] | None, Query(description="Of these alone.")] = None
+    table: str | None = None
+    session: str | None = None
+    assignee: str | None = None
+    to_ns: Annotated[int | None, Query(ge=0, le=2**63 - 1)] = None
+    cursor: Annotated[str | None, Query(max_length=400, description="`next` of a page.")] = None
+    limit: Annotated[int, Query(ge=1, le=LONGEST_PAGE)] = 50
+
+    def matches(self, row: IncidentRow) -> bool:
+        """Tell whether an incident is asked for."""
+        return (
+            (not self.state or row.state in self.state)
+            and (not self.severity or row.severity in self.severity)
+            and self.assignee in (None, row.assignee)
+        )
+
+
+class NewIncident(Body):
+    """A round at which somebody should look, though nothing was found wrong."""
+
+    session: Annotated[str, Field(min_length=1, max_length=200)]
+    round: Annotated[int, Field(ge=1, le=2**63 - 1)]
+    text: Text
+
+
+class Assignment(Body):
+    """Whose it is to work on; null for nobody's."""
+
+    to: Annotated[str, Field(min_length=1, max_length=40)] | None
+
+
+class Comment(Body):
+    """A remark."""
+
+    text: Text
+
+
+class Reason(Body):
+    """Why."""
+
+    reason: Text
+
+
+def cases_of(request: Request) -> Cases:
+    """Return the chain of what people did with incidents."""
+    kept: Cases = request.app.state.cases
+    return kept
+
+
+def the_round(request: Request, incident: str) -> tuple[Session, RoundRow]:
+    """Return an incident's session and round; raises ``Problem`` 404 where there is none."""
+    found = found_round(floor_of(request), incident)
+    who: Person = request.state.person
+    if found is None or not who.sees(found[0].table):
+        raise Problem(404, "there is no such incident: expected SESSION.ROUND of a known round")
+    return found
+
+
+@router.get("/api/incidents", **guarded(Right.SEE_ROUNDS, Page[IncidentRow]))
+async def list_incidents(
+    request: Request, wanted: Annotated[WantedIncidents, Depends()]
+) -> Response:
+    """List incidents, the newest round first."""
+    before = before_time(wanted.to_ns) if wanted.cursor is None else key_of(wanted.cursor)
+    who: Person = request.state.person
+    sought = Sought(
+        RoundRow, before=before, table=wanted.table, tables=who.tables, session=wanted.session
+    )
+    found: list[tuple[Key, IncidentRow]] = []
+    async for key, row in incidents(floor_of(request), cases_of(request), sought):
+        if wanted.matches(row):
+            found.append((key, row))
+        if len(found) > wanted.limit:
+            break
+    following = cursor_of(found[wanted.limit - 1][0]) if len(found) > wanted.limit else None
+    return give(Page(tuple(row for _, row in found[: wanted.limit]), following))
+
+
+@router.get(
+    "/api/incidents/stream",
+    **guarded(Right.SEE_ROUNDS, str, media_type=EventStream.media_type, action="watched"),
+)
+async def watch_incidents(request: Request) -> Response:
+    """Give each incident as it changes, as server-sent events: an `IncidentRow` each.
+
+    From now on; or from the `Last-Event-ID` of a viewer that comes back.
+    """
+    last = request.headers.get("Last-Event-ID", "")
+    known = last.isascii() and last.isdigit() and len(last) < 20
+    return EventStream(request, QueueFeed(request, int(last) if known else None))
+
+
+@router.get(
+    "/api/incidents/{incident}", **guarded(Right.SEE_ROUNDS, IncidentView, problems=_NO_INCIDENT)
+)
+async def one_incident(request: Request, who: Who, incident: str) -> Response:
+    """Show one incident with its mistakes, its items and what people did with it."""
+    return give(view_of(request, who, incident))
+
+
+def view_of(request: Request, who: Person, incident: str) -> IncidentView:
+    """Return an incident as this person may see it."""
+    session, row = the_round(request, incident)
+    case = cases_of(request).of(incident)
+    return IncidentView(
+        incident=incident_row(session, row, case),
+        round=shown(session, row, who),
+        violations=tuple(shown(session, one, who) for one in session.violations_of(row.round)),
+        reviews=tuple(shown(session, one, who) for one in session.reviews_of(row.round)),
+        proposals=case.proposals,
+        history=case.history,
+    )
+
+
+@router.post(
+    "/api/incidents",
+    **guarded(
+        Right.WORK_INCIDENTS,
+        IncidentRow,
+        status=201,
+        problems=_NO_INCIDENT | _AS_IT_IS,
+        action=None,
+    ),
+)
+async def open_incident(request: Request, who: Who, sent: NewIncident) -> Response:
+    """Open an incident by hand."""
+    incident = incident_id(sent.session, sent.round)
+    the_round(request, incident)
+    if cases_of(request).of(incident).by_hand:
+        raise Problem(409, "it was opened by hand already; add a comment")
+    event = CaseOpened(incident=incident, person=who.name, at=_now(request), text=sent.text)
+    return await _noted(request, who, event, "incident_opened", 201)
+
+
+@router.post(
+    "/api/incidents/{incident}/assignment",
+    **guarded(Right.WORK_INCIDENTS, IncidentRow, problems=_NO_INCIDENT | _AS_IT_IS, action=None),
+)
+async def assign(request: Request, who: Who, incident: str, sent: Assignment) -> Response:
+    """Say whose it is to work on."""
+    the_round(request, incident)
+    if sent.to is not None:
+        await _check_worker(request, sent.to)
+    event = CaseAssigned(incident=incident, person=who.name, at=_now(request), to=sent.to)
+    return await _noted(request, who, event, "incident_assigned")
+
+
+async def _check_worker(request: Request, name: str) -> None:
+    everybody = await records_of(request).accounts(lambda kept: kept.all())
+    account = next((one for one in everybody if one.name == name and one.active), None)
+    if account is None or Right.WORK_INCIDENTS not in RIGHTS[account.role]:
+        raise Problem(409, "no active account of that name may work on incidents")
+
+
+@router.post(
+    "/api/incidents/{incident}/comments",
+    **guarded(Right.WORK_INCIDENTS, IncidentRow, problems=_NO_INCIDENT, action=None),
+)
+async def comment(request: Request, who: Who, incident: str, sent: Comment) -> Response:
+    """Add a remark."""
+    the_round(request, incident)
+    event = CaseCommented(incident=incident, person=who.name, at=_now(request), text=sent.text)
+    return await _noted(request, who, event, "incident_commented")
+
+
+@router.post(
+    "/api/incidents/{incident}/closing",
+    **guarded(Right.WORK_INCIDENTS, IncidentRow, problems=_NO_INCIDENT | _AS_IT_IS, action=None),
+)
+async def close(request: Request, who: Who, incident: str, sent: Reason) -> Response:
+    """Close it, for a reason; not while an item of it waits to be decided."""
+    _, row = the_round(request, incident)
+    if row.reviews:
+        raise Problem(409, "an item of it waits to be decided; decide that first")
+    event = CaseClosed(
+        incident=incident,
+        person=who.name,
+        at=_now(request),
+        reason=sent.reason,
+        known=known_of(row),
+    )
+    return await _noted(request, who, event, "incident_closed")
+
+
+@router.post(
+    "/api/incidents/{incident}/reopening",
+    **guarded(Right.WORK_INCIDENTS, IncidentRow, problems=_NO_INCIDENT | _AS_IT_IS, action=None),
+)
+async def reopen(request: Request, who: Who, incident: str, sent: Reason) -> Response:
+    """Open it again, for a reason."""
+    the_round(request, incident)
+    if cases_of(request).of(incident).closed is None:
+        raise Problem(409, "it is not closed")
+    event = CaseReopened(incident=incident, person=who.name, at=_now(request), reason=sent.reason)
+    return await _noted(request, who, event, "incident_reopened")
+
+
+def _now(request: Request) -> int:
+    clock: Clock = request.app.state.clock
+    return clock.now_ns()
+
+
+async def _noted(
+    request: Request, who: Person, event: AnyCaseEvent, action: str, status: int = 200
+) -> Response:
+    case = await cases_of(request).note(event)
+    await note(request, who.name, who.by, action, target=event.incident)
+    queue: Queue = request.app.state.queue
+    queue.touch(event.incident)
+    return give(incident_row(*the_round(request, event.incident), case), status)

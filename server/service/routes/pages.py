@@ -1,0 +1,98 @@
+"""The console: one page and its parts, served as they lie in this package.
+
+They hold nothing of any table, so they are given to everybody; what they show they ask for.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import PurePath
+from typing import Final
+from urllib.parse import quote
+
+from fastapi import APIRouter, FastAPI, Request, Response
+
+from server import service
+from server.service.http.problems import Problem, answer
+
+_KINDS: Final = {
+    ".css": "text/css",
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain",
+}
+
+router = APIRouter(include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    content: bytes
+    media_type: str
+    tag: str
+
+
+def _read(folder: Traversable, above: str = "") -> dict[str, _Part]:
+    parts: dict[str, _Part] = {}
+    for file in folder.iterdir():
+        name = above + file.name
+        if file.is_dir():
+            parts |= _read(file, f"{name}/")
+            continue
+        content = file.read_bytes()
+        tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+        parts[name] = _Part(content, _KINDS[PurePath(name).suffix], tag)
+    return parts
+
+
+PARTS: Final[Mapping[str, _Part]] = _read(files(service).joinpath("page"))
+
+
+@router.get("/")
+async def console(request: Request) -> Response:
+    """Give the page."""
+    return _given(request, "index.html")
+
+
+@router.get("/page/{name:path}")
+async def part(request: Request, name: str) -> Response:
+    """Give a part of the page."""
+    return _given(request, name)
+
+
+async def inner(request: Request) -> Response:
+    """Send the browser from a page's path to its place in the console: a link that lost its #."""
+    return Response(status_code=307, headers={"Location": f"/#{quote(request.url.path)}"})
+
+
+for _page in ("floor", "tables", "incidents", "rounds", "charts", "rulebook", "people"):
+    router.add_api_route(f"/{_page}", inner, methods=["GET"])
+    router.add_api_route(f"/{_page}/{{rest:path}}", inner, methods=["GET"])
+
+
+def install(app: FastAPI) -> None:
+    """Have ``app`` show the page for an unknown address; a program is given a problem document."""
+    app.include_router(router)
+    app.add_exception_handler(404, _unknown)
+
+
+async def _unknown(request: Request, _: Exception) -> Response:
+    if "text/html" not in request.headers.get("Accept", ""):
+        return answer(404, "Not Found")
+    found = PARTS["index.html"]
+    headers = {"Cache-Control": "no-store"}
+    return Response(found.content, 404, headers, media_type=found.media_type)
+
+
+def _given(request: Request, name: str) -> Response:
+    """Give a part, or say that the browser's copy is still it: it asks every time."""
+    found = PARTS.get(name)
+    if found is None:
+        raise Problem(404, "the console has no such part")
+    headers = {"ETag": found.tag, "Cache-Control": "no-cache"}
+    if request.headers.get("If-None-Match") == found.tag:
+        return Response(status_code=304, headers=headers)
+    return Response(found.content, headers=headers, media_type=found.media_type)

@@ -1,0 +1,251 @@
+"""Tables, sessions, rounds and what belongs to them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
+
+import msgspec
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from server.readmodel.floor import Floor
+from server.readmodel.index import Placed, Sought
+from server.readmodel.redaction import veiled_row
+from server.readmodel.rows import before_time, cursor_of, key_of
+from server.readmodel.session import Entry, Session
+from server.readmodel.views import (
+    HandRow,
+    LedgerRow,
+    Page,
+    PaymentRow,
+    ReviewRow,
+    RoundRow,
+    Row,
+    SessionView,
+    TableView,
+    ViolationRow,
+)
+from server.service.access.people import Person, Right
+from server.service.http.problems import Problem
+from server.service.request.answers import Events, give
+from server.service.request.guard import Who, guarded
+
+LONGEST_PAGE: Final = 500
+MONEY: Final = frozenset({"payment_made", "ledger_posted"})
+"""Event types that ask for the right to see money."""
+_NO_TABLE: Final = {404: "There is no such table."}
+_NO_SESSION: Final = {404: "There is no such session, or no such round in it."}
+
+router = APIRouter()
+R = TypeVar("R", bound=Row)
+Nanoseconds: TypeAlias = Annotated[int, Query(ge=0, le=2**63 - 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What part of a list is asked for."""
+
+    table: Annotated[str | None, Query(description="Of this table alone.")] = None
+    session: Annotated[str | None, Query(description="Of this session alone.")] = None
+    from_ns: Annotated[Nanoseconds | None, Query(description="From this time on.")] = None
+    to_ns: Annotated[Nanoseconds | None, Query(description="Up to this time.")] = None
+    round: Annotated[int | None, Query(ge=1, le=2**63 - 1)] = None
+    spot: Annotated[int | None, Query(ge=1, le=99)] = None
+    cursor: Annotated[str | None, Query(max_length=400, description="`next` of a page.")] = None
+    limit: Annotated[int, Query(ge=1, le=LONGEST_PAGE)] = 50
+
+
+@dataclass(frozen=True, slots=True)
+class WantedEvents:
+    """Which events of a session are asked for."""
+
+    after: Annotated[int, Query(ge=0, le=2**63 - 1)] = 0
+    limit: Annotated[int, Query(ge=1, le=LONGEST_PAGE)] = 100
+    type: Annotated[str | None, Query(description="Of this type alone: `card_dealt`.")] = None
+
+
+Wanted: TypeAlias = Annotated[Asked, Depends()]
+
+
+def floor_of(request: Request) -> Floor:
+    """Return the tables."""
+    floor: Floor = request.app.state.floor
+    return floor
+
+
+def shown(session: Session, row: R, who: Person) -> Any:
+    """Return a row as this person may see it."""
+    number: int = getattr(row, "round", 0)
+    if who.may(Right.SEE_UNDEALT) and session.is_round_past(number):
+        return row
+    return veiled_row(row, session.hidden(number))
+
+
+async def page(
+    request: Request, who: Person, kind: type[Row], wanted: Asked, **fields: object
+) -> Response:
+    """Answer a page of one kind of rows; ``fields`` filters by what is not ``None``."""
+    floor = floor_of(request)
+    before = before_time(wanted.to_ns)
+    if wanted.cursor is not None:
+        before = min(before, key_of(wanted.cursor))
+    asked = fields | {"round": wanted.round}
+    sought: Sought[Any] = Sought(
+        kind,
+        before=before,
+        table=wanted.table,
+        tables=who.tables,
+        session=wanted.session,
+        from_ns=wanted.from_ns,
+        fields=tuple((name, want) for name, want in asked.items() if want is not None),
+    )
+    found = await floor.index.look_up(sought, wanted.limit + 1)
+    return give(_paged(found, wanted.limit, floor, who))
+
+
+def _paged(found: Sequence[Placed[Any]], limit: int, floor: Floor, who: Person) -> Page[Any]:
+    rows = []
+    for placed in found[:limit]:
+        session = floor.session(placed.row.session)
+        assert session is not None
+        rows.append(shown(session, placed.row, who))
+    return Page(tuple(rows), cursor_of(found[limit - 1].key) if len(found) > limit else None)
+
+
+# --- tables and sessions ------------------------------------------------------------------
+
+
+@router.get("/api/tables", **guarded(Right.SEE_TABLES, tuple[TableView, ...]))
+async def tables(request: Request, who: Who) -> Response:
+    """List every table as it stands."""
+    return give(tuple(one for one in floor_of(request).tables() if who.sees(one.table)))
+
+
+@router.get("/api/tables/{table}", **guarded(Right.SEE_TABLES, TableView, problems=_NO_TABLE))
+async def table(request: Request, table: str) -> Response:
+    """Show one table as it stands."""
+    found = floor_of(request).table(table)
+    if found is None:
+        raise Problem(404, "there is no such table")
+    return give(found)
+
+
+@router.get("/api/sessions", **guarded(Right.SEE_TABLES, tuple[SessionView, ...]))
+async def sessions(request: Request, who: Who) -> Response:
+    """List every session: a table's journal each."""
+    floor = floor_of(request)
+    return give(tuple(floor.view(one) for one in floor.sessions() if who.sees(one.table)))
+
+
+def session_of(request: Request, name: str) -> Session:
+    """Return a session; raises ``Problem`` 404 where there is none."""
+    found = floor_of(request).session(name)
+    if found is None:
+        raise Problem(404, "there is no such session")
+    return found
+
+
+@router.get(
+    "/api/sessions/{session}", **guarded(Right.SEE_TABLES, SessionView, problems=_NO_SESSION)
+)
+async def session(request: Request, session: str) -> Response:
+    """Show one session."""
+    return give(floor_of(request).view(session_of(request, session)))
+
+
+# --- rounds -------------------------------------------------------------------------------
+
+
+@router.get("/api/rounds", **guarded(Right.SEE_ROUNDS, Page[RoundRow]))
+async def rounds(
+    request: Request,
+    who: Who,
+    wanted: Wanted,
+    status: Literal["open", "final", "pending", "review"] | None = None,
+) -> Response:
+    """List rounds, the newest first."""
+    return await page(request, who, RoundRow, wanted, status=status)
+
+
+@router.get(
+    "/api/sessions/{session}/rounds/{number}",
+    **guarded(Right.SEE_ROUNDS, RoundRow, problems=_NO_SESSION),
+)
+async def one_round(request: Request, who: Who, session: str, number: int) -> Response:
+    """Show one round."""
+    found = session_of(request, session)
+    row = found.round_row(number)
+    if row is None:
+        raise Problem(404, "there is no such round in this session")
+    return give(shown(found, row, who))
+
+
+# --- what belongs to rounds ---------------------------------------------------------------
+
+
+@router.get("/api/hands", **guarded(Right.SEE_ROUNDS, Page[HandRow]))
+async def hands(request: Request, who: Who, wanted: Wanted) -> Response:
+    """List settled hands, the newest first."""
+    return await page(request, who, HandRow, wanted, spot=wanted.spot)
+
+
+@router.get("/api/violations", **guarded(Right.SEE_ROUNDS, Page[ViolationRow]))
+async def violations(
+    request: Request,
+    who: Who,
+    wanted: Wanted,
+    code: Annotated[str | None, Query(description="As `formats` lists them.")] = None,
+) -> Response:
+    """List mistakes, the newest first."""
+    return await page(request, who, ViolationRow, wanted, spot=wanted.spot, code=code)
+
+
+@router.get("/api/reviews", **guarded(Right.SEE_ROUNDS, Page[ReviewRow]))
+async def reviews(request: Request, who: Who, wanted: Wanted) -> Response:
+    """List what a person must decide, the newest first."""
+    return await page(request, who, ReviewRow, wanted)
+
+
+@router.get("/api/payments", **guarded(Right.SEE_MONEY, Page[PaymentRow]))
+async def payments(request: Request, who: Who, wanted: Wanted) -> Response:
+    """List what changed hands, the newest first."""
+    return await page(request, who, PaymentRow, wanted, spot=wanted.spot)
+
+
+@router.get("/api/ledger", **guarded(Right.SEE_MONEY, Page[LedgerRow]))
+async def ledger(
+    request: Request, who: Who, wanted: Wanted, account: str | None = None
+) -> Response:
+    """List the ledger's lines, the newest first."""
+    return await page(request, who, LedgerRow, wanted, account=account)
+
+
+def text_of(session: Session, entry: Entry, who: Person) -> bytes | None:
+    """Return an event's JSON as this person may see it; ``None`` where they may not."""
+    if entry.type in MONEY and not who.may(Right.SEE_MONEY):
+        return None
+    whole = who.may(Right.SEE_UNDEALT) and session.is_past(entry)
+    return entry.plain if whole else entry.veiled
+
+
+@router.get(
+    "/api/sessions/{session}/events",
+    **guarded(Right.SEE_ROUNDS, Events, problems=_NO_SESSION),
+)
+async def events(
+    request: Request,
+    who: Who,
+    session: str,
+    wanted: Annotated[WantedEvents, Depends()],
+) -> Response:
+    """Give a session's events after `after` in their order: observations, facts, judgements.
+
+    `limit` events are looked at; `last` says how far that came.
+    """
+    found = session_of(request, session)
+    entries = await floor_of(request).entries(found, wanted.after, wanted.limit)
+    texts = [
+        msgspec.Raw(text)
+        for entry in entries
+        if wanted.type in (None, entry.type) and (text := text_of(found, entry, who)) is not None
+    ]
+    return give(Events(tuple(texts), entries[-1].seq if entries else wanted.after))

@@ -1,0 +1,202 @@
+"""Reports of a session and of an incident, as a page or on paper, each with its signature."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from fastapi import APIRouter, Request, Response
+
+from models.house import House
+from server.house.citations import Book
+from server.house.formatting import Formats
+from server.house.rules_in_force import name_of
+from server.readmodel.incidents import incidents
+from server.readmodel.index import Sought
+from server.readmodel.session import Session
+from server.readmodel.views import (
+    LedgerRow,
+    PaymentRow,
+    ReviewRow,
+    RoundRow,
+    Row,
+    ViolationRow,
+)
+from server.report.as_page import POLICY, as_page
+from server.report.as_paper import as_paper
+from server.report.certificate import Identity, identity_in
+from server.report.document import Document
+from server.report.signature import Form, signed_page, signed_paper
+from server.service.access.people import Person, Right
+from server.service.evidence.reports import (
+    IncidentMatter,
+    Made,
+    SessionMatter,
+    incident_report,
+    session_report,
+)
+from server.service.evidence.round_pictures import round_pictures
+from server.service.http.problems import Problem
+from server.service.request.guard import Who, guarded
+from server.service.routes.exports import file_name
+from server.service.routes.incidents import cases_of, the_round, view_of
+from server.service.routes.reading import floor_of, session_of, shown
+from server.service.routes.rulebooks import book_of
+from server.service.routes.video import recording_of
+from stream.clock import Clock
+from stream.signing import Signer, fingerprint
+
+KEY_FILE: Final = "report.key"
+MOST_ROWS: Final = 20_000
+_MEDIA: Final[Mapping[Form, str]] = {"html": "text/html; charset=utf-8", "pdf": "application/pdf"}
+
+router = APIRouter()
+R = TypeVar("R", bound=Row)
+
+
+def report_signer(state: Path) -> Signer:
+    """Return the key that signs this service's reports; it is made at the first start.
+
+    Raises:
+        InstallerError: the file is no key, or others can read it.
+        OperatorError: it cannot be written.
+    """
+    path = state / KEY_FILE
+    return Signer.read(path) if path.exists() else Signer.create(path)
+
+
+def report_identity(state: Path, signer: Signer, now_ns: int) -> Identity:
+    """Return who signs this service's PDFs for PDF readers; raises as :func:`identity_in`."""
+    return identity_in(state, f"Pitwatch reports {fingerprint(signer.public)[:16]}", now_ns)
+
+
+def _reporting(what: str) -> dict[str, Any]:
+    needed = guarded(
+        Right.TAKE_OUT,
+        problems={404: f"There is no such {what}.", 409: "It is too long for one report."},
+        action="reported",
+    )
+    file = {"schema": {"type": "string", "format": "binary"}}
+    needed["responses"][200] = {
+        "description": "The report, signed.",
+        "content": dict.fromkeys(_MEDIA.values(), file),
+    }
+    return needed
+
+
+@router.get("/api/sessions/{session}/report.{form}", **_reporting("session"))
+async def report_session(request: Request, who: Who, session: str, form: Form) -> Response:
+    """Give the report of a session: what it came to, mistakes, decisions, incidents, rounds."""
+    _check_rights(who)
+    found = session_of(request, session)
+    made = _made(request, who)
+    matter = SessionMatter(
+        session=found.view(),
+        rulebook=_named(await book_of(request, found)),
+        rounds=await _rows(request, who, found, RoundRow),
+        violations=await _rows(request, who, found, ViolationRow),
+        reviews=await _rows(request, who, found, ReviewRow),
+        incidents=[
+            (row, cases_of(request).of(row.id).history)
+            async for _, row in incidents(
+                floor_of(request), cases_of(request), Sought(RoundRow, session=found.name)
+            )
+        ],
+        currency=await _currency(request, found, found.view().started_at or 0),
+    )
+    return await _answer(request, session_report(matter, made), form, made, session)
+
+
+@router.get("/api/incidents/{incident}/report.{form}", **_reporting("incident"))
+async def report_incident(request: Request, who: Who, incident: str, form: Form) -> Response:
+    """Give the report of an incident: the round to the cent, verdicts, decisions, pictures."""
+    _check_rights(who)
+    session, row = the_round(request, incident)
+    made = _made(request, who)
+    matter = IncidentMatter(
+        view=view_of(request, who, incident),
+        session=session.view(),
+        book=await book_of(request, session),
+        payments=await _rows(request, who, session, PaymentRow, row.round),
+        ledger=await _rows(request, who, session, LedgerRow, row.round),
+        evidence=await round_pictures(request, session, row, who),
+        currency=await _currency(request, session, row.at),
+    )
+    return await _answer(request, incident_report(matter, made), form, made, incident)
+
+
+@router.get(
+    "/api/report-key", **guarded(Right.SEE_TABLES, str, media_type="application/x-pem-file")
+)
+async def report_key(request: Request) -> Response:
+    """Give the public key that this service's reports are signed by."""
+    signer: Signer = request.app.state.signer
+    return Response(signer.public_pem(), media_type="application/x-pem-file")
+
+
+@router.get(
+    "/api/report-certificate",
+    **guarded(Right.SEE_TABLES, str, media_type="application/x-pem-file"),
+)
+async def report_certificate(request: Request) -> Response:
+    """Give the certificate of this service's PDF reports, with those that vouch for it."""
+    identity: Identity = request.app.state.report_identity
+    return Response(identity.pem(), media_type="application/x-pem-file")
+
+
+def _check_rights(who: Person) -> None:
+    for right in (Right.SEE_ROUNDS, Right.SEE_MONEY):
+        if not who.may(right):
+            raise Problem(403, f"a report asks for the right {right} too")
+
+
+def _made(request: Request, who: Person) -> Made:
+    clock: Clock = request.app.state.clock
+    return Made(who.name, clock.now_ns(), Formats(request.app.state.house))
+
+
+async def _currency(request: Request, session: Session, at_ns: int) -> str:
+    """Return the currency that a table deals in, which may not be the house's."""
+    recording = await recording_of(request, session, at_ns)
+    house: House = request.app.state.house
+    return house.currency if recording is None else recording.description.currency
+
+
+async def _answer(
+    request: Request, document: Document, form: Form, made: Made, name: str
+) -> Response:
+    content = await asyncio.to_thread(_signed, request, document, form, made.at)
+    shown_as = "inline" if form == "html" else "attachment"
+    headers = {
+        "Content-Disposition": f'{shown_as}; filename="{file_name(name)}-report.{form}"',
+        "Content-Security-Policy": POLICY,
+        "Cache-Control": "no-store",
+    }
+    return Response(content, headers=headers, media_type=_MEDIA[form])
+
+
+def _signed(request: Request, document: Document, form: Form, at_ns: int) -> bytes:
+    signer: Signer = request.app.state.signer
+    if form == "html":
+        return signed_page(as_page(document), signer, at_ns)
+    identity: Identity = request.app.state.report_identity
+    return signed_paper(as_paper(document), signer, identity, at_ns)
+
+
+async def _rows(
+    request: Request, who: Person, session: Session, kind: type[R], number: int | None = None
+) -> list[R]:
+    fields = () if number is None else (("round", number),)
+    sought: Sought[R] = Sought(kind, session=session.name, fields=fields)
+    rows: list[R] = []
+    while found := await floor_of(request).index.look_up(sought, 1000):
+        rows += [shown(session, placed.row, who) for placed in found]
+        sought = replace(sought, before=found[-1].key)
+        if len(rows) > MOST_ROWS:
+            raise Problem(409, f"more than {MOST_ROWS} rows: take an export instead")
+    return rows
+
+
+def _named(book: Book | None) -> str:
+    return "not known" if book is None else f"{name_of(book.rules).text}: {book.cited.title}"

@@ -1,0 +1,57 @@
+"""What the verdicts on a round rest on, in the house's own words."""
+
+from fastapi import APIRouter, Request, Response
+
+from models.judgements import RoundResult
+from server.house.citations import Book, Passage, deciding, passages, settled_by, wording
+from server.readmodel.verdict_views import Grounds, Verdict
+from server.readmodel.views import ViolationRow
+from server.service.access.people import Right
+from server.service.http.problems import Problem
+from server.service.request.answers import give
+from server.service.request.guard import Who, guarded
+from server.service.routes.reading import session_of, shown
+from server.service.routes.rulebooks import book_of
+
+router = APIRouter()
+
+
+@router.get(
+    "/api/sessions/{session}/rounds/{number}/verdicts",
+    **guarded(
+        Right.SEE_ROUNDS,
+        tuple[Verdict, ...],
+        problems={404: "There is no such session, or no such round in it."},
+        action=None,
+    ),
+)
+async def verdicts(request: Request, who: Who, session: str, number: int) -> Response:
+    """Say what each mistake of a round breaks, what was due by which clause, how it is settled."""
+    found = session_of(request, session)
+    row = found.round_row(number)
+    if row is None:
+        raise Problem(404, "there is no such round in this session")
+    book = await book_of(request, found)
+    rows = [shown(found, one, who) for one in found.violations_of(number)]
+    return give(tuple(_verdict(one, row.result, book) for one in rows))
+
+
+def _verdict(row: ViolationRow, result: RoundResult | None, book: Book | None) -> Verdict:
+    due = () if result is None else deciding(result, row.clause, row.spot, row.hand)
+    after = None if book is None else settled_by(book, row.code)
+    return Verdict(
+        seq=row.seq,
+        code=row.code,
+        spot=row.spot,
+        hand=row.hand,
+        breaks=_grounds(row.clause, book, row.code, row.detail),
+        due=tuple(_grounds(clause, book) for clause in due),
+        settled_by=after,
+    )
+
+
+def _grounds(clause: str, book: Book | None, code: str | None = None, detail: str = "") -> Grounds:
+    found: tuple[Passage, ...] = ()
+    if book is not None:
+        found = passages(book, clause, code, detail)
+    return Grounds(clause=clause, says=wording(clause), passages=found)

@@ -1,0 +1,345 @@
+"""What a session's cameras saw: how the felt lies in their pictures, clips of rounds, pictures.
+
+A picture shows what lay open before everybody at the table, so it asks for the right to see
+rounds; what lay face down lies face down in it too.
+"""
+
+import asyncio
+import re
+from collections.abc import Hashable, Mapping
+from typing import Annotated, Any, Final
+from urllib.parse import quote
+
+import msgspec
+from fastapi import APIRouter, FastAPI, Query, Request, Response
+
+from devices.cameras.footage import picture_times
+from models.errors import OperatorError, PitwatchError
+from models.events import CardSighted, ForeignCardSighted
+from models.layout import TableLayout
+from server.archive.clips import Clip
+from server.readmodel.session import Session
+from server.readmodel.views import RoundRow
+from server.service.access.people import Person, Right
+from server.service.evidence.footage import CameraView, ClipView, FootageView
+from server.service.evidence.video import (
+    AT_ONCE,
+    Found,
+    Kept,
+    Recordings,
+    Sighting,
+    camera_view,
+    card_pictures,
+    span_of,
+    whole_cards,
+)
+from server.service.http.problems import Problem
+from server.service.request.answers import give
+from server.service.request.guard import Who, guarded, note
+from server.service.routes.reading import floor_of, session_of
+from simulation.house import table_layout
+
+CLIPS_BYTES: Final = 192 << 20
+PICTURES_BYTES: Final = 32 << 20
+MOMENTS_KEPT: Final = 10_000
+_LOOKED_NS: Final = 60_000_000_000
+_HANDS_LOOKED_AT: Final = 200
+_NEXT_ENTRIES: Final = 100
+_SOON_NS: Final = 20_000_000_000
+_SIGHTINGS: Final = frozenset({"card_sighted", "foreign_card_sighted"})
+_RANGE: Final = re.compile(r"bytes=(\d{0,15})-(\d{0,15})")
+_NO_SESSION: Final = {404: "There is no such session, or no such round in it."}
+_NO_PICTURE: Final = {404: "There is no such session or camera, or no picture of that time."}
+
+router = APIRouter()
+
+
+class Video:
+    """What the routes keep: the recordings found, the last clips and pictures, who looked."""
+
+    def __init__(self, recordings: Recordings) -> None:
+        self.recordings = recordings
+        self.clips = Kept[Clip](CLIPS_BYTES, lambda clip: len(clip.mp4))
+        self.pictures = Kept[bytes](PICTURES_BYTES, len)
+        self.moments = Kept[int](MOMENTS_KEPT, lambda _: 1)
+        self.gate = asyncio.Semaphore(AT_ONCE)
+        self._looked: dict[tuple[str, str], int] = {}
+
+    def is_new_look(self, person: str, session: str, now_ns: int) -> bool:
+        """Tell whether somebody's look at a session's pictures is to be written down again."""
+        self._looked = {key: at for key, at in self._looked.items() if now_ns - at < _LOOKED_NS}
+        return self._looked.setdefault((person, session), now_ns) == now_ns
+
+
+def install(app: FastAPI, recordings: Recordings) -> None:
+    """Have ``app`` show what lies in ``recordings``."""
+    app.state.video = Video(recordings)
+    app.include_router(router)
+
+
+def video_of(request: Request) -> Video:
+    """Return what the routes keep."""
+    kept: Video = request.app.state.video
+    return kept
+
+
+def _media(kind: str, statuses: Mapping[int, str]) -> dict[int | str, dict[str, Any]]:
+    """Describe answers that are no text."""
+    content = {"content": {kind: {"schema": {"type": "string", "format": "binary"}}}}
+    return {status: {"description": text} | content for status, text in statuses.items()}
+
+
+def _showing(kind: str, statuses: Mapping[int, str], problems: dict[int, str]) -> dict[str, Any]:
+    asked = guarded(Right.SEE_ROUNDS, problems=problems, action=None)
+    return asked | {"responses": asked["responses"] | _media(kind, statuses)}
+
+
+# --- what there is ------------------------------------------------------------------------
+
+
+@router.get(
+    "/api/sessions/{session}/footage",
+    **guarded(Right.SEE_ROUNDS, FootageView, problems=_NO_SESSION, action="watched"),
+)
+async def footage(request: Request, session: str) -> Response:
+    """Say how a session's felt looks, and which cameras show it as it stands."""
+    found = session_of(request, session)
+    return give(await _footage(request, found, None))
+
+
+@router.get(
+    "/api/sessions/{session}/rounds/{number}/footage",
+    **guarded(Right.SEE_ROUNDS, FootageView, problems=_NO_SESSION, action="watched"),
+)
+async def round_footage(request: Request, session: str, number: int) -> Response:
+    """Say how the felt looked in a round, and where the clips of it are."""
+    found = session_of(request, session)
+    return give(await _footage(request, found, _round(found, number)))
+
+
+def _round(session: Session, number: int) -> RoundRow:
+    row = session.round_row(number)
+    if row is None:
+        raise Problem(404, "there is no such round in this session")
+    return row
+
+
+async def _footage(request: Request, session: Session, row: RoundRow | None) -> FootageView:
+    at_ns = (session.view().last_at or 0) if row is None else row.at
+    found = await recording_of(request, session, at_ns)
+    if found is None:
+        return FootageView(
+            layout=_shipped_layout(session),
+            is_own_layout=False,
+            currency=None,
+            cameras=(),
+            missing=(),
+        )
+    cameras, missing = [], []
+    for camera in found.clips.cameras:
+        try:
+            cameras.append(await _camera(request, session, found, camera, row))
+        except PitwatchError as fault:
+            missing.append(f"camera {camera}: {fault.what}")
+    return FootageView(
+        layout=found.layout,
+        is_own_layout=True,
+        currency=found.description.currency,
+        cameras=tuple(cameras),
+        missing=tuple(missing),
+    )
+
+
+async def _camera(
+    request: Request, session: Session, found: Found, name: str, row: RoundRow | None
+) -> CameraView:
+    base = f"/api/sessions/{quote(session.name, '')}"
+    clip = None
+    if row is not None:
+        cut = await _clip(request, session, found, name, row)
+        url = f"{base}/rounds/{row.round}/clips/{quote(name, '')}"
+        frames = await asyncio.to_thread(picture_times, cut.mp4)
+        clip = ClipView(url, cut.span.begin_ns, cut.span.end_ns, frames)
+    pictures = f"{base}/pictures/{quote(name, '')}"
+    live = (
+        f"{base}/live/{quote(name, '')}" if name in cameras_live(request, session, found) else None
+    )
+    return await asyncio.to_thread(camera_view, found, name, (pictures, live), clip)
+
+
+def cameras_live(request: Request, session: Session, found: Found) -> frozenset[str]:
+    """Return the cameras that are being recorded: none that was closed, or whose session was."""
+    if not floor_of(request).is_written(session):
+        return frozenset()
+    return frozenset(one.name for one in found.description.cameras if one.segments is None)
+
+
+async def recording_of(request: Request, session: Session, at_ns: int) -> Found | None:
+    """Return the recording of a session that was running at a time."""
+    if session.table is None:
+        return None
+    recordings = video_of(request).recordings
+    return await asyncio.to_thread(recordings.of, session.table, at_ns, session.name)
+
+
+def _shipped_layout(session: Session) -> TableLayout:
+    """Return the smallest shipped felt that has a place for every spot seen lately."""
+    newest = session.newest_hands(_HANDS_LOOKED_AT)
+    highest = max((row.spot for row in newest), default=7)
+    return table_layout(
+        {4: "four-spots", 5: "five-spots", 6: "six-spots"}.get(max(highest, 4), "seven-spots")
+    )
+
+
+# --- clips and pictures -------------------------------------------------------------------
+
+
+@router.get(
+    "/api/sessions/{session}/rounds/{number}/clips/{camera}",
+    **_showing(
+        "video/mp4",
+        {200: "The round's video.", 206: "The part of it that was asked for."},
+        {404: _NO_PICTURE[404], 416: "It has no such part."},
+    ),
+)
+async def clip(request: Request, who: Who, session: str, number: int, camera: str) -> Response:
+    """Give a round's video as MP4 (H.264), whole or the part that `Range` names."""
+    found = session_of(request, session)
+    row = _round(found, number)
+    recording = await recorded(request, found, row.at)
+    await note_look(request, who, found)
+    return ranged((await _shown(_clip(request, found, recording, camera, row))).mp4, request)
+
+
+async def _clip(
+    request: Request, session: Session, found: Found, camera: str, row: RoundRow
+) -> Clip:
+    begin_ns, end_ns = span_of(row.at, row.closed_at, session.view().last_at or row.at)
+    video = video_of(request)
+    return await video.clips.get(
+        (found.folder, camera, begin_ns, end_ns),
+        lambda: found.clips.clip(begin_ns, end_ns, camera),
+        video.gate,
+    )
+
+
+@router.get(
+    "/api/sessions/{session}/pictures/{camera}",
+    **_showing("image/jpeg", {200: "The picture."}, _NO_PICTURE),
+)
+async def picture(
+    request: Request,
+    who: Who,
+    session: str,
+    camera: str,
+    at: Annotated[int, Query(ge=0, le=2**63 - 1, description="Nanoseconds.")],
+) -> Response:
+    """Give the latest picture of a camera at a time, two seconds old at most."""
+    found = session_of(request, session)
+    recording = await recorded(request, found, at)
+    await note_look(request, who, found)
+    video = video_of(request)
+    jpeg = await _shown(
+        video.pictures.get(
+            (recording.folder, camera, at), lambda: recording.clips.still(at, camera), video.gate
+        )
+    )
+    return _jpeg(jpeg)
+
+
+@router.get(
+    "/api/sessions/{session}/cards/{seq}",
+    **_showing("image/jpeg", {200: "The piece of the picture."}, _NO_PICTURE),
+)
+async def card(
+    request: Request,
+    who: Who,
+    session: str,
+    seq: int,
+    whole: Annotated[
+        bool, Query(description="The card whole, marked, with its surroundings.")
+    ] = False,
+) -> Response:
+    """Give the piece of the picture that a sighting of a card rests on."""
+    found = session_of(request, session)
+    near = await _sightings(request, found, seq)
+    recording = await recorded(request, found, near[0].at or 0)
+    await note_look(request, who, found)
+    video, source = video_of(request), near[0].source
+    key = (recording.folder, "whole card" if whole else "card")
+    pictures = whole_cards if whole else card_pictures
+
+    def cut() -> Mapping[Hashable, bytes]:
+        same = [one for one in near if one.source == source]
+        pieces = pictures(recording, source.partition(":")[2], same)
+        return {(*key, number): piece for number, piece in pieces.items()}
+
+    jpeg = await _shown(video.pictures.one_of_many((*key, seq), cut, video.gate))
+    if jpeg is None:
+        raise Problem(404, "there is no picture of that sighting")
+    return _jpeg(jpeg)
+
+
+async def _sightings(request: Request, session: Session, seq: int) -> list[Sighting]:
+    """Return a sighting, and those soon after it: whoever asks for one asks for the next."""
+    if not 0 < seq <= session.place.seq:
+        raise Problem(404, "there is no such event")
+    entries = await floor_of(request).entries(session, seq - 1, _NEXT_ENTRIES)
+    if entries[0].type not in _SIGHTINGS:
+        raise Problem(404, "that event is no sighting of a card")
+    found = [
+        msgspec.json.decode(entry.plain, type=CardSighted | ForeignCardSighted)
+        for entry in entries
+        if entry.type in _SIGHTINGS
+    ]
+    return [one for one in found if (one.at or 0) - (found[0].at or 0) <= _SOON_NS]
+
+
+async def recorded(request: Request, session: Session, at_ns: int) -> Found:
+    """Return the recording of a session at a time; raises ``Problem`` 404 where there is none."""
+    found = await recording_of(request, session, at_ns)
+    if found is None:
+        raise Problem(404, "no recording of that table and time lies here")
+    return found
+
+
+async def _shown(work: Any) -> Any:
+    """Await a picture; one that there is not is no fault of the service."""
+    try:
+        return await work
+    except OperatorError as refused:
+        raise Problem(404, refused.what) from refused
+
+
+async def note_look(request: Request, who: Person, session: Session) -> None:
+    """Write a look down: a page asks for many pictures, so one a minute and session."""
+    now_ns = request.app.state.clock.now_ns()
+    if video_of(request).is_new_look(who.name, session.name, now_ns):
+        await note(request, who.name, who.by, "watched")
+
+
+def _jpeg(content: bytes) -> Response:
+    return Response(
+        content, headers={"Cache-Control": "private, max-age=600"}, media_type="image/jpeg"
+    )
+
+
+def ranged(content: bytes, request: Request) -> Response:
+    """Answer with bytes, or with the one part of them that ``Range`` asks for (RFC 9110)."""
+    headers = {"Accept-Ranges": "bytes", "Cache-Control": "no-store"}
+    asked = _RANGE.fullmatch(request.headers.get("Range", ""))
+    if asked is None or asked[0] == "bytes=-":
+        return Response(content, headers=headers, media_type="video/mp4")
+    first, last = _part(asked[1], asked[2], len(content))
+    if first > last:
+        unmet = {"Content-Range": f"bytes */{len(content)}"}
+        raise Problem(416, f"it has {len(content)} bytes", unmet)
+    headers["Content-Range"] = f"bytes {first}-{last}/{len(content)}"
+    return Response(content[first : last + 1], 206, headers, media_type="video/mp4")
+
+
+def _part(first: str, last: str, size: int) -> tuple[int, int]:
+    """Return the first and the last byte of a part; a part without a first is the end's length."""
+    if not first:
+        return max(0, size - int(last)), size - 1 if int(last) else -1
+    return int(first), min(int(last), size - 1) if last else size - 1

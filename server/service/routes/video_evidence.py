@@ -1,0 +1,91 @@
+"""An incident as one file that proves itself elsewhere: video, events, bytes and their proof."""
+
+import asyncio
+from string import ascii_letters, digits
+from typing import Any, Final
+
+from fastapi import APIRouter, Request, Response
+
+from server.archive.incident import Asked, hold, packed, recordings, round_asked
+from server.readmodel.session import Session
+from server.service.access.people import Right
+from server.service.http.problems import Problem
+from server.service.request.guard import Who, guarded, note
+from server.service.routes.incidents import the_round
+from server.service.routes.reading import floor_of
+from server.service.routes.video import recorded, video_of
+
+MARGIN_NS: Final = 3_000_000_000
+"""How much before and after the round goes with it."""
+_HASHED_WITHIN_NS: Final = 20_000_000_000
+"""How far the recorded bytes may go beyond the span: they are hashed, and taken, 10 s at a time."""
+
+IN_USE: Final = "{} may still be in use; ask again once a new shoe is started or the session ends"
+_PLAIN: Final = frozenset(ascii_letters + digits + "-._")
+
+router = APIRouter()
+
+
+def _giving() -> dict[str, Any]:
+    asked = guarded(
+        Right.TAKE_OUT,
+        problems={
+            403: "This account has not the rights take_out and see_undealt.",
+            404: "There is no such incident, or no recording of it.",
+            409: "Its shoe is still in use, or it was not recorded then.",
+            503: "The recording or the journal cannot be read, or the recording not be held.",
+        },
+        action=None,
+    )
+    content = {"application/zip": {"schema": {"type": "string", "format": "binary"}}}
+    asked["responses"][200] = {"description": "The file.", "content": content}
+    return asked
+
+
+@router.get("/api/incidents/{incident}/evidence.zip", **_giving())
+async def evidence(request: Request, who: Who, incident: str) -> Response:
+    """Give what `pitwatch incident verify` checks anywhere; its recording is held from then on.
+
+    It is signed with the key of this service's reports, `/api/report-key`.
+
+    It holds the round's entries as they stand in the journal, with what was dealt face down. So
+    it is given only once the shoe or its session has ended, to who may see that.
+    """
+    if not who.may(Right.SEE_UNDEALT):
+        raise Problem(
+            403,
+            f"the file holds cards that were not shown: it asks for the right "
+            f"{Right.SEE_UNDEALT} too",
+        )
+    session, row = the_round(request, incident)
+    if not session.is_round_past(row.round):
+        raise Problem(409, IN_USE.format("its shoe"))
+    found = await recorded(request, session, row.at)
+    asked = await asyncio.to_thread(round_asked, session.path, row.round, MARGIN_NS)
+    reach_ns = MARGIN_NS + _HASHED_WITHIN_NS
+    await _check_past(
+        request, session, await asyncio.to_thread(round_asked, session.path, row.round, reach_ns)
+    )
+    made_ns = request.app.state.clock.now_ns()
+    async with video_of(request).gate:
+        content = await asyncio.to_thread(
+            packed, found.folder, session.path, asked, made_ns, request.app.state.signer
+        )
+        for part in await asyncio.to_thread(recordings, found.folder, asked):
+            await asyncio.to_thread(hold, part.folder, f"{incident} taken out by {who.name}")
+    await note(request, who.name, who.by, "exported")
+    name = f'attachment; filename="{_plain(session.name)}-{row.round}.zip"'
+    headers = {"Content-Disposition": name, "Cache-Control": "no-store"}
+    return Response(content, headers=headers, media_type="application/zip")
+
+
+async def _check_past(request: Request, session: Session, asked: Asked) -> None:
+    """Refuse a span that reaches into a shoe that is still in use."""
+    (last,) = await floor_of(request).entries(session, asked.last - 1, 1)
+    if not session.is_past(last):
+        raise Problem(409, IN_USE.format("the shoe after it"))
+
+
+def _plain(name: str) -> str:
+    """Return a name that no header can be broken with."""
+    return "".join(one if one in _PLAIN else "_" for one in name)

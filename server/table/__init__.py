@@ -1,0 +1,1 @@
+"""One table at work, live or replayed."""

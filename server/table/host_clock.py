@@ -1,0 +1,79 @@
+"""Whether a table may trust the host's clock; a house that requires it gets no table without."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from models.errors import TechnicianError
+from models.events import ClockAnchored, ClockCompared, ClockSynchronisation, Event, SyncState
+from server.table.config import Placed
+
+_SETTING = 'clock = "require"'
+
+
+def check_synchronised(placed: Placed, state: SyncState) -> None:
+    """Refuse a clock that is not synchronised where the table's configuration requires it.
+
+    Raises:
+        TechnicianError: it is not, or this machine does not tell.
+    """
+    if placed.config.clock == "warn" or state == "synchronised":
+        return
+    what = "is not synchronised" if state == "unsynchronised" else "may not be asked for its state"
+    raise TechnicianError(
+        f"the host's clock {what}, and {_SETTING} asks for one that is",
+        where=str(placed.file),
+        way_out="Start chrony, ntpd or systemd-timesyncd, and wait until it has a server",
+    )
+
+
+def check_not_before(placed: Placed, now_ns: int, end_ns: int) -> None:
+    """Refuse to write entries that are older than the journal's last, where that is required.
+
+    Raises:
+        TechnicianError: the host's clock stands before ``end_ns``.
+    """
+    if placed.config.clock == "require" and now_ns < end_ns:
+        behind_s = (end_ns - now_ns) / 1e9
+        raise TechnicianError(
+            f"the host's clock stands {behind_s:.1f} s before the journal's last entry",
+            where=str(placed.file),
+            way_out=f"Set the clock right, or take {_SETTING} out to go on with a warning",
+        )
+
+
+def stepped_back(anchored: ClockAnchored, end_ns: int) -> ClockCompared | None:
+    """Return what to record where a table starts before the last entry of its journal."""
+    at_ns = anchored.at or 0
+    if at_ns >= end_ns:
+        return None
+    return ClockCompared(
+        source="clock", at=at_ns, wall_ns=anchored.wall_ns, apart_ns=0, step_ns=at_ns - end_ns
+    )
+
+
+@dataclass
+class ClockStanding:
+    """What a table's entries say of the host's clock."""
+
+    state: SyncState = "synchronised"
+    step_ns: int = 0
+    """How far it jumped last, in this run."""
+
+    def take(self, event: Event) -> None:
+        """Take the next entry into account."""
+        match event:
+            case ClockSynchronisation():
+                self.state = event.state
+            case ClockAnchored() if event.source == "clock":
+                self.step_ns = 0  # the table's clock was set anew: another run
+            case ClockCompared() if event.step_ns:
+                self.step_ns = event.step_ns
+            case _:
+                pass
+
+    def faults(self) -> Iterator[str]:
+        """Say what a person should know of it; nothing where it can be trusted."""
+        if self.state != "synchronised":
+            yield "CLOCK NOT SYNCHRONISED" if self.state == "unsynchronised" else "CLOCK UNKNOWN"
+        if self.step_ns:
+            yield f"CLOCK STEPPED {self.step_ns / 1e9:+.1f} s"

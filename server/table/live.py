@@ -1,0 +1,433 @@
+"""One live table wired together: devices in, the pipeline of replay behind them."""
+
+import asyncio
+import random
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from msgspec.structs import replace
+
+from devices.cameras.frame import Frame
+from devices.cameras.live import LiveCamera
+from devices.link import ByteDevice, serial_port
+from devices.presence import local_path
+from devices.registry import driver_config, make_driver
+from devices.supervisor import Say, Supervised, Supervisor
+from models.errors import InputRefused, PitwatchError
+from models.events import (
+    AnyObservation,
+    CameraFault,
+    ConsoleEntry,
+    Event,
+    Observation,
+    ReviewResolved,
+    RulesStated,
+)
+from models.layout import TableLayout
+from models.rulebook import Rulebook
+from server.house.rulebooks import at_table, cited, stated
+from server.process.stopwatch import Stopwatch
+from server.table.config import Camera, Placed, Port, layout_of
+from server.table.decision_requests import Word, Words, open_desk
+from server.table.entries import Entries
+from server.table.eye import Eye
+from server.table.gc_pauses import collected_seldom
+from server.table.host_clock import check_not_before, stepped_back
+from server.table.order import Order
+from server.table.pipeline import Pipeline
+from server.table.record import TableRecord
+from server.table.recorder import SessionRecorder, room_alarm, tidy
+from server.table.recordings import Recordings, may_turn_over
+from server.table.rest import Rest
+from server.table.resume import Identities, heard_again, past_of, recall, unwatched
+from server.table.status import Standing
+from settlement.engine import Engine
+from settlement.reconcile import Reconciler
+from stream.clock import HostClock, elapsed_ns
+from stream.drift import watch_sync, watch_wall
+from stream.journal import Journal
+from stream.replay import Timed
+from vision.sightings import CardReader
+from vision.watch import Watcher
+
+T = TypeVar("T")
+
+_MS: Final = 1_000_000
+_TICK_NS: Final = 40 * _MS
+_HASH_EVERY_NS: Final = 10_000 * _MS
+"""How often the hashes of what was recorded are journalled and signed."""
+_ROUNDS_KEPT: Final = 200
+"""Those before them are looked up in the journal."""
+_TIDY_NS: Final = 600_000 * _MS
+
+
+def rules_of(placed: Placed) -> Rulebook:
+    """Return the rules in force: the rulebook's, under the table's own limits."""
+    config = placed.config
+    rules = cited(config.rulebook, placed.file.parent, placed.file).rules
+    return at_table(rules, config.table_min, config.table_max)
+
+
+class LiveTable:
+    """Runs one table with one journal.
+
+    Args:
+        placed: the table's configuration.
+        journal: the table's; what an earlier run wrote is gone on with.
+        clock: the table's time.
+        reader: reads cards.
+        told: is given every entry of the journal that this run writes.
+        stating: gives the entry that says which program runs, from the time of the start.
+
+    Raises:
+        PitwatchError: something that the configuration names is not there, or the journal is
+            another table's.
+    """
+
+    def __init__(
+        self,
+        placed: Placed,
+        journal: Journal,
+        clock: HostClock,
+        reader: CardReader,
+        told: Callable[[Event], None] = lambda _: None,
+        *,
+        stating: Callable[[int], Observation] | None = None,
+    ) -> None:
+        config = placed.config
+        self._placed, self._journal, self._clock = placed, journal, clock
+        self._reader, self._on_entry, self._stating = reader, told, stating
+        self._layout: TableLayout = layout_of(placed)
+        self._sources = tuple(f"camera:{camera.name}" for camera in config.cameras)
+        self._order = Order(self._sources, config.hold_ms * _MS)
+        self._rules = rules_of(placed)
+        with collected_seldom():
+            self._past = past_of(journal)
+            check_not_before(placed, clock.now_ns(), self._past.end_ns)
+            self._words = Words(self._past.observations)
+            self._recalling = True
+            self._pipeline = self._recalled()
+            self._recalling = False
+        self._recordings = self._begin_recording()
+        self._hash_due_ns = 0
+        self._failed: asyncio.Future[None]
+
+    @property
+    def recording(self) -> Path | None:
+        """The session folder that is written now."""
+        return None if self._recordings is None else self._recordings.current.folder
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Run until ``stop`` is set; a round in play stays open and the next run goes on with it.
+
+        Raises:
+            PitwatchError: the journal cannot be written, or a part of the table failed; what
+                was acknowledged is in the journal.
+        """
+        self._failed = asyncio.get_running_loop().create_future()
+        self._begin()
+        eyes = {camera.name: self._eye(camera) for camera in self._placed.config.cameras}
+        devices: list[Supervised] = [self._device(port) for port in self._placed.config.ports]
+        devices += [self._camera(camera, eyes) for camera in self._placed.config.cameras]
+        entries = self._entries()
+        devices = [_Noted(device, self.standing.heard) for device in devices]
+        supervisor = Supervisor(self._clock, self._say, random.random)
+        tasks = [
+            asyncio.create_task(work)
+            for work in (
+                supervisor.keep_all(devices),
+                watch_wall(self._clock, self._say),
+                watch_sync(self._clock, self._say),
+                self._keep_going(),
+                self._keep_room(),
+            )
+        ]
+        try:
+            async with open_desk(self._placed.beside(self._placed.config.journal), self._hear):
+                await self._until(stop, tasks)
+        finally:
+            if entries is not None:
+                entries.stop()
+            await _cancelled(tasks)
+            for eye in eyes.values():
+                await eye.close()
+            await asyncio.sleep(0)
+            self._keep(Recordings.close)
+        self._give(self._order.rest(self._clock.now_ns()))
+        self._hash_recordings(self._clock.now_ns())
+
+    # --- beginning and end ----------------------------------------------------------------
+
+    def _recalled(self) -> Pipeline:
+        """Hear the earlier run again, from where the table last stood at rest if that will do."""
+        last_seq = self._journal.last_seq
+        try:
+            return self._recalled_from(self._past.rest)
+        except PitwatchError:
+            if self._past.rest is None or self._journal.last_seq != last_seq:
+                raise
+            return self._recalled_from(None)
+
+    def _recalled_from(self, rest: Rest | None) -> Pipeline:
+        config = self._placed.config
+        self.standing = Standing((*(port.name for port in config.ports), *self._sources))
+        record = TableRecord(self._journal, self._tell)
+        played = 0 if rest is None else rest.played
+        pipeline = Pipeline(
+            config.table,
+            record,
+            Reconciler(self._rules, self._layout, config.dealing, played=played),
+            Engine(self._rules),
+            Stopwatch(elapsed_ns),
+            kept=_ROUNDS_KEPT,
+        )
+        recall(self._past, pipeline, record, rest)
+        return pipeline
+
+    def _begin(self) -> None:
+        anchored = self._clock.anchor()
+        self._say(anchored)
+        if (back := stepped_back(anchored, self._past.end_ns)) is not None:
+            self._say(back)
+        if self._stating is not None:
+            self._say(self._stating(anchored.at or 0))
+        rules = stated(self._rules, "configuration", anchored.at or 0)
+        if not any(isinstance(one, RulesStated) for one in self._past.observations):
+            self._say(rules)
+        if self._past.observations:
+            for fault in unwatched(self._past, self._sources, anchored.at or 0):
+                self._say(fault)
+
+    async def _until(self, stop: asyncio.Event, tasks: Sequence["asyncio.Task[None]"]) -> None:
+        """Return when ``stop`` is set; raise what a task, an eye or the journal raises."""
+        stopped = asyncio.create_task(stop.wait())
+        # Devices that have all ended (files, in tests) are no reason to stop: time goes on.
+        going: set[asyncio.Future[Any]] = {*tasks, stopped, self._failed}
+        try:
+            while not stopped.done():
+                done, going = await asyncio.wait(going, return_when=asyncio.FIRST_COMPLETED)
+                for one in done:
+                    one.result()
+        except BaseExceptionGroup as faults:
+            raise faults.exceptions[0] from faults
+        finally:
+            stopped.cancel()
+
+    # --- what is wired ----------------------------------------------------------------------
+
+    def _device(self, port: Port) -> ByteDevice:
+        settings = self._placed.settings(port)
+        config = driver_config(port.driver, settings)
+        driver = make_driver(port.driver, settings)
+        now_ns = self._clock.now_ns()
+        for missed in heard_again(driver, getattr(config, "source", port.name), self._past, now_ns):
+            self._say(missed)
+        return ByteDevice(
+            port.name,
+            driver,
+            serial_port(port.url, config),
+            self._clock,
+            tap=lambda at_ns, data: self._keep(lambda kept: kept.heard(port.name, at_ns, data)),
+            path=local_path(port.url),
+        )
+
+    def _camera(self, camera: Camera, eyes: dict[str, Eye]) -> LiveCamera:
+        return LiveCamera(
+            f"camera:{camera.name}", camera.stream, self._clock, eyes[camera.name].see
+        )
+
+    def _eye(self, camera: Camera) -> Eye:
+        source = f"camera:{camera.name}"
+        watcher = Watcher(self._reader, self._layout, self._placed.view(camera), camera.name)
+        identities = Identities(source, self._past)
+
+        def looked(frame: Frame, observed: Sequence[AnyObservation]) -> None:
+            named = identities.of(observed, frame.at_ns, frame.index)
+            if named:
+                self._order.take(Timed(frame.at_ns, source, named))
+            self._order.seen(source, frame.at_ns)
+
+        def film(frame: Frame) -> None:
+            self._keep(lambda kept: kept.filmed(camera.name, frame))
+
+        return Eye(watcher, film, looked, self._fail, self._left_out(source))
+
+    def _left_out(self, source: str) -> Callable[[Frame], None]:
+        told_ns = 0
+
+        def left_out(frame: Frame) -> None:
+            nonlocal told_ns
+            if frame.at_ns - told_ns >= 1000 * _MS:
+                told_ns = frame.at_ns
+                self._say(
+                    CameraFault(
+                        source=source,
+                        at=frame.at_ns,
+                        kind="left_out",
+                        detail="pictures come faster than they are looked at",
+                        frame=frame.index,
+                    )
+                )
+
+        return left_out
+
+    def _entries(self) -> Entries | None:
+        place = self._placed.config.console
+        if place is None:
+            return None
+        loop = asyncio.get_running_loop()
+        known = {
+            (one.source, one.at, one.fact)
+            for one in self._past.observations
+            if isinstance(one, ConsoleEntry)
+        }
+
+        def take(entry: ConsoleEntry) -> None:
+            # A file is read from its beginning at every start.
+            if (entry.source, entry.at, entry.fact) not in known:
+                self._enter(entry)
+
+        entries = Entries(
+            place if place == "-" else str(self._placed.beside(place)),
+            lambda entry: _from_thread(loop, take, entry),
+            lambda refused: _from_thread(loop, self._refuse, refused),
+            self._clock.now_ns,
+        )
+        entries.start()
+        return entries
+
+    def _begin_recording(self) -> Recordings | None:
+        recorder = self._placed.config.recorder
+        if recorder is None:
+            return None
+        return Recordings(
+            lambda start_ns: SessionRecorder(self._placed, recorder, self._layout, start_ns),
+            self._clock.now_ns(),
+        )
+
+    # --- what comes -------------------------------------------------------------------------
+
+    def _say(self, observation: Observation) -> None:
+        at_ns = observation.at if observation.at is not None else self._clock.now_ns()
+        self._keep(lambda kept: kept.told(observation, at_ns))
+        self._order.take(Timed(at_ns, observation.source, (observation,)))  # type: ignore[arg-type]
+
+    def _enter(self, entry: ConsoleEntry) -> None:
+        self._keep(lambda kept: kept.entered(entry, self._clock.now_ns()))
+        self._say(entry)
+
+    async def _hear(self, word: Word) -> int:
+        """Journal what a person handed in, and return its ``seq``.
+
+        Raises:
+            OperatorError: it is a decision that cannot be so.
+        """
+        now_ns = self._clock.now_ns()
+        word = replace(word, at=now_ns if word.at is None else min(word.at, now_ns))
+        known = self._words.seq_of(word)
+        if known is not None:
+            return known
+        if isinstance(word, ReviewResolved):
+            self._pipeline.check(word)
+        journalled, is_new = self._words.expect(word)
+        if is_new:
+            self._say(replace(word, seq=None, table=None))
+        return await asyncio.shield(journalled)
+
+    def _keep(self, write: Callable[[Recordings], None]) -> None:
+        """Record something; a recording that cannot be written is told, and stops no table."""
+        if self._recordings is not None:
+            write(self._recordings)
+            self.standing.unrecorded = self._recordings.broken
+
+    def _refuse(self, refused: InputRefused) -> None:
+        self.standing.refused = str(refused)
+
+    def _fail(self, fault: Exception) -> None:
+        if not self._failed.done():
+            self._failed.set_exception(fault)
+
+    async def _keep_going(self) -> None:
+        while True:
+            now_ns = self._clock.now_ns()
+            in_play = self.standing.in_play
+            self._journal.check_in_place()
+            self._give(self._order.due(now_ns))
+            self._pipeline.observe((), self._order.through_ns)
+            if in_play is not None and self.standing.in_play is None:
+                self._journal.checkpoint()
+            self._turn_over_if_due(now_ns)
+            if now_ns >= self._hash_due_ns:
+                self._hash_recordings(now_ns)
+            await self._clock.reached(now_ns + _TICK_NS)
+
+    def _hash_recordings(self, now_ns: int) -> None:
+        """Journal the hashes of what was recorded, each entry under a checkpoint of its own."""
+        self._hash_due_ns = now_ns + _HASH_EVERY_NS
+        for hashed in () if self._recordings is None else self._recordings.hashed(now_ns):
+            self._journal.append(hashed)
+            self._journal.checkpoint()
+
+    def _turn_over_if_due(self, now_ns: int) -> None:
+        config, kept = self._placed.config, self._recordings
+        if config.recorder is None or kept is None or self._order.holds:
+            return
+        lasted_ns = now_ns - kept.current.start_ns
+        if may_turn_over(lasted_ns, config.recorder, self.standing, config.dealing):
+            self.standing.shoe_out = False
+            self._keep(lambda kept: kept.turn_over(self._clock.now_ns()))
+
+    def _give(self, said: Iterable[Timed[tuple[AnyObservation, ...]]]) -> None:
+        for one in said:
+            self._pipeline.observe(one.value, one.at_ns)
+
+    async def _keep_room(self) -> None:
+        recorder = self._placed.config.recorder
+        if recorder is None:
+            return
+        folder = self._placed.beside(recorder.folder)
+        while True:
+            now_ns = self._clock.now_ns()
+            self._keep(lambda kept: kept.look_after(self._clock.now_ns()))
+            await asyncio.to_thread(tidy, folder, recorder, now_ns)
+            self.standing.alarm = room_alarm(folder, recorder)
+            await self._clock.reached(now_ns + _TIDY_NS)
+
+    def _tell(self, event: Event) -> None:
+        self.standing.take(event)
+        self._words.journalled(event)
+        if not self._recalling:
+            self._on_entry(event)
+
+
+class _Noted:
+    """A device of which it is noted that it was heard."""
+
+    def __init__(self, device: Supervised, heard: set[str]) -> None:
+        self._device, self._heard = device, heard
+        self.source, self.path = device.source, device.path
+        self.fault = device.fault
+
+    async def run(self, heard: Callable[[], None], say: Say) -> None:
+        """Run the device."""
+
+        def noted() -> None:
+            self._heard.add(self.source)
+            heard()
+
+        await self._device.run(noted, say)
+
+
+def _from_thread(loop: asyncio.AbstractEventLoop, call: Callable[[T], None], value: T) -> None:
+    with suppress(RuntimeError):  # the table stopped, and its loop is closed
+        loop.call_soon_threadsafe(call, value)
+
+
+async def _cancelled(tasks: Sequence["asyncio.Task[None]"]) -> None:
+    for task in tasks:
+        task.cancel()
+    for task in tasks:
+        with suppress(asyncio.CancelledError, Exception):
+            await task

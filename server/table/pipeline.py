@@ -1,0 +1,159 @@
+"""The one way from observations to settlements, live and in replay.
+
+::
+
+    observation -> journal -> reconciler -> facts -> journal -> engine -> judgements -> journal
+
+Wiring only: nothing here decides anything.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol, TypeVar
+
+from msgspec.structs import replace
+
+from models.events import (
+    AnyFact,
+    AnyObservation,
+    Event,
+    PaymentMade,
+    ReviewResolved,
+    RoundClosed,
+    TrayCounted,
+)
+from models.judgements import AnyEvent, ReviewRaised, RoundResult
+from server.process.stopwatch import Stopwatch
+from server.table.settlement_book import Verdicts
+from settlement.engine import Engine
+from settlement.reconcile import Reconciler
+from stream.journal import UnknownEvent
+
+E = TypeVar("E", bound=Event)
+
+
+class Record(Protocol):
+    """Where events are kept, such as a journal."""
+
+    def append_all(self, events: Iterable[E]) -> tuple[E, ...]:
+        """Append events, all or none, and return them with their ``seq``."""
+
+    def read(self, after_seq: int = 0) -> Iterator[AnyEvent | UnknownEvent]:
+        """Yield every event so far that comes after ``after_seq``, in order."""
+
+
+class Pipeline:
+    """Take observations in the order of their time; keep the rounds as they settle.
+
+    ``kept`` is how many of them stay in memory, for a table that runs for months.
+    """
+
+    def __init__(
+        self,
+        table: str,
+        journal: Record,
+        reconciler: Reconciler,
+        engine: Engine,
+        stopwatch: Stopwatch,
+        *,
+        kept: int | None = None,
+    ) -> None:
+        self._table, self._journal = table, journal
+        self._reconciler, self._engine, self._stopwatch = reconciler, engine, stopwatch
+        self._facts: list[AnyFact] = []
+        self._verdicts = Verdicts(self._append, journal.read, kept)
+
+    def observe(
+        self, observations: Sequence[AnyObservation], now_ns: int
+    ) -> tuple[AnyObservation, ...]:
+        """Record what was observed by ``now_ns``, act on it, and return it with its ``seq``.
+
+        Nothing observed is news too: the table's time goes on, and deadlines pass.
+        """
+        recorded = self._append(observations)
+        for observation in recorded:
+            with self._stopwatch.stage("reconciling"):
+                found = self._reconciler.feed(observation, now_ns)
+            self._act_on(found)
+            if isinstance(observation, ReviewResolved):
+                self._resolve(observation)
+        with self._stopwatch.stage("reconciling"):
+            found = self._reconciler.advance(now_ns)
+        self._act_on(found)
+        return tuple(recorded)
+
+    def go_on(self, before: Iterable[AnyEvent], owed: Sequence[AnyObservation]) -> None:
+        """Take up a session at a moment when no round was in play.
+
+        Args:
+            before: its entries up to then; what they conclude stands.
+            owed: the observations among them that something later may rest on.
+
+        Raises:
+            OperatorError: under the rules in force the facts do not settle as they did.
+        """
+        known = tuple(before)
+        self._engine = self._verdicts.recall(known, self._engine.rules)
+        self._reconciler.recall(known)
+        for one in owed:
+            self._act_on(self._reconciler.feed(one, one.at or 0))
+
+    def finish(self) -> None:
+        """Say that nothing more will come: what waits is settled or raised."""
+        with self._stopwatch.stage("reconciling"):
+            found = self._reconciler.finish()
+        self._act_on(found)
+        with self._stopwatch.stage("settling"):
+            results = self._engine.finish()
+        self._judge(results, None)
+
+    def rounds(self) -> tuple[RoundResult, ...]:
+        """Return every round settled so far, each with its open items."""
+        return self._verdicts.rounds()
+
+    def check(self, decision: ReviewResolved) -> None:
+        """Refuse a decision that cannot be so.
+
+        Raises:
+            OperatorError: saying why, and what can.
+        """
+        self._verdicts.check(decision, self._engine)
+
+    def _resolve(self, decision: ReviewResolved) -> None:
+        with self._stopwatch.stage("settling"):
+            self._engine = self._verdicts.resolve(decision, self._engine)
+
+    def _act_on(self, found: Sequence[AnyFact | ReviewRaised]) -> None:
+        recorded = self._append(found)
+        for event in recorded:
+            if isinstance(event, ReviewRaised):
+                self._verdicts.raised(event)
+            else:
+                self._settle(event)
+
+    def _settle(self, fact: AnyFact) -> None:
+        with self._stopwatch.stage("settling"):
+            results = self._engine.feed(fact)
+            self._verdicts.heard(fact, self._engine)
+        if isinstance(fact, RoundClosed | TrayCounted | PaymentMade):
+            self._facts.append(fact)
+            self._judge(results, fact.at, paid_late=isinstance(fact, PaymentMade))
+        else:
+            self._judge(results, fact.at)
+            self._facts.append(fact)
+
+    def _judge(
+        self, results: Sequence[RoundResult], at: int | None, *, paid_late: bool = False
+    ) -> None:
+        for result in results:
+            because = tuple(fact.seq for fact in self._facts if fact.seq is not None)
+            self._facts.clear()
+            self._engine = self._verdicts.settled(
+                result, at, because, self._engine, paid_late=paid_late
+            )
+
+    def _append(self, events: Sequence[E]) -> list[E]:
+        if not events:
+            return []
+        named = [replace(event, table=self._table) for event in events]
+        with self._stopwatch.stage("journalling"):
+            return list(self._journal.append_all(named))

@@ -1,0 +1,237 @@
+"""A recorded session played again: pixels and serial bytes in, settled rounds out."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from devices.cameras.frame import Frame
+from models.events import AnyObservation, CardSighted, ConsoleEntry, DeviceReturned
+from models.judgements import AnyEvent, RoundResult
+from models.rulebook import Cited, Rulebook
+from models.session import CameraRecord
+from server.house.citations import Book
+from server.house.known_decks import BESIDE, library, taught
+from server.house.rulebooks import at_table, cited, stated
+from server.process.stopwatch import Stopwatch
+from server.table.comparison import Comparison, compare_sessions
+from server.table.pipeline import Pipeline
+from server.table.sources import Given, Link, Recording, open_recording, play
+from settlement.engine import Engine
+from settlement.reconcile import Reconciler
+from stream.clock import Clock, ReplayClock
+from stream.journal import Journal, UnknownEvent
+from stream.recording import SESSION_FILE
+from stream.replay import Timed, paced
+from vision.change import Rect
+from vision.crops import jpeg
+from vision.sightings import CardReader, Sightings
+from vision.watch import Watcher
+
+CROP_WIDTH_PX = 120
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayOptions:
+    """How to replay a session."""
+
+    folder: Path
+    rulebook: str | None = None
+    """Instead of the session's own."""
+    knobs: tuple[str, ...] = ()
+    speed: float | None = None
+    """Times real time; ``None`` is as fast as possible."""
+    library: Path | None = None
+    """Where the decks in use are kept, but for those that the session brings."""
+    pictures: bool = False
+    """Whether to keep the piece of the picture that each sighting rests on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What came of a replay."""
+
+    recording: Recording
+    book: Book
+    """The sheet, and the rules in force: the table's own limits and what was set otherwise."""
+    rounds: tuple[RoundResult, ...]
+    comparisons: tuple[Comparison, ...] | None
+    """Against the truth; ``None`` where the session has none."""
+    events: tuple[AnyEvent, ...]
+    head: str
+    """Hash of the journal's last entry."""
+    jpegs: Mapping[int, bytes]
+    """Pieces of pictures by the ``seq`` of the sighting."""
+    duration_ns: int
+
+
+def replay(
+    options: ReplayOptions,
+    journal: Journal,
+    load_reader: Callable[[], CardReader],
+    stopwatch: Stopwatch,
+    *,
+    progress: Callable[[float], None] = lambda _: None,
+    clock: Clock | None = None,
+    opened: Callable[[Path], Recording] = open_recording,
+    stating: Callable[[int], AnyObservation] | None = None,
+) -> Replayed:
+    """Play a session from its first frame to its last and settle every round of it.
+
+    The reader is loaded only once the recording has been found sound. Without a ``clock`` the
+    replay runs by one of its own, at the speed of ``options``. ``opened`` reads the session
+    folder; a bench that disturbs a film passes its own. ``stating`` gives the journal's first
+    entry from the time that the recording began; a journal that is kept says there which program
+    wrote it.
+
+    Raises:
+        PitwatchError: the session is missing, damaged or impossible; whatever was journalled
+            before that is no result.
+    """
+    recording = opened(options.folder)
+    book = _rulebook(options, recording)
+    rules = _site_rules(book.rules, recording, options.knobs)
+    pipeline = Pipeline(
+        recording.session.table, journal, _reconciler(rules, recording), Engine(rules), stopwatch
+    )
+    shelves = [library(options.folder / BESIDE), library(options.library)]
+    reader = taught(load_reader(), recording.session.decks, shelves)
+    player = _Player(recording, pipeline, reader, stopwatch, pictures=options.pictures)
+    clock = clock or ReplayClock(recording.session.at, options.speed)
+    began_ns = recording.session.at
+    first = () if stating is None else (stating(began_ns),)
+    pipeline.observe((*first, stated(rules, "session", began_ns)), began_ns)
+    player.run(clock, progress)
+    rounds = pipeline.rounds()
+    truth = recording.truth
+    return Replayed(
+        recording=recording,
+        book=Book(book, rules),
+        rounds=rounds,
+        comparisons=None if truth is None else compare_sessions(truth, rounds),
+        events=tuple(e for e in journal.read() if not isinstance(e, UnknownEvent)),
+        head=journal.verify().head,
+        jpegs=player.jpegs,
+        duration_ns=clock.now_ns() - recording.session.at,
+    )
+
+
+def _rulebook(options: ReplayOptions, recording: Recording) -> Cited:
+    if options.rulebook is not None:
+        return cited(options.rulebook)
+    folder = options.folder
+    return cited(recording.session.rulebook, folder, folder / SESSION_FILE)
+
+
+def _site_rules(rules: Rulebook, recording: Recording, knobs: tuple[str, ...]) -> Rulebook:
+    """The limits are the table's own; the rest is the rulebook's, but for ``--set``."""
+    session = recording.session
+    return at_table(rules, session.table_min, session.table_max, knobs)
+
+
+def _reconciler(rules: Rulebook, recording: Recording) -> Reconciler:
+    return Reconciler(rules, recording.layout, recording.session.dealing)
+
+
+class _Player:
+    """Gives every source's word to the pipeline in its turn."""
+
+    def __init__(
+        self,
+        recording: Recording,
+        pipeline: Pipeline,
+        reader: CardReader,
+        stopwatch: Stopwatch,
+        *,
+        pictures: bool,
+    ) -> None:
+        self.jpegs: dict[int, bytes] = {}
+        self._recording, self._pipeline = recording, pipeline
+        self._stopwatch, self._pictures = stopwatch, pictures
+        self._drivers = {port.record.port: port.driver() for port in recording.ports}
+        timed = TimedReader(reader, stopwatch)
+        self._watchers = {
+            camera.name: _watcher(timed, recording, camera) for camera, _ in recording.cameras
+        }
+
+    def run(self, clock: Clock, progress: Callable[[float], None]) -> None:
+        cameras = [
+            self._stopwatch.timed(camera.frames(), "decoding")
+            for _, camera in self._recording.cameras
+        ]
+        seen = 0
+        for item in paced(play(self._recording, cameras), clock):
+            self._take(item)
+            if isinstance(item.value, Frame):
+                seen += 1
+                progress(seen / self._recording.frames)
+        self._finish(clock.now_ns())
+
+    def _take(self, item: Timed[Given]) -> None:
+        given = item.value
+        if isinstance(given, Frame):
+            self._see(given, self._watchers[item.source])
+        elif isinstance(given, ConsoleEntry):
+            self._pipeline.observe((given,), item.at_ns)
+        elif isinstance(given, Link):
+            self._tell(given, item.at_ns)
+        else:
+            self._pipeline.observe(self._drivers[item.source].feed(given, item.at_ns), item.at_ns)
+
+    def _tell(self, link: Link, at_ns: int) -> None:
+        """Let a port's driver know of its link; what it said of that is told among the links."""
+        driver = self._drivers.get(link.source)
+        if driver is not None:
+            if isinstance(link, DeviceReturned):
+                driver.returned(at_ns)
+            elif link.kind == "link_lost":
+                self._pipeline.observe(driver.finish(at_ns), at_ns)
+        self._pipeline.observe((link,), at_ns)
+
+    def _see(self, frame: Frame, watcher: Watcher) -> None:
+        with self._stopwatch.stage("detecting"):
+            observed = watcher.see(frame)
+        recorded = self._pipeline.observe(observed, frame.at_ns)
+        if self._pictures:
+            self._keep(frame, recorded)
+
+    def _keep(self, frame: Frame, recorded: tuple[AnyObservation, ...]) -> None:
+        for one in recorded:
+            if isinstance(one, CardSighted) and one.seq and one.crop[2] and one.crop[3]:
+                self.jpegs[one.seq] = jpeg(frame.image, one.crop, CROP_WIDTH_PX)
+
+    def _finish(self, at_ns: int) -> None:
+        for driver in self._drivers.values():
+            self._pipeline.observe(driver.finish(at_ns), at_ns)
+        for watcher in self._watchers.values():
+            self._pipeline.observe(watcher.finish(), at_ns)
+        self._pipeline.finish()
+
+
+class TimedReader:
+    """Counts the time that a reader takes."""
+
+    def __init__(self, reader: CardReader, stopwatch: Stopwatch) -> None:
+        self._reader, self._stopwatch = reader, stopwatch
+
+    @property
+    def confident_p(self) -> float:
+        """From which probability on a reading is beyond doubt."""
+        return self._reader.confident_p
+
+    def read(
+        self,
+        image: NDArray[np.uint8],
+        *,
+        card_width_px: float | None,
+        region: Rect | None = None,
+    ) -> Sightings:
+        """Read the cards of ``region``, in pixels of the whole picture."""
+        with self._stopwatch.stage("reading"):
+            return self._reader.read(image, card_width_px=card_width_px, region=region)
+
+
+def _watcher(reader: CardReader, recording: Recording, camera: CameraRecord) -> Watcher:
+    return Watcher(reader, recording.layout, camera.view, camera.name)

@@ -1,0 +1,117 @@
+"""A person's decision on a review item, handed to whoever writes that journal: table or us."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
+
+from models.errors import OperatorError
+from models.events import Event, ReviewResolved, RulesStated
+from models.judgements import AnyEvent, RoundSettled
+from models.rulebook import Rulebook
+from server.house.rulebooks import as_stated, cited
+from server.table.decision_requests import hand_in
+from server.table.settlement_book import Verdicts
+from stream.journal import Checkpoints, Journal, UnknownEvent
+
+By: TypeAlias = Literal["table", "journal"]
+
+
+class Handed(msgspec.Struct, frozen=True):
+    """Where a decision stands now."""
+
+    seq: int
+    """Its entry in the journal."""
+    by: By
+    """``table``: the table at work wrote it; ``journal``: the closed journal was opened for it."""
+
+
+async def decide(
+    journal: Path,
+    decision: ReviewResolved,
+    rules: Rulebook | None = None,
+    due: Checkpoints | None = None,
+) -> Handed:
+    """Have a decision journalled, and its round settled anew, before this returns.
+
+    The table at work writes it. A journal that nobody writes is opened, and sealed again.
+
+    Args:
+        journal: the table's.
+        decision: what a person decides.
+        rules: those the session was played by, where its journal does not say them.
+        due: who signs a closed journal's new entries.
+
+    Raises:
+        OperatorError: the decision cannot be so, or the rules are not those of then.
+        TechnicianError: the table does not answer, or the journal cannot be written.
+    """
+    seq = await hand_in(journal, decision)
+    if seq is not None:
+        return Handed(seq, "table")
+    return Handed(await asyncio.to_thread(decide_closed, journal, decision, rules, due), "journal")
+
+
+def decide_closed(
+    path: Path,
+    decision: ReviewResolved,
+    rules: Rulebook | None = None,
+    due: Checkpoints | None = None,
+) -> int:
+    """Add a decision and what follows of it to a closed journal, all or nothing.
+
+    Returns the decision's ``seq``; arguments and errors are those of :func:`decide`.
+    """
+    with Journal.open(path, due) as journal:
+        events = [event for event in journal.read() if not isinstance(event, UnknownEvent)]
+        table = next((event.table for event in events if event.table is not None), None)
+        added = _Added(journal.last_seq, table)
+        verdicts = Verdicts(added.append, journal.read)
+        engine = verdicts.recall(events, rules or rules_of(events, str(path)))
+        verdicts.check(decision, engine)
+        seq = journal.last_seq + 1
+        added.append([decision])
+        verdicts.resolve(replace(decision, seq=seq), engine)
+        journal.append_all(added.events)
+        return seq
+
+
+class _Added:
+    """Entries that will be written together, numbered as they will stand."""
+
+    def __init__(self, last_seq: int, table: str | None) -> None:
+        self._last_seq, self._table = last_seq, table
+        self.events: list[Event] = []
+
+    def append(self, events: Sequence[Event]) -> list[Event]:
+        """Number entries; they are written later."""
+        start = self._last_seq + len(self.events) + 1
+        numbered = [
+            replace(event, seq=seq, table=self._table) for seq, event in enumerate(events, start)
+        ]
+        self.events += numbered
+        return numbered
+
+
+def rules_of(events: Iterable[AnyEvent], where: str) -> Rulebook:
+    """Return the rules that a journal says it was written by.
+
+    Raises:
+        OperatorError: it says none, and names no rulebook that ships.
+    """
+    named = None
+    for event in events:
+        if isinstance(event, RulesStated):
+            return as_stated(event)
+        if isinstance(event, RoundSettled):
+            named = event.result.rulebook
+    if named is None:
+        raise OperatorError(
+            "the journal does not say by which rules it was written",
+            where=where,
+            way_out="Name them with --rulebook",
+        )
+    return cited(named).rules

@@ -1,0 +1,242 @@
+"""Going on with a table's journal: everything that was known is known again.
+
+Its facts settle once more; its observations go through the same pipeline from where the table
+last stood at rest. The drivers hear the shoe's own frames again, so that they go on counting;
+the cameras' cards keep their identity.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import hypot
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from devices.driver import Driver
+from models.errors import TechnicianError
+from models.events import (
+    AnyObservation,
+    CameraFault,
+    CardGone,
+    CardSighted,
+    Observation,
+    ShoeCardRead,
+    ShoeCutCard,
+    ShoeLoaded,
+)
+from models.judgements import AnyEvent
+from server.table.pipeline import Pipeline
+from server.table.record import TableRecord
+from server.table.rest import Rest, last_rest
+from stream.journal import Journal, UnknownEvent
+
+_MS: Final = 1_000_000
+_STEP_NS: Final = 20 * _MS
+_LONGEST_NS: Final = 600_000 * _MS
+_SAME_PLACE_MM: Final = 30.0
+_LOOKED_NS: Final = 2_500 * _MS
+"""How long after its first picture a camera has found again whatever still lies there: sooner than
+a card that no shoe told of is dealt, so that a next round's are not dealt to the last one."""
+_BEFORE_NS: Final = 1_000 * _MS
+"""What is gone by the first picture went this long before, or as soon as nobody watched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What an earlier run wrote, in order."""
+
+    observations: tuple[AnyObservation, ...] = ()
+    concluded: tuple[AnyEvent, ...] = ()
+    """Facts and judgements."""
+    rest: Rest | None = None
+    """Where the table last stood at rest."""
+
+    @property
+    def end_ns(self) -> int:
+        """When the last thing was observed."""
+        return max((one.at or 0 for one in self.observations), default=0)
+
+    def lying(self, source: str) -> dict[int, CardSighted]:
+        """Return the cards that lay before a camera at the end, by their track."""
+        found: dict[int, CardSighted] = {}
+        for one in self.observations:
+            if isinstance(one, CardSighted) and one.source == source:
+                found[one.track] = one
+            elif isinstance(one, CardGone) and one.source == source:
+                found.pop(one.track, None)
+        return found
+
+    def tracks(self, source: str) -> int:
+        """Return the highest track that a camera has given."""
+        sighted = (one for one in self.observations if isinstance(one, CardSighted))
+        return max((one.track for one in sighted if one.source == source), default=0)
+
+
+def past_of(journal: Journal) -> Past:
+    """Read what an earlier run wrote."""
+    events = [event for event in journal.read() if not isinstance(event, UnknownEvent)]
+    return Past(
+        tuple(one for one in events if isinstance(one, Observation)),
+        tuple(one for one in events if not isinstance(one, Observation)),
+        last_rest(events),
+    )
+
+
+def recall(past: Past, pipeline: Pipeline, record: TableRecord, rest: Rest | None = None) -> None:
+    """Let the pipeline hear an earlier run again.
+
+    Args:
+        past: what that run wrote.
+        pipeline: one that has heard nothing; its reconciler counts from the rounds before ``rest``.
+        record: the pipeline's.
+        rest: what was observed before it is not heard again; its facts are settled again.
+
+    Raises:
+        TechnicianError: what comes of it is not what that run wrote.
+        OperatorError: under these rules the facts do not settle as they did.
+    """
+    after_seq = 0 if rest is None else rest.seq
+    if rest is not None:
+        before = _in_order(past, rest.seq)
+        record.pass_over(before)
+        pipeline.go_on(before, rest.owed)
+    record.expect(one for one in past.concluded if (one.seq or 0) > after_seq)
+    heard = [one for one in past.observations if (one.seq or 0) > after_seq]
+    through_ns = 0
+    for one, following in pairwise([*heard, None]):
+        assert one is not None
+        if rest is not None and _is_over(one, rest):
+            record.pass_over((one,))
+            continue
+        through_ns = max(through_ns, one.at or 0)
+        pipeline.observe((one,), through_ns)
+        next_seq = None if following is None else following.seq
+        through_ns = _wait(record, pipeline, through_ns, next_seq)
+
+
+def _in_order(past: Past, last_seq: int) -> list[AnyEvent]:
+    events = [one for one in (*past.observations, *past.concluded) if (one.seq or 0) <= last_seq]
+    return sorted(events, key=lambda one: one.seq or 0)
+
+
+def _is_over(one: AnyObservation, rest: Rest) -> bool:
+    """Tell whether it tells of a card of a round that is over."""
+    return isinstance(one, CardSighted | CardGone) and (one.source, one.track) in rest.over
+
+
+def _wait(record: TableRecord, pipeline: Pipeline, at_ns: int, before_seq: int | None) -> int:
+    """Let time pass until everything was concluded that was concluded before an entry."""
+    begun_ns = at_ns
+    while record.lacks(before_seq):
+        if at_ns - begun_ns > _LONGEST_NS:
+            raise TechnicianError(
+                "a fact in it does not come of the observations before it",
+                where=f"the table's journal, before entry {before_seq}",
+                way_out="It was written by another version or under other rules: "
+                "name a new journal, and keep this one",
+            )
+        at_ns += _STEP_NS
+        pipeline.observe((), at_ns)
+    return at_ns
+
+
+def heard_again(driver: Driver[Any], source: str, past: Past, now_ns: int) -> tuple[Any, ...]:
+    """Let a shoe's driver count on from where it was; return what may have been missed since."""
+    frames = [
+        one
+        for one in past.observations
+        if isinstance(one, ShoeCardRead | ShoeCutCard | ShoeLoaded) and one.source == source
+    ]
+    loaded = [n for n, one in enumerate(frames) if isinstance(one, ShoeLoaded)]
+    for one in frames[loaded[-1] if loaded else 0 :]:
+        driver.feed(bytes.fromhex(one.raw), one.at or 0)
+    return driver.returned(now_ns) if frames else ()
+
+
+class Identities:
+    """A camera's cards under the numbers that they have in the journal.
+
+    A camera that starts anew counts its cards from 1. Here they are given numbers that were
+    never used, and those that still lie where they lay keep theirs.
+    """
+
+    def __init__(self, source: str, past: Past) -> None:
+        self._source = source
+        self._lying = past.lying(source)
+        self._base = past.tracks(source)
+        self._end_ns = past.end_ns
+        self._laid = 0
+        self._known: dict[int, int] = {}
+        self._first_ns: int | None = None
+
+    def of(
+        self, observed: Sequence[AnyObservation], at_ns: int, frame: int
+    ) -> tuple[AnyObservation, ...]:
+        """Return what was observed in the picture of ``at_ns`` under the journal's numbers."""
+        self._first_ns = at_ns if self._first_ns is None else self._first_ns
+        told = [self._renamed(one) for one in observed]
+        if self._lying and at_ns - self._first_ns > _LOOKED_NS:
+            told += self._gone(frame)
+        return tuple(told)
+
+    def _renamed(self, one: AnyObservation) -> AnyObservation:
+        match one:
+            case CardSighted():
+                known = one.track in self._known
+                number = self._known.setdefault(one.track, self._number(one))
+                again = not known and number <= self._base
+                change = "read" if again and one.change == "new" else one.change
+                return replace(one, track=number, change=change)
+            case CardGone():
+                return replace(one, track=self._known.get(one.track, self._base + one.track))
+            case _:
+                return one
+
+    def _number(self, seen: CardSighted) -> int:
+        if seen.track in self._known:
+            return self._known[seen.track]
+        near = [number for number, old in self._lying.items() if _same(old, seen)]
+        if not near:
+            self._laid += 1
+            return self._base + seen.track
+        number = min(near, key=lambda n: _apart_mm(self._lying[n], seen))
+        del self._lying[number]
+        return number
+
+    def _gone(self, frame: int) -> Iterator[CardGone | CameraFault]:
+        """Tell what was taken up while nobody watched; what was laid then is of another round."""
+        at_ns = max(self._end_ns + 1, (self._first_ns or 0) - _BEFORE_NS)
+        for number in self._lying:
+            yield CardGone(source=self._source, at=at_ns, track=number, frame=frame)
+        self._lying = {}
+        if self._laid:
+            detail = f"{self._laid} cards were laid while others were taken up"
+            yield CameraFault(
+                source=self._source, at=at_ns + 1, kind="unwatched", detail=detail, frame=frame
+            )
+
+
+def unwatched(past: Past, cameras: Iterable[str], now_ns: int) -> tuple[CameraFault, ...]:
+    """Say of each camera before which cards lay that it saw nothing until ``now_ns``."""
+    away_s = (now_ns - past.end_ns) / 1e9
+    return tuple(
+        CameraFault(
+            source=source,
+            at=now_ns,
+            kind="unwatched",
+            detail=f"for {away_s:.1f} s while {len(past.lying(source))} cards lay on it",
+            frame=0,
+        )
+        for source in cameras
+        if past.lying(source)
+    )
+
+
+def _same(old: CardSighted, seen: CardSighted) -> bool:
+    alike = old.card is None or seen.card is None or old.card is seen.card
+    return alike and old.face == seen.face and _apart_mm(old, seen) <= _SAME_PLACE_MM
+
+
+def _apart_mm(old: CardSighted, seen: CardSighted) -> float:
+    return hypot(old.x_mm - seen.x_mm, old.y_mm - seen.y_mm)

@@ -1,0 +1,404 @@
+"""What the engine and people come to, round by round; what is final is posted to the ledger."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from models.errors import OperatorError
+from models.events import AnyFact, Fact, ReviewResolved, RoundOpened, ShoeStarted
+from models.judgements import (
+    AnyEvent,
+    LedgerPosted,
+    ReviewRaised,
+    RoundResult,
+    RoundSettled,
+)
+from models.rulebook import Rulebook
+from server.table.openings import Opening, Openings
+from settlement.engine import Engine
+from settlement.ledger import post
+from settlement.outset import Outset
+from settlement.reconcile import (
+    NOTHING_DECIDED,
+    Decided,
+    check_decision,
+    decided,
+    voided,
+    with_reviews,
+)
+from stream.journal import UnknownEvent
+
+Append: TypeAlias = Callable[[Sequence[Any]], list[Any]]
+"""Appends events to the journal and returns them with their ``seq``."""
+Read: TypeAlias = Callable[[int], Iterable[AnyEvent | UnknownEvent]]
+"""Reads the journal after an entry."""
+
+HELD: Final = "held for review: "
+ANEW: Final = "settled anew: "
+
+
+class Verdicts:
+    """A session's rounds as they stand.
+
+    A decision is followed from the opening of its round to the first round that starts from
+    what it started from before: what comes after that cannot have changed.
+
+    Args:
+        append: writes to the journal.
+        read: reads it; asked only when a person decides something, or an old round is doubted.
+        kept: how many rounds are remembered, for a table that runs for months: those before
+            them are looked up in the journal. ``None`` remembers all.
+    """
+
+    def __init__(self, append: Append, read: Read, kept: int | None = None) -> None:
+        self._append, self._read, self._kept = append, read, kept
+        self._openings = Openings()
+        self._settled: dict[int, RoundResult] = {}
+        self._posted: dict[int, list[LedgerPosted]] = {}
+        self._raised: list[ReviewRaised] = []
+        self._decisions: list[ReviewResolved] = []
+        self._decided: dict[int, Decided] = {}
+        self._forgotten = 0
+        """Of the rounds up to this one, some are to be looked up."""
+        self._heard_seq = 0
+        """The last fact that the engine has heard; the journal may hold further ones."""
+        self._last: RoundSettled | None = None
+        """The settlement appended last, or read last."""
+        self._changed: set[int] = set()
+        """Those whose last word stands far from their own facts; they are not forgotten."""
+
+    def rounds(self) -> tuple[RoundResult, ...]:
+        """Return every round settled so far that is remembered, each with its open items."""
+        return tuple(self._whole(result) for _, result in sorted(self._settled.items()))
+
+    def heard(self, fact: AnyFact, engine: Engine) -> None:
+        """Note a fact that the engine has just heard."""
+        self._heard_seq = fact.seq or self._heard_seq
+        self._openings.note(fact, engine)
+
+    def settled(
+        self,
+        result: RoundResult,
+        at: int | None,
+        because: tuple[int, ...],
+        engine: Engine,
+        *,
+        paid_late: bool = False,
+    ) -> Engine:
+        """Take the engine's word on a round; returns the engine to go on with.
+
+        Args:
+            result: the round as it settles.
+            at: when it did.
+            because: the facts heard since the last round settled.
+            engine: the one that settled it.
+            paid_late: whether the last of those facts is a payment for a round that may have
+                settled before; its settlement then rests on the facts of both.
+        """
+        before, last = None, self._last
+        if paid_late and last is not None and last.result.round == result.round:
+            before, because = last, (*last.because, *because)
+            self._changed.add(result.round)
+        self._settled[result.round] = result
+        if any(decision.round == result.round for decision in self._decisions):
+            # Decided while it was played: what came since is to be heard with that in mind.
+            again = self._played_again(result.round, engine)
+            engine = again.engine
+            result = again.results.get(result.round, result)
+            self._settled[result.round] = result
+            self._openings.put_right(again.openings)
+        whole = self._whole(result)
+        (self._last,) = self._append([RoundSettled(at=at, because=because, result=whole)])
+        if before is None:
+            self._post(whole, at, because)
+        else:
+            self._post_anew(whole, at, because)
+        self._forget()
+        return engine
+
+    def raised(self, raised: ReviewRaised) -> None:
+        """Take up an item: a round that is doubted moves no money until somebody decides."""
+        self._raised.append(raised)
+        self._look_up(raised.round)
+        because = () if raised.seq is None else (raised.seq,)
+        self._take_back(raised.round, raised.at, because, HELD)
+        self._forget()
+
+    def check(self, decision: ReviewResolved, engine: Engine) -> None:
+        """Refuse a decision that cannot be so; as :func:`settlement.reconcile.check_decision`."""
+        facts, numbers = self._facts_about(decision)
+        earlier = [one for one in self._decisions if one.round in numbers]
+        check_decision(facts, self._raised, earlier, decision, engine.rules.decks)
+
+    def resolve(self, decision: ReviewResolved, engine: Engine) -> Engine:
+        """Take a person's decision, and settle anew what it changes.
+
+        Args:
+            decision: as it stands in the journal.
+            engine: the one that settled so far.
+
+        Returns:
+            the engine to go on with: it has heard the facts as they are now.
+        """
+        self._decisions.append(decision)
+        again = self._played_again(decision.round, engine)
+        for result in again.results.values():
+            self._look_up(result.round)
+            was = self._settled.get(result.round)
+            if was is not None and (self._differ(result, was) or result.round == decision.round):
+                self._settle_anew(result, again.facts.get(result.round, ()), decision)
+        self._openings.put_right(again.openings)
+        self._forget()
+        return again.engine
+
+    def recall(self, events: Iterable[AnyEvent | UnknownEvent], rules: Rulebook) -> Engine:
+        """Take up what a journal holds, and return an engine that has heard its facts.
+
+        Raises:
+            OperatorError: under these rules the facts do not give what was settled then.
+        """
+        known = [event for event in events if not isinstance(event, UnknownEvent)]
+        for event in known:
+            self._remember(event)
+        facts = [fact for number, own in _by_round(known) for fact in self._decide(number, own)]
+        for number in {one.round for one in self._decisions} - set(self._decided):
+            self._decide(number, ())
+        engine, results = Engine(rules), dict[int, list[RoundResult]]()
+        for fact in facts:
+            for result in engine.feed(fact):
+                results.setdefault(result.round, []).append(result)
+            self.heard(fact, engine)
+        if set(self._settled) - set(results):
+            for result in self._ended(rules, facts):
+                results[result.round] = [result]
+        for versions in results.values():
+            self._check_same(versions)
+        self._forget()
+        return engine
+
+    # --- what is heard again ----------------------------------------------------------------
+
+    def _played_again(self, number: int, engine: Engine) -> "_Again":
+        """Hear the facts again from a round that is decided, until what follows is as it was."""
+        opening = self._openings.before(number)
+        again = _Again(Engine(engine.rules, None if opening is None else opening.outset))
+        after_seq = 0 if opening is None else opening.seq - 1
+        for other, own in _by_round(self._read(after_seq), self._heard_seq):
+            was = self._openings.of(other) if other > number else None
+            first, *rest = again.facts[other] = self._decide(other, own)
+            outset = again.opens(other, first)
+            if was is not None and outset == was.outset:
+                again.engine = engine
+                return again
+            again.hear(rest)
+        if number not in again.facts:
+            self._decide(number, ())
+        last = max(again.facts, default=0)
+        if last in self._settled and last not in again.results:
+            facts = [fact for own in again.facts.values() for fact in own]
+            again.take(self._ended(engine.rules, facts, opening))
+        return again
+
+    def _ended(
+        self, rules: Rulebook, facts: Iterable[AnyFact], opening: Opening | None = None
+    ) -> tuple[RoundResult, ...]:
+        """Settle the last round of a session that has ended, whatever it lacks."""
+        engine = Engine(rules, None if opening is None else opening.outset, patient=True)
+        for fact in facts:
+            engine.feed(fact)
+        return engine.finish()
+
+    def _facts_about(self, decision: ReviewResolved) -> tuple[list[AnyFact], set[int]]:
+        """Return the facts of its round and, where a card is named, of that round's shoe.
+
+        Beside them the rounds of which they are all the facts.
+        """
+        number, opening = decision.round, self._openings.before(decision.round)
+        after = 0 if opening is None else opening.seq - 1
+        if decision.choice is not None:
+            after = min(after, max(0, self._openings.shoe_of(number) - 1))
+        found: list[AnyFact] = []
+        numbers = {number}
+        for other, own in _by_round(self._read(after)):
+            if other > number and decision.choice is None:
+                break
+            found += own
+            numbers |= {other} if other or not after else set()
+            if other >= number and any(isinstance(fact, ShoeStarted) for fact in own):
+                break
+        return found, numbers
+
+    def _decide(self, number: int, own: Sequence[AnyFact]) -> Sequence[AnyFact]:
+        """Put what was decided of a round into its facts."""
+        decisions = [one for one in self._decisions if one.round == number]
+        if not decisions:
+            return own
+        found = self._decided[number] = decided(own, self._raised, decisions)
+        return found.facts
+
+    # --- what is remembered -----------------------------------------------------------------
+
+    def _differ(self, one: RoundResult, other: RoundResult) -> bool:
+        """Whether two results differ in more than the items of their round, which may be open."""
+        return _bare(self._whole(one)) != _bare(self._whole(other))
+
+    def _forget(self) -> None:
+        """Let go of the oldest rounds beyond those that are kept."""
+        if self._kept is None:
+            return
+        plain = sorted(set(self._settled) - self._changed)
+        for number in plain[: max(0, len(plain) - self._kept)]:
+            del self._settled[number]
+            self._posted.pop(number, None)
+            self._forgotten = max(self._forgotten, number)
+
+    def _look_up(self, number: int) -> None:
+        """Remember a round again that was let go of: its settlement, and what it posted."""
+        if number in self._settled or number > self._forgotten:
+            return
+        opening = self._openings.before(number)
+        for event in self._read(0 if opening is None else opening.seq):
+            if isinstance(event, RoundSettled) and event.result.round == number:
+                self._remember(event)
+            elif number in self._settled:
+                if not (isinstance(event, LedgerPosted) and event.round == number):
+                    return
+                self._remember(event)
+
+    def _check_same(self, versions: Sequence[RoundResult]) -> None:
+        """Check a round that was settled once, and again with each payment that came late.
+
+        A run that broke off may have written the payment and not the settlement after it.
+        """
+        result = versions[-1]
+        was = self._settled.get(result.round)
+        if was is not None and all(_bare(self._whole(one)) != _bare(was) for one in versions):
+            raise OperatorError(
+                f"under these rules round {result.round} does not come to what was settled then",
+                where=f"rulebook {result.rulebook}",
+                way_out="Name the rules that were in force with --rulebook and --set",
+            )
+        self._settled[result.round] = result
+
+    def _remember(self, event: AnyEvent) -> None:
+        match event:
+            case ReviewRaised():
+                self._raised.append(event)
+            case ReviewResolved():
+                self._decisions.append(event)
+            case RoundSettled(result=result):
+                self._last = event
+                self._changed |= {result.round} & set(self._settled)
+                self._settled[result.round] = result
+            case LedgerPosted() if event.memo.startswith((HELD, ANEW)):
+                self._changed.add(event.round)
+                self._posted.pop(event.round, None)
+            case LedgerPosted():
+                self._posted.setdefault(event.round, []).append(event)
+
+    def _whole(self, result: RoundResult) -> RoundResult:
+        known = self._decided.get(result.round, NOTHING_DECIDED)
+        standing = voided(result) if result.round in known.void else result
+        return with_reviews(standing, self._raised, known.items)
+
+    # --- what is written --------------------------------------------------------------------
+
+    def _settle_anew(
+        self, result: RoundResult, own: Sequence[AnyFact], decision: ReviewResolved
+    ) -> None:
+        self._settled[result.round] = result
+        self._changed.add(result.round)
+        whole = self._whole(result)
+        seqs = {fact.seq for fact in own if fact.seq is not None} | {decision.seq or 0}
+        because = tuple(sorted(seqs))
+        (settled,) = self._append([RoundSettled(at=decision.at, because=because, result=whole)])
+        if self._last is not None and self._last.result.round == result.round:
+            self._last = settled
+        self._post_anew(whole, decision.at, because)
+
+    def _post_anew(self, result: RoundResult, at: int | None, because: tuple[int, ...]) -> None:
+        """Post a round that settled before, where it comes to something else now."""
+        if _lines(self._posted.get(result.round, [])) != _lines(_due(result)):
+            self._take_back(result.round, at, because, ANEW)
+            self._post(result, at, because)
+
+    def _post(self, result: RoundResult, at: int | None, because: tuple[int, ...]) -> None:
+        """Post what is final; what a person has still to decide moves no money."""
+        lines = [replace(line, at=at, because=because) for line in _due(result)]
+        if lines:
+            self._posted[result.round] = self._append(lines)
+
+    def _take_back(self, number: int, at: int | None, because: tuple[int, ...], why: str) -> None:
+        """Undo the posting of a round."""
+        lines = self._posted.pop(number, [])
+        if lines:
+            self._changed.add(number)
+        self._append(
+            [
+                replace(line, at=at, because=because, amount=-line.amount, memo=why + line.memo)
+                for line in lines
+            ]
+        )
+
+
+@dataclass(slots=True)
+class _Again:
+    """An engine that hears part of a session again, and what it comes to."""
+
+    engine: Engine
+    facts: dict[int, Sequence[AnyFact]] = field(default_factory=dict)
+    """What it heard, by round."""
+    results: dict[int, RoundResult] = field(default_factory=dict)
+    """By round, each as it settled last."""
+    openings: list[Opening] = field(default_factory=list)
+
+    def opens(self, number: int, fact: AnyFact) -> Outset | None:
+        """Hear the first fact of a round; return what the round starts from."""
+        self.hear((fact,))
+        outset = self.engine.outset()
+        if outset is not None:
+            self.openings.append(Opening(number, fact.seq or 0, outset))
+        return outset
+
+    def hear(self, facts: Iterable[AnyFact]) -> None:
+        """Hear what comes next."""
+        for fact in facts:
+            self.take(self.engine.feed(fact))
+
+    def take(self, results: Iterable[RoundResult]) -> None:
+        """Note how rounds settled."""
+        self.results.update((result.round, result) for result in results)
+
+
+def _by_round(
+    events: Iterable[AnyEvent | UnknownEvent], last_seq: int | None = None
+) -> Iterator[tuple[int, list[AnyFact]]]:
+    """Yield rounds with their facts; what comes before the first opening is round 0's."""
+    number, own = 0, list[AnyFact]()
+    for event in events:
+        if last_seq is not None and (event.seq or 0) > last_seq:
+            break
+        if isinstance(event, RoundOpened):
+            if own:
+                yield number, own
+            number, own = event.round, []
+        if isinstance(event, Fact):
+            own.append(event)
+    if own:
+        yield number, own
+
+
+def _due(result: RoundResult) -> tuple[LedgerPosted, ...]:
+    return post(result) if result.status == "final" else ()
+
+
+def _lines(lines: Iterable[LedgerPosted]) -> list[tuple[str, int, str]]:
+    return [(line.account, line.amount, line.memo) for line in lines]
+
+
+def _bare(result: RoundResult) -> RoundResult:
+    """A round without its items, what they make of its status, and the name of its rules."""
+    return replace(result, reviews=UNSET, status="final", overrides=UNSET, rules_hash=UNSET)

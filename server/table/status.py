@@ -1,0 +1,104 @@
+"""How a live table stands, in one line for a person."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from models.events import (
+    CameraFault,
+    CardGone,
+    CardSighted,
+    DeviceReturned,
+    Event,
+    ReaderFault,
+    RoundClosed,
+    RoundOpened,
+    ShoeCutCard,
+    ShoeLoaded,
+)
+from models.judgements import ReviewRaised, RoundResult, RoundSettled
+from server.house.formatting import Formats
+from server.house.wording import counted
+from server.table.host_clock import ClockStanding
+
+_LOST = ("link_lost", "restarts_spent")
+
+
+@dataclass
+class Standing:
+    """What the journal's entries come to."""
+
+    sources: tuple[str, ...]
+    in_play: int | None = None
+    last: RoundResult | None = None
+    settled: int = 0
+    reviews: int = 0
+    heard: set[str] = field(default_factory=set)
+    """The devices that were opened once, in this run."""
+    lost: set[str] = field(default_factory=set)
+    clock: ClockStanding = field(default_factory=ClockStanding)
+    alarm: str | None = None
+    unrecorded: str | None = None
+    """Why the recording broke off."""
+    unsent: str | None = None
+    """Why checkpoints do not leave the table."""
+    shoe_out: bool = False
+    """Whether the cut card came and no fresh shoe since."""
+    lying: set[tuple[str, int]] = field(default_factory=set)
+    """The cards on the felt: each camera's, by its track."""
+    refused: str | None = None
+    """The last entry of the console that could not be taken."""
+
+    def take(self, event: Event) -> None:
+        """Take the next entry into account."""
+        self.clock.take(event)
+        match event:
+            case RoundOpened():
+                self.in_play = event.round
+            case RoundClosed():
+                self.in_play = None
+            case RoundSettled():
+                again = self.last is not None and self.last.round == event.result.round
+                self.last, self.settled = event.result, self.settled + (not again)
+            case ReviewRaised():
+                self.reviews += 1
+            case ShoeCutCard() | ShoeLoaded():
+                self.shoe_out = isinstance(event, ShoeCutCard)
+            case CardSighted():
+                self.lying.add((event.source, event.track))
+            case CardGone():
+                self.lying.discard((event.source, event.track))
+            case ReaderFault() | CameraFault() if event.kind in _LOST:
+                self.lost.add(event.source)
+            case DeviceReturned():
+                self.lost.discard(event.source)
+
+    def line(self, formats: Formats) -> str:
+        """Say it: the round, what was due last, what is open, which devices are heard."""
+        parts = [
+            "no round in play" if self.in_play is None else f"round {self.in_play} in play",
+            *_due(self.last, formats),
+            f"{counted(self.settled, 'round')} settled",
+            counted(self.reviews, "review"),
+            self._devices(),
+        ]
+        parts += self.clock.faults()
+        if self.alarm is not None:
+            parts.append(f"DISK: {self.alarm}")
+        if self.unrecorded is not None:
+            parts.append(f"NOT RECORDED: {self.unrecorded}")
+        if self.unsent is not None:
+            parts.append(f"CHECKPOINTS NOT SENT: {self.unsent}")
+        if self.refused is not None:
+            parts.append(f"entry refused: {self.refused}")
+        return " · ".join(parts)
+
+    def _devices(self) -> str:
+        if not self.lost:
+            return f"{len(self.heard)} of {counted(len(self.sources), 'device')} heard"
+        return f"LOST: {', '.join(sorted(self.lost))}"
+
+
+def _due(last: RoundResult | None, formats: Formats) -> Iterable[str]:
+    if last is not None:
+        spots = ", ".join(f"spot {spot.spot} {formats.signed(spot.net)}" for spot in last.spots)
+        yield f"due in round {last.round} ({last.status}): {spots or 'nothing'}"
