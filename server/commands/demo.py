@@ -82,4 +82,4 @@ def _caught(what: str, violations: list[Violation]) -> tuple[str, bool]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main()

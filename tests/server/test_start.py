@@ -7,7 +7,7 @@ import pytest
 def test_help_and_settling_load_neither_pixels_nor_networks() -> None:
     asked = (
         "import sys; from server.cli.app import run; run(['settle', '--help']);"
-        "from server import settling, rulebook_shelf;"
+        "from server.archive import settling; from server.house import rulebooks;"
         "print([name for name in ('av', 'cv2', 'numpy', 'onnxruntime', 'serial')"
         " if name in sys.modules])"
     )
