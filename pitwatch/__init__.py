@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from models import events
     from models.errors import PitwatchError
     from pitwatch.records import read, replay, settle
+    from pitwatch_client import Client, ClientError, rows
     from server.archive.settling import Settled
-    from server.client import Client
     from server.table.replay import Replayed
 
 __all__ = [
     "Client",
+    "ClientError",
     "PitwatchError",
     "Replayed",
     "Settled",
@@ -29,6 +30,7 @@ __all__ = [
     "main",
     "read",
     "replay",
+    "rows",
     "settle",
 ]
 

@@ -3,8 +3,19 @@
 from models import events
 from models.errors import PitwatchError
 from pitwatch.records import read, replay, settle
+from pitwatch_client import Client, ClientError, rows
 from server.archive.settling import Settled
-from server.client import Client
 from server.table.replay import Replayed
 
-__all__ = ["Client", "PitwatchError", "Replayed", "Settled", "events", "read", "replay", "settle"]
+__all__ = [
+    "Client",
+    "ClientError",
+    "PitwatchError",
+    "Replayed",
+    "Settled",
+    "events",
+    "read",
+    "replay",
+    "rows",
+    "settle",
+]

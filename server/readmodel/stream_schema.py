@@ -145,6 +145,12 @@ ASYNC_DOCUMENT: Final[dict[str, Any]] = {
                 }
             },
         ),
+        "events": _channel(
+            "/api/stream",
+            "The same as server-sent events: `from` as there, `data` is the WebSocket's message.",
+            "tableEvent",
+            {"http": {"bindingVersion": "0.3.0"}},
+        ),
         "session": _channel(
             "/api/sessions/{session}/stream",
             "One journal as server-sent events: `id` is the event's `seq`, `data` the event.",
@@ -161,6 +167,7 @@ ASYNC_DOCUMENT: Final[dict[str, Any]] = {
     },
     "operations": {
         "tellTables": _sending("tables", "tableEvent", "Send the events of tables."),
+        "tellEvents": _sending("events", "tableEvent", "Send the events of tables."),
         "tellSession": _sending("session", "event", "Send the events of a journal."),
         "tellIncidents": _sending("incidents", "incident", "Send incidents that changed."),
     },

@@ -31,7 +31,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from models.events import RoundOpened
-from server.client import Client
+from pitwatch_client import Client
 from stream.journal import Journal
 from tests.server.service.house import token_for, until
 

@@ -11,16 +11,14 @@ import pytest
 import pitwatch
 import pitwatch.destinations
 import pitwatch.drivers
-import pitwatch.rows
-from tests.packaging.wheel import ROOT, Installed
+from tests.packaging.wheel import Installed, package_folders
 
-PACKAGES = sorted(init.parent.name for init in ROOT.glob("*/__init__.py"))
-OWN = [name for name in PACKAGES if name not in {"pitwatch", "tests"}]
+PACKAGES = sorted(folder.name for folder in package_folders())
+OWN = [name for name in PACKAGES if name != "pitwatch"]
 PUBLIC: dict[str, ModuleType] = {
     "pitwatch": pitwatch,
     "pitwatch.drivers": pitwatch.drivers,
     "pitwatch.destinations": pitwatch.destinations,
-    "pitwatch.rows": pitwatch.rows,
 }
 
 

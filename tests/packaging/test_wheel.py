@@ -4,15 +4,16 @@ import zipfile
 from importlib.metadata import version
 from pathlib import Path
 
-from tests.packaging.wheel import ROOT, Installed
+from tests.packaging.wheel import Installed, package_folders
 
 
 def product_files() -> set[str]:
     """Return every file of the tree's packages, but for the tests', as the wheel places it."""
-    packages = {init.parent for init in ROOT.glob("*/__init__.py")} - {ROOT / "tests"}
     return {
-        str("pitwatch" / path.relative_to(ROOT if package.name != "pitwatch" else package))
-        for package in packages
+        str(
+            "pitwatch" / path.relative_to(package.parent if package.name != "pitwatch" else package)
+        )
+        for package in package_folders()
         for path in package.rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }

@@ -16,6 +16,12 @@ _NOT_COPIED: Final = shutil.ignore_patterns(
 )
 
 
+def package_folders() -> list[Path]:
+    """Return the folder of every package that the wheel holds."""
+    found = [*ROOT.glob("*/__init__.py"), *ROOT.glob("client/*/__init__.py")]
+    return [init.parent for init in found if init.parent != ROOT / "tests"]
+
+
 @dataclass(frozen=True)
 class Installed:
     """An environment that holds the wheel and what it depends on."""

@@ -6,10 +6,10 @@ that takes nothing for a while is dropped; it goes on later from the last ``seq`
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeAlias
 
 import msgspec
 from fastapi import APIRouter, Query, Request, Response, WebSocket, WebSocketDisconnect
@@ -33,6 +33,9 @@ TRY_AGAIN_LATER: Final = 1013
 POLICY: Final = 1008
 INTERNAL: Final = 1011
 _MOST_NAMED: Final = 200
+
+Piece: TypeAlias = tuple[str, int, bytes]
+"""An event for a viewer: session, ``seq`` and JSON."""
 
 router = APIRouter()
 
@@ -62,7 +65,7 @@ class Feed:
         self._places = places if places is not None else _now(floor)
         self._tick, self._behind = floor.tick, set(self._places)
 
-    async def pieces(self, idle_ns: int) -> AsyncIterator[tuple[str, int, bytes] | None]:
+    async def pieces(self, idle_ns: int) -> AsyncIterator[Piece | None]:
         """Yield session, ``seq`` and JSON of every event; ``None`` where there is no news.
 
         Raises:
@@ -104,7 +107,7 @@ class Feed:
                 self._behind.discard(name)
         return found
 
-    async def _of(self, session: Session) -> AsyncIterator[tuple[str, int, bytes]]:
+    async def _of(self, session: Session) -> AsyncIterator[Piece]:
         entries = await self._floor.entries(session, self._places[session.name], AT_ONCE)
         for entry in entries:
             self._places[session.name] = entry.seq
@@ -213,13 +216,16 @@ async def _send_all(socket: WebSocket, feed: Feed, taking: Taking) -> None:
         async for piece in feed.pieces(patience.idle_ns):
             if piece is None:
                 continue
-            name, _, text = piece
-            message = msgspec.json.encode({"session": name, "event": msgspec.Raw(text)})
-            await taking.wait(socket.send_text(message.decode()))
+            await taking.wait(socket.send_text(_named(piece).decode()))
     except Problem as refused:
         await _part(socket, POLICY, refused.detail)
     except PitwatchError as fault:
         await _part(socket, INTERNAL, fault.what[:120])
+
+
+def _named(piece: Piece) -> bytes:
+    name, _, text = piece
+    return msgspec.json.encode({"session": name, "event": msgspec.Raw(text)})
 
 
 async def _part(socket: WebSocket, code: int, reason: str) -> None:
@@ -232,15 +238,26 @@ async def _part(socket: WebSocket, code: int, reason: str) -> None:
 # --- server-sent events -------------------------------------------------------------------
 
 
+def _numbered(piece: Piece) -> bytes:
+    _, seq, text = piece
+    return b"id: %d\ndata: %b\n\n" % (seq, text)
+
+
+def _with_session(piece: Piece) -> bytes:
+    return b"data: %b\n\n" % _named(piece)
+
+
 class EventStream(Response):
     """Server-sent events, given up where the viewer takes nothing or goes."""
 
     media_type = "text/event-stream"
 
-    def __init__(self, request: Request, feed: Feed) -> None:
+    def __init__(
+        self, request: Request, feed: Feed, written: Callable[[Piece], bytes] = _numbered
+    ) -> None:
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
-        self._request, self._feed = request, feed
+        self._request, self._feed, self._written = request, feed, written
 
     async def __call__(self, _: Scope, receive: Receive, send: Send) -> None:
         """Send until the viewer goes, stalls or loses the right."""
@@ -259,16 +276,10 @@ class EventStream(Response):
         try:
             await send(start)
             async for piece in self._feed.pieces(patience.idle_ns):
-                await taking.wait(send(_chunk(piece)))
+                text = b": nothing new\n\n" if piece is None else self._written(piece)
+                await taking.wait(send(_body(text)))
         except (Problem, PitwatchError) as ended:
             await send(_body(f"event: end\ndata: {ended}\n\n".encode()))
-
-
-def _chunk(piece: tuple[str, int, bytes] | None) -> Message:
-    if piece is None:
-        return _body(b": nothing new\n\n")
-    _, seq, text = piece
-    return _body(b"id: %d\ndata: %b\n\n" % (seq, text))
 
 
 def _body(content: bytes) -> Message:
@@ -305,6 +316,24 @@ async def server_sent(
         known = last.isascii() and last.isdigit() and len(last) < 19
         after = int(last) if known else found.place.seq
     return EventStream(request, Feed(request, {session: after}))
+
+
+@router.get(
+    "/api/stream",
+    **guarded(Right.SEE_ROUNDS, str, media_type=EventStream.media_type, action="watched"),
+)
+async def all_server_sent(
+    request: Request,
+    named: Annotated[
+        list[str] | None,
+        Query(alias="from", max_length=_MOST_NAMED, description="SESSION:SEQ, once a session."),
+    ] = None,
+) -> Response:
+    """Give the events of several sessions as server-sent events, each with its session.
+
+    Of those named, after the `seq` of each; of all from now on, where none is named.
+    """
+    return EventStream(request, Feed(request, places_of(named or [])), _with_session)
 
 
 @router.get("/api/schema/events", response_class=Response, include_in_schema=False)

@@ -26,6 +26,7 @@ document = make_app(Setup(Path(), Path()), SimulatedClock()).openapi()
 LEFT_OUT = (
     "/api/sessions/{session}/stream",
     "/api/incidents/stream",
+    "/api/stream",
     "/api/sign-out",
     "/api/me/password",
 )

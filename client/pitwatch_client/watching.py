@@ -1,0 +1,42 @@
+"""Server-sent events: what the stream is read with."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+_DATA: Final = b"data: "
+
+
+@dataclass(frozen=True, slots=True)
+class StreamEvent:
+    """One event of a stream."""
+
+    session: str
+    seq: int
+    event: Mapping[str, Any]
+    """As the stream's schema has it; what this token may not see is left out or null."""
+
+
+class _Message(msgspec.Struct):
+    session: str
+    event: dict[str, Any]
+
+
+def events(chunks: Iterable[bytes]) -> Iterator[StreamEvent]:
+    """Yield the events of a stream until it is cut off or the service ends it.
+
+    Raises:
+        msgspec.DecodeError: an event is not what this version knows.
+    """
+    rest = b""
+    for chunk in chunks:
+        # Only "\n" ends a line here: a JSON string may hold what str.splitlines() splits at.
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            if line == b"event: end":
+                return
+            if line.startswith(_DATA):
+                message = msgspec.json.decode(line[len(_DATA) :], type=_Message)
+                yield StreamEvent(message.session, message.event["seq"], message.event)
