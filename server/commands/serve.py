@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 from fastapi import FastAPI
 from uvicorn.config import STARTUP_FAILURE
 
-from models.errors import OperatorError, PitwatchError
+from models.errors import OperatorError
 from server.house.house_file import house_for
 from server.integration.check import checked_integration
 from server.report.certificate import Identity, read_identity
@@ -23,6 +23,7 @@ from server.service.access.records import FIRST_ACCOUNT, PASSWORD_FILE
 from server.service.app import Setup, make_app
 from server.service.http.listening import Server, bound_to, bounds_here, configured
 from server.service.json_log import log_as_json
+from server.service.request.services import services_in
 from server.service.routes.people import DAY_NS
 from server.table.sending import Target, target_at
 from stream.clock import HostClock
@@ -147,7 +148,7 @@ def listen(app: FastAPI, address: Address) -> None:
         with _stopped_once():
             _listen(app, address)
     except SystemExit:
-        refused: PitwatchError | None = getattr(app.state, "refused", None)
+        refused = services_in(app).refused
         if refused is None:
             raise
         raise refused from None
@@ -174,7 +175,7 @@ def _listen(app: FastAPI, address: Address) -> None:
         timeout_graceful_shutdown=5,
     )
     bounds = bounds_here(is_behind_proxy=address.proxy is not None)
-    server = Server(config, bounds, app.state.meters)
+    server = Server(config, bounds, services_in(app).meters)
     server.run(list(bound_to(address.host, address.port)))
     if not server.started:
         sys.exit(STARTUP_FAILURE)

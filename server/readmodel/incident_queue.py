@@ -2,11 +2,8 @@
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
-
-import msgspec
-from starlette.requests import HTTPConnection
 
 from server.readmodel.cases import Cases
 from server.readmodel.floor import Floor
@@ -20,7 +17,6 @@ from server.readmodel.incidents import (
 from server.readmodel.index import Sought
 from server.readmodel.session import Session
 from server.readmodel.views import RoundRow
-from server.service.routes.streaming import Feed, set_within
 
 KEPT: Final = 1000
 """So many changes are kept for viewers that come back; an older one shows in the list."""
@@ -102,25 +98,3 @@ class Queue:
         if changed:
             self._news.set()
             self._news = asyncio.Event()
-
-
-class QueueFeed(Feed):
-    """What one viewer of the queue has seen, and what is next for it."""
-
-    def __init__(self, connection: HTTPConnection, after: int | None) -> None:
-        super().__init__(connection, {})
-        self._queue: Queue = connection.app.state.queue
-        self._after = self._queue.number if after is None else after
-
-    async def pieces(self, idle_ns: int) -> AsyncIterator[tuple[str, int, bytes] | None]:
-        """Yield each change as it comes; ``None`` where there is no news."""
-        while True:
-            news, changes = self._queue.news(), self._queue.after(self._after)
-            for number, row in changes:
-                self._after = number
-                if not self._who.sees(row.table):
-                    continue
-                yield row.session, number, msgspec.json.encode(row)
-            if not changes and not await set_within(news, idle_ns):
-                yield None
-            await self.check(idle_ns)

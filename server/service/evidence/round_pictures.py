@@ -6,17 +6,15 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias, get_args
 
 import msgspec
-from fastapi import Request
 
 from models.events import AnyFact, CardSighted, PlateRead
+from server.readmodel.floor import Floor
 from server.readmodel.session import Entry, Session
 from server.readmodel.views import RoundRow
 from server.service.access.people import Person, Right
 from server.service.evidence.chip_pictures import Still, stills
 from server.service.evidence.round_evidence import CardShown, ChipsMoment, cards_of, disputed_chips
 from server.service.evidence.video import Found, card_pictures
-from server.service.routes.reading import floor_of
-from server.service.routes.video import recording_of, video_of
 
 _PAGE: Final = 2000
 _EVIDENCE: Final = 2000
@@ -49,26 +47,33 @@ class RoundEvidence:
 
 
 async def round_pictures(
-    request: Request, session: Session, row: RoundRow, who: Person
+    floor: Floor,
+    session: Session,
+    row: RoundRow,
+    who: Person,
+    *,
+    recording: Found | None,
+    gate: asyncio.Semaphore,
 ) -> RoundEvidence:
     """Gather what a round's report shows; a card face down is named only to who may know it.
+
+    ``gate`` bounds how many pictures are cut at once.
 
     Raises:
         TechnicianError: the journal cannot be read.
     """
-    facts = await _facts(request, session, row, who)
+    facts = await _facts(floor, session, row, who)
     rests_on = {seq for fact in facts for seq in fact.evidence}
     first = max(min(rests_on, default=row.seq), row.seq - _EVIDENCE, 1)
-    observed = await _observed(request, session, first, row.last_seq)
+    observed = await _observed(floor, session, first, row.last_seq)
     sightings = {e.seq: e for e in observed if isinstance(e, CardSighted) and e.seq in rests_on}
     plates = [event for event in observed if isinstance(event, PlateRead)]
     cards = cards_of(facts, sightings)
     chips = disputed_chips(session.violations_of(row.round), facts, plates)
-    recording = await recording_of(request, session, row.at)
     if recording is None:
         bare = tuple(ChipsShown(one, None, None) for one in chips)
         return RoundEvidence(tuple((card, None) for card in cards), bare, is_filmed=False)
-    async with video_of(request).gate:
+    async with gate:
         found = await asyncio.to_thread(_cut, recording, cards)
         shown = await asyncio.to_thread(_circles, recording, chips)
     pictured = tuple((card, found.get(_sighted(card))) for card in cards)
@@ -93,27 +98,25 @@ def _circles(recording: Found, chips: Sequence[ChipsMoment]) -> tuple[ChipsShown
     return tuple(ChipsShown(one, *stills(recording, camera, one)) for one in chips)
 
 
-async def _facts(
-    request: Request, session: Session, row: RoundRow, who: Person
-) -> tuple[AnyFact, ...]:
+async def _facts(floor: Floor, session: Session, row: RoundRow, who: Person) -> tuple[AnyFact, ...]:
     whole = who.may(Right.SEE_UNDEALT) and session.is_round_past(row.round)
-    entries = await _entries(request, session, row.seq, row.last_seq, _FACTS)
+    entries = await _entries(floor, session, row.seq, row.last_seq, _FACTS)
     return tuple(_FACT.decode(one.plain if whole else one.veiled) for one in entries)
 
 
-async def _observed(request: Request, session: Session, first: int, last: int) -> list[Observed]:
+async def _observed(floor: Floor, session: Session, first: int, last: int) -> list[Observed]:
     """Return what cameras and plates reported: what lay open before everybody at the table."""
-    entries = await _entries(request, session, first, last, _OBSERVED)
+    entries = await _entries(floor, session, first, last, _OBSERVED)
     return [_OBSERVATION.decode(one.plain) for one in entries]
 
 
 async def _entries(
-    request: Request, session: Session, first: int, last: int, kinds: Collection[str]
+    floor: Floor, session: Session, first: int, last: int, kinds: Collection[str]
 ) -> list[Entry]:
     found: list[Entry] = []
     after = first - 1
     while after < last:
-        some = await floor_of(request).entries(session, after, min(_PAGE, last - after))
+        some = await floor.entries(session, after, min(_PAGE, last - after))
         if not some:
             break
         found += (one for one in some if one.type in kinds)

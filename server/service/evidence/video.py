@@ -20,7 +20,7 @@ from models.events import CardSighted, ForeignCardSighted
 from models.layout import CARD_HEIGHT_MM, CARD_WIDTH_MM, TableLayout
 from models.session import CameraRecord
 from models.session import Session as Description
-from server.archive.clips import Clips
+from server.archive.clips import Clip, Clips
 from server.service.evidence.footage import CameraView, ClipView, Lens
 from stream.clock import elapsed_ns
 from stream.recording import SESSION_FILE, read_layout, video_files
@@ -296,3 +296,26 @@ def _lens(felt: Felt) -> Lens | None:
     camera = felt.optics.camera
     centre = (float(camera[0, 2]), float(camera[1, 2]))
     return Lens(float(camera[0, 0]), centre, felt.optics.radial)
+
+
+CLIPS_BYTES: Final = 192 << 20
+PICTURES_BYTES: Final = 32 << 20
+MOMENTS_KEPT: Final = 10_000
+_LOOKED_NS: Final = 60_000_000_000
+
+
+class Video:
+    """What the routes keep: the recordings found, the last clips and pictures, who looked."""
+
+    def __init__(self, recordings: Recordings) -> None:
+        self.recordings = recordings
+        self.clips = Kept[Clip](CLIPS_BYTES, lambda clip: len(clip.mp4))
+        self.pictures = Kept[bytes](PICTURES_BYTES, len)
+        self.moments = Kept[int](MOMENTS_KEPT, lambda _: 1)
+        self.gate = asyncio.Semaphore(AT_ONCE)
+        self._looked: dict[tuple[str, str], int] = {}
+
+    def is_new_look(self, person: str, session: str, now_ns: int) -> bool:
+        """Tell whether somebody's look at a session's pictures is to be written down again."""
+        self._looked = {key: at for key, at in self._looked.items() if now_ns - at < _LOOKED_NS}
+        return self._looked.setdefault((person, session), now_ns) == now_ns

@@ -2,6 +2,7 @@
 
 import logging
 import sys
+from collections.abc import Callable
 from typing import Final
 
 import msgspec
@@ -160,17 +161,24 @@ class Meters:
 
 
 class Shell:
-    """ASGI middleware around the whole service."""
+    """ASGI middleware around the whole service. ``refuse`` gets why it cannot start."""
 
-    def __init__(self, app: ASGIApp, meters: Meters, clock: Clock, is_secure: bool) -> None:
-        self._app, self._meters, self._clock = app, meters, clock
+    def __init__(
+        self,
+        app: ASGIApp,
+        meters: Meters,
+        clock: Clock,
+        is_secure: bool,
+        refuse: Callable[[PitwatchError], None],
+    ) -> None:
+        self._app, self._meters, self._clock, self._refuse = app, meters, clock, refuse
         self._added = _HEADERS | (_SECURE if is_secure else {})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
             is_life = scope["type"] == "lifespan"
-            await self._app(scope, receive, _in_one_line(scope, send) if is_life else send)
+            await self._app(scope, receive, _in_one_line(send, self._refuse) if is_life else send)
             return
         began_ns = elapsed_ns()
 
@@ -204,13 +212,13 @@ class Shell:
         )
 
 
-def _in_one_line(scope: Scope, send: Send) -> Send:
-    """Tell why the service cannot start as it is told to a person, and keep it in the state."""
+def _in_one_line(send: Send, refuse: Callable[[PitwatchError], None]) -> Send:
+    """Report why the service cannot start as a person reads it."""
 
     async def sending(message: Message) -> None:
         fault = sys.exception()
         if message["type"] == "lifespan.startup.failed" and isinstance(fault, PitwatchError):
-            scope["app"].state.refused = fault
+            refuse(fault)
             message = {**message, "message": str(fault)}
         await send(message)
 

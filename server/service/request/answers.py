@@ -129,6 +129,13 @@ def give(value: object, status: int = 200) -> Response:
     return Response(msgspec.json.encode(value), status, _NO_STORE, media_type="application/json")
 
 
+def file_name(text: str) -> str:
+    """Return a name that every system takes as a file's."""
+    return "".join(
+        one if one.isascii() and (one.isalnum() or one in "-._") else "_" for one in text
+    )
+
+
 def said(
     model: Any, status: int, problems: Mapping[int, str], media_type: str = "application/json"
 ) -> dict[int | str, dict[str, Any]]:

@@ -15,7 +15,8 @@ from server.service.http.limits import limited_as
 from server.service.http.listening import PLACE, Held
 from server.service.http.problems import Problem, retry_after
 from server.service.request.answers import said
-from stream.clock import Clock, elapsed_ns
+from server.service.request.services import services_of
+from stream.clock import elapsed_ns
 
 COOKIE: Final = "pitwatch"
 CSRF_HEADER: Final = "X-CSRF-Token"
@@ -96,7 +97,7 @@ async def _check_seen(connection: HTTPConnection, person: Person, action: str) -
     session = asked.get("session") or asked.get("incident", "").rpartition(".")[0]
     table = asked.get("table")
     if session:
-        found = connection.app.state.floor.session(session)
+        found = services_of(connection).floor.session(session)
         table = None if found is None else found.table
     elif table is None:
         return
@@ -130,7 +131,7 @@ async def limit_sign_ins(connection: HTTPConnection) -> None:
 
 
 def _limit(connection: HTTPConnection, kind: str, who: str) -> None:
-    state = connection.app.state
+    state = services_of(connection)
     wait_ns = state.limiters[kind].wait_ns(who, elapsed_ns())
     if wait_ns:
         state.meters.limited.labels(kind).inc()
@@ -172,7 +173,7 @@ def is_of_another_site(connection: HTTPConnection) -> bool:
 
 async def _check_recordable(connection: HTTPConnection) -> None:
     """Refuse what cannot be recorded before it is done."""
-    fault = await records_of(connection).fault(connection.app.state.clock.now_ns())
+    fault = await records_of(connection).fault(services_of(connection).clock.now_ns())
     if fault is not None:
         raise fault
 
@@ -213,7 +214,7 @@ async def note(
     Where the disk refuses that, a read is answered and counted, and all else refused. Of a
     stranger's tries the first is written, those that follow within a minute are counted.
     """
-    clock: Clock = connection.app.state.clock
+    clock = services_of(connection).clock
     shown = connection.url.path + ("?" + connection.url.query if connection.url.query else "")
     event = PersonActed(
         at=clock.now_ns(),
@@ -238,8 +239,7 @@ def address_of(connection: HTTPConnection) -> str:
 
 def records_of(connection: HTTPConnection) -> Records:
     """Return the service's records."""
-    kept: Records = connection.app.state.records
-    return kept
+    return services_of(connection).records
 
 
 def _present(connection: HTTPConnection) -> Person:

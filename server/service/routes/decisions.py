@@ -17,12 +17,12 @@ from server.readmodel.views import ReviewRow
 from server.service.access.people import Person, Right, TwoPeople
 from server.service.http.problems import Problem
 from server.service.request.answers import give
+from server.service.request.body import Body
 from server.service.request.guard import Who, guarded, note
-from server.service.routes.incidents import cases_of, the_round, view_of
-from server.service.routes.people import Body
-from server.service.routes.reading import shown
+from server.service.request.incidents import cases_of, the_round, view_of
+from server.service.request.services import services_of
+from server.service.request.sessions import shown
 from server.table.resolving import Handed, decide
-from stream.clock import Clock
 from stream.journal import read_on
 
 _NAMES_A_CARD: Final = frozenset({"chosen", "dealt", "burned"})
@@ -93,7 +93,7 @@ async def decide_review(
     async with _turn(request):
         session, row = the_round(request, incident)
         _check_open(session, row.round, proposed, who)
-        if _needed(sent) & request.app.state.two_people:
+        if _needed(sent) & services_of(request).two_people:
             await _propose(request, who, proposed)
         else:
             handed = await decide(session.path, _resolved(request, row.round, proposed))
@@ -219,8 +219,7 @@ def _how(decision: Decision, handed: Handed) -> str:
 
 def _turn(request: Request) -> asyncio.Lock:
     """Two who decide the same item at once: the second is told of the first."""
-    lock: asyncio.Lock = request.app.state.deciding
-    return lock
+    return services_of(request).deciding
 
 
 def _check_open(session: Session, number: int, proposed: DecisionProposed, who: Person) -> None:
@@ -245,8 +244,7 @@ def _place(sent: Place) -> CardPlace:
 
 
 def _now(request: Request) -> int:
-    clock: Clock = request.app.state.clock
-    return clock.now_ns()
+    return services_of(request).clock.now_ns()
 
 
 async def _until_read(session: Session) -> None:

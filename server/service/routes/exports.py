@@ -23,10 +23,11 @@ from server.readmodel.rows import before_time
 from server.readmodel.views import Row
 from server.service.access.people import Person, Right
 from server.service.http.problems import Problem
+from server.service.request.answers import file_name
 from server.service.request.guard import Who, guarded
-from server.service.routes.house import house_of
-from server.service.routes.reading import Nanoseconds, floor_of, shown
-from server.service.routes.video import video_of
+from server.service.request.house import house_of
+from server.service.request.recordings import video_of
+from server.service.request.sessions import Nanoseconds, floor_of, shown
 
 _AT_ONCE: Final = 2000
 _MONEY: Final = frozenset({"payments", "ledger"})
@@ -92,13 +93,6 @@ async def export(
     }
     content = _content(request, who, table, wanted.sought(kind))
     return StreamingResponse(content, headers=headers, media_type=table.media_type)
-
-
-def file_name(text: str) -> str:
-    """Return a name that every system takes as a file's."""
-    return "".join(
-        one if one.isascii() and (one.isalnum() or one in "-._") else "_" for one in text
-    )
 
 
 async def _content(

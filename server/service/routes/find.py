@@ -15,8 +15,9 @@ from server.service.access.people import Person, Right
 from server.service.http.problems import Problem
 from server.service.request.answers import give
 from server.service.request.guard import Who, guarded
-from server.service.routes.house import formats_of, house_of
-from server.service.routes.reading import floor_of, session_of, shown
+from server.service.request.house import formats_of, house_of
+from server.service.request.services import services_of
+from server.service.request.sessions import floor_of, session_of, shown
 
 _ROUNDS_LOOKED_AT: Final = 16
 """More than can overlap a minute at a table."""
@@ -110,7 +111,7 @@ async def find(
     rounds before and after it. Without a day the last such time is meant; where nothing was
     dealt then, the last one at which the table was open is given beside it.
     """
-    now_ns = request.app.state.clock.now_ns()
+    now_ns = services_of(request).clock.now_ns()
     house = house_of(request)
     names = [one.table for one in floor_of(request).tables() if who.sees(one.table)]
     try:
@@ -170,7 +171,7 @@ async def round_at(request: Request, who: Who, table: str, time: str) -> Respons
 
     A local time that the house's clocks showed twice, or not at all, is refused: send its offset.
     """
-    now_ns, house = request.app.state.clock.now_ns(), house_of(request)
+    now_ns, house = services_of(request).clock.now_ns(), house_of(request)
     if table not in [one.table for one in floor_of(request).tables()]:
         raise Problem(404, f"there is no table {table}")
     if time.isascii() and time.isdigit() and int(time) < ENDLESS:

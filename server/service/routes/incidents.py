@@ -1,10 +1,13 @@
 """The queue of incidents: seen, opened by hand, assigned, commented on, closed, opened again."""
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Annotated, Final
 
+import msgspec
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import Field
+from starlette.requests import HTTPConnection
 
 from server.readmodel.cases import (
     AnyCaseEvent,
@@ -13,32 +16,30 @@ from server.readmodel.cases import (
     CaseCommented,
     CaseOpened,
     CaseReopened,
-    Cases,
 )
-from server.readmodel.incident_queue import Queue, QueueFeed
 from server.readmodel.incidents import (
     IncidentRow,
     IncidentState,
     IncidentView,
     Severity,
-    found_round,
     incident_id,
     incident_row,
     incidents,
     known_of,
 )
 from server.readmodel.index import Key, Sought
+from server.readmodel.news import set_within
 from server.readmodel.rows import before_time, cursor_of, key_of
-from server.readmodel.session import Session
 from server.readmodel.views import Page, RoundRow
 from server.service.access.people import RIGHTS, Person, Right
 from server.service.http.problems import Problem
 from server.service.request.answers import give
+from server.service.request.body import Body
 from server.service.request.guard import Who, guarded, note, records_of
-from server.service.routes.people import Body
-from server.service.routes.reading import LONGEST_PAGE, floor_of, shown
-from server.service.routes.streaming import EventStream
-from stream.clock import Clock
+from server.service.request.incidents import cases_of, the_round, view_of
+from server.service.request.services import services_of
+from server.service.request.sessions import LONGEST_PAGE, floor_of
+from server.service.request.viewers import EventStream, Feed
 
 _NO_INCIDENT: Final = {404: "There is no such session, or no such round in it."}
 _AS_IT_IS: Final = {409: "It cannot be done as things are; the detail says why."}
@@ -96,21 +97,6 @@ class Reason(Body):
     reason: Text
 
 
-def cases_of(request: Request) -> Cases:
-    """Return the chain of what people did with incidents."""
-    kept: Cases = request.app.state.cases
-    return kept
-
-
-def the_round(request: Request, incident: str) -> tuple[Session, RoundRow]:
-    """Return an incident's session and round; raises ``Problem`` 404 where there is none."""
-    found = found_round(floor_of(request), incident)
-    who: Person = request.state.person
-    if found is None or not who.sees(found[0].table):
-        raise Problem(404, "there is no such incident: expected SESSION.ROUND of a known round")
-    return found
-
-
 @router.get("/api/incidents", **guarded(Right.SEE_ROUNDS, Page[IncidentRow]))
 async def list_incidents(
     request: Request, wanted: Annotated[WantedIncidents, Depends()]
@@ -151,20 +137,6 @@ async def watch_incidents(request: Request) -> Response:
 async def one_incident(request: Request, who: Who, incident: str) -> Response:
     """Show one incident with its mistakes, its items and what people did with it."""
     return give(view_of(request, who, incident))
-
-
-def view_of(request: Request, who: Person, incident: str) -> IncidentView:
-    """Return an incident as this person may see it."""
-    session, row = the_round(request, incident)
-    case = cases_of(request).of(incident)
-    return IncidentView(
-        incident=incident_row(session, row, case),
-        round=shown(session, row, who),
-        violations=tuple(shown(session, one, who) for one in session.violations_of(row.round)),
-        reviews=tuple(shown(session, one, who) for one in session.reviews_of(row.round)),
-        proposals=case.proposals,
-        history=case.history,
-    )
 
 
 @router.post(
@@ -251,8 +223,7 @@ async def reopen(request: Request, who: Who, incident: str, sent: Reason) -> Res
 
 
 def _now(request: Request) -> int:
-    clock: Clock = request.app.state.clock
-    return clock.now_ns()
+    return services_of(request).clock.now_ns()
 
 
 async def _noted(
@@ -260,6 +231,27 @@ async def _noted(
 ) -> Response:
     case = await cases_of(request).note(event)
     await note(request, who.name, who.by, action, target=event.incident)
-    queue: Queue = request.app.state.queue
-    queue.touch(event.incident)
+    services_of(request).queue.touch(event.incident)
     return give(incident_row(*the_round(request, event.incident), case), status)
+
+
+class QueueFeed(Feed):
+    """What one viewer of the queue has seen, and what is next for it."""
+
+    def __init__(self, connection: HTTPConnection, after: int | None) -> None:
+        super().__init__(connection, {})
+        self._queue = services_of(connection).queue
+        self._after = self._queue.number if after is None else after
+
+    async def pieces(self, idle_ns: int) -> AsyncIterator[tuple[str, int, bytes] | None]:
+        """Yield each change as it comes; ``None`` where there is no news."""
+        while True:
+            news, changes = self._queue.news(), self._queue.after(self._after)
+            for number, row in changes:
+                self._after = number
+                if not self._who.sees(row.table):
+                    continue
+                yield row.session, number, msgspec.json.encode(row)
+            if not changes and not await set_within(news, idle_ns):
+                yield None
+            await self.check(idle_ns)

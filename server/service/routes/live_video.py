@@ -14,10 +14,10 @@ from models.errors import PitwatchError
 from server.service.access.people import Right
 from server.service.evidence.video import Found
 from server.service.http.problems import Problem
-from server.service.http.shell import Meters
 from server.service.request.guard import Who, guarded
-from server.service.routes.reading import session_of
-from server.service.routes.video import cameras_live, note_look, recorded
+from server.service.request.recordings import cameras_live, note_look, recorded
+from server.service.request.services import services_of
+from server.service.request.sessions import session_of
 from stream.clock import elapsed_ns
 from stream.recording import video_files
 
@@ -58,9 +58,8 @@ async def live(request: Request, who: Who, session: str, camera: str) -> Streami
     recording = await recorded(request, found, found.last_at or 0)
     if camera not in cameras_live(request, found, recording):
         raise Problem(404, "that camera is not being recorded")
-    meters: Meters = request.app.state.meters
-    watching = meters.viewers.labels("video")
-    seats: asyncio.Semaphore = request.app.state.seats
+    services = services_of(request)
+    watching, seats = services.meters.viewers.labels("video"), services.seats
     if seats.locked():
         raise Problem(503, f"{MOST} watch already; ask again when one has gone")
     await note_look(request, who, found)

@@ -27,8 +27,8 @@ from server.service.evidence.video import Found, looked_at_ns
 from server.service.http.problems import Problem
 from server.service.request.answers import give
 from server.service.request.guard import guarded
-from server.service.routes.reading import floor_of, session_of
-from server.service.routes.video import recording_of, video_of
+from server.service.request.recordings import recording_of, video_of
+from server.service.request.sessions import floor_of, session_of
 
 _CARDS: Final = (CardDealt, CardExposed, CardBurned)
 _CHIPS: Final = (PaymentMade, WagerPlaced, WagerRemoved)

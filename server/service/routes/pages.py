@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, FastAPI, Request, Response
 
-from server import service
+from server.service import page
 from server.service.http.problems import Problem, answer
 
 _KINDS: Final = {
@@ -42,13 +42,15 @@ def _read(folder: Traversable, above: str = "") -> dict[str, _Part]:
         if file.is_dir():
             parts |= _read(file, f"{name}/")
             continue
+        if PurePath(name).suffix not in _KINDS:
+            continue
         content = file.read_bytes()
         tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
         parts[name] = _Part(content, _KINDS[PurePath(name).suffix], tag)
     return parts
 
 
-PARTS: Final[Mapping[str, _Part]] = _read(files(service).joinpath("page"))
+PARTS: Final[Mapping[str, _Part]] = _read(files(page))
 
 
 @router.get("/")
@@ -75,7 +77,6 @@ for _page in ("floor", "tables", "incidents", "rounds", "charts", "rulebook", "p
 
 def install(app: FastAPI) -> None:
     """Have ``app`` show the page for an unknown address; a program is given a problem document."""
-    app.include_router(router)
     app.add_exception_handler(404, _unknown)
 
 

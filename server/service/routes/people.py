@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Annotated, Final, TypeVar
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from server.readmodel.views import Page
 from server.service.access.accounts import (
@@ -23,6 +23,7 @@ from server.service.access.second_factor import Enrolment, Recovery
 from server.service.access.tokens import Token
 from server.service.http.problems import Problem, retry_after
 from server.service.request.answers import MadeToken, Me, give, said
+from server.service.request.body import Body
 from server.service.request.guard import (
     COOKIE,
     Who,
@@ -32,6 +33,7 @@ from server.service.request.guard import (
     note,
     records_of,
 )
+from server.service.request.services import services_of
 
 DAY_NS: Final = 86_400_000_000_000
 _NO_ACCOUNT: Final = "There is no such account."
@@ -51,12 +53,6 @@ Tables = Annotated[
     tuple[Annotated[str, Field(min_length=1, max_length=80)], ...], Field(max_length=200)
 ]
 Code = Annotated[str, Field(min_length=6, max_length=40)]
-
-
-class Body(BaseModel):
-    """What is sent. A field that is not known is refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=False, hide_input_in_errors=True)
 
 
 class SignIn(Body):
@@ -159,7 +155,7 @@ async def sign_in(request: Request, sent: SignIn) -> Response:
         COOKIE,
         begun.session,
         max_age=SESSION_NS // 1_000_000_000,
-        secure=request.app.state.is_secure,
+        secure=services_of(request).is_secure,
         httponly=True,
         samesite="strict",
     )
@@ -176,7 +172,7 @@ async def _counted(request: Request, name: str, work: Callable[[Accounts], T]) -
 
 
 async def _tell(request: Request, name: str, how: str) -> None:
-    request.app.state.meters.sign_ins.labels(how).inc()
+    services_of(request).meters.sign_ins.labels(how).inc()
     outcome: Outcome = "done" if how == "done" else "refused"
     target = "" if how in {"done", "wrong"} else how
     is_stranger = how in {"wrong", "locked"}

@@ -2,16 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from server.readmodel.floor import Floor
 from server.readmodel.index import Placed, Sought
-from server.readmodel.redaction import veiled_row
 from server.readmodel.rows import before_time, cursor_of, key_of
-from server.readmodel.session import Entry, Session
 from server.readmodel.views import (
     HandRow,
     LedgerRow,
@@ -28,16 +26,19 @@ from server.service.access.people import Person, Right
 from server.service.http.problems import Problem
 from server.service.request.answers import Events, give
 from server.service.request.guard import Who, guarded
+from server.service.request.sessions import (
+    LONGEST_PAGE,
+    Nanoseconds,
+    floor_of,
+    session_of,
+    shown,
+    text_of,
+)
 
-LONGEST_PAGE: Final = 500
-MONEY: Final = frozenset({"payment_made", "ledger_posted"})
-"""Event types that ask for the right to see money."""
 _NO_TABLE: Final = {404: "There is no such table."}
 _NO_SESSION: Final = {404: "There is no such session, or no such round in it."}
 
 router = APIRouter()
-R = TypeVar("R", bound=Row)
-Nanoseconds: TypeAlias = Annotated[int, Query(ge=0, le=2**63 - 1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +65,6 @@ class WantedEvents:
 
 
 Wanted: TypeAlias = Annotated[Asked, Depends()]
-
-
-def floor_of(request: Request) -> Floor:
-    """Return the tables."""
-    floor: Floor = request.app.state.floor
-    return floor
-
-
-def shown(session: Session, row: R, who: Person) -> Any:
-    """Return a row as this person may see it."""
-    number: int = getattr(row, "round", 0)
-    if who.may(Right.SEE_UNDEALT) and session.is_round_past(number):
-        return row
-    return veiled_row(row, session.hidden(number))
 
 
 async def page(
@@ -134,14 +121,6 @@ async def sessions(request: Request, who: Who) -> Response:
     """List every session: a table's journal each."""
     floor = floor_of(request)
     return give(tuple(floor.view(one) for one in floor.sessions() if who.sees(one.table)))
-
-
-def session_of(request: Request, name: str) -> Session:
-    """Return a session; raises ``Problem`` 404 where there is none."""
-    found = floor_of(request).session(name)
-    if found is None:
-        raise Problem(404, "there is no such session")
-    return found
 
 
 @router.get(
@@ -217,14 +196,6 @@ async def ledger(
 ) -> Response:
     """List the ledger's lines, the newest first."""
     return await page(request, who, LedgerRow, wanted, account=account)
-
-
-def text_of(session: Session, entry: Entry, who: Person) -> bytes | None:
-    """Return an event's JSON as this person may see it; ``None`` where they may not."""
-    if entry.type in MONEY and not who.may(Right.SEE_MONEY):
-        return None
-    whole = who.may(Right.SEE_UNDEALT) and session.is_past(entry)
-    return entry.plain if whole else entry.veiled
 
 
 @router.get(

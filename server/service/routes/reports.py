@@ -8,9 +8,7 @@ from typing import Any, Final, TypeVar
 
 from fastapi import APIRouter, Request, Response
 
-from models.house import House
 from server.house.citations import Book
-from server.house.formatting import Formats
 from server.house.rules_in_force import name_of
 from server.readmodel.incidents import incidents
 from server.readmodel.index import Sought
@@ -38,13 +36,14 @@ from server.service.evidence.reports import (
 )
 from server.service.evidence.round_pictures import round_pictures
 from server.service.http.problems import Problem
+from server.service.request.answers import file_name
 from server.service.request.guard import Who, guarded
-from server.service.routes.exports import file_name
-from server.service.routes.incidents import cases_of, the_round, view_of
-from server.service.routes.reading import floor_of, session_of, shown
-from server.service.routes.rulebooks import book_of
-from server.service.routes.video import recording_of
-from stream.clock import Clock
+from server.service.request.house import formats_of, house_of
+from server.service.request.incidents import cases_of, the_round, view_of
+from server.service.request.recordings import recording_of, video_of
+from server.service.request.rules import book_of
+from server.service.request.services import services_of
+from server.service.request.sessions import floor_of, session_of, shown
 from stream.signing import Signer, fingerprint
 
 KEY_FILE: Final = "report.key"
@@ -120,7 +119,14 @@ async def report_incident(request: Request, who: Who, incident: str, form: Form)
         book=await book_of(request, session),
         payments=await _rows(request, who, session, PaymentRow, row.round),
         ledger=await _rows(request, who, session, LedgerRow, row.round),
-        evidence=await round_pictures(request, session, row, who),
+        evidence=await round_pictures(
+            floor_of(request),
+            session,
+            row,
+            who,
+            recording=await recording_of(request, session, row.at),
+            gate=video_of(request).gate,
+        ),
         currency=await _currency(request, session, row.at),
     )
     return await _answer(request, incident_report(matter, made), form, made, incident)
@@ -131,8 +137,7 @@ async def report_incident(request: Request, who: Who, incident: str, form: Form)
 )
 async def report_key(request: Request) -> Response:
     """Give the public key that this service's reports are signed by."""
-    signer: Signer = request.app.state.signer
-    return Response(signer.public_pem(), media_type="application/x-pem-file")
+    return Response(services_of(request).signer.public_pem(), media_type="application/x-pem-file")
 
 
 @router.get(
@@ -141,8 +146,7 @@ async def report_key(request: Request) -> Response:
 )
 async def report_certificate(request: Request) -> Response:
     """Give the certificate of this service's PDF reports, with those that vouch for it."""
-    identity: Identity = request.app.state.report_identity
-    return Response(identity.pem(), media_type="application/x-pem-file")
+    return Response(services_of(request).identity.pem(), media_type="application/x-pem-file")
 
 
 def _check_rights(who: Person) -> None:
@@ -152,15 +156,13 @@ def _check_rights(who: Person) -> None:
 
 
 def _made(request: Request, who: Person) -> Made:
-    clock: Clock = request.app.state.clock
-    return Made(who.name, clock.now_ns(), Formats(request.app.state.house))
+    return Made(who.name, services_of(request).clock.now_ns(), formats_of(request))
 
 
 async def _currency(request: Request, session: Session, at_ns: int) -> str:
     """Return the currency that a table deals in, which may not be the house's."""
     recording = await recording_of(request, session, at_ns)
-    house: House = request.app.state.house
-    return house.currency if recording is None else recording.description.currency
+    return house_of(request).currency if recording is None else recording.description.currency
 
 
 async def _answer(
@@ -177,11 +179,10 @@ async def _answer(
 
 
 def _signed(request: Request, document: Document, form: Form, at_ns: int) -> bytes:
-    signer: Signer = request.app.state.signer
+    services = services_of(request)
     if form == "html":
-        return signed_page(as_page(document), signer, at_ns)
-    identity: Identity = request.app.state.report_identity
-    return signed_paper(as_paper(document), signer, identity, at_ns)
+        return signed_page(as_page(document), services.signer, at_ns)
+    return signed_paper(as_paper(document), services.signer, services.identity, at_ns)
 
 
 async def _rows(

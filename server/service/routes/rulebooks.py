@@ -1,18 +1,12 @@
 """House rules: the sheets that ship, those in force at a table, and what changed when."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
-from models.errors import PitwatchError
-from models.events import RulesStated
 from models.rulebook import Citation, Cited, Rulebook
-from server.house.citations import Book
-from server.house.rulebooks import as_stated, cited, shipped
-from server.readmodel.index import Sought
-from server.readmodel.rows import newest_first
+from server.house.rulebooks import shipped
 from server.readmodel.series_views import (
     Difference,
     Knob,
@@ -22,15 +16,13 @@ from server.readmodel.series_views import (
     SheetName,
 )
 from server.readmodel.session import Session
-from server.readmodel.tallies import Tallies
-from server.readmodel.views import RoundRow
 from server.service.access.people import Right
 from server.service.http.problems import Problem
 from server.service.request.answers import give
 from server.service.request.guard import guarded
-from server.service.routes.reading import floor_of, session_of
+from server.service.request.rules import InForce, in_force, rules_of, shipped_sheet
+from server.service.request.sessions import floor_of, session_of
 from settlement import rulebooks
-from stream import library
 
 _NO_SHEET: Final = {404: "No sheet of that id ships."}
 _NO_RULES: Final = {404: "There is no such session, or no rules are known of it yet."}
@@ -70,8 +62,8 @@ async def session_rules(request: Request, session: str) -> Response:
     rows = await _rows(request, [found])
     if not rows:
         raise Problem(404, "no rules are known of this session yet")
-    row, in_force = rows[-1]
-    rules, book = _rules(in_force), _shipped(in_force.rulebook)
+    row, last = rows[-1]
+    rules, book = rules_of(last), shipped_sheet(last.rulebook)
     whole = None if rules is None or book is None else _sheet(book, rules)
     return give(RulesInForce(in_force=row, sheet=whole or _bare_sheet(rules)))
 
@@ -88,46 +80,13 @@ async def table_rules(request: Request, table: str) -> Response:
     return give(tuple(row for row, _ in await _rows(request, own)))
 
 
-@dataclass(frozen=True, slots=True)
-class _InForce:
-    """Rules as a journal states them, or the id that its settlements name."""
-
-    seq: int
-    at: int
-    rulebook: str
-    stated: RulesStated | None
-
-
-async def book_of(request: Request, session: Session) -> Book | None:
-    """Return the rulebook in force in a session; ``None`` where its sheet does not ship."""
-    found = await _in_force(request, session)
-    sheet = None if found is None else _shipped(found.rulebook)
-    if found is None or sheet is None:
-        return None
-    return Book(sheet, _rules(found) or sheet.rules)
-
-
-async def _in_force(request: Request, session: Session) -> _InForce | None:
-    kept: Tallies = request.app.state.tallies
-    stated = await kept.stated(session)
-    if stated is not None:
-        return _InForce(stated.seq or 0, stated.at or 0, stated.rulebook, stated)
-    sought = Sought(RoundRow, session=session.name)
-    async for placed in newest_first(floor_of(request).index, sought):
-        row = placed.row
-        if row.result is not None:
-            at = session.view().started_at or row.at
-            return _InForce(row.seq, at, row.result.rulebook, None)
-    return None
-
-
-async def _rows(request: Request, sessions: Iterable[Session]) -> list[tuple[RulesRow, _InForce]]:
-    every = [(session, await _in_force(request, session)) for session in sessions]
+async def _rows(request: Request, sessions: Iterable[Session]) -> list[tuple[RulesRow, InForce]]:
+    every = [(session, await in_force(request, session)) for session in sessions]
     known = [(session, found) for session, found in every if found is not None]
-    rows: list[tuple[RulesRow, _InForce]] = []
+    rows: list[tuple[RulesRow, InForce]] = []
     before: Rulebook | None = None
     for session, found in sorted(known, key=lambda pair: pair[1].at):
-        rules = _rules(found)
+        rules = rules_of(found)
         changes = None if before is None or rules is None else _differences(before, rules)
         if not rows or changes is None or changes or rows[-1][1].rulebook != found.rulebook:
             rows.append((_row(session, found, changes), found))
@@ -135,8 +94,8 @@ async def _rows(request: Request, sessions: Iterable[Session]) -> list[tuple[Rul
     return rows
 
 
-def _row(session: Session, found: _InForce, changes: tuple[Difference, ...] | None) -> RulesRow:
-    rules = _rules(found)
+def _row(session: Session, found: InForce, changes: tuple[Difference, ...] | None) -> RulesRow:
+    rules = rules_of(found)
     return RulesRow(
         session=session.name,
         table=session.table or session.name,
@@ -150,22 +109,8 @@ def _row(session: Session, found: _InForce, changes: tuple[Difference, ...] | No
     )
 
 
-def _rules(found: _InForce) -> Rulebook | None:
-    if found.stated is None:
-        book = _shipped(found.rulebook)
-        return None if book is None else book.rules
-    try:
-        return as_stated(found.stated)
-    except PitwatchError:  # a newer version's rules may say what this one does not know
-        return None
-
-
-def _shipped(name: str) -> Cited | None:
-    return cited(name) if name in library.rulebook_ids() else None
-
-
 def _book(name: str) -> Cited:
-    book = _shipped(name)
+    book = shipped_sheet(name)
     if book is None:
         raise Problem(404, f"no sheet {name!r} ships")
     return book

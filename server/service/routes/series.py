@@ -12,13 +12,14 @@ from server.readmodel.index import Sought
 from server.readmodel.rows import before_time, newest_first
 from server.readmodel.series_views import Line, Point, Series
 from server.readmodel.session import Session
-from server.readmodel.tallies import AT_ONCE, MINUTE_NS, Tallies, Tally
+from server.readmodel.tallies import AT_ONCE, MINUTE_NS, Tally
 from server.readmodel.views import RoundRow
 from server.service.access.people import Person, Right
 from server.service.request.answers import give
 from server.service.request.guard import guarded
-from server.service.routes.house import house_of
-from server.service.routes.reading import Nanoseconds, floor_of
+from server.service.request.house import house_of
+from server.service.request.services import services_of
+from server.service.request.sessions import Nanoseconds, floor_of
 
 HOUR_NS: Final = 60 * MINUTE_NS
 DAY_NS: Final = 24 * HOUR_NS
@@ -181,7 +182,7 @@ async def sensors(request: Request, span: Asked) -> Response:
 
 async def _tallies(request: Request, span: Span) -> tuple[list[tuple[str, Tally]], bool]:
     """Return the figures of the sessions asked for, and whether they are all that there are."""
-    kept: Tallies = request.app.state.tallies
+    kept = services_of(request).tallies
     found, left, complete = [], AT_ONCE, True
     for session in floor_of(request).sessions():
         is_asked = _is_asked(session, span) and _who(request).sees(session.table)

@@ -14,10 +14,11 @@ from server.readmodel.views import RoundRow
 from server.service.access.people import Right
 from server.service.evidence.video import Found
 from server.service.http.problems import Problem
+from server.service.request.answers import file_name
 from server.service.request.guard import Who, guarded
-from server.service.routes.exports import file_name
-from server.service.routes.reading import floor_of, session_of
-from server.service.routes.video import recorded, video_of
+from server.service.request.recordings import recorded, video_of
+from server.service.request.services import services_of
+from server.service.request.sessions import floor_of, session_of
 from stream.journal import Place
 
 _MOST_ENTRIES: Final = 5000
@@ -87,7 +88,7 @@ def _made(request: Request, recording: Found, asked: _Asked, at_ns: int) -> tupl
         picture = recording.clips.picture(at_ns, asked.camera)
     except OperatorError as refused:
         raise Problem(404, refused.what) from refused
-    state = request.app.state
+    services = services_of(request)
     facts = Facts(
         table=asked.row.table,
         session=asked.row.session,
@@ -101,9 +102,9 @@ def _made(request: Request, recording: Found, asked: _Asked, at_ns: int) -> tupl
         journal_hash=asked.place.head.hex(),
         pixels_sha256=pixels_sha256(picture.frame.image),
         made_by=asked.person,
-        made_at=state.clock.now_ns(),
+        made_at=services.clock.now_ns(),
     )
-    return snapshot(picture.frame.image, facts, state.signer), picture.frame.at_ns
+    return snapshot(picture.frame.image, facts, services.signer), picture.frame.at_ns
 
 
 async def _last_entry(request: Request, session: Session, row: RoundRow, at_ns: int) -> int:

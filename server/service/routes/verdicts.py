@@ -10,8 +10,8 @@ from server.service.access.people import Right
 from server.service.http.problems import Problem
 from server.service.request.answers import give
 from server.service.request.guard import Who, guarded
-from server.service.routes.reading import session_of, shown
-from server.service.routes.rulebooks import book_of
+from server.service.request.rules import book_of
+from server.service.request.sessions import session_of, shown
 
 router = APIRouter()
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 from urllib.parse import quote
 
 import msgspec
-from fastapi import APIRouter, FastAPI, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from devices.cameras.footage import picture_times
 from models.errors import OperatorError, PitwatchError
@@ -20,13 +20,10 @@ from models.layout import TableLayout
 from server.archive.clips import Clip
 from server.readmodel.session import Session
 from server.readmodel.views import RoundRow
-from server.service.access.people import Person, Right
+from server.service.access.people import Right
 from server.service.evidence.footage import CameraView, ClipView, FootageView
 from server.service.evidence.video import (
-    AT_ONCE,
     Found,
-    Kept,
-    Recordings,
     Sighting,
     camera_view,
     card_pictures,
@@ -35,14 +32,17 @@ from server.service.evidence.video import (
 )
 from server.service.http.problems import Problem
 from server.service.request.answers import give
-from server.service.request.guard import Who, guarded, note
-from server.service.routes.reading import floor_of, session_of
+from server.service.request.guard import Who, guarded
+from server.service.request.recordings import (
+    cameras_live,
+    note_look,
+    recorded,
+    recording_of,
+    video_of,
+)
+from server.service.request.sessions import floor_of, session_of
 from simulation.house import table_layout
 
-CLIPS_BYTES: Final = 192 << 20
-PICTURES_BYTES: Final = 32 << 20
-MOMENTS_KEPT: Final = 10_000
-_LOOKED_NS: Final = 60_000_000_000
 _HANDS_LOOKED_AT: Final = 200
 _NEXT_ENTRIES: Final = 100
 _SOON_NS: Final = 20_000_000_000
@@ -52,35 +52,6 @@ _NO_SESSION: Final = {404: "There is no such session, or no such round in it."}
 _NO_PICTURE: Final = {404: "There is no such session or camera, or no picture of that time."}
 
 router = APIRouter()
-
-
-class Video:
-    """What the routes keep: the recordings found, the last clips and pictures, who looked."""
-
-    def __init__(self, recordings: Recordings) -> None:
-        self.recordings = recordings
-        self.clips = Kept[Clip](CLIPS_BYTES, lambda clip: len(clip.mp4))
-        self.pictures = Kept[bytes](PICTURES_BYTES, len)
-        self.moments = Kept[int](MOMENTS_KEPT, lambda _: 1)
-        self.gate = asyncio.Semaphore(AT_ONCE)
-        self._looked: dict[tuple[str, str], int] = {}
-
-    def is_new_look(self, person: str, session: str, now_ns: int) -> bool:
-        """Tell whether somebody's look at a session's pictures is to be written down again."""
-        self._looked = {key: at for key, at in self._looked.items() if now_ns - at < _LOOKED_NS}
-        return self._looked.setdefault((person, session), now_ns) == now_ns
-
-
-def install(app: FastAPI, recordings: Recordings) -> None:
-    """Have ``app`` show what lies in ``recordings``."""
-    app.state.video = Video(recordings)
-    app.include_router(router)
-
-
-def video_of(request: Request) -> Video:
-    """Return what the routes keep."""
-    kept: Video = request.app.state.video
-    return kept
 
 
 def _media(kind: str, statuses: Mapping[int, str]) -> dict[int | str, dict[str, Any]]:
@@ -165,21 +136,6 @@ async def _camera(
         f"{base}/live/{quote(name, '')}" if name in cameras_live(request, session, found) else None
     )
     return await asyncio.to_thread(camera_view, found, name, (pictures, live), clip)
-
-
-def cameras_live(request: Request, session: Session, found: Found) -> frozenset[str]:
-    """Return the cameras that are being recorded: none that was closed, or whose session was."""
-    if not floor_of(request).is_written(session):
-        return frozenset()
-    return frozenset(one.name for one in found.description.cameras if one.segments is None)
-
-
-async def recording_of(request: Request, session: Session, at_ns: int) -> Found | None:
-    """Return the recording of a session that was running at a time."""
-    if session.table is None:
-        return None
-    recordings = video_of(request).recordings
-    return await asyncio.to_thread(recordings.of, session.table, at_ns, session.name)
 
 
 def _shipped_layout(session: Session) -> TableLayout:
@@ -295,27 +251,12 @@ async def _sightings(request: Request, session: Session, seq: int) -> list[Sight
     return [one for one in found if (one.at or 0) - (found[0].at or 0) <= _SOON_NS]
 
 
-async def recorded(request: Request, session: Session, at_ns: int) -> Found:
-    """Return the recording of a session at a time; raises ``Problem`` 404 where there is none."""
-    found = await recording_of(request, session, at_ns)
-    if found is None:
-        raise Problem(404, "no recording of that table and time lies here")
-    return found
-
-
 async def _shown(work: Any) -> Any:
     """Await a picture; one that there is not is no fault of the service."""
     try:
         return await work
     except OperatorError as refused:
         raise Problem(404, refused.what) from refused
-
-
-async def note_look(request: Request, who: Person, session: Session) -> None:
-    """Write a look down: a page asks for many pictures, so one a minute and session."""
-    now_ns = request.app.state.clock.now_ns()
-    if video_of(request).is_new_look(who.name, session.name, now_ns):
-        await note(request, who.name, who.by, "watched")
 
 
 def _jpeg(content: bytes) -> Response:

@@ -11,9 +11,10 @@ from server.readmodel.session import Session
 from server.service.access.people import Right
 from server.service.http.problems import Problem
 from server.service.request.guard import Who, guarded, note
-from server.service.routes.incidents import the_round
-from server.service.routes.reading import floor_of
-from server.service.routes.video import recorded, video_of
+from server.service.request.incidents import the_round
+from server.service.request.recordings import recorded, video_of
+from server.service.request.services import services_of
+from server.service.request.sessions import floor_of
 
 MARGIN_NS: Final = 3_000_000_000
 """How much before and after the round goes with it."""
@@ -66,10 +67,10 @@ async def evidence(request: Request, who: Who, incident: str) -> Response:
     await _check_past(
         request, session, await asyncio.to_thread(round_asked, session.path, row.round, reach_ns)
     )
-    made_ns = request.app.state.clock.now_ns()
+    made_ns = services_of(request).clock.now_ns()
     async with video_of(request).gate:
         content = await asyncio.to_thread(
-            packed, found.folder, session.path, asked, made_ns, request.app.state.signer
+            packed, found.folder, session.path, asked, made_ns, services_of(request).signer
         )
         for part in await asyncio.to_thread(recordings, found.folder, asked):
             await asyncio.to_thread(hold, part.folder, f"{incident} taken out by {who.name}")

@@ -26,7 +26,8 @@ from server.service.app import Setup, make_app
 from server.service.http.connections import Bounds
 from server.service.http.limits import Limits, Rate
 from server.service.http.listening import Server, bounds_here, configured
-from server.service.routes.streaming import Patience
+from server.service.http.patience import Patience
+from server.service.request.services import services_in
 from server.table.pipeline import Pipeline
 from server.table.sending import Target
 from settlement.engine import Engine
@@ -186,7 +187,7 @@ def house(
         config = configured(
             app, timeout_graceful_shutdown=1, ssl_certfile=certificate, ssl_keyfile=key
         )
-        server = Server(config, bounds or bounds_here(), app.state.meters)
+        server = Server(config, bounds or bounds_here(), services_in(app).meters)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:

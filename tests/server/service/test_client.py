@@ -24,7 +24,7 @@ from pitwatch_client.rows import (
 )
 from pitwatch_client.watching import events
 from server.service.app import Setup, make_app
-from server.service.routes.streaming import Patience
+from server.service.http.patience import Patience
 from stream.clock import SimulatedClock
 from stream.journal import Journal
 from tests.server.service.house import House, house, until

@@ -12,7 +12,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from models.events import PlayerSeated, RoundOpened
-from server.service.routes.streaming import TRY_AGAIN_LATER, Patience
+from server.service.http.patience import Patience
+from server.service.routes.streaming import TRY_AGAIN_LATER
 from stream.journal import Journal
 from tests.server.service.house import PASSWORD, House, house, until
 

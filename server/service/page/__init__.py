@@ -1,0 +1,1 @@
+"""The console's page, as it is sent to browsers."""

@@ -1,0 +1,75 @@
+"""The parts of a running service, in one typed place."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from starlette.applications import Starlette
+from starlette.requests import HTTPConnection
+
+from models.errors import PitwatchError
+from models.house import House
+from server.readmodel.cases import Cases
+from server.readmodel.floor import Floor
+from server.readmodel.incident_queue import Queue
+from server.readmodel.tallies import Tallies
+from server.report.certificate import Identity
+from server.service.access.people import TwoPeople
+from server.service.access.records import Records
+from server.service.evidence.video import Video
+from server.service.http.limits import Limiter
+from server.service.http.patience import Patience
+from server.service.http.shell import Meters
+from stream.clock import Clock
+from stream.signing import Signer
+
+
+@dataclass(slots=True)
+class Services:
+    """What routes use. The parts of the second half open files: they are there once it runs."""
+
+    floor: Floor
+    clock: Clock
+    meters: Meters
+    patience: Patience
+    house: House
+    is_secure: bool
+    """Whether the service is reached over TLS."""
+    two_people: frozenset[TwoPeople]
+    limiters: Mapping[str, Limiter]
+    """By what they count: ``account`` and ``sign_in``."""
+    video: Video
+    seats: asyncio.Semaphore
+    """One for each viewer of live video."""
+    tallies: Tallies
+    deciding: asyncio.Lock
+    """Of two who decide the same item at once the second learns of the first."""
+    signer: Signer = field(init=False)
+    """The service's key: it signs reports and the service's own journals."""
+    identity: Identity = field(init=False)
+    """Who signs PDF reports for PDF readers."""
+    records: Records = field(init=False)
+    cases: Cases = field(init=False)
+    queue: Queue = field(init=False)
+    refused: PitwatchError | None = None
+    """Why it did not start."""
+
+    def refuse(self, fault: PitwatchError) -> None:
+        """Keep why the service does not start, for whoever started it."""
+        self.refused = fault
+
+
+def services_of(connection: HTTPConnection) -> Services:
+    """Return the parts of the service that got a request."""
+    return services_in(connection.app)
+
+
+def services_in(app: Starlette) -> Services:
+    """Return the parts of a service."""
+    found: Services = app.state.services
+    return found
+
+
+def install(app: Starlette, services: Services) -> None:
+    """Make a service of these parts."""
+    app.state.services = services

@@ -1,0 +1,50 @@
+"""The tables and sessions that a request names, and what of them a person sees."""
+
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
+
+from fastapi import Query
+from starlette.requests import HTTPConnection
+
+from server.readmodel.floor import Floor
+from server.readmodel.redaction import veiled_row
+from server.readmodel.session import Entry, Session
+from server.readmodel.views import Row
+from server.service.access.people import Person, Right
+from server.service.http.problems import Problem
+from server.service.request.services import services_of
+
+LONGEST_PAGE: Final = 500
+MONEY: Final = frozenset({"payment_made", "ledger_posted"})
+"""Event types that ask for the right to see money."""
+
+Nanoseconds: TypeAlias = Annotated[int, Query(ge=0, le=2**63 - 1)]
+R = TypeVar("R", bound=Row)
+
+
+def floor_of(request: HTTPConnection) -> Floor:
+    """Return the tables."""
+    return services_of(request).floor
+
+
+def shown(session: Session, row: R, who: Person) -> Any:
+    """Return a row as this person may see it."""
+    number: int = getattr(row, "round", 0)
+    if who.may(Right.SEE_UNDEALT) and session.is_round_past(number):
+        return row
+    return veiled_row(row, session.hidden(number))
+
+
+def session_of(request: HTTPConnection, name: str) -> Session:
+    """Return a session; raises ``Problem`` 404 where there is none."""
+    found = floor_of(request).session(name)
+    if found is None:
+        raise Problem(404, "there is no such session")
+    return found
+
+
+def text_of(session: Session, entry: Entry, who: Person) -> bytes | None:
+    """Return an event's JSON as this person may see it; ``None`` where they may not."""
+    if entry.type in MONEY and not who.may(Right.SEE_MONEY):
+        return None
+    whole = who.may(Right.SEE_UNDEALT) and session.is_past(entry)
+    return entry.plain if whole else entry.veiled

@@ -1,0 +1,61 @@
+"""Whether the service lives and is ready, and its figures for Prometheus."""
+
+from fastapi import APIRouter, Request, Response
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+from server.service.access.people import Right
+from server.service.http import problems
+from server.service.request.answers import Health, give, said
+from server.service.request.guard import guarded
+from server.service.request.services import services_of
+from stream.clock import elapsed_ns
+
+router = APIRouter()
+
+
+@router.get("/health", responses=said(Health, 200, {}))
+async def health() -> Response:
+    """Say that the service lives."""
+    return give(Health("alive"))
+
+
+@router.get(
+    "/ready",
+    responses=said(
+        Health,
+        200,
+        {503: "Not every journal has been read yet, or nothing can be recorded: the disk is full."},
+    ),
+)
+async def ready(request: Request) -> Response:
+    """Say whether every journal has been read to its end once, and what people do is recorded."""
+    services = services_of(request)
+    if not services.floor.is_ready:
+        return problems.answer(503, "the journals are still being read; ask again")
+    fault = await services.records.fault(services.clock.now_ns())
+    if fault is not None:
+        return problems.answer(503, f"{fault.what}. {fault.way_out}")
+    return give(Health("ready"))
+
+
+@router.get("/metrics", **guarded(Right.SEE_METRICS, str, media_type="text/plain", action=None))
+async def metrics(request: Request) -> Response:
+    """Tell Prometheus, of each table its newest journal; it comes with a token."""
+    services = services_of(request)
+    meters, floor = services.meters, services.floor
+    meters.ready.set(floor.is_ready)
+    if floor.looked_ns is not None:
+        meters.looked.set((elapsed_ns() - floor.looked_ns) / 1e9)
+    meters.forget_sessions()
+    for view in (table.now for table in floor.tables()):
+        if view.last_at is not None:
+            meters.last_at.labels(view.session).set(view.last_at / 1e9)
+        meters.last_seq.labels(view.session).set(view.last_seq)
+        meters.open_reviews.labels(view.session).set(view.reviews)
+        meters.violations.labels(view.session).set(view.violations)
+        at_fault = () if view.presence == "recorded" else view.troubles
+        meters.faults.labels(view.session).set(len(at_fault) + (view.fault is not None))
+        session = floor.session(view.session)
+        if session is not None and view.presence != "recorded":
+            meters.tell_clock(view.session, session.clock)
+    return Response(generate_latest(meters.registry), media_type=CONTENT_TYPE_LATEST)
