@@ -89,12 +89,15 @@ class _Followed:
         """How many of its entries are read at once."""
         return AT_ONCE if self.is_written else _AT_ONCE_BEHIND
 
-    def is_changed(self, stamp: _Stamp) -> bool:
+    def is_changed(self, stamp: _Stamp, *, is_whole: bool) -> bool:
         """Take in how its files look; tell whether it must be read.
 
         It is read once more after a change: one within the same tick leaves the stamp as it is.
+        One that is written is also read at each look at all journals. Its files change when an
+        entry is written, but the entry can be read only once the disk has made it durable, and
+        nothing changes then.
         """
-        if self.stamp == stamp and self.is_settled:
+        if self.stamp == stamp and self.is_settled and not (is_whole and self.is_written):
             return False
         self.is_settled, self.stamp = self.stamp == stamp, stamp
         return True
@@ -190,7 +193,7 @@ class Floor:
         return [
             followed
             for path, stamp in stamped
-            if (followed := self._followed_at(path)).is_changed(stamp)
+            if (followed := self._followed_at(path)).is_changed(stamp, is_whole=paths is None)
         ]
 
     def _followed_at(self, path: Path) -> _Followed:
