@@ -12,7 +12,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from models.events import RoundOpened
-from server.service.routes.streaming import Patience
+from server.service.http.patience import Patience
 from stream.journal import Journal
 from tests.packaging.wheel import ROOT
 from tests.server.service.house import house, token_for
