@@ -13,7 +13,6 @@ from typing import Final
 
 from models.errors import OperatorError
 from stream.files import JournalFiles, sync_folder
-from stream.identity import new_identity
 from stream.journal import Journal, Verified, verify_journal
 from stream.seal import Seal, write_seal
 from stream.sole import Sole
@@ -21,11 +20,9 @@ from stream.store import (
     at_rest,
     connected,
     damaged,
-    log_moved,
     no_journal,
     one_line,
     unusable,
-    upgraded,
 )
 
 _PATIENCE_MS: Final = 5_000
@@ -108,8 +105,9 @@ def restore_journal(copy: Path, target: Path) -> Verified:
 def archive_journal(path: Path, folder: Path) -> Archived:
     """Move a journal that nobody writes into a folder, with all that its log still holds.
 
-    There it is called after its own name and its id. Done again after it was interrupted, it
-    goes on where it stopped.
+    There it is called after its own name and its id. One that was not closed in order is closed
+    first, and says so where its log is missing. Done again after it was interrupted, it goes on
+    where it stopped.
 
     Raises:
         OperatorError: another file is at its place in the folder.
@@ -117,8 +115,12 @@ def archive_journal(path: Path, folder: Path) -> Archived:
     """
     files = JournalFiles(path)
     _check_there(path)
+    if not _is_closed(verify_journal(path)):
+        Journal.open(path).close()
     with _sole(path):
-        found = _sealed(files)
+        found = verify_journal(path)
+        if not _is_closed(found):
+            raise unusable(str(path), "another program reads it", "Try again in a moment")
         assert found.identity is not None
         target = folder / found.identity.archive_name
         if not _is_there_already(target, found):
@@ -187,21 +189,9 @@ def _proved(place: Path, expected: Verified) -> Verified:
     return found
 
 
-def _sealed(files: JournalFiles) -> Verified:
-    """Move the log into the database and seal it; nobody writes it meanwhile."""
-    where = str(files.main)
-    found = verify_journal(files.main)
-    if found.sealed and found.identity is not None:
-        return found
-    with one_line(where):
-        with closing(connected(f"{files.main.resolve().as_uri()}?mode=rw", uri=True)) as connection:
-            if found.identity is None:
-                upgraded(connection, new_identity(files.main.name, None))
-            moved = log_moved(connection, _PATIENCE_MS)
-        if not moved:
-            raise unusable(where, "another program reads it", "Try again in a moment")
-        write_seal(files.main, Seal(found.entries, bytes.fromhex(found.head)))
-    return _proved(files.main, found)
+def _is_closed(found: Verified) -> bool:
+    """Tell whether a journal was closed in order, by a version that gave it an identity."""
+    return found.sealed and found.identity is not None
 
 
 def _is_there_already(target: Path, found: Verified) -> bool:

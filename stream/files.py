@@ -13,11 +13,9 @@ from typing import Final
 from models.errors import OperatorError
 
 _LOG: Final = "-wal"
+_LOG_HALF: Final = "-wal.new"
 _LOG_INDEX: Final = "-shm"
 _ROLLBACK: Final = "-journal"
-_WAL_VERSION: Final = 2
-_WRITE_VERSION_AT: Final = 18
-"""Where SQLite's header says how the file is written: 2 stands for a write-ahead log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +30,11 @@ class JournalFiles:
         return self._beside(_LOG)
 
     @property
+    def log_half(self) -> Path:
+        """A write-ahead log that is being begun."""
+        return self._beside(_LOG_HALF)
+
+    @property
     def log_index(self) -> Path:
         """The index of the write-ahead log, shared by the processes that have it open."""
         return self._beside(_LOG_INDEX)
@@ -43,16 +46,6 @@ class JournalFiles:
             return self.log.stat().st_size
         except FileNotFoundError:
             return 0
-
-    def is_log_missing(self) -> bool:
-        """Tell whether the database needs a write-ahead log and has none, or an empty one.
-
-        Holds for a database that was not closed in order: one that was is sealed.
-        """
-        with self.main.open("rb") as file:
-            file.seek(_WRITE_VERSION_AT)
-            version = file.read(1)
-        return version == bytes([_WAL_VERSION]) and not self.log_bytes
 
     def check_vacant(self) -> None:
         """Refuse the place for a new journal unless no file of another one is there.
@@ -76,7 +69,7 @@ class JournalFiles:
 
     def remove_companions(self) -> None:
         """Remove what lies beside the database; its log must have been moved into it before."""
-        for ending in (_LOG, _LOG_INDEX, _ROLLBACK):
+        for ending in (_LOG, _LOG_HALF, _LOG_INDEX, _ROLLBACK):
             self._beside(ending).unlink(missing_ok=True)
 
     def remove(self) -> None:

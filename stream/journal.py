@@ -25,7 +25,7 @@ from stream.checkpoints import Checkpoint, Tell
 from stream.clock import Clock
 from stream.files import JournalFiles, sync_folder
 from stream.identity import Identity, new_identity
-from stream.seal import Seal, break_seal, write_seal
+from stream.seal import Seal, break_seal, has_seal, put_back, write_seal
 from stream.signing import Signer
 from stream.sole import Sole
 from stream.store import (
@@ -36,12 +36,13 @@ from stream.store import (
     damaged,
     founded,
     identity_of,
-    log_moved,
+    keeper_of,
+    log_copied,
+    log_emptied,
     one_line,
     transaction,
     upgraded,
     version_of,
-    waiting,
     written_in,
 )
 from stream.upcasting import upcast
@@ -55,6 +56,7 @@ from stream.verifying import (
     verify_journal,
 )
 from stream.watching import Loss, Watch
+from stream.write_ahead import begin_log
 
 __all__ = [
     "AnotherJournal",
@@ -124,8 +126,10 @@ class Journal:
         path: Path | None,
         checkpoints: Checkpoints | None = None,
         sole: Sole | None = None,
+        keeper: sqlite3.Connection | None = None,
     ) -> None:
-        self._connection = connection
+        self._connection = connection  # dropped before the keeper, which stands below it
+        self._keeper = keeper
         self._path = path
         self._sole = sole
         self._checkpoints = checkpoints
@@ -157,17 +161,18 @@ class Journal:
         """
         files = JournalFiles(path)
         files.check_vacant()
-        sole, connection = Sole(path), None
+        sole = Sole(path)
+        opening = _Opening(path, entries=0)
         try:
             files.check_vacant()
             with one_line(str(path)):
                 _found(path, new_identity(name or path.name, table))
-                connection = _writable(path)
-                journal = cls(_durable(connection, path), path, checkpoints, sole)
+                opening.begin(was_sealed=True)
+                journal = cls(opening.writer, path, checkpoints, sole, opening.keeper)
                 journal._tell(journal._checkpoint_now(0, GENESIS))
                 return journal
         except BaseException:
-            _close_again(connection, path, was_sealed=True)
+            opening.undo()
             sole.let_go()
             raise
 
@@ -191,20 +196,18 @@ class Journal:
         """
         found = verify_journal(path, checkpoints=against)
         _check_table(found.identity, table, str(path))
-        sole, connection = Sole(path), None
+        sole = Sole(path)
+        opening = _Opening(path, found.entries)
         try:
             with one_line(str(path)):
-                connection = _writable(path)
-                _durable(connection, path)
-                if version_of(connection) < SCHEMA_VERSION:
-                    upgraded(connection, new_identity(path.name, table))
-                journal = cls(connection, path, checkpoints, sole)
-                journal._mark_found_tail()
-                if found.lacks_log:
-                    journal._mark_missing_log(found.entries)
+                opening.begin(was_sealed=found.sealed)
+                if version_of(opening.writer) < SCHEMA_VERSION:
+                    upgraded(opening.writer, new_identity(path.name, table))
+                journal = cls(opening.writer, path, checkpoints, sole, opening.keeper)
+                journal._mark_what_was_found(lacks_log=found.lacks_log)
                 return journal
         except BaseException:
-            _close_again(connection, path, was_sealed=found.sealed)
+            opening.undo()
             sole.let_go()
             raise
 
@@ -313,9 +316,6 @@ class Journal:
                 self.checkpoint()
             finally:
                 self._let_go_of_the_file()
-            if self._path is not None and not waiting(self._path):
-                with one_line(self._where):
-                    write_seal(self._path, Seal(self._seq, self._head))
         finally:
             if self._sole is not None:
                 self._sole.let_go()
@@ -332,15 +332,24 @@ class Journal:
         self.close()
 
     def _let_go_of_the_file(self) -> None:
-        """Close the connection, the log moved into the file before.
+        """Copy the log into the file, seal it, and only then empty the log and close.
 
-        SQLite moves it only when the last connection closes, and readers keep theirs open. Where
-        it cannot be moved, every entry is in the log all the same: the file stays unsealed.
+        Ended anywhere in between, even by a kill, it leaves a log or a seal. Where the log cannot
+        be copied, every entry is in it all the same: the file stays unsealed.
         """
-        with one_line(self._where), closing(self._connection):
-            if self._path is not None:
-                with suppress(sqlite3.OperationalError):
-                    log_moved(self._connection, _LAST_READERS_MS)
+        if self._path is None or self._keeper is None:
+            self._connection.close()
+            return
+        with (
+            one_line(self._where),
+            suppress(sqlite3.OperationalError),
+            closing(self._keeper),
+            closing(self._connection),
+        ):
+            if log_copied(self._connection, _LAST_READERS_MS):
+                write_seal(self._path, Seal(self._seq, self._head))
+                if log_emptied(self._connection, _LAST_READERS_MS):
+                    self._keeper.close()
 
     def _is_due(self, seq: int) -> bool:
         due = self._checkpoints
@@ -373,24 +382,22 @@ class Journal:
             self._told_seq, self._signed_ns = made.seq, made.at if made.seq else self._signed_ns
             self._checkpoints.tell(made)
 
-    def _mark_found_tail(self) -> None:
-        """Say which entries are unsigned, before they are signed together with later ones."""
-        due = self._checkpoints
-        if due is None or due.signer is None or self._seq == self._signed_seq:
-            return
-        first, last = self._signed_seq + 1, self._seq
-        found = TailFound(
-            at=due.clock.now_ns(),
-            table=self.identity.table,
-            first=first,
-            last=last,
-            head=self._head.hex(),
-        )
-        self.append(found)
+    def _mark_what_was_found(self, *, lacks_log: bool) -> None:
+        """Say which entries are unsigned, before they are signed, and that the log is missing.
 
-    def _mark_missing_log(self, last: int) -> None:
-        at_ns = None if self._checkpoints is None else self._checkpoints.clock.now_ns()
-        self.append(LogMissing(at=at_ns, table=self.identity.table, last=last))
+        In one step: a log with the first of these alone would not be missing any more.
+        """
+        due, table = self._checkpoints, self.identity.table
+        at_ns = None if due is None else due.clock.now_ns()
+        said: list[Event] = []
+        if due is not None and due.signer is not None and self._seq != self._signed_seq:
+            first, last = self._signed_seq + 1, self._seq
+            head = self._head.hex()
+            said.append(TailFound(at=at_ns, table=table, first=first, last=last, head=head))
+        if lacks_log:
+            said.append(LogMissing(at=at_ns, table=table, last=self._seq))
+        if said:
+            self.append_all(said)
 
     def _rescued(self) -> Path | None:
         """Copy what this process still has open of a file that is gone from its place."""
@@ -411,6 +418,8 @@ class Journal:
         assert self._watch is not None
         with suppress(sqlite3.Error, OSError), self._watch.sparing_others():
             self._connection.close()
+            if self._keeper is not None:
+                self._keeper.close()
 
     @property
     def _where(self) -> str:
@@ -565,32 +574,52 @@ def _found(path: Path, identity: Identity) -> None:
     sync_folder(path.parent)
 
 
-def _writable(path: Path) -> sqlite3.Connection:
-    return connected(f"{path.resolve().as_uri()}?mode=rw", uri=True)
+class _Opening:
+    """A journal on its way from closed to written; until it is, each step can be undone."""
 
+    def __init__(self, path: Path, entries: int) -> None:
+        self._files = JournalFiles(path)
+        self._entries = entries
+        self._seal = b""
+        self._was_sealed = False
+        self._writer: sqlite3.Connection | None = None
+        self.keeper: sqlite3.Connection | None = None
 
-def _durable(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
-    """Take the seal off, now that there is a connection to close, and begin the log."""
-    break_seal(path)
-    connection.execute("PRAGMA synchronous=FULL")
-    # Written anew, so that the log of an open journal is never empty: an empty one was emptied.
-    connection.execute(f"PRAGMA user_version={version_of(connection)}")
-    return connection
+    @property
+    def writer(self) -> sqlite3.Connection:
+        """The connection that writes, once it has begun."""
+        assert self._writer is not None, "it has begun"
+        return self._writer
 
+    def begin(self, *, was_sealed: bool) -> None:
+        """Begin the log, then take the seal off: killed in between, it has both."""
+        path = self._files.main
+        self._was_sealed = was_sealed
+        if was_sealed:
+            begin_log(self._files)
+        self._seal = break_seal(path)
+        self._writer = connected(f"{path.resolve().as_uri()}?mode=rw", uri=True)
+        self._writer.execute("PRAGMA synchronous=FULL")
+        self.keeper = keeper_of(path)
 
-def _close_again(connection: sqlite3.Connection | None, path: Path, *, was_sealed: bool) -> None:
-    """Close a journal whose start failed or was ended by a signal; seal it if it was sealed.
+    def undo(self) -> None:
+        """Leave the files as they were found, where nothing was added to them."""
+        with suppress(sqlite3.Error, TechnicianError, OSError):
+            if not self._closed() or not self._was_sealed:
+                return
+            if self._seal:
+                put_back(self._files.main, self._seal)
+            if has_seal(self._files.main):
+                self._files.remove_companions()
 
-    SQLite removes the log of a connection that is only dropped. The file without a seal and
-    without a log would look like one whose log somebody took away.
-    """
-    if connection is None:
-        return
-    with suppress(sqlite3.Error, TechnicianError, OSError), closing(connection):
-        seal = Seal(*_last(connection))
-        if log_moved(connection, _LAST_READERS_MS) and was_sealed:
-            connection.close()
-            write_seal(path, seal)
+    def _closed(self) -> bool:
+        """Close what is open, so that the log stays; return whether no entry was added."""
+        if self._writer is None:
+            return True
+        if self.keeper is None:
+            self.keeper = keeper_of(self._files.main)
+        with closing(self.keeper), closing(self._writer):
+            return _last(self._writer)[0] == self._entries
 
 
 def _last(connection: sqlite3.Connection) -> tuple[int, bytes]:

@@ -37,7 +37,7 @@ class Seal:
 def write_seal(path: Path, seal: Seal) -> None:
     """Seal a journal that nobody has open; durable on return."""
     with path.open("r+b") as file:
-        length = _database_bytes(file)
+        length = database_bytes(file)
         file.truncate(length)
         page = _page(file, length, seal)
         file.seek(length)
@@ -46,14 +46,26 @@ def write_seal(path: Path, seal: Seal) -> None:
         os.fsync(file.fileno())
 
 
-def break_seal(path: Path) -> None:
-    """Remove the seal of a journal that is continued; durable on return.
+def break_seal(path: Path) -> bytes:
+    """Remove the seal of a journal that is continued, durable on return; return its page.
 
-    Otherwise the file would still pass for closed in order after its write-ahead log was lost, and
-    SQLite would count the seal as a page of the database.
+    Otherwise the file would still pass for closed in order after its write-ahead log was lost.
     """
     with path.open("r+b") as file:
-        file.truncate(_database_bytes(file))
+        length = database_bytes(file)
+        file.seek(length)
+        page = file.read()
+        file.truncate(length)
+        os.fsync(file.fileno())
+    return page
+
+
+def put_back(path: Path, page: bytes) -> None:
+    """Put the page that :func:`break_seal` took off back on; durable on return."""
+    with path.open("r+b") as file:
+        file.seek(database_bytes(file))
+        file.write(page)
+        file.flush()
         os.fsync(file.fileno())
 
 
@@ -85,11 +97,12 @@ def read_seal(path: Path) -> Seal | None:
 
 
 def _refuse_trailing_bytes(file: BinaryIO, length: int) -> None:
-    if length != _database_bytes(file):
+    if length != database_bytes(file):
         raise SealBroken("the file is not as long as its own header says")
 
 
-def _database_bytes(file: BinaryIO) -> int:
+def database_bytes(file: BinaryIO) -> int:
+    """Return the length of the database, as its own header says."""
     file.seek(_PAGES_AT)
     return int.from_bytes(file.read(4), "big") * PAGE_BYTES
 

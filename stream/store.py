@@ -207,11 +207,31 @@ def waiting(path: Path) -> bool:
     return JournalFiles(path).log_bytes > 0
 
 
-def log_moved(connection: sqlite3.Connection, patience_ms: int) -> bool:
-    """Move the write-ahead log into the database; whether no reader was in the way so long."""
+def log_copied(connection: sqlite3.Connection, patience_ms: int) -> bool:
+    """Copy the write-ahead log into the database; whether no reader was in the way so long."""
+    return _checkpointed(connection, "FULL", patience_ms)
+
+
+def log_emptied(connection: sqlite3.Connection, patience_ms: int) -> bool:
+    """Empty a write-ahead log that was copied; whether no reader was in the way so long."""
+    return _checkpointed(connection, "TRUNCATE", patience_ms)
+
+
+def _checkpointed(connection: sqlite3.Connection, how: str, patience_ms: int) -> bool:
     connection.execute(f"PRAGMA busy_timeout={patience_ms}")
-    busy: int = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+    busy: int = connection.execute(f"PRAGMA wal_checkpoint({how})").fetchone()[0]
     return not busy
+
+
+def keeper_of(path: Path) -> sqlite3.Connection:
+    """Open a journal so that its log stays when its writer is only dropped.
+
+    SQLite removes the log with the last connection that can write, unless another is open; the
+    file without a seal and without a log would look like one whose log somebody took away.
+    """
+    keeper = _opened(path, "mode=ro")
+    keeper.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    return keeper
 
 
 def at_rest(path: Path) -> sqlite3.Connection:

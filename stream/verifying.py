@@ -31,6 +31,7 @@ from stream.store import (
     version_of,
     waiting,
 )
+from stream.write_ahead import is_log_missing
 
 GENESIS: Final = bytes(32)
 """The hash before the first entry."""
@@ -78,7 +79,10 @@ class Verified:
     identity: Identity | None = None
     """Which journal it is; ``None`` for one of an older version."""
     found: tuple[tuple[int, int], ...] = ()
-    """First and last of the entries that a process found unsigned at its start, and signed on."""
+    """First and last of the entries that a process found unsigned at its start, and signed on.
+
+    Those that a checkpoint of the process before covers, where it was held to some, are left out.
+    """
     gaps: tuple[int, ...] = ()
     """After which entries others may be lost: the write-ahead log was missing at a restart."""
     lacks_log: bool = False
@@ -120,12 +124,12 @@ def verify_journal(
         raise no_journal(path)
     seal, broken = _seal(path)
     with one_line(where):
-        lacks_log = JournalFiles(path).is_log_missing()
+        lacks_log = is_log_missing(JournalFiles(path))
         with closing(at_rest(path)) as connection:
             found = verified(connection, where)
             if checkpoints is not None:
                 held = _held(connection, checkpoints, found.identity, path)
-                found = replace(found, held=held)
+                found = replace(found, held=held, found=_unwitnessed(found, checkpoints))
     if broken is not None:
         raise damaged(where, broken) from broken
     _check_keys(found, keys, where)
@@ -189,6 +193,21 @@ def _held(
         return None if row is None else row[0]
 
     return held_to(checkpoints, identity, path.name, hash_of, str(path))
+
+
+def _unwitnessed(
+    found: Verified, checkpoints: Collection[Checkpoint]
+) -> tuple[tuple[int, int], ...]:
+    """Return what of the tails found at starts no checkpoint covers that was made before.
+
+    A start signs on after the entry that states the tail, so one within the tail is not its own.
+    """
+    seqs = [one.seq for one in checkpoints if one.identity == found.identity]
+    left = (
+        (max((seq + 1 for seq in seqs if first <= seq <= last), default=first), last)
+        for first, last in found.found
+    )
+    return tuple((first, last) for first, last in left if first <= last)
 
 
 def _at(identified: tuple[int, Identity] | None, seq: int) -> Identity | None:

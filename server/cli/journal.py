@@ -39,7 +39,8 @@ def verify_journal(
     Exit 0 where all that was asked for is proven; 5 where entries at its end are not signed by
     the key or not covered by the checkpoints, where its write-ahead log is missing, or where it
     has another name than it was made under; 3 where a restart found entries that it did not see
-    written; 2 where it is damaged, signed by somebody else, or lacks what a checkpoint covers.
+    written, and no checkpoint covers; 2 where it is damaged, signed by somebody else, or lacks
+    what a checkpoint covers.
     """
     from server.commands import journal as journal_page
 
@@ -66,6 +67,15 @@ def back_up_journal(
 def archive_journal(
     file: TheJournal,
     folder: Annotated[Path, typer.Argument(help="Where it goes; also on another disk.")],
+    *,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="TABLE.toml",
+            help="Its table's configuration: what a killed table left unsigned is stated, signed "
+            "and told elsewhere, as by the table's next start.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Move a journal that no table writes, with all of its files, and verify it there.
@@ -75,7 +85,7 @@ def archive_journal(
     """
     from server.commands import journal as journal_page
 
-    journal_page.archive(file, folder, as_json=as_json)
+    journal_page.archive(file, folder, config, as_json=as_json)
 
 
 @journals.command("restore", epilog="[dim]pitwatch journal restore copy BJ-07.journal[/dim]")

@@ -5,11 +5,15 @@ from pathlib import Path
 
 from rich.text import Text
 
+from models.errors import OperatorError
 from server.house.wording import counted
 from server.process.atomic_file import check_place, write_whole
 from server.process.exit_status import Exit
 from server.process.terminal import print_json, screen
+from server.table.config import Placed, read_config
+from server.table.journal import table_journal
 from stream.checkpoints import read_checkpoints, trusted, utc
+from stream.clock import HostClock
 from stream.copies import archive_journal, backup_journal, restore_journal
 from stream.identity import Identity
 from stream.journal import Verified, verify_journal
@@ -52,10 +56,34 @@ def back_up(file: Path, copy: Path, *, as_json: bool, force: bool) -> None:
     _show_written(copy, backup_journal(file, copy, force=force), as_json=as_json)
 
 
-def archive(file: Path, folder: Path, *, as_json: bool) -> None:
-    """Move a journal, verify it and say so; raises as :func:`archive_journal`."""
+def archive(file: Path, folder: Path, config: Path | None, *, as_json: bool) -> None:
+    """Move a journal, verify it and say so.
+
+    With its table's configuration, what a killed table left unsigned is first stated, signed and
+    told elsewhere, as by the table's next start.
+
+    Raises:
+        OperatorError: the configuration names another journal; or as :func:`archive_journal`.
+        TechnicianError: as :func:`archive_journal`.
+    """
+    if config is not None:
+        _close_as_its_table(file, read_config(config))
     moved = archive_journal(file, folder)
     _show_written(moved.place, moved.verified, as_json=as_json)
+
+
+def _close_as_its_table(file: Path, placed: Placed) -> None:
+    own = placed.beside(placed.config.journal)
+    if own.resolve() != file.resolve():
+        raise OperatorError(
+            f"it names another journal, {own}",
+            where=str(placed.file),
+            way_out="Name the configuration of the table whose journal it is",
+        )
+    found = verify_journal(file)
+    if not found.sealed or found.signed < found.entries:
+        with table_journal(placed, HostClock()):
+            pass
 
 
 def restore(copy: Path, file: Path, *, as_json: bool) -> None:
@@ -123,8 +151,9 @@ def _doubts(file: Path, found: Verified, *, is_key_given: bool) -> Iterator[str]
         yield "it was not closed in order and its write-ahead log is missing: entries may be too"
     if found.identity is not None and not found.identity.is_named(file):
         yield f"it was made as {found.identity.name} and has another name now"
-    if is_key_given and found.signed < found.entries:
-        yield f"{_from(found.signed, found.entries)} not signed"
+    covered = 0 if found.held is None else found.held.seq
+    if is_key_given and max(found.signed, covered) < found.entries:
+        yield f"{_from(max(found.signed, covered), found.entries)} not signed"
     if found.held is not None and not found.held.known:
         yield "none of the checkpoints is of this journal"
     elif found.held is not None and found.held.seq < found.entries:

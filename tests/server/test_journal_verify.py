@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -10,10 +11,14 @@ import pytest
 
 from models.events import RoundOpened
 from server.cli.app import run
-from stream.checkpoints import Checkpoint
-from stream.clock import SimulatedClock
+from server.table.config import read_config
+from server.table.journal import table_journal
+from stream.checkpoints import Checkpoint, read_checkpoints
+from stream.clock import HostClock, SimulatedClock
 from stream.journal import Checkpoints, Journal
 from stream.signing import Signer
+from tests.server.test_run_config import EXAMPLE
+from tests.server.test_sending import until
 
 Capture = pytest.CaptureFixture[str]
 
@@ -170,3 +175,79 @@ def test_a_journal_is_archived_and_restored(signed: Path, capsys: Capture) -> No
     assert run(["journal", "restore", str(moved), str(path)]) == 0
     assert verify(signed, "--against", signed / "elsewhere") == 0
     assert run(["journal", "restore", str(moved), str(path)]) == 2, "nothing is written over"
+
+
+def killed_table(folder: Path, entries: int) -> Path:
+    """Leave the example's journal as its killed table does; return its configuration."""
+    text = EXAMPLE.read_text().replace("/var/lib/pitwatch/journals/", "")
+    text = re.sub(r"(?m)^#? ?signing_key = .*$", "", text)
+    sent = 'signing_key = "07.key"\ncheckpoints = { to = ["sent"], entries = 10 }'
+    config = folder / "table.toml"
+    config.write_text(text.replace("\njournal =", f"\n{sent}\njournal ="))
+    child = os.fork()
+    if not child:
+        with table_journal(read_config(config), HostClock()) as (journal, _):
+            for number in range(1, entries + 1):
+                journal.append(RoundOpened(round=number))
+            until(lambda: read_checkpoints(folder / "sent")[-1].seq > 10)
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    return config
+
+
+def test_an_archive_of_a_killed_table_comes_to_a_definite_answer(
+    signed: Path, capsys: Capture
+) -> None:
+    config, archive = killed_table(signed, 25), signed / "archive"
+    archive.mkdir()
+    path = str(signed / "BJ-07.journal")
+    capsys.readouterr()
+    assert run(["journal", "archive", path, str(archive), "--json"]) == 0
+    name = Path(json.loads(capsys.readouterr().out)["file"]).name
+    assert verify(signed, "--against", signed / "sent", journal=f"archive/{name}") == 5
+    assert run(["journal", "restore", str(archive / name), path]) == 0
+    (archive / name).unlink()
+    assert run(["journal", "archive", path, str(archive), "--config", str(config)]) == 0
+    capsys.readouterr()
+    assert verify(signed, "--against", signed / "sent", journal=f"archive/{name}") == 3
+    out = " ".join(capsys.readouterr().out.split())
+    assert out.startswith("intact")
+    assert re.search(r"entries \d+ to 25 are signed by a restart that found them", out)
+
+
+def test_what_a_checkpoint_of_before_covers_of_a_tail_is_proven(
+    signed: Path, capsys: Capture
+) -> None:
+    told, path = signed / "sent", signed / "late.journal"
+
+    def tell(checkpoint: Checkpoint) -> None:
+        told.write_bytes(msgspec.json.encode(checkpoint))
+
+    unsigned = Checkpoints(None, SimulatedClock(5), entries=10, tell=tell)
+    with Journal.create(path, unsigned, "BJ-07") as journal:
+        journal.append_all(RoundOpened(round=number) for number in range(1, 11))
+    with Journal.open(path) as journal:
+        journal.append(RoundOpened(round=11))
+    signer = Signer.read(signed / "07.key")
+    (before,) = read_checkpoints(told)
+    signature = signer.sign(before.seq, before.at, bytes.fromhex(before.head), before.identity)
+    own = msgspec.structs.replace(before, key=signer.public.hex(), signature=signature.hex())
+    with Journal.open(path, Checkpoints(signer, SimulatedClock(6))):
+        pass
+    assert verify(signed, journal="late.journal") == 3
+    told.write_bytes(msgspec.json.encode(own) + b"\n")
+    capsys.readouterr()
+    verify(signed, "--against", told, journal="late.journal")
+    assert "entry 11 is signed by a restart" in " ".join(capsys.readouterr().out.split())
+
+
+def test_an_archived_journal_says_that_its_log_was_missing(signed: Path, capsys: Capture) -> None:
+    killed_table(signed, 25)
+    path = signed / "BJ-07.journal"
+    path.with_name("BJ-07.journal-wal").unlink()
+    (signed / "archive").mkdir()
+    capsys.readouterr()
+    assert run(["journal", "archive", str(path), str(signed / "archive"), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert len(said["log_missing_after"]) == 1
+    assert run(["journal", "verify", said["file"]]) == 3

@@ -13,8 +13,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from models.errors import TechnicianError
 from models.events import RoundOpened
-from server.commands.run import table_journal
 from server.table.config import SentCheckpoints, read_config
+from server.table.journal import table_journal
 from server.table.sending import Sender, known_checkpoints, syslog_message, target_at
 from stream.checkpoints import Checkpoint, read_checkpoints
 from stream.clock import HostClock, SimulatedClock
