@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+commands = typer.Typer()
 backups = typer.Typer(help="Copies of a site's journals and service files.")
 
 
@@ -43,3 +44,19 @@ def verify_backups(
     from server.commands import backup as backup_command
 
     raise typer.Exit(backup_command.verify(place, as_json=as_json))
+
+
+@commands.command("restore", epilog="[dim]pitwatch restore /var/backups/pitwatch/NAME DATA[/dim]")
+def restore_site(
+    backup: Annotated[Path, typer.Argument(help="A folder that `pitwatch backup make` made.")],
+    data: Annotated[Path, typer.Argument(help="Where journals and service stand.")],
+) -> None:
+    """Put a backup's journals and service files into DATA, all of them or none.
+
+    Every file is held to its checksum and every journal to its chain, before and after it is
+    written. No file is written over. Stop tables and service first. Run it again after an
+    interruption: it goes on where it stopped.
+    """
+    from server.commands import restore as restore_command
+
+    restore_command.restore(backup, data)

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from server.cli.options import Json
+
 decks = typer.Typer(help="The decks that this site deals: shown to the reader once each.")
 
 Library = Annotated[
@@ -15,7 +17,6 @@ Library = Annotated[
         help="Where decks are kept. Default: $PITWATCH_DECKS, else the user's data folder.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else there.")]
 Deck = Annotated[str, typer.Argument(metavar="NAME", help="The deck's name.")]
 
 

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
+from server.cli.options import Force, Json
+
 journals = typer.Typer(help="The tamper-evident record of a table.")
 
-Force = Annotated[bool, typer.Option("--force", help="Overwrite files that are there already.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else there.")]
 TheJournal = Annotated[Path, typer.Argument(metavar="JOURNAL", help="The journal of a table.")]
 
 

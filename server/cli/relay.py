@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
+from server.cli.options import Json
+
 relay = typer.Typer(help="What is told to other systems: webhooks, brokers, video management.")
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout and nothing else there.")]
 Config = Annotated[Path, typer.Argument(metavar="INTEGRATION.toml", help="The configuration.")]
 State = Annotated[
     Path, typer.Option("--state", help="The folder of relay.sqlite: the service's state folder.")

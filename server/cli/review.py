@@ -1,0 +1,63 @@
+"""What the sensors left to a person."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from server.cli.options import Json, Knobs
+from server.process.exit_status import Exit
+
+reviews = typer.Typer(help="What the sensors left to a person.")
+
+
+@reviews.command("list", epilog="[dim]pitwatch review list BJ-07.journal[/dim]")
+def list_reviews(
+    journal: Annotated[Path, typer.Argument(help="The journal of a table.")],
+    as_json: Json = False,
+) -> None:
+    """List the items of a journal and what was decided of them; exit 3 while one is open."""
+    from server.commands import review as review_command
+
+    is_open = review_command.list_reviews(journal, as_json=as_json)
+    raise typer.Exit(Exit.FINDINGS if is_open else Exit.CLEAN)
+
+
+@reviews.command(
+    "resolve",
+    epilog="[dim]pitwatch review resolve BJ-07.journal -n 12 --item 0 --choose 9C --by ann[/dim]"
+    "\n\n[dim]pitwatch review resolve BJ-07.journal -n 12 --as void --reason '…' --by ann[/dim]",
+)
+def resolve_review(
+    journal: Annotated[Path, typer.Argument(help="The journal of a table.")],
+    *,
+    number: Annotated[int, typer.Option("--round", "-n", min=1)],
+    by: Annotated[str, typer.Option(help="Who decides it: the name goes into the journal.")],
+    item: Annotated[int, typer.Option(min=0, help="Which of the round's items, from 0.")] = 0,
+    choose: Annotated[str | None, typer.Option(metavar="CARD", help="9C, AS, TD …")] = None,
+    decision: Annotated[
+        str,
+        typer.Option("--as", help="chosen, dealt, burned, stands, unreadable, void."),
+    ] = "chosen",
+    place: Annotated[
+        str | None,
+        typer.Option("--at", metavar="PLACE", help="The card: SPOT, SPOT.HAND, dealer; :N."),
+    ] = None,
+    reason: Annotated[str, typer.Option(help="For unreadable and void.")] = "",
+    rulebook: Annotated[
+        str | None,
+        typer.Option("--rulebook", "-r", help="Where the journal does not say its rules."),
+    ] = None,
+    knobs: Knobs = None,
+    key: Annotated[
+        Path | None, typer.Option(help="The private key that signs the journal.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Decide an item; the round settles anew, at the table at work or in the closed journal."""
+    from server.commands import review as review_command
+    from server.house.rulebooks import rules_for
+
+    said = review_command.Said(by, number, item, decision, choose, place, reason)
+    rules = None if rulebook is None else rules_for(rulebook, knobs or ())
+    review_command.resolve(journal, said, rules, key, as_json=as_json)
