@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from models.errors import TechnicianError
+from models.errors import OperatorError, TechnicianError
 from server.readmodel.cases import Cases
 from server.service.access.records import Records
 from server.table.sending import Sender, Target, known_checkpoints
@@ -50,12 +50,29 @@ def own_journals(signer: Signer, targets: Sequence[Target], clock: Clock) -> Ite
     """Send checkpoints to ``targets`` until the block ends.
 
     Raises:
-        OperatorError: a file of checkpoints cannot be read.
+        OperatorError: a file of checkpoints cannot be read, or holds another service's.
         TechnicianError: it is damaged.
     """
+    for target in targets:
+        _check_own(target, signer)
     known = trusted(known_checkpoints(targets), (signer.public,))
     with Sender(targets) as sender:
         yield OwnJournals(Checkpoints(signer, clock, tell=sender.tell), sender, known)
+
+
+def _check_own(target: Target, signer: Signer) -> None:
+    """Refuse a file of another service's: its journals have the same names as this one's."""
+    others = {
+        one.key
+        for one in known_checkpoints([target])
+        if one.identity.table is None and one.key not in (None, signer.public.hex())
+    }
+    if others:
+        raise OperatorError(
+            f"it holds the checkpoints of another service, of key {min(map(str, others))}",
+            where=target.name,
+            way_out="Name a file of its own for each service, or a new one after a change of key",
+        )
 
 
 async def keep_covered(own: OwnJournals, records: Records, cases: Cases) -> None:

@@ -32,6 +32,8 @@ _PERSON_ACTED: Final = str(PersonActed.__struct_config__.tag)
 """The journal also says what a restart found of itself."""
 _LEAST_FREE_BYTES: Final = 1 << 16
 """An entry with its log takes some 12 kB."""
+_MOST_COUNTED: Final = 1_000
+"""Counts of strangers' tries that wait for room on the disk: half an hour's at the most."""
 _SQLITE_FULL: Final = "database or disk is full"
 log: Final = logging.getLogger("pitwatch.service")
 
@@ -59,6 +61,7 @@ class Records:
         self.folder = folder
         self._thread, self._files, self._strangers = thread, files, Strangers()
         self._gap: _Gap | None = None
+        self._counted: tuple[PersonActed, ...] = ()
 
     @classmethod
     def open(
@@ -164,9 +167,18 @@ class Records:
         await self._append(self._strangers.take(event))
 
     async def note_counted(self, now_ns: int, *, all_of_it: bool = False) -> None:
-        """Append the counts of an interval that is over, or with ``all_of_it`` those so far."""
+        """Append the counts of an interval that is over, or with ``all_of_it`` those so far.
+
+        Where the disk refuses that, they are kept for the next time.
+        """
         due = self._strangers.all if all_of_it else self._strangers.due
-        await self._append(due(now_ns))
+        self._counted = (*self._counted, *due(now_ns))[-_MOST_COUNTED:]
+        try:
+            await self._append(self._counted)
+        except TechnicianError as fault:
+            log.warning("strangers' tries cannot be recorded: %s", fault)
+        else:
+            self._counted = ()
 
     async def _append(self, events: tuple[PersonActed, ...]) -> None:
         if events:

@@ -1,20 +1,24 @@
 """What people did is signed and held to checkpoints elsewhere, as a table's journal is."""
 
+import asyncio
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from models.errors import TechnicianError
+from models.errors import OperatorError, TechnicianError
 from server.commands.journal import show_verified
 from server.process.exit_status import Exit
 from server.readmodel.cases import CASES_FILE
-from server.service.access.records import ACTIVITY_FILE
+from server.service.access.accounts import MINUTE_NS
+from server.service.access.activity import PersonActed
+from server.service.access.records import ACTIVITY_FILE, Records
 from server.service.own_journals import own_journals
 from server.table.sending import target_at
 from stream.clock import SimulatedClock
-from stream.journal import Journal, verify_journal
+from stream.journal import E, Journal, verify_journal
 from stream.signing import Signer
-from tests.server.service.house import house
+from tests.server.service.house import CHEAP, house
 from tests.stream.test_checkpoints_away import cut
 
 
@@ -77,3 +81,62 @@ def test_an_unsigned_journal_of_before_is_gone_on_with_and_says_so(
     after = verify_journal(tmp_path / "again" / name)
     assert after.found == (((1, 1),) if event is not None else ())
     assert after.signed == after.entries
+
+
+def test_a_second_service_is_not_let_onto_the_checkpoints_of_another(state: Path) -> None:
+    target = target_at("elsewhere", state.parent)
+    before = (state.parent / "elsewhere").read_bytes()
+    other = Signer.create(state.parent / "other.key")
+    with (
+        pytest.raises(OperatorError, match="the checkpoints of another service") as refused,
+        own_journals(other, (target,), SimulatedClock()),
+    ):
+        pass
+    assert "\n" not in str(refused.value)
+    assert (state.parent / "elsewhere").read_bytes() == before
+
+
+class FullNow(Journal):
+    """A journal on a disk that is full for a while."""
+
+    is_full = False
+
+    def append_all(self, events: Iterable[E]) -> tuple[E, ...]:
+        """Append, or say that the disk is full."""
+        if self.is_full:
+            raise TechnicianError("the disk is full", where="activity", way_out="Make room")
+        return super().append_all(events)
+
+
+def test_counts_of_strangers_outlive_a_full_disk(tmp_path: Path) -> None:
+    clock = SimulatedClock(1)
+    journals: list[FullNow] = []
+
+    def begin(path: Path) -> Journal:
+        journals.append(FullNow.create(path))
+        return journals[0]
+
+    records = Records.open(tmp_path, clock, CHEAP, journal=begin)
+    tried = PersonActed(
+        at=1,
+        person="x",
+        by="password",
+        action="signed_in",
+        target="",
+        outcome="refused",
+        address="192.0.2.1",
+    )
+
+    async def through() -> tuple[PersonActed, ...]:
+        for _ in range(5):
+            await records.note_stranger(tried)
+        journals[0].is_full = True
+        await records.note_counted(10 * MINUTE_NS)
+        journals[0].is_full = False
+        await records.note_counted(11 * MINUTE_NS)
+        await records.note_counted(12 * MINUTE_NS)
+        found = await records.activity(None, 10)
+        await records.close()
+        return found
+
+    assert [one.count for one in asyncio.run(through())] == [4, 1]
