@@ -37,6 +37,7 @@ from server.service.own_journals import OwnJournals, keep_covered, own_journals
 from server.service.request.answers import document
 from server.service.request.services import Services, install
 from server.service.routes import (
+    checkpoints,
     clauses,
     decisions,
     exports,
@@ -92,6 +93,7 @@ ROUTES: Final = (
     moments,
     snapshots,
     live_video,
+    checkpoints,
 )
 
 

@@ -18,6 +18,7 @@ from server.table.config import (
     read_config,
 )
 from server.table.host_clock import check_synchronised
+from server.table.journal import access_of
 from server.table.sending import target_at
 from stream.clock import kernel_sync
 from stream.signing import Signer
@@ -113,7 +114,7 @@ def _view_check(placed: Placed, camera: Camera) -> Check:
 
 def _target_check(placed: Placed, field: str, target: str) -> Check:
     def check() -> None:
-        if not target.startswith("syslog"):
+        if not target.startswith(("syslog", "http")):
             _folder(placed, field, placed.beside(target).parent)
 
     return check
@@ -143,7 +144,7 @@ def _targets(placed: Placed) -> None:
         () if placed.config.checkpoints is None else placed.config.checkpoints.to
     ):
         try:
-            target_at(target, placed.file.parent)
+            target_at(target, placed.file.parent, access_of(placed))
         except ValueError as fault:
             raise _refused(placed, f"checkpoints.to[{n}]", str(fault), repr(target)) from fault
 

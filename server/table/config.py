@@ -75,8 +75,13 @@ class SentCheckpoints(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     """Where the journal's checkpoints go as they are made, so that its end cannot be cut off."""
 
     to: Annotated[tuple[str, ...], Meta(min_length=1, max_length=8)]
-    """Files that are appended to, best on another machine's disk, mounted here; and syslog
-    servers: ``syslog://HOST:514``, ``syslog+tcp://HOST:601``, ``syslog:/dev/log``."""
+    """Files that are appended to, best on another machine's disk, mounted here; syslog servers:
+    ``syslog://HOST:514``, ``syslog+tcp://HOST:601``, ``syslog:/dev/log``; and a service:
+    ``https://HOST:8443``."""
+    token_file: str | None = None
+    """The file with the token for the service."""
+    ca_file: str | None = None
+    """The authority that signed the service's certificate, in PEM; else those of this machine."""
     entries: Annotated[int, Meta(ge=1, le=1_000_000)] = 1000
     """At the latest after so many entries …"""
     seconds: Annotated[float, Meta(ge=1, le=86_400)] = 60.0

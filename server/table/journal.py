@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from server.table.config import Placed, SentCheckpoints
-from server.table.sending import Sender, Target, known_checkpoints, target_at
+from server.table.sending import Access, Sender, Target, known_checkpoints, target_at
 from stream.checkpoints import trusted
 from stream.clock import HostClock
 from stream.journal import Checkpoints, Journal
@@ -29,7 +29,16 @@ def table_journal(placed: Placed, clock: HostClock) -> Iterator[tuple[Journal, S
 
 def _targets(placed: Placed) -> tuple[Target, ...]:
     sent = placed.config.checkpoints
-    return () if sent is None else tuple(target_at(to, placed.file.parent) for to in sent.to)
+    if sent is None:
+        return ()
+    access = access_of(placed)
+    return tuple(target_at(to, placed.file.parent, access) for to in sent.to)
+
+
+def access_of(placed: Placed) -> Access:
+    """Return how a table shows a service who it is, where it sends checkpoints to one."""
+    sent = placed.config.checkpoints
+    return Access() if sent is None else Access(sent.token_file, sent.ca_file)
 
 
 def _keys(signer: Signer | None) -> tuple[bytes, ...]:

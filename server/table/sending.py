@@ -8,6 +8,7 @@ each one covers every entry before it.
 import errno
 import os
 import socket
+import ssl
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -15,8 +16,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from threading import Condition, Thread
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
+import httpx
 import msgspec
 
 from stream.checkpoints import Checkpoint, read_checkpoints
@@ -30,6 +32,7 @@ _NOTICE: Final = 109
 """Facility 13, log audit; severity 5, notice."""
 _UDP_PORT: Final = 514
 _TCP_PORT: Final = 601
+_LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 Send = Callable[[Checkpoint], None]
 """Sends one checkpoint; raises ``OSError`` where the target does not take it."""
@@ -45,13 +48,22 @@ class Target:
     """The file, where it is one: the table reads it again at its next start."""
 
 
-def target_at(address: str, folder: Path) -> Target:
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How a table shows a service who it is, and knows that service."""
+
+    token_file: str | None = None
+    ca_file: str | None = None
+
+
+def target_at(address: str, folder: Path, access: Access | None = None) -> Target:
     """Return the target that a configuration names; files are named from ``folder``.
 
     Raises:
         ValueError: there is no such kind of target; the message is what was expected.
     """
     parts = urlsplit(address)
+    token_file = None if access is None else access.token_file
     match parts.scheme:
         case "syslog" if not parts.netloc and parts.path:
             return Target(address, _over_unix(parts.path))
@@ -59,10 +71,21 @@ def target_at(address: str, folder: Path) -> Target:
             return Target(address, _over_udp(parts.hostname, parts.port or _UDP_PORT))
         case "syslog+tcp" if parts.hostname:
             return Target(address, _over_tcp(parts.hostname, parts.port or _TCP_PORT))
+        case "https" | "http" if access is not None and _is_private(parts):
+            if token_file is None:
+                raise ValueError("token_file beside it: a file with a token of the service")
+            ca_file = None if access.ca_file is None else folder / access.ca_file
+            return Target(address, _to_service(address, folder / token_file, ca_file))
         case "":
             file = folder / address
             return Target(str(file), _to_file(file), file)
-    raise ValueError("a file, syslog://HOST:514, syslog+tcp://HOST:601 or syslog:/dev/log")
+    service = "" if access is None else ", https://HOST:8443"
+    raise ValueError(f"a file, syslog://HOST:514, syslog+tcp://HOST:601, syslog:/dev/log{service}")
+
+
+def _is_private(address: SplitResult) -> bool:
+    """Tell whether a token may be sent there: over TLS, or without leaving this machine."""
+    return bool(address.hostname) and (address.scheme == "https" or address.hostname in _LOOPBACK)
 
 
 def known_checkpoints(targets: Iterable[Target]) -> tuple[Checkpoint, ...]:
@@ -192,6 +215,34 @@ def _over_tcp(host: str, port: int) -> Send:
         message = syslog_message(checkpoint)
         with socket.create_connection((host, port), _PATIENCE_S) as server:
             server.sendall(b"%d " % len(message) + message)
+
+    return send
+
+
+def _to_service(address: str, token_file: Path, ca_file: Path | None) -> Send:
+    """Post each to a service; it has kept it when it answers."""
+    url = f"{address.rstrip('/')}/api/checkpoints"
+
+    def send(checkpoint: Checkpoint) -> None:
+        headers = {
+            "Authorization": f"Bearer {token_file.read_bytes().decode('ascii', 'replace').strip()}",
+            "Content-Type": "application/json",
+        }
+        trusted = ssl.create_default_context(cafile=None if ca_file is None else str(ca_file))
+        body = msgspec.json.encode(checkpoint)
+        try:
+            answer = httpx.post(
+                url,
+                content=body,
+                headers=headers,
+                verify=trusted,
+                timeout=_PATIENCE_S,
+                trust_env=False,  # neither a proxy nor a password comes from the environment
+            )
+        except httpx.HTTPError as fault:
+            raise OSError(str(fault) or "no answer in time") from fault
+        if not answer.is_success:
+            raise OSError(f"it answered {answer.status_code}")
 
     return send
 

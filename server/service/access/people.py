@@ -18,6 +18,8 @@ class Right(StrEnum):
     SEE_UNDEALT = "see_undealt"
     """Cards that were not shown at the table, once their shoe has ended."""
     SEE_METRICS = "see_metrics"
+    LEAVE_CHECKPOINTS = "leave_checkpoints"
+    """Checkpoints of a table's journal, to be kept here: for the token of a table."""
     SEE_ACTIVITY = "see_activity"
     """What people did at this service."""
     RESOLVE_REVIEWS = "resolve_reviews"
@@ -66,12 +68,19 @@ RIGHTS: Final[Mapping[Role, frozenset[Right]]] = {
     Role.PIT: frozenset(_AT_THE_TABLES | _AT_THE_INCIDENTS),
     Role.AUDIT: frozenset(_AT_THE_TABLES | {Right.SEE_ACTIVITY}),
     Role.ENGINEER: frozenset(
-        {Right.SEE_TABLES, Right.SEE_METRICS, Right.KEEP_SELF, Right.KEEP_TOKENS}
+        {
+            Right.SEE_TABLES,
+            Right.SEE_METRICS,
+            Right.LEAVE_CHECKPOINTS,
+            Right.KEEP_SELF,
+            Right.KEEP_TOKENS,
+        }
     ),
     Role.ADMIN: frozenset(
         {
             Right.SEE_TABLES,
             Right.SEE_METRICS,
+            Right.LEAVE_CHECKPOINTS,
             Right.SEE_ACTIVITY,
             Right.KEEP_SELF,
             Right.KEEP_TOKENS,

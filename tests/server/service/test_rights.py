@@ -28,6 +28,7 @@ MAY: Final[dict[tuple[str, str], frozenset[str]]] = {
     ("GET", "/api/asyncapi.json"): EVERYBODY,
     ("POST", "/api/sign-in"): EVERYBODY,
     ("GET", "/metrics"): TECHNICAL,
+    ("POST", "/api/checkpoints"): TECHNICAL,
     ("POST", "/api/sign-out"): STAFF,
     ("GET", "/api/me"): STAFF,
     ("POST", "/api/me/password"): STAFF,
