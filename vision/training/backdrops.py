@@ -74,7 +74,7 @@ def _lettering(rng: np.random.Generator, picture: Picture, ink: NDArray[np.float
     scale, weight = rng.uniform(0.4, 2.2), int(rng.integers(1, 5))
     cv2.putText(layer, text, at, int(rng.integers(0, 8)), scale, 255, weight, cv2.LINE_AA)
     turn = cv2.getRotationMatrix2D((size / 2, size / 2), rng.uniform(0, 360), 1)
-    layer = cv2.warpAffine(layer, turn, (size, size))
+    layer = np.asarray(cv2.warpAffine(layer, turn, (size, size)), np.uint8)
     _blend(picture, layer, ink)
 
 

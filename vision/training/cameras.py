@@ -23,7 +23,8 @@ def photograph(
     seen = np.clip(picture, 0, 255).astype(np.uint8)
     if rng.random() < 0.2:
         soft = cv2.GaussianBlur(seen, (0, 0), rng.uniform(0.7, 1.5))
-        seen = cv2.addWeighted(seen, 1 + (gain := rng.uniform(0.3, 1.3)), soft, -gain, 0)
+        gain = rng.uniform(0.3, 1.3)
+        seen = np.asarray(cv2.addWeighted(seen, 1 + gain, soft, -gain, 0), np.uint8)
     if rng.random() < 0.75:
         seen = _compress(rng, seen)
     return np.asarray(seen, np.uint8)
@@ -64,8 +65,8 @@ def _shadow(rng: np.random.Generator, picture: Picture) -> Picture:
     mask = np.zeros((size, size), np.float32)
     points = rng.uniform(-0.3, 1.3, (4, 2)) * size
     cv2.fillPoly(mask, [points.astype(np.int32)], 1.0)
-    mask = cv2.GaussianBlur(mask, (0, 0), rng.uniform(1.5, 14))
-    return np.asarray(picture * (1 - mask * rng.uniform(0.15, 0.6))[..., None], np.float32)
+    soft = np.asarray(cv2.GaussianBlur(mask, (0, 0), rng.uniform(1.5, 14)), np.float32)
+    return np.asarray(picture * (1 - soft * rng.uniform(0.15, 0.6))[..., None], np.float32)
 
 
 def _blur(rng: np.random.Generator, picture: Picture, harsh: float) -> Picture:
@@ -78,14 +79,16 @@ def _blur(rng: np.random.Generator, picture: Picture, harsh: float) -> Picture:
         reach = np.array([np.cos(angle), np.sin(angle)]) * middle
         start, end = np.round(middle - reach).astype(int), np.round(middle + reach).astype(int)
         cv2.line(kernel, start.tolist(), end.tolist(), 1.0)
-        picture = cv2.filter2D(picture, -1, kernel / kernel.sum())
+        picture = np.asarray(cv2.filter2D(picture, -1, kernel / kernel.sum()), np.float32)
     elif kind < 0.75:
-        picture = cv2.GaussianBlur(picture, (0, 0), rng.uniform(0.3, 0.7 + 0.9 * harsh))
+        reach_px = rng.uniform(0.3, 0.7 + 0.9 * harsh)
+        picture = np.asarray(cv2.GaussianBlur(picture, (0, 0), reach_px), np.float32)
     if rng.random() < 0.2:
         size, share = len(picture), rng.uniform(0.55, 0.95)
         small = cv2.resize(picture, None, fx=share, fy=share, interpolation=cv2.INTER_AREA)
-        picture = cv2.resize(small, (size, size), interpolation=cv2.INTER_LINEAR)
-    return np.asarray(picture, np.float32)
+        whole = cv2.resize(small, (size, size), interpolation=cv2.INTER_LINEAR)
+        picture = np.asarray(whole, np.float32)
+    return picture
 
 
 def _compress(rng: np.random.Generator, picture: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -343,7 +343,7 @@ def _suit_colours(rng: np.random.Generator) -> tuple[tuple[int, int, int], ...]:
     black = (int(rng.integers(0, 45)),) * 3
     if rng.random() < 0.12:
         return (black, red, FOUR_COLOURS[2], FOUR_COLOURS[3])
-    return (black, red, red, black)  # type: ignore[return-value]
+    return (black, red, red, black)
 
 
 def shipped_styles() -> dict[str, Style]:

@@ -226,7 +226,7 @@ def blotted(rng: np.random.Generator, face: NDArray[np.uint8]) -> NDArray[np.uin
         wide, tall = int(rng.uniform(14, 20)), int(rng.uniform(24, 36))
         spots = [(0, 0, wide, tall), (width - wide, height - tall, width, height)][: 1 + both]
     else:
-        x, y = rng.integers(0, width - 12), rng.integers(0, height - 12)
+        x, y = int(rng.integers(0, width - 12)), int(rng.integers(0, height - 12))
         spots = [(x, y, x + int(rng.uniform(12, 50)), y + int(rng.uniform(12, 60)))]
     for left, top, right, bottom in spots:
         part = face[top:bottom, left:right]

@@ -245,7 +245,12 @@ class Pupil:
 def new_pupil(name: str, recipe: Recipe, device: torch.device) -> Pupil:
     """Start a network from the recipe's seed."""
     torch.manual_seed(recipe.seed)
-    make = {"finder": Detector, "reader": Classifier, "face": FaceReader}[name]
+    kinds: dict[str, type[nn.Module]] = {
+        "finder": Detector,
+        "reader": Classifier,
+        "face": FaceReader,
+    }
+    make = kinds[name]
     live, kept = (make().to(device).to(memory_format=torch.channels_last) for _ in range(2))
     kept.load_state_dict(live.state_dict())
     optimiser = torch.optim.AdamW(live.parameters(), weight_decay=recipe.weight_decay)

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from models.cards import RANKS, SUITS
-from vision.networks import Network, open_session
+from vision.inference import open_session
+from vision.networks import Network
 from vision.reader import Reader
 from vision.training.decks import (
     TRAIN_KDE,

@@ -53,7 +53,8 @@ def harvest(folder: Path, reader: Reader, seed: int) -> Photographed:
     """Cut the indices out of every training photograph, and what the finder takes for one."""
     rng = np.random.default_rng([seed, 3])
     parts = [_harvest_set(rng, folder / name, reader) for name in CREDITS]
-    return Photographed(*(np.concatenate([part[k] for part in parts]) for k in range(3)))
+    patches, ranks, suits = (np.concatenate([part[k] for part in parts]) for k in range(3))
+    return Photographed(patches, ranks, suits)
 
 
 Part = tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]

@@ -169,7 +169,7 @@ class Targets:
     def _bell(self, point: NDArray[np.float64], sigma: float) -> NDArray[np.float32]:
         x, y = point
         far = (self._grid[1] + 0.5 - x) ** 2 + (self._grid[0] + 0.5 - y) ** 2
-        bell = np.exp(-far / (2 * sigma**2)).astype(np.float32)
+        bell = np.asarray(np.exp(-far / (2 * sigma**2)), np.float32)
         column, row = int(x), int(y)
         if 0 <= column < self.cells and 0 <= row < self.cells:
             bell[row, column] = 1.0

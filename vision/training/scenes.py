@@ -151,10 +151,10 @@ def render(
     field = size / card_px * CARD_WIDTH_MM
     if rng.random() < 0.35:
         chips(rng, picture, owner, card_px)
-    pack = art(decks[rng.integers(len(decks))])
+    pack = art(decks[int(rng.integers(len(decks)))])
     for _ in range(_hands(rng, field)):
         if rng.random() < 0.3:
-            pack = art(decks[rng.integers(len(decks))])
+            pack = art(decks[int(rng.integers(len(decks)))])
         for pose, face_up in _poses(rng, field):
             felt.lay(pack, pose, face_up)
     if rng.random() < 0.12:
@@ -175,7 +175,7 @@ def close_up(rng: np.random.Generator, decks: Sequence[str]) -> Scene:
     size = max(32, round(CLOSE_UP_MM / CARD_WIDTH_MM * card_px))
     owner = np.full((size, size), -1, np.int16)
     felt = Felt(rng, backdrop(rng, size), owner, _view(rng, card_px, size), [])
-    pack = art(decks[rng.integers(len(decks))])
+    pack = art(decks[int(rng.integers(len(decks)))])
     corner = np.array(ANCHOR_MM) - [CARD_WIDTH_MM / 2, CARD_HEIGHT_MM / 2]
     if pack.four and rng.random() < 0.5:
         corner[0] *= -1
@@ -305,7 +305,8 @@ _SHARES: Final = (0.34, 0.12, 0.18, 0.1, 0.09, 0.13, 0.04)
 def _cast_shadow(rng: np.random.Generator, under: Picture, alpha: NDArray[np.uint8]) -> None:
     if rng.random() < 0.3:
         return
-    shift = np.float32([[1, 0, rng.uniform(-2.5, 2.5)], [0, 1, rng.uniform(-2.5, 2.5)]])
+    across, down = rng.uniform(-2.5, 2.5), rng.uniform(-2.5, 2.5)
+    shift = np.array([[1, 0, across], [0, 1, down]], np.float32)
     shadow = cv2.warpAffine(alpha, shift, alpha.shape[::-1])
     shadow = cv2.blur(shadow, (3, 3)).astype(np.float32) / 255
     under *= (1 - rng.uniform(0.1, 0.55) * shadow)[..., None]

@@ -172,9 +172,9 @@ def _match(seen: Sightings, plain: Known, card_px: float) -> dict[int, int]:
             if far < SAME_CARD:
                 options.append((far + (0.0 if called is face else 0.15), int(sighting), card))
     matched: dict[int, int] = {}
-    for _, sighting, card in sorted(options):
-        if sighting not in matched and card not in matched.values():
-            matched[sighting] = card
+    for _, at, card in sorted(options):
+        if at not in matched and card not in matched.values():
+            matched[at] = card
     return matched
 
 
