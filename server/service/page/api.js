@@ -14,8 +14,15 @@ export class Refused extends Error {
 
 export const keepCsrf = (token) => (token ? localStorage.setItem(KEPT, token) : localStorage.removeItem(KEPT));
 
-/** Ask `path`; a body is sent as JSON. Throws `Refused`. */
+/**
+ * Ask `path`; a body is sent as JSON. Throws `Refused`.
+ *
+ * @param {string} path
+ * @param {{ method?: string, body?: unknown, signal?: AbortSignal }} [how]
+ * @returns {Promise<any>}
+ */
 export async function ask(path, { method = "GET", body, signal } = {}) {
+  /** @type {Record<string, string>} */
   const headers = { Accept: "application/json" };
   if (method !== "GET") headers["X-CSRF-Token"] = localStorage.getItem(KEPT) ?? "";
   if (body !== undefined) headers["Content-Type"] = "application/json";
@@ -34,7 +41,13 @@ async function reached(path, options) {
   }
 }
 
-/** Save what `path` gives as a file, by its own name where none is given; return the name. Throws `Refused`. */
+/**
+ * Save what `path` gives as a file, by its own name where none is given; return the name. Throws
+ * `Refused`.
+ *
+ * @param {string} path
+ * @param {string | null} [name]
+ */
 export async function takeOut(path, name = null) {
   const answer = await reached(path);
   if (!answer.ok) throw new Refused(answer.status, await answer.json().catch(() => null), null);

@@ -3,7 +3,7 @@
 import { h, s } from "./dom.js";
 import { houseZone } from "./house.js";
 
-const { uPlot } = window;
+const { uPlot } = /** @type {any} */ (window);
 const NS_PER_MS = 1e6;
 const SERIES = 5;
 const DASHES = [[], [8, 4], [2, 4], [12, 4, 2, 4], [5, 3]];

@@ -7,7 +7,8 @@ const FIRST_TRY_MS = 400;
 const LONGEST_TRY_MS = 4000;
 const PROXY_REFUSALS = new Set([502, 504]);
 
-const state = { lostAt: null, tries: 0, timer: null, isAsking: false };
+/** @type {{ lostAt: number | null, tries: number, timer: number | undefined, isAsking: boolean }} */
+const state = { lostAt: null, tries: 0, timer: undefined, isAsking: false };
 const watchers = new Set();
 
 /** When the connection was lost (ms), or null while the service is reached. */

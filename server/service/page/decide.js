@@ -77,14 +77,14 @@ export function decider(review, me, done) {
     onKey(key) {
       const found = buttons.find((one) => one.key === key);
       if (found) choose(found.decision, found.choice);
-      else if (key === "Enter" && !confirm.disabled && !document.activeElement.closest("button, a, summary")) send();
+      else if (key === "Enter" && !confirm.disabled && !document.activeElement?.closest("button, a, summary")) send();
       else return false;
       return true;
     },
   };
 }
 
-const told = ({ decision, choice }) => (choice ? `it is the ${cardName(choice)}` : WAYS.find((one) => one.decision === decision).name.toLowerCase());
+const told = ({ decision, choice }) => (choice ? `it is the ${cardName(choice)}` : WAYS.find((one) => one.decision === decision)?.name.toLowerCase() ?? decision);
 
 const face = (card) => [
   s("svg", { class: "felt-card", viewBox: "-60 -82 120 164", role: "img", "aria-label": cardName(card) }, cardFace(card)),

@@ -39,6 +39,6 @@ export function painting(work) {
 }
 
 /** Whether keys that were pressed are meant for a field and not for the page. */
-export const isTyping = (event) =>
+export const isTyping = (/** @type {any} */ event) =>
   event.target.closest?.("input, textarea, select, dialog") !== null ||
   event.ctrlKey || event.metaKey || event.altKey;

@@ -28,6 +28,7 @@ export const isForeign = (table) => table in house.others;
 function made({ zone, locale }) {
   const base = { timeZone: zone, numberingSystem: "latn", calendar: "gregory" };
   const of = (options) => new Intl.DateTimeFormat(locale, { ...base, ...options });
+  /** @type {Intl.DateTimeFormatOptions} */
   const clock = { hourCycle: "h23", hour: "2-digit", minute: "2-digit" };
   return {
     day: of({ dateStyle: "medium" }),
@@ -47,8 +48,8 @@ export const clockOf = (date) => formats.parts.format(date);
 
 /** `UTC`, `UTC+02:00`: how far the house's clocks are from UTC at a moment. */
 export function offsetOf(date) {
-  const told = formats.offset.formatToParts(date).find((one) => one.type === "timeZoneName").value;
-  return told.replace("GMT", "UTC").replace("+00:00", "");
+  const told = formats.offset.formatToParts(date).find((one) => one.type === "timeZoneName");
+  return (told?.value ?? "").replace("GMT", "UTC").replace("+00:00", "");
 }
 
 /** Write whole minor units, without their currency. */

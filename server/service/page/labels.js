@@ -45,14 +45,15 @@ export function placeLabels(labels, bounds) {
   const taken = [];
   const points = labels.map((one) => one.point);
   return labels.map((label) => {
-    let best = null;
+    const [anchor] = places(label);
+    let best = { cost: Infinity, place: anchor, own: box(label, anchor) };
     for (const place of places(label)) {
       const own = box(label, place);
       const wanted = grown(own, GAP * label.height);
       const covered = points.filter((one) => holds(own, one)).length;
       const cost = taken.reduce((sum, one) => sum + overlap(wanted, one), 0) +
         label.width * label.height * (INDEX_COST * covered + (within(own, bounds) ? 0 : 1));
-      if (best === null || cost < best.cost) best = { cost, place, own };
+      if (cost < best.cost) best = { cost, place, own };
       if (cost === 0) break;
     }
     taken.push(best.own);

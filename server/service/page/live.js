@@ -28,7 +28,10 @@ const joined = (one, other) => {
  */
 export function playLive(video, url, onState) {
   const over = new AbortController();
-  let buffer = null, codec = null;
+  /** @type {SourceBuffer} */
+  let buffer;
+  /** @type {string | null} */
+  let codec = null;
 
   async function opened(found) {
     const source = new MediaSource();
@@ -57,7 +60,7 @@ export function playLive(video, url, onState) {
   async function watched() {
     const answer = await fetch(url, { signal: over.signal });
     if (!answer.ok) throw new Error(`the service answered ${answer.status}`);
-    const reader = answer.body.getReader();
+    const reader = /** @type {ReadableStream<Uint8Array<ArrayBuffer>>} */ (answer.body).getReader();
     let opening = new Uint8Array(), isBegun = false;
     for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
       if (isBegun) {

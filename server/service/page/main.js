@@ -30,11 +30,15 @@ const PAGES = [
 ];
 const GONE = { title: "Unknown address" };
 
-const bar = document.getElementById("bar");
-const banner = document.getElementById("offline");
-const main = document.getElementById("main");
-const said = document.getElementById("said");
+/** A part of `index.html`. */
+const part = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+const bar = part("bar");
+const banner = part("offline");
+const main = part("main");
+const said = part("said");
+/** Who is signed in, as `/api/me` says; null where nobody is. @type {any} */
 let me = null;
+/** @type {AbortController | null} */
 let leave = null;
 let isUnshown = false;
 
@@ -112,13 +116,13 @@ async function shown(page, rest, signal) {
       return;
     }
     isUnshown = fault.status === 0;
-    put(main, failed(page, rest, fault));
+    put(main, failed(rest, fault));
   }
 }
 
 const REFUSED = { 0: "Not shown yet", 403: "Not shown", 404: "Not found" };
 
-function failed(page, rest, { status, message }) {
+function failed(rest, { status, message }) {
   const text = `${message[0].toUpperCase()}${message.slice(1)}.`;
   if (status === 0) return refusal(REFUSED[0], "The service cannot be reached. This page opens as soon as it answers.");
   return refusal(REFUSED[status] ?? "Not shown", status === 404 && rest.length ? `${text} Asked for: ${rest.join(", ")}.` : text);
@@ -183,5 +187,5 @@ watchConnection((isReached) => {
 });
 start().catch((fault) => {
   isUnshown = fault.status === 0;
-  put(main, failed(null, [], fault));
+  put(main, failed([], fault));
 });

@@ -15,34 +15,48 @@ const LABEL_PX = { wide: 13, narrow: 11 };
 const NARROW_PX = 480;
 const MOST_KNOWN = 400;
 
+/** @typedef {[number, number]} Point */
+
 /** What is known of a session's felt and cameras; of a round, its clips too. */
 export const footageOf = (session, round, signal) =>
   maybe(`/api/sessions/${encodeURIComponent(session)}${round ? `/rounds/${round}` : ""}/footage`, signal);
 
+/** @type {(matrix: number[][], point: Point) => Point} */
 const projected = (matrix, [x, y]) => {
   const [a, b, c] = matrix.map((row) => row[0] * x + row[1] * y + row[2]);
   return [a / c, b / c];
 };
 
+/**
+ * @param {any} lens
+ * @param {Point} point
+ * @returns {Point}
+ */
 function bent(lens, [x, y]) {
   if (!lens) return [x, y];
   const away = [(x - lens.centre_px[0]) / lens.focal_px, (y - lens.centre_px[1]) / lens.focal_px];
   const square = away[0] ** 2 + away[1] ** 2;
   const grown = 1 + square * (lens.radial[0] + square * lens.radial[1]);
-  return away.map((one, axis) => one * grown * lens.focal_px + lens.centre_px[axis]);
+  const [across, down] = away.map((one, axis) => one * grown * lens.focal_px + lens.centre_px[axis]);
+  return [across, down];
 }
 
-/** The corners of a card in pixels of the camera's picture. */
+/**
+ * The corners of a card in pixels of the camera's picture.
+ *
+ * @returns {Point[]}
+ */
 export function outline(camera, { x, y, angle }) {
   const turn = (angle * Math.PI) / 180;
   return [[-1, -1], [1, -1], [1, 1], [-1, 1]].map(([across, down]) => {
     const [u, v] = [(across * CARD.width) / 2, (down * CARD.height) / 2];
+    /** @type {Point} */
     const mm = [x + u * Math.cos(turn) - v * Math.sin(turn), y + u * Math.sin(turn) + v * Math.cos(turn)];
     return bent(camera.lens, projected(camera.flat_from_mm, mm));
   });
 }
 
-/** Where a card's index is: what lies on it leaves that open. */
+/** Where a card's index is: what lies on it leaves that open. @type {(corners: Point[]) => Point} */
 const index = ([[left, top], , [right, bottom]]) => [left + (right - left) * 0.22, top + (bottom - top) * 0.22];
 
 /** Beside the corner with the index, outside the card: what is read stays to be seen. */
@@ -83,6 +97,9 @@ const leader = ({ name, point: [x1, y1] }, { x: x2, y: y2 }) => s("line", { clas
  * A frame for a camera's picture. `show(table)` draws the outlines; `clip` is its <video> where it
  * plays one, `actions` are more tools ([{ name, key, work, text }]), `keys` what its tools do by
  * key, and `end` is called when the page is left.
+ *
+ * @param {any} camera
+ * @param {{ clip?: any, live?: boolean, actions?: any[] }} [more]
  */
 export function pictureFrame(camera, { clip = null, live = false, actions = [] } = {}) {
   const over = s("svg", { class: "outlines", viewBox: `0 0 ${camera.width_px} ${camera.height_px}`, "aria-hidden": "true" });
@@ -127,7 +144,9 @@ function now(camera, { lens, note, caption }, draw) {
   if (!camera.live || !window.MediaSource) return { show(table) { draw(table); ask(table.at); }, end: () => null };
   const video = h("video", { muted: true, playsinline: true, hidden: true, "aria-label": `Camera ${camera.name}, live` });
   lens.prepend(video);
-  let known = [], latest = null, isPlaying = false;
+  /** @type {any} */
+  let latest = null;
+  let known = [], isPlaying = false;
   const drawPlayed = () => {
     const at = camera.start_ns + video.currentTime * 1e9;
     known = known.slice(Math.max(0, known.findLastIndex((one) => one.at <= at)));

@@ -17,6 +17,7 @@ const STACKED = matchMedia("(max-width: 860px)");
 const WEIGHTS = { high: 3, medium: 2, low: 1 };
 
 export async function showQueue({ main, me, may, rest: [chosen = null], say, onLeave, onReturn }, signal) {
+  /** @type {any} */
   const page = {
     main, me, may, say, chosen, state: "", table: "", rows: [], says: await clauses(),
     list: h("ol", { class: "queue", "aria-label": "Incidents" }), detail: h("section", { class: "detail", "aria-live": "polite" }), decider: null,
@@ -50,6 +51,7 @@ async function load(page) {
 
 /** A change comes as the incident's row; the list keeps its order while somebody works on it. */
 function watch(page, onLeave, onReturn, signal) {
+  /** @type {EventSource | null} */
   let source = null;
   const follow = () => {
     source?.close();
@@ -66,7 +68,7 @@ function watch(page, onLeave, onReturn, signal) {
   };
   follow();
   onReturn(signal, () => { follow(); load(page).catch(() => null); });
-  onLeave(signal, () => source.close());
+  onLeave(signal, () => source?.close());
 }
 
 const wanted = (page, row) =>
@@ -122,7 +124,7 @@ async function open(page) {
 }
 
 function drawDetail(page, found) {
-  const { incident, round } = found;
+  const { incident } = found;
   const waiting = found.reviews.filter((one) => !one.decided);
   const link = `#/round/${encodeURIComponent(incident.session)}/${incident.round}`;
   const done = async (text) => { page.say(text, "good"); await load(page); await open(page); };

@@ -61,6 +61,16 @@ const isOf = (event, round) => (event.result?.round ?? (NAMING.has(event.type) ?
 
 /** Time as it is played: by the clip where there is one, else by the host's clock. */
 class Player {
+  /** @type {any} */
+  clip = null;
+  /** @type {HTMLVideoElement | null} */
+  video = null;
+  isPlaying = false;
+  speed = 1;
+  last = 0;
+  onMove = () => {};
+  onState = () => {};
+
   constructor(row, events, footage) {
     const clip = footage?.cameras.find((one) => one.clip)?.clip ?? null;
     const told = events.filter((event) => event.seq >= row.seq && event.type !== "ledger_posted").map((event) => event.at);
@@ -68,7 +78,8 @@ class Player {
     this.to = row.closed_at ?? Math.max(row.at, ...told);
     this.moments = [...new Set(events.filter((event) => kind(event) !== "sensed" && kind(event) !== "ledger").map((event) => event.at))]
       .filter((at) => at >= this.from && at <= this.to).sort((a, b) => a - b);
-    Object.assign(this, { clip, at: this.to, isPlaying: false, speed: 1, video: null, onMove: () => null, onState: () => null });
+    this.clip = clip;
+    this.at = this.to;
   }
 
   go(at) {
@@ -79,7 +90,7 @@ class Player {
 
   /** A clip that has not come yet is gone to when it has. */
   seek() {
-    if (this.video?.readyState > 0) this.video.currentTime = Math.max(0, (this.at - this.clip.from_ns) / 1e9);
+    if (this.video && this.video.readyState > 0) this.video.currentTime = Math.max(0, (this.at - this.clip.from_ns) / 1e9);
   }
 
   isReady() {
@@ -278,7 +289,7 @@ function eventList(events, player) {
   return {
     drawn: h("ol", { class: "events", tabindex: 0, "aria-label": "Events of the round" }, rows),
     show(moment) {
-      rows.forEach((one, index) => one.classList.toggle("past", events[index].at <= moment));
+      for (const [index, one] of rows.entries()) one.classList.toggle("past", events[index].at <= moment);
     },
   };
 }
@@ -297,7 +308,7 @@ function keys(player, signal, row, more) {
   };
   addEventListener("keydown", (event) => {
     const act = acts[event.key];
-    if (!act || isTyping(event) || (event.key === " " && event.target.closest("button, a, summary"))) return;
+    if (!act || isTyping(event) || (event.key === " " && /** @type {Element} */ (event.target).closest("button, a, summary"))) return;
     event.preventDefault();
     act();
   }, { signal });

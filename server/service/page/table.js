@@ -19,6 +19,7 @@ const FACTS = new Set(["card", "money", "act", "mark", "judgement", "doubt", "fa
 export async function showTable({ main, rest: [name], may, onLeave, onReturn }, signal) {
   const found = await ask(paths.table(name), { signal });
   amountsOf(name);
+  /** @type {any} */
   const page = { name, found, may, state: newTable(), said: [], stream: "waiting", felt: null, picture: null };
   if (!may("see_rounds")) {
     put(main, heading(page, false), health(found.now));

@@ -5,6 +5,7 @@ import { h, put } from "./dom.js";
 import { cardMark } from "./felt.js";
 import { fine, place, signed, spoken, tone, money } from "./words.js";
 
+/** @type {Promise<Record<string, string>> | null} */
 let wordings = null;
 
 /** What each clause says, in words: { id: says }. Asked for once. */
