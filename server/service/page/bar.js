@@ -31,13 +31,22 @@ export function drawBar(bar, { me, pages, page }) {
     open);
 }
 
-/** A banner that says since when the service cannot be reached, in the place of `banner`. */
+const AGAIN_MS = 6000;
+let ending;
+
+/**
+ * A banner that says since when the service cannot be reached, in the place of `banner`; it says for
+ * a while that it is again, where it covers nothing.
+ */
 export function drawOffline(banner, time) {
   const at = lostAt();
-  banner.hidden = at === null;
+  clearTimeout(ending);
   document.body.classList.toggle("offline", at !== null);
+  banner.classList.toggle("good", at === null);
+  banner.hidden = false;
   if (at === null) {
-    put(banner);
+    put(banner, h("strong", {}, "Connected again."));
+    ending = setTimeout(() => { banner.hidden = true; }, AGAIN_MS);
     return;
   }
   put(banner,

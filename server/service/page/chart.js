@@ -92,7 +92,7 @@ function inBars(xs, figures, x, y) {
   return {
     options: {
       ...shared, scales: { ...shared.scales, x: { time: false, range: (_, low, high) => (xs.length === 1 ? [-room, room] : [low - room, high + room]) } },
-      axes: axes((_, shown) => shown.map(name), y, [1, 2, 3, 4, 6, 12, 24, 48, 96]),
+      axes: axes((_, shown) => shown.map((one) => name(one).replace(/ (?=\d+:)/, "\n")), y, [1, 2, 3, 4, 6, 12, 24, 48, 96]),
       series: [{ label: "Time", value: (_, group) => (group === null ? "–" : name(group)) }, ...series],
     },
     data: [xs.map((_, index) => index), ...figures.map((one) => one.ys)],
@@ -109,7 +109,7 @@ const common = () => ({
 
 function axes(names, y, incrs) {
   const shared = { stroke: tone("--quiet"), font: `11.5px ${getComputedStyle(document.body).fontFamily}`, grid: { stroke: tone("--line"), width: 1 }, ticks: { show: false } };
-  return [{ ...shared, ...(incrs && { incrs }), values: names, space: 90, grid: { show: false } }, { ...shared, values: (_, shown) => shown.map(y), size: 56 }];
+  return [{ ...shared, ...(incrs && { incrs }), values: names, space: incrs ? 44 : 90, grid: { show: false } }, { ...shared, values: (_, shown) => shown.map(y), size: 56 }];
 }
 
 /** The name of a series behind what it looks like, small. */

@@ -4,7 +4,7 @@ import { ask, maybe, paths, post, query } from "./api.js";
 import { h, put, s } from "./dom.js";
 import { cropPath } from "./evidence.js";
 import { cardFace } from "./felt.js";
-import { cardName, cardText, fine } from "./words.js";
+import { cardName, cardText, fine, withPips } from "./words.js";
 
 const RANKS = [..."A23456789TJQK"];
 const SUITS = [..."SHDC"];
@@ -65,7 +65,7 @@ export function decider(review, me, done) {
   const pictures = h("ul", { class: "looks" });
   showLooks(pictures, review);
   const drawn = h("section", { class: "panel decide", "aria-label": "To decide" },
-    h("h2", {}, "To decide"), h("p", { class: "what" }, review.what),
+    h("h2", {}, "To decide"), h("p", { class: "what" }, withPips(review.what)),
     h("div", { class: "weigh" }, pictures,
       h("div", {}, h("div", { class: "candidates", role: "group", "aria-label": "What it may be" },
         cards.map((card, index) => option("chosen", card, String(index + 1), face(card)))),

@@ -21,9 +21,6 @@ const FAULTS = {
 };
 const plain = (kind) => kind.replaceAll("_", " ");
 
-/** A device's name as people say it: `camera:overhead` is the camera overhead. */
-export const deviceName = (source) => source.replace(":", " ");
-
 /** A fault that lasts, as a state. */
 export const faultText = (kind) => FAULTS[kind]?.[0] ?? plain(kind);
 

@@ -33,7 +33,7 @@ export function evidence(section, { session, events, footage, go }) {
         alt: `${cardText(fact.card ?? null)}, as the camera saw it`,
       }),
       h("span", { class: "crop-card" }, cardText(fact.card ?? null)),
-      h("span", { class: "quiet" }, `${place(fact.to, fact.hand)} · ${fine(sighting.at)}`))))));
+      h("span", { class: "quiet" }, place(fact.to, fact.hand)), h("span", { class: "quiet num" }, fine(sighting.at)))))));
 }
 
 /** Ask for a picture again once the service is reached. */

@@ -1,9 +1,9 @@
 // All tables within one screen, what needs somebody first.
 
 import { ask, follow, maybe, query } from "./api.js";
-import { atFault, deviceName, faultText, tableState } from "./devices.js";
+import { atFault, faultText, tableState } from "./devices.js";
 import { h, put } from "./dom.js";
-import { ago, counted, spoken } from "./words.js";
+import { ago, counted, deviceName, spoken } from "./words.js";
 
 const EVERY_MS = 15000;
 const SOON_MS = 700;

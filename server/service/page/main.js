@@ -153,7 +153,6 @@ async function onReached() {
     await start();
     return;
   }
-  say("Connected again.", "good");
   try {
     await ask("/api/me");
   } catch (refused) {

@@ -7,7 +7,7 @@ import { h, isTyping, put } from "./dom.js";
 import { form } from "./sign_in.js";
 import { select } from "./rounds.js";
 import { clauses, item as itemNote, mistake, reports } from "./verdicts.js";
-import { clock, counted, day, moment, momentAndAge, spoken } from "./words.js";
+import { cardText, clock, counted, day, moment, momentAndAge, spoken, withPips } from "./words.js";
 
 const STATES = ["", "open", "assigned", "closed"];
 const NAMES = { "": "Open and assigned", open: "Open", assigned: "Assigned", closed: "Closed" };
@@ -133,8 +133,9 @@ function drawDetail(page, found) {
   put(page.detail,
     h("header", { class: "head" },
       h("div", {}, h("h2", { class: "big" }, title(incident)), h("p", { class: "quiet" }, `${incident.table} · round ${incident.round} · ${momentAndAge(incident.at, Date.now() * 1e6)}`)),
-      isIncident(incident) && h("span", { class: `badge ${TONES[incident.severity]}` }, `${spoken(incident.severity)} severity`),
-      isIncident(incident) && h("span", { class: `badge ${incident.state === "closed" ? "good" : "even"}` }, incident.assignee && incident.state !== "closed" ? `With ${incident.assignee}` : NAMES[incident.state]),
+      isIncident(incident) && h("div", { class: "badges" },
+        h("span", { class: `badge ${TONES[incident.severity]}` }, `${spoken(incident.severity)} severity`),
+        h("span", { class: `badge ${incident.state === "closed" ? "good" : "even"}` }, incident.assignee && incident.state !== "closed" ? `With ${incident.assignee}` : NAMES[incident.state])),
       h("div", { class: "head-links" }, h("a", { class: "button", href: link, title: "Key o" }, "Watch the round"), files(page, incident))),
     proposals, page.decider?.drawn,
     h("div", { class: "notes" },
@@ -144,11 +145,11 @@ function drawDetail(page, found) {
 }
 
 const decided = (review) =>
-  h("article", { class: "note" }, h("h3", { class: "good" }, "Decided"), h("p", {}, review.what),
+  h("article", { class: "note" }, h("h3", { class: "good" }, "Decided"), h("p", {}, withPips(review.what)),
     h("p", {}, decisionText(review.decided)),
     h("p", { class: "quiet" }, `${review.decided.person}${review.decided.approved_by ? ` with ${review.decided.approved_by}` : ""}, ${moment(review.decided.at)}${review.decided.reason ? `: ${review.decided.reason}` : ""}`));
 
-const decisionText = ({ decision, choice }) => (choice ? `The card is ${choice}.` : `${spoken(decision)}.`);
+const decisionText = ({ decision, choice }) => (choice ? `The card is ${cardText(choice)}.` : `${spoken(decision)}.`);
 
 /** A decision that waits for a second person. */
 function proposal(page, incident, one, done) {

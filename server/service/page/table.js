@@ -1,13 +1,13 @@
 // One table live: the felt, its camera, what happens, and what is due when it settles.
 
 import { ask, eventsBetween, follow, maybe, paths, roundStart } from "./api.js";
-import { atFault, deviceName, faultText, liveState, passedText } from "./devices.js";
+import { atFault, faultText, liveState, passedText } from "./devices.js";
 import { h, painting, put } from "./dom.js";
 import { drawFelt } from "./felt.js";
 import { countOf } from "./house.js";
 import { footageOf, noPicture, pictureFrame } from "./picture.js";
 import { after, dues, newTable, phase, tableOf } from "./table_state.js";
-import { amountsOf, clock, kind, moment, momentAndAge, say as sentence, signed, tone } from "./words.js";
+import { amountsOf, clock, deviceName, kind, moment, momentAndAge, say as sentence, signed, tone } from "./words.js";
 import { clauses, item, mistake, moneyTable, reports } from "./verdicts.js";
 
 const TICKER = 60;

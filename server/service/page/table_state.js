@@ -165,7 +165,7 @@ export function phase(table) {
 const isFinal = (table) => table.settled?.status === "final";
 
 /**
- * What is due and what was paid, a row a wager: { spot, hand, what, stake, due, paid, outcome,
+ * What is due and what was paid, a row a wager: { spot, hand, isOneOfSeveral, what, stake, due, paid, outcome,
  * clauses }. `paid` is null where no payment was seen.
  */
 export function dues(table) {
@@ -174,7 +174,7 @@ export function dues(table) {
     const paid = table.spots[spot.spot]?.paid ?? {};
     for (const hand of spot.hands) {
       rows.push({
-        spot: spot.spot, hand: hand.hand, what: "main", stake: hand.stake, due: hand.net,
+        spot: spot.spot, hand: hand.hand, isOneOfSeveral: spot.hands.length > 1, what: "main", stake: hand.stake, due: hand.net,
         paid: paid[hand.hand] ?? null, outcome: hand.outcome, clauses: hand.clauses, cards: hand.cards,
       });
     }

@@ -3,7 +3,7 @@
 import { ask } from "./api.js";
 import { h, put } from "./dom.js";
 import { cardMark } from "./felt.js";
-import { fine, place, signed, spoken, tone, money } from "./words.js";
+import { fine, place, signed, spoken, tone, money, withPips } from "./words.js";
 
 /** @type {Promise<Record<string, string>> | null} */
 let wordings = null;
@@ -53,15 +53,15 @@ export const mistake = (one, says, at, go, of = one.session ? one : null) => {
 const note = (one, says, at, go, quotes) =>
   h("article", { class: "note bad" },
     h("h3", {}, spoken(one.code), one.spot ? h("span", { class: "quiet" }, ` ${place(one.spot, one.hand ?? 0)}`) : null),
-    h("p", {}, one.detail),
+    h("p", {}, withPips(one.detail)),
     clauseText(says, one.clause, quotes),
     at && h("button", { type: "button", class: "link", onclick: go }, `See it at ${fine(at)}`));
 
 export const item = (review, extra) =>
   h("article", { class: "note doubt" },
     h("h3", {}, "To decide"),
-    h("p", {}, review.what),
-    review.candidates.length ? h("p", { class: "quiet" }, `It may be ${review.candidates.join(" or ")}.`) : null,
+    h("p", {}, withPips(review.what)),
+    review.candidates.length ? h("p", { class: "quiet" }, `It may be ${withPips(review.candidates.join(" or "))}.`) : null,
     extra);
 
 /** Links to a report, as a page and on paper; `path` is of what it is about. */
@@ -87,7 +87,7 @@ function moneyRow(row, says) {
   const isWrong = row.paid !== null && row.due !== null && row.paid !== row.due;
   const why = row.clauses.map((id) => `${id}: ${says[id] ?? ""}`).join("\n");
   return h("tr", { class: isWrong ? "wrong" : "" },
-    h("th", { scope: "row" }, row.what === "insurance" ? `${row.spot} insurance` : `${row.spot}${row.hand ? ` · hand ${row.hand + 1}` : ""}`),
+    h("th", { scope: "row" }, row.what === "insurance" ? `${row.spot} insurance` : `${row.spot}${row.isOneOfSeveral ? ` · hand ${row.hand + 1}` : ""}`),
     h("td", {}, cardRow(row.cards)),
     h("td", { title: why }, spoken(row.outcome), why && h("span", { class: "unseen" }, ` (${why})`)),
     h("td", { class: "num" }, money(row.stake)),

@@ -39,6 +39,9 @@ export const suit = (card) => SUITS[card[1]];
 export const isRed = (card) => card !== null && "HD".includes(card[1]);
 export const cardText = (card) => (card === null ? "?" : rank(card) + suit(card));
 
+/** Write the cards that a sentence of the journal names, `2H`, as everywhere else: `2♥`. */
+export const withPips = (text) => text.replace(/\b[2-9TJQKA][SHDC]\b/g, cardText);
+
 export function cardName(card) {
   if (card === null) return "a card not shown";
   const name = RANK_NAMES[card[0]] ?? card[0];
@@ -94,7 +97,10 @@ export const counted = (number, one, many = `${one}s`) =>
 export const place = (to, hand = 0) =>
   to === "dealer" ? "dealer" : `spot ${to}${hand ? `, hand ${hand + 1}` : ""}`;
 
-export const hex = (text) => text.slice(0, 12);
+/** A device's name as people say it: `camera:overhead` is the camera overhead. */
+export const deviceName = (source) => source.replace(":", " ");
+
+const CIRCLES = { 0: "", I: ", insurance", S: ", side wager" };
 
 const SAYINGS = {
   shoe_started: (e) => `Fresh shoe, ${counted(e.decks, "deck")}`,
@@ -115,24 +121,24 @@ const SAYINGS = {
   tray_counted: (e) => `Tray counted: ${money(e.amount)}`,
   round_closed: () => "Cards taken up",
   round_settled: (e) => `Round ${e.result.round} settled: house ${signed(e.result.net)}`,
-  review_raised: (e) => `To decide: ${e.review.what}`,
-  review_resolved: (e) => `${e.source} decides item ${e.item + 1} of round ${e.round}: ${e.choice ? cardText(e.choice) : e.decision}`,
+  review_raised: (e) => `To decide: ${withPips(e.review.what)}`,
+  review_resolved: (e) => `${deviceName(e.source)} decides item ${e.item + 1} of round ${e.round}: ${e.choice ? cardText(e.choice) : e.decision}`,
   rules_stated: (e) => `Rules in force: ${e.rulebook}`,
   program_stated: (e) => `Program: Pitwatch ${e.version}, hash ${e.program_hash.slice(0, 12)}`,
   ledger_posted: (e) => `${e.account} ${signed(e.amount)}: ${e.memo}`,
   shoe_card_read: (e) => (e.card ? `Shoe reads ${cardText(e.card)}` : "Shoe reads a card"),
   shoe_cut_card: () => "Shoe reads the cut card",
   shoe_loaded: () => "Shoe starts afresh",
-  reader_fault: (e) => `${e.source}: ${e.kind.replace("_", " ")}`,
-  device_returned: (e) => `${e.source} is heard again`,
+  reader_fault: (e) => `${deviceName(e.source)}: ${e.kind.replace("_", " ")}`,
+  device_returned: (e) => `${deviceName(e.source)} is heard again`,
   card_sighted: (e) => `Camera sees a card ${e.change === "new" ? "come to rest" : e.change}, face ${e.face}`,
   foreign_card_sighted: () => "Camera sees a card that is of no deck in use",
   card_gone: () => "Camera sees a card taken up",
-  camera_fault: (e) => `${e.source}: ${e.kind}`,
-  camera_recovered: (e) => `${e.source} sees again (${e.kind})`,
-  plate_read: (e) => `Plate ${e.spot}/${e.circle}: ${money(e.amount)}`,
-  console_entry: (e) => `${e.source} enters${e.fact ? `: ${say(e.fact)}` : ""}`,
-  clock_anchored: (e) => `${e.source} sets a clock`,
+  camera_fault: (e) => `${deviceName(e.source)}: ${e.kind}`,
+  camera_recovered: (e) => `${deviceName(e.source)} sees again (${e.kind})`,
+  plate_read: (e) => `Plate at spot ${e.spot}${CIRCLES[e.circle] ?? `, hand ${Number(e.circle) + 1}`}: ${money(e.amount)}`,
+  console_entry: (e) => `${deviceName(e.source)} enters${e.fact ? `: ${say(e.fact)}` : ""}`,
+  clock_anchored: (e) => `${deviceName(e.source)} sets a clock`,
   clock_synchronisation: (e) => `Host's clock: ${e.state}`,
   clock_compared: () => "Host's clock has parted from the table's",
 };

@@ -1,0 +1,108 @@
+"""What is written is read whole at every size of screen, and no message covers a control."""
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.console.gallery import SIZES
+from tests.console.looking import Desk, desk
+from tests.server.service.house import House
+
+PHONE = (390, 844)
+_CUT = """() => [...document.querySelectorAll("select, input[placeholder]")].map((one) => {
+    const brush = document.createElement("canvas").getContext("2d");
+    const style = getComputedStyle(one);
+    brush.font = style.font;
+    const text = one.placeholder || one.selectedOptions[0].text;
+    const taken = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight);
+    const needed = brush.measureText(text).width + (one.placeholder ? 0 : 20);
+    return needed > one.clientWidth - taken ? text : null;
+}).filter(Boolean)"""
+_BOXES = """(row) => {
+    const [, said, rests] = row.querySelectorAll("span");
+    const box = (one) => one.getBoundingClientRect().toJSON();
+    return { row: box(row), said: box(said), rests: box(rests) };
+}"""
+
+
+def sized(page: Page, size: tuple[int, int]) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+
+
+def top_of(one: Locator) -> float:
+    found = one.bounding_box()
+    assert found is not None
+    return found["y"]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("path", ["incidents", "rounds", "charts", "rulebook"])
+def test_no_choice_and_no_hint_is_cut(officer: Desk, path: str, size: tuple[int, int]) -> None:
+    sized(officer.page, size)
+    officer.go(path)
+    expect(officer.page.locator("main select, main input").last).to_be_visible()
+    assert officer.page.evaluate(_CUT) == []
+
+
+def test_the_house_clock_stands_in_the_bar_of_a_tablet(officer: Desk) -> None:
+    sized(officer.page, (1024, 768))
+    expect(officer.page.locator("#wall")).to_be_visible()
+    expect(officer.page.locator("#wall")).to_have_text(re.compile(r"^\d\d:\d\d:\d\d UTC$"))
+
+
+def test_the_house_clock_stands_in_the_menu_of_a_phone(officer: Desk) -> None:
+    sized(officer.page, PHONE)
+    officer.page.get_by_role("button", name="Menu").click()
+    expect(officer.page.locator("#wall")).to_be_visible()
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_severity_and_state_stand_side_by_side(officer: Desk, size: tuple[int, int]) -> None:
+    sized(officer.page, size)
+    officer.go("incidents/bj-07.2")
+    badges = officer.page.locator(".detail .head .badge")
+    expect(badges).to_have_count(2)
+    tops = badges.evaluate_all("all => all.map((one) => one.getBoundingClientRect().top)")
+    assert tops[0] == tops[1]
+
+
+def test_what_an_event_rests_on_leaves_its_sentence_the_width_of_a_phone(officer: Desk) -> None:
+    sized(officer.page, PHONE)
+    officer.go("round/bj-07/1")
+    events = officer.page.get_by_role("list", name="Events of the round").get_by_role("button")
+    boxes = events.filter(has_text="rests on").first.evaluate(_BOXES)
+    assert boxes["rests"]["top"] >= boxes["said"]["bottom"]
+    assert boxes["said"]["width"] > boxes["row"]["width"] * 0.8
+
+
+def test_a_tick_of_the_time_line_has_the_colour_that_the_legend_names(officer: Desk) -> None:
+    officer.go("round/bj-07/1")
+    tick, name = officer.page.locator(".tick.mark").first, officer.page.locator(".legend .mark")
+    expect(name).to_have_text("round")
+    fill = tick.evaluate("one => getComputedStyle(one).fill")
+    legend = "one => getComputedStyle(one, '::before').backgroundColor"
+    assert fill == name.evaluate(legend)
+
+
+def test_being_connected_again_covers_nothing(browser: Browser, at_work: House) -> None:
+    with desk(browser, at_work, *PHONE) as officer:
+        officer.sign_in("surveillance")
+        officer.go("own")
+        page = officer.page
+        page.context.set_offline(True)
+        expect(page.get_by_role("alert").filter(has_text="cannot be reached")).to_be_visible()
+        page.context.set_offline(False)
+        again = page.get_by_role("alert").filter(has_text="Connected again.")
+        expect(again).to_be_visible()
+        foot = again.evaluate("one => one.getBoundingClientRect().bottom")
+        assert foot <= top_of(page.get_by_role("main"))
+        expect(page.locator("#said")).to_be_empty()
+
+
+def test_a_card_in_a_sentence_is_written_as_on_the_table(officer: Desk) -> None:
+    officer.go("incidents")
+    listed = officer.page.get_by_role("list", name="Incidents").get_by_role("button")
+    listed.filter(has_text="Dealer hit hard 17").click()
+    detail = officer.page.locator(".note.bad > p").first
+    expect(detail).to_contain_text(re.compile(r"drew (10|[2-9JQKA])[♠♥♦♣] on "))
