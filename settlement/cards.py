@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from models.places import hand_name
 from settlement.dealing import begins, cut_short, expects, initial_card, stray_card
 from settlement.facts import DEALER, FOREIGN, HOLE, Noted, card_named
 from settlement.hands import named
@@ -120,7 +121,7 @@ def _hand_in_turn(state: State, spot: Spot, hand: Hand, noted: Noted) -> None:
     due = _hands_due(spot, hand, noted.index, state.rules)
     if hand.number not in due:
         hand.out_of_turn = True
-        detail = f"hand {hand.number} played on while hand {due[0]} was unfinished"
+        detail = f"{hand_name(hand.number)} played on while {hand_name(due[0])} was unfinished"
         state.find("split_hand_order", noted.seq, detail, spot.number, hand.number)
 
 

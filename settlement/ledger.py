@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from models.judgements import LedgerPosted, RoundResult
 from models.money import Cents
+from models.places import hand_name
 
 
 def post(result: RoundResult) -> tuple[LedgerPosted, ...]:
@@ -15,7 +16,7 @@ def _lines(result: RoundResult) -> Iterator[LedgerPosted]:
     for spot in result.spots:
         account = f"spot:{spot.spot}"
         for hand in spot.hands:
-            memo = f"hand {hand.hand}: {hand.outcome}"
+            memo = f"{hand_name(hand.hand)}: {hand.outcome}"
             yield from _posting(result.round, account, hand.net, memo)
         if spot.insurance is not None:
             net = spot.insurance.net

@@ -1,6 +1,7 @@
 """Chips laid and taken back: main, side, split and double wagers, insurance, even money."""
 
 from models.money import dollars
+from models.places import hand_name
 from settlement.facts import Noted
 from settlement.play import blackjack, hand_of, up_points
 from settlement.splits import double_begins, split_chips
@@ -24,8 +25,8 @@ def placed(state: State, noted: Noted) -> None:
 def _main(state: State, spot: Spot, noted: Noted) -> None:
     state.round.wagered = True
     if noted.hand and noted.hand >= len(spot.hands):
-        detail = f"wager of {dollars(noted.amount)} on hand {noted.hand}, which does not exist; "
-        detail += "it does not count"
+        detail = f"wager of {dollars(noted.amount)} on {hand_name(noted.hand)}, "
+        detail += "which does not exist; it does not count"
         state.find("wager_on_no_hand", noted.seq, detail, spot.number, noted.hand)
         spot.stray = True
         return

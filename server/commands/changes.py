@@ -69,7 +69,7 @@ def _fates(one: Resettled, formats: Formats) -> Table:
         spot, hand, kind = account
         table.add_row(
             str(spot),
-            str(hand) if kind == "main" else kind,
+            str(hand + 1) if kind == "main" else kind,
             _fate(then, formats),
             _fate(now, formats),
             Text(formats.signed(paid[account]) if account in paid else ""),

@@ -17,7 +17,7 @@ from models.judgements import RoundResult, Violation
 from server.commands.replay import Outputs, play_and_write, print_tables
 from server.demo import SESSION
 from server.house.citations import wording
-from server.house.wording import certain
+from server.house.wording import certain, with_pips
 from server.process.exit_status import Exit
 from server.process.terminal import screen
 from server.table.comparison import Comparison, tally
@@ -77,7 +77,10 @@ def closing(
 def _caught(what: str, violations: list[Violation]) -> tuple[str, bool]:
     if not violations:
         return f"{what} was not caught", False
-    each = (f"{one.code}: {one.detail} ({one.clause}: {wording(one.clause)})" for one in violations)
+    each = (
+        f"{one.code}: {with_pips(one.detail)} ({one.clause}: {wording(one.clause)})"
+        for one in violations
+    )
     return f"{what} was caught: {'; '.join(each)}", True
 
 

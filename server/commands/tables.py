@@ -22,8 +22,10 @@ from server.house.wording import (
     counted,
     events_text,
     is_red,
+    place_in,
     settled_net,
     suspected,
+    with_pips,
 )
 from server.process.terminal import screen
 from server.table.comparison import Comparison
@@ -239,7 +241,7 @@ def _add_dealer(table: Table, result: RoundResult) -> None:
 
 def _add_spot(table: Table, spot: SpotResult, formats: Formats) -> None:
     for hand in spot.hands:
-        table.add_row(str(spot.spot), str(hand.hand), *_hand_cells(hand, formats))
+        table.add_row(str(spot.spot), str(hand.hand + 1), *_hand_cells(hand, formats))
     if spot.insurance:
         stake = formats.amount(spot.insurance.stake)
         net = formats.signed(spot.insurance.net)
@@ -278,7 +280,7 @@ def _cards(cards: Sequence[Card | None], burned: Sequence[Card | None]) -> Text:
 def _odd_lines(result: RoundResult, formats: Formats) -> Iterator[Text]:
     """Say of each payout that chips could not make exactly what the odds give and what is paid."""
     for spot in result.spots:
-        paid = [(_place(spot.spot, hand.hand, result), hand.odd_cents) for hand in spot.hands]
+        paid = [(place_in(result, spot.spot, hand.hand), hand.odd_cents) for hand in spot.hands]
         if spot.insurance is not None:
             paid.append((f"spot {spot.spot} insurance", spot.insurance.odd_cents))
         for place, odd in paid:
@@ -294,35 +296,27 @@ def _unknown_lines(result: RoundResult, formats: Formats) -> Iterator[Text]:
         for hand in spot.hands:
             for way in hand.possible or ():
                 line = Text("  ? ", style="bold yellow")
-                line.append(f"{_place(spot.spot, hand.hand, result)}: ", style="yellow")
+                line.append(f"{place_in(result, spot.spot, hand.hand)}: ", style="yellow")
                 line.append(
                     f"{way.outcome} {formats.signed(way.net)}", style=_outcome_style(way.outcome)
                 )
                 yield line.append(f" if {way.condition}", style="not bold default")
 
 
-def _place(spot: int | None, hand: int | None, result: RoundResult) -> str:
-    """Name a place at the table; a hand only where its spot has several."""
-    if spot is None:
-        return "dealer"
-    several = any(one.spot == spot and len(one.hands) > 1 for one in result.spots)
-    return f"spot {spot} hand {hand}" if several and hand is not None else f"spot {spot}"
-
-
 def _violation_line(violation: Violation, result: RoundResult) -> Text:
-    place = _place(violation.spot, violation.hand, result)
+    place = place_in(result, violation.spot, violation.hand)
     in_review = result.status == "review"
     style = "bold yellow" if in_review else "bold red"
     line = Text("  ? suspected: " if in_review else "  ✗ ", style=style)
     line.append(violation.code, style=style)
-    line.append(f" ({place}) {violation.detail} ")
+    line.append(f" ({place}) {with_pips(violation.detail)} ")
     line.append(f"[{violation.clause}, event {violation.seq}]", style="dim")
     return line
 
 
 def _review_line(review: Review) -> Text:
     line = Text("  ? ", style="bold yellow")
-    line.append(review.what, style="yellow")
+    line.append(with_pips(review.what), style="yellow")
     if review.candidates:
         line.append(f". {candidates_text(review.candidates)}")
     if review.evidence:

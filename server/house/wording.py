@@ -1,12 +1,15 @@
 """How cards, outcomes and amounts are written for people, on screen and on paper."""
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from models.cards import Card
 from models.judgements import RoundResult, Violation
 from models.money import Cents, dollars
+from models.places import hand_name
 
+_CARD_CODE: Final = re.compile(r"\b[2-9TJQKA][SHDC]\b")
 PIPS: Final = {"S": "♠", "H": "♥", "D": "♦", "C": "♣", "?": ""}
 OPEN: Final = "open"
 """Written for an amount that is not settled yet."""
@@ -22,6 +25,26 @@ def card_text(card: Card | None) -> str:
 def cards_text(cards: Sequence[Card | None]) -> str:
     """Write a hand, first card first."""
     return " ".join(card_text(card) for card in cards)
+
+
+def with_pips(sentence: str) -> str:
+    """Write the cards that a sentence of the journal names, ``2H``, as everywhere else: ``2♥``."""
+    return _CARD_CODE.sub(lambda found: card_text(Card(found[0])), sentence)
+
+
+def place(spot: int | None, hand: int | None = 0) -> str:
+    """Name where something happened; a spot's first hand goes without its number."""
+    if spot is None:
+        return "dealer"
+    return f"spot {spot}, {hand_name(hand)}" if hand else f"spot {spot}"
+
+
+def place_in(result: RoundResult, spot: int | None, hand: int | None) -> str:
+    """Name a place of a round, with the hand's number where its spot has several."""
+    several = any(one.spot == spot and len(one.hands) > 1 for one in result.spots)
+    if several and hand is not None:
+        return f"spot {spot}, {hand_name(hand)}"
+    return place(spot)
 
 
 def cards_code(cards: Sequence[Card | None]) -> str:
@@ -44,8 +67,8 @@ def signed(amount: Cents | None) -> str:
 def candidates_text(candidates: Sequence[str]) -> str:
     """Write what a doubtful thing may be."""
     if len(candidates) == 1:
-        return f"It may be {candidates[0]}."
-    return f"Either {' or '.join(candidates)}."
+        return with_pips(f"It may be {candidates[0]}.")
+    return with_pips(f"Either {' or '.join(candidates)}.")
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:

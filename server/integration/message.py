@@ -13,6 +13,7 @@ from urllib.parse import quote
 import msgspec
 
 from models.judgements import AnyEvent
+from server.house.wording import place
 from server.readmodel.incidents import incident_id
 from server.readmodel.session import Entry
 
@@ -127,11 +128,8 @@ def _round(entry: Entry, fields: dict[str, Any]) -> int | None:
 
 
 def _mistake(table: str, round_no: int, one: dict[str, Any]) -> str:
-    where = "" if one["spot"] is None else f" at spot {one['spot']}"
-    hand = "" if one["hand"] is None else f", hand {one['hand']}"
-    return (
-        f"{table}, round {round_no}: {one['code']}{where}{hand} ({one['clause']}): {one['detail']}"
-    )
+    where = "" if one["spot"] is None else f" at {place(one['spot'], one['hand'])}"
+    return f"{table}, round {round_no}: {one['code']}{where} ({one['clause']}): {one['detail']}"
 
 
 def _sentence(table: str, round_no: int | None, kind: str, fields: dict[str, Any]) -> str:

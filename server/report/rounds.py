@@ -10,9 +10,10 @@ from models.events import CardDealt, CardExposed, Fact
 from models.judgements import DealerResult, HandResult, Review, RoundResult, SpotResult, Violation
 from models.layout import TableLayout
 from models.money import Cents
+from models.places import hand_name
 from server.house.citations import Book, Passage, deciding, passages, settled_by, wording
 from server.house.formatting import Formats, gain_of
-from server.house.wording import candidates_text, counted, events_text
+from server.house.wording import candidates_text, counted, events_text, place_in, with_pips
 from server.report.felt import CircleNote, LaidCard, Tone, draw_felt
 from server.report.markup import amount_cell, card_spans, picture, row, table, text_cell, tone
 from server.report.story import Crop, RoundStory
@@ -124,7 +125,7 @@ def _dealer_row(dealer: DealerResult) -> str:
 
 def _hand_row(story: RoundStory, spot: SpotResult, hand: HandResult, formats: Formats) -> str:
     cards = card_spans(hand.cards) + card_spans(hand.burned, burned=True)
-    name = str(spot.spot) if len(spot.hands) == 1 else f"{spot.spot} · hand {hand.hand}"
+    name = str(spot.spot) if len(spot.hands) == 1 else f"{spot.spot} · {hand_name(hand.hand)}"
     paid = story.paid.get((spot.spot, hand.hand, "main"))
     return row(
         name,
@@ -179,15 +180,14 @@ def _notes(result: RoundResult, book: Book) -> str:
 
 def _violations(result: RoundResult, book: Book) -> Iterator[str]:
     for violation in result.violations:
-        place = "dealer" if violation.spot is None else f"spot {violation.spot}"
-        place += "" if violation.hand is None else f", hand {violation.hand}"
+        place = place_in(result, violation.spot, violation.hand)
         place += " · to be confirmed" if result.status == "review" else ""
         due = deciding(result, violation.clause, violation.spot, violation.hand)
         kind = "note unsure" if result.status == "review" else "note"
         yield (
             f'<div class="{kind}"><span class="code">{escape(violation.code)}</span> '
             f'<span class="quiet">{place} · event {violation.seq}</span>'
-            f"<p>{escape(violation.detail)}</p>"
+            f"<p>{escape(with_pips(violation.detail))}</p>"
             f"{_verdict(violation, book)}{''.join(_clause(one, book) for one in due)}</div>"
         )
 
@@ -233,7 +233,7 @@ def _review(review: Review) -> str:
     events = events_text(review.evidence)
     return (
         '<div class="note review"><span class="code">To be decided</span> '
-        f'<span class="quiet">{events}</span><p>{escape(review.what)}</p>{either}</div>'
+        f'<span class="quiet">{events}</span><p>{escape(with_pips(review.what))}</p>{either}</div>'
     )
 
 

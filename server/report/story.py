@@ -23,6 +23,7 @@ from models.money import Cents
 from models.session import Session
 from server.house.citations import Book
 from server.house.formatting import Formats
+from server.house.wording import place
 from server.table.comparison import Comparison
 
 Wager = tuple[int, int, str]
@@ -162,9 +163,7 @@ def _crops(
 
 
 def _place(fact: CardDealt | CardExposed) -> str:
-    if fact.to == "dealer":
-        return "dealer"
-    return f"spot {fact.to}" + (f" · hand {fact.hand}" if fact.hand else "")
+    return place(None if fact.to == "dealer" else fact.to, fact.hand)
 
 
 def _reading(

@@ -8,6 +8,7 @@ from itertools import zip_longest
 import msgspec
 
 from models.judgements import HandResult, RoundResult, SpotResult, Violation
+from models.places import hand_name
 
 
 class Tally(msgspec.Struct, frozen=True):
@@ -91,7 +92,7 @@ def _spots(truth: Sequence[SpotResult], found: Sequence[SpotResult]) -> Iterator
 
 def _hands(name: str, truth: Sequence[HandResult], found: Sequence[HandResult]) -> Iterator[str]:
     for number, (real, settled) in enumerate(zip_longest(truth, found)):
-        hand = f"{name} hand {number}"
+        hand = f"{name} {hand_name(number)}"
         if real is None or settled is None:
             yield f"{hand} {'was not played' if real is None else 'is missing'}"
             continue
@@ -108,7 +109,9 @@ def _violations(truth: Sequence[Violation], found: Sequence[Violation]) -> Itera
 
 def _where(key: tuple[str, int | None, int | None]) -> str:
     code, spot, hand = key
-    place = "" if spot is None else f" at spot {spot}" + ("" if hand is None else f" hand {hand}")
+    place = (
+        "" if spot is None else f" at spot {spot}" + ("" if hand is None else f" {hand_name(hand)}")
+    )
     return f"{code}{place}"
 
 

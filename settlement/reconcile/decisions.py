@@ -24,6 +24,7 @@ from models.events import (
     ShoeStarted,
 )
 from models.judgements import HandResult, Review, ReviewRaised, RoundResult, SpotResult
+from models.places import spot_hand
 from settlement.reconcile.reviews import Item
 from settlement.reconcile.unread import exposures, never_known
 
@@ -206,9 +207,10 @@ def _at_place(own: Sequence[AnyFact], decision: ReviewResolved) -> int:
         if isinstance(fact, CardDealt) and (fact.to, fact.hand) == (place.to, place.hand)
     ]
     if place.nth >= len(dealt):
+        whose = "dealer" if place.to == "dealer" else spot_hand(place.to, place.hand)
         raise _refused(
             decision,
-            f"{place.to} hand {place.hand} was dealt {len(dealt)} cards, not {place.nth + 1}",
+            f"{whose} was dealt {len(dealt)} cards, not {place.nth + 1}",
             "Name a card that was dealt",
         )
     return dealt[place.nth]

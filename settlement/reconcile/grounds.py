@@ -5,6 +5,7 @@ from typing import Final
 
 from models.events import AnyFact, CardDealt, Dealt
 from models.judgements import Review
+from models.places import spot_hand
 from settlement.reconcile.camera import Camera
 from settlement.reconcile.identity import upheld
 from settlement.reconcile.table import Held, Table
@@ -120,6 +121,6 @@ def _unread(record: Sequence[AnyFact]) -> dict[str, list[CardDealt]]:
     found: dict[str, list[CardDealt]] = {}
     for at, fact in enumerate(record):
         if isinstance(fact, CardDealt) and never_known(record, at, fact):
-            whose = "the dealer" if fact.to == "dealer" else f"spot {fact.to} hand {fact.hand}"
+            whose = spot_hand(fact.to, fact.hand) if isinstance(fact.to, int) else "the dealer"
             found.setdefault(whose, []).append(fact)
     return found

@@ -10,6 +10,7 @@ from itertools import takewhile
 
 from models.events import CardDealt, Dealt, HoleCardChecked
 from models.judgements import Review
+from models.places import spot_hand
 from models.rulebook import Rulebook
 from settlement.reconcile.camera import Camera
 from settlement.reconcile.draws import Composition
@@ -292,7 +293,7 @@ class PitchRounds(Rounds):
     def _close_round(self, at: int, evidence: tuple[int, ...]) -> None:
         for hand in self._table.all_hands():
             if len(hand.cards) < 2:
-                what = f"spot {hand.spot} hand {hand.number} was seen to get fewer than two cards"
+                what = f"{spot_hand(hand.spot, hand.number)} was seen to get fewer than two cards"
                 self._voice.doubt(what, (), evidence)
         super()._close_round(at, evidence)
 

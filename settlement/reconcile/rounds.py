@@ -18,6 +18,7 @@ from models.events import (
     ShoeStarted,
     Spot,
 )
+from models.places import spot_hand
 from models.rulebook import Rulebook
 from settlement.hands import total
 from settlement.reconcile import questions
@@ -247,7 +248,7 @@ class Rounds:
         closed = RoundClosed(at=at, evidence=evidence)
         for hand in self._table.all_hands():
             if hand.taken_at is None and not hand.being_taken and hand.cards:
-                what = f"the cards of spot {hand.spot} hand {hand.number} were not seen taken up"
+                what = f"the cards of {spot_hand(hand.spot, hand.number)} were not seen taken up"
                 self._voice.doubt(what, ("left alone", "paid unseen"), evidence)
             for held in _taken_alone(hand):
                 what = f"{card_name(held.card)} of spot {hand.spot} was taken up before its hand"
@@ -548,7 +549,7 @@ class Rounds:
         if self._table.revealed or self._table.peeked or hand.settles_early:
             self._wagers.pay(hand, 0, taken.at, taken.seqs)
             return
-        what = f"the cards of spot {hand.spot} hand {hand.number} went before the dealer played"
+        what = f"the cards of {spot_hand(hand.spot, hand.number)} went before the dealer played"
         self._voice.doubt(what, ("taken up unsettled", "not seen any more"), taken.seqs)
 
     def _turn_late(self, settled_at: int, *, unseen: bool = False) -> None:

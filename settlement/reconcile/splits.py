@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from models.events import AnyFact, Dealt, PlayerActed, Spot
+from models.places import spot_hand
 from settlement.reconcile.happenings import Agenda, Entered, Moved
 from settlement.reconcile.table import Table
 from settlement.reconcile.timing import ENTRY_NS, TAKING_NS
@@ -49,7 +50,7 @@ class Splits:
         new = len(self._table.hands[spot])
         if not self._table.plates.get((spot, str(new))):
             what = (
-                f"the cards of spot {spot} hand {hand.number} lie apart, and nobody entered a split"
+                f"the cards of {spot_hand(spot, hand.number)} lie apart, and nobody entered a split"
             )
             self._voice.doubt(what, ("split", "one hand"), seqs)
         self._inferred[spot, hand.number] = at
@@ -88,7 +89,7 @@ class Splits:
             self._table.split(hand)
         elif self._voice.in_play:
             what = (
-                f"a split of spot {fact.spot} hand {fact.hand} was entered, which has no two cards"
+                f"a split of {spot_hand(fact.spot, fact.hand)} was entered, which has no two cards"
             )
             self._voice.doubt(what, (), fact.evidence)
         self._voice.say(fact)

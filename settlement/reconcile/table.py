@@ -7,6 +7,7 @@ from models.cards import Card
 from models.events import Dealt, Face, Spot
 from models.judgements import Review
 from models.money import Cents
+from models.places import spot_hand
 from settlement.hands import busted, natural, total
 from settlement.reconcile.felt import APART_MM, CHAIN_MM, Felt, apart_mm, nearest_mm
 from settlement.reconcile.looks import Reading
@@ -235,14 +236,14 @@ class Table:
             return self._of_only_hand(spot, live[0], place)
         if best <= _FIT_MM and off[1][0] - best >= _CLEARER_MM:
             return Destination(spot, number)
-        return Destination(spot, number, tuple(f"spot {spot} hand {n}" for _, n in off))
+        return Destination(spot, number, tuple(spot_hand(spot, n) for _, n in off))
 
     def _of_only_hand(self, spot: Spot, hand: PlayedHand, place: Place) -> Destination:
         lies = self._places([held for held in hand.cards if not held.gone])
         if not lies or nearest_mm(place, lies) <= _SPOT_MM:
             return Destination(spot, hand.number)
         others = f"spot {spot}, a hand of its own"
-        return Destination(spot, hand.number, (f"spot {spot} hand {hand.number}", others))
+        return Destination(spot, hand.number, (spot_hand(spot, hand.number), others))
 
     def _off_mm(self, place: Place, hand: PlayedHand) -> float:
         lies = self._places(hand.cards)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from models.events import AnyFact, PaymentMade, Spot, WagerKind, WagerPlaced, WagerRemoved
 from models.money import Cents
+from models.places import hand_name
 from settlement.reconcile.chips import ChangeInPlay, Meaning
 from settlement.reconcile.happenings import Agenda, ChipsChanged, Taken
 from settlement.reconcile.table import PlayedHand, Table
@@ -38,7 +39,7 @@ class Wagers:
         change = self._since.get((spot, circle))
         kinds: dict[str, WagerKind] = {"0": "main", "S": "side", "I": "insurance"}
         if circle not in kinds:
-            what = f"spot {spot} has chips in the box of hand {circle} before the deal"
+            what = f"spot {spot} has chips in the box of {hand_name(int(circle))} before the deal"
             self._voice.doubt(what, (f"{total}",), change.seqs if change else ())
             return
         self._voice.say(

@@ -35,6 +35,7 @@ SIZES: Final = ((1920, 1080), (1280, 800), (1024, 768), (390, 844))
 TABLES: Final = 42
 _KEPT: Final = Path(__file__).parents[2] / ".cache" / "demo" / "bj-07.journal"
 _SETTLED_MS: Final = 700
+_ALL_SHOWN: Final = "[...document.querySelectorAll('main img[src]')].every((one) => one.complete)"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -121,6 +122,7 @@ class Gallery:
             with suppress(PlaywrightError):
                 image.scroll_into_view_if_needed(timeout=_SETTLED_MS)
                 image.evaluate("one => one.decode()")
+        at.page.wait_for_function(_ALL_SHOWN)
         at.page.evaluate("scrollTo(0, 0)")
         at.page.wait_for_timeout(_SETTLED_MS)
         at.page.screenshot(path=self._out / f"{name}.png", full_page="screen" not in name)

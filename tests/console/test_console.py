@@ -188,7 +188,7 @@ def test_a_card_in_doubt_is_decided_by_keyboard_and_the_round_settles(
         decide = officer.page.get_by_role("button", name="Decide as pit: it is the 6 of hearts")
         expect(decide).to_be_enabled()
         officer.page.keyboard.press("Enter")
-        officer.shows("The card is 6H.")
+        officer.shows("The card is 6♥.")
         officer.shot("decided")
 
 

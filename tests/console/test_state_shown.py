@@ -130,7 +130,7 @@ def test_a_decision_is_told_as_what_was_done_and_is_no_signature(
         said = officer.page.get_by_role("status").filter(has_text="Decided")
         expect(said).to_contain_text(re.compile(r"It stands in the journal as entry \d+"))
         history = officer.page.get_by_role("region", name="History")
-        expect(history).to_contain_text("pit decided: The card is 6H.")
+        expect(history).to_contain_text("pit decided: The card is 6♥.")
         expect(officer.page.get_by_text("Nobody has worked on it yet.")).to_have_count(0)
         expect(officer.page.get_by_text(re.compile(r"\b[Ss]igned\b"))).to_have_count(0)
         officer.go("table/BJ-08")

@@ -34,8 +34,8 @@ def test_another_stake_net_or_insurance_is_a_difference() -> None:
     cheaper = replace(spot, hands=(replace(hand, stake=900, net=-900),), insurance=None, net=-900)
     found = differences(BLACKJACK_AND_INSURANCE, replace(BLACKJACK_AND_INSURANCE, spots=(cheaper,)))
     assert [difference.split(":")[0] for difference in found] == [
-        "spot 1 hand 0 stake",
-        "spot 1 hand 0 net",
+        "spot 1 hand 1 stake",
+        "spot 1 hand 1 net",
         "spot 1 insurance",
         "spot 1 net",
     ]

@@ -130,8 +130,8 @@ def test_a_mistake_stands_with_its_clause_and_the_houses_own_words(story: Sessio
 
 def test_what_a_person_must_decide_is_shown_with_its_candidates(story: SessionStory) -> None:
     written = page(story)
-    assert "the shoe said 7H, the camera KD" in written
-    assert "Either 7H or KD." in written
+    assert "the shoe said 7♥, the camera K♦" in written
+    assert "Either 7♥ or K♦." in written
 
 
 def test_a_mistake_in_a_round_under_review_is_not_denied_by_the_summary(

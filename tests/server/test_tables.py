@@ -30,9 +30,9 @@ def test_hands_of_a_split_are_told_apart(
 ) -> None:
     text = SPLIT + "1.0 TS; stand 1.0 hand; 1.1 2S; stand 1.1 verbal; show D TH; D 9C; close"
     lines = page(text, tmp_path, capsys)
-    assert "1 0 8♠ 10♠ 15.00 win +15.00 dealer.breaks, win.pays" in lines
-    assert "1 1 8♦ 2♠ 15.00 win +15.00 dealer.breaks, win.pays" in lines
-    assert any(line.startswith("✗ signal_not_accepted (spot 1 hand 1) ") for line in lines)
+    assert "1 1 8♠ 10♠ 15.00 win +15.00 dealer.breaks, win.pays" in lines
+    assert "1 2 8♦ 2♠ 15.00 win +15.00 dealer.breaks, win.pays" in lines
+    assert any(line.startswith("✗ signal_not_accepted (spot 1, hand 2) ") for line in lines)
 
 
 def test_an_unknown_card_says_what_it_decides(
@@ -40,9 +40,9 @@ def test_an_unknown_card_says_what_it_decides(
 ) -> None:
     text = "bet 1 2500; bet 2 1000; 1 ??; 2 TC; D AS; 1 9C; 2 6C; D 7S down; show D 7S; close"
     lines = page(text, tmp_path, capsys)
-    assert "1 0 ?? 9♣ 25.00 unknown open a card that nobody knows, see below" in lines
+    assert "1 1 ?? 9♣ 25.00 unknown open a card that nobody knows, see below" in lines
     assert "? spot 1: win +25.00 if the hand's unknown card is an ace or a ten" in lines
-    assert "2 0 10♣ 6♣ 10.00 lose -10.00 lose.takes" in lines
+    assert "2 1 10♣ 6♣ 10.00 lose -10.00 lose.takes" in lines
     assert any(line.startswith("open 1 round not final") for line in lines)
     (money,) = (line for line in lines if line.startswith("money "))
     assert money.endswith("on the hands that are settled")
@@ -53,7 +53,7 @@ def test_a_card_that_was_due_is_named_where_the_hand_waits_for_it(
 ) -> None:
     text = "bet 1 1000; 1 TS; D 6C; 1 9C; D 5S down; show D 5S; close"
     lines = page(text, tmp_path, capsys)
-    assert "1 0 10♠ 9♣ 10.00 pending open a card is due: dealer.draw" in lines
+    assert "1 1 10♠ 9♣ 10.00 pending open a card is due: dealer.draw" in lines
     assert "1 dealer_stood_below_17 Draw to 16" in " ".join(lines[-1].split()[:5])
 
 
@@ -62,7 +62,7 @@ def test_insurance_has_a_line_of_its_own(
 ) -> None:
     text = "bet 1 1000; 1 TS; D AC; 1 9D; D KC down; ins 1 500; show D KC; close"
     lines = page(text, tmp_path, capsys)
-    assert "1 0 10♠ 9♦ 10.00 lose -10.00 dealer.blackjack" in lines
+    assert "1 1 10♠ 9♦ 10.00 lose -10.00 dealer.blackjack" in lines
     assert "1 insurance 5.00 +10.00" in lines
     assert lines[-2] == "money wagered 15.00 paid 10.00 taken 10.00 house 0.00 hold 0.00%"
     assert lines[-1] == "went wrong 0 violations"

@@ -203,7 +203,7 @@ def test_a_main_wager_on_a_hand_that_does_not_exist_counts_for_none() -> None:
     assert one_round(text).spots[0].hands[0].stake == 1000
     (told,) = one_round(text).violations
     assert (told.spot, told.hand, told.clause) == (1, 1, "wager.own_hand")
-    assert told.detail == "wager of 5.00 on hand 1, which does not exist; it does not count"
+    assert told.detail == "wager of 5.00 on hand 2, which does not exist; it does not count"
 
 
 def test_a_spot_whose_only_wager_lies_on_no_hand_is_told_once() -> None:

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 
 from models.events import PlateRead
-from server.house.wording import card_text, counted
+from server.house.wording import card_text, counted, place
 from server.report.document import Block, Picture, Pictures, Text
 from server.service.evidence.chip_pictures import Still
-from server.service.evidence.report_words import Words, place
+from server.service.evidence.report_words import Words
 from server.service.evidence.round_evidence import CardShown
 from server.service.evidence.round_pictures import ChipsShown, RoundEvidence
 
@@ -50,11 +50,11 @@ def _card_picture(number: int, shown: CardShown, jpeg: bytes | None, words: Word
 def _chips(shown: ChipsShown, words: Words) -> Iterable[Block]:
     """Show a circle before and after, with what its plate reported."""
     one = shown.moment
-    hand = {"0": "", "I": ", insurance", "S": ", side wager"}.get(
-        one.circle, f", hand {one.circle}"
-    )
+    named = {"I": ", insurance", "S": ", side wager"}
+    where = place(one.spot, int(one.circle) if one.circle.isdecimal() else 0)
+    where = where.capitalize() + named.get(one.circle, "")
     what = one.what.replace("_", " ")
-    yield Text(f"Spot {one.spot}{hand}, the chips at {words.fine(one.at_ns)} ({what}):")
+    yield Text(f"{where}, the chips at {words.fine(one.at_ns)} ({what}):")
     sides = (("Before", shown.before, one.before), ("After", shown.after, one.after))
     yield Pictures(
         tuple(_circle_picture(side, still, plate, words) for side, still, plate in sides), across=3

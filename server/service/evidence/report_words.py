@@ -1,4 +1,4 @@
-"""How a report writes times, amounts and places."""
+"""How a report writes times and amounts."""
 
 from dataclasses import dataclass
 
@@ -35,10 +35,3 @@ class Words:
             ("Times", f"of the house: {self.formats.zone(at_ns)}"),
             ("Amounts", f"in {self.currency}"),
         )
-
-
-def place(spot: int | None, hand: int | None) -> str:
-    """Name where something happened."""
-    if spot is None:
-        return "dealer"
-    return f"spot {spot}" if not hand else f"spot {spot}, hand {hand}"

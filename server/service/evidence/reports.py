@@ -6,10 +6,11 @@ from typing import Final
 
 from models.cards import Card
 from models.judgements import HandResult, RoundResult, SpotResult
+from models.places import hand_name
 from server.house.citations import Book, deciding, passages, settled_by, wording
 from server.house.formatting import Formats
 from server.house.rules_in_force import name_of
-from server.house.wording import cards_text, counted
+from server.house.wording import cards_text, counted, place, with_pips
 from server.readmodel.cases import (
     AnyCaseEvent,
     CaseAssigned,
@@ -40,7 +41,7 @@ from server.report.document import (
     Text,
 )
 from server.service.evidence.report_pictures import seen
-from server.service.evidence.report_words import Words, place
+from server.service.evidence.report_words import Words
 from server.service.evidence.round_pictures import RoundEvidence
 
 NOTHING: Final = Text("Nothing.", "quiet")
@@ -194,7 +195,13 @@ def _named(book: Book) -> str:
 
 def _violation_table(rows: Iterable[ViolationRow], words: Words) -> Block:
     cells = [
-        (str(row.round), words.moment(row.at), place(row.spot, row.hand), row.code, row.detail)
+        (
+            str(row.round),
+            words.moment(row.at),
+            place(row.spot, row.hand),
+            row.code,
+            with_pips(row.detail),
+        )
         for row in reversed(list(rows))
     ]
     return Table(("#Round", "When", "Where", "Mistake", "What"), tuple(cells)) if cells else NOTHING
@@ -202,7 +209,13 @@ def _violation_table(rows: Iterable[ViolationRow], words: Words) -> Block:
 
 def _review_blocks(rows: Iterable[ReviewRow], words: Words) -> tuple[Block, ...]:
     cells = [
-        (str(row.round), str(row.item), row.what, " or ".join(row.candidates), _decided(row, words))
+        (
+            str(row.round),
+            str(row.item),
+            with_pips(row.what),
+            with_pips(" or ".join(row.candidates)),
+            _decided(row, words),
+        )
         for row in sorted(rows, key=lambda row: (row.round, row.item))
     ]
     if not cells:
@@ -317,7 +330,7 @@ def _hand(
     paid: Mapping[tuple[int, int, str], int],
     words: Words,
 ) -> tuple[str, ...]:
-    name = str(spot.spot) if len(spot.hands) == 1 else f"{spot.spot}, hand {hand.hand}"
+    name = str(spot.spot) if len(spot.hands) == 1 else f"{spot.spot}, {hand_name(hand.hand)}"
     found = paid.get((spot.spot, hand.hand, "main"))
     return (
         name,
@@ -357,7 +370,7 @@ def _mistakes(view: IncidentView, book: Book | None, words: Words) -> Iterable[B
     for row in view.violations:
         where = place(row.spot, row.hand)
         yield Text(f"{row.code}, {where}, entry {row.seq}, {words.fine(row.at)}", "bad")
-        yield Text(row.detail)
+        yield Text(with_pips(row.detail))
         if book is None:
             yield Text(f"{row.clause}: {wording(row.clause)}", "quiet")
         else:

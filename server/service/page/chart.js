@@ -21,7 +21,7 @@ const MOST_MARKED = 80;
 const HEIGHT_PX = 210;
 const BARS_SHARE = 0.7;
 /** Bars are as narrow as if there were at least so many groups of them. */
-const LEAST_GROUPS = 6;
+const LEAST_GROUPS = 4;
 
 /**
  * A chart of up to five `series` ([{ name, points: [{ x, y }] }]) as lines, or as bars where `bars`
@@ -108,8 +108,8 @@ const common = () => ({
 });
 
 function axes(names, y, incrs) {
-  const shared = { stroke: tone("--quiet"), font: `11.5px ${getComputedStyle(document.body).fontFamily}`, grid: { stroke: tone("--line"), width: 1 }, ticks: { show: false } };
-  return [{ ...shared, ...(incrs && { incrs }), values: names, space: incrs ? 44 : 90, grid: { show: false } }, { ...shared, values: (_, shown) => shown.map(y), size: 56 }];
+  const shared = { stroke: tone("--quiet"), font: `12px ${getComputedStyle(document.body).fontFamily}`, grid: { stroke: tone("--line"), width: 1 }, ticks: { show: false } };
+  return [{ ...shared, ...(incrs && { incrs }), values: names, space: incrs ? 50 : 90, grid: { show: false } }, { ...shared, values: (_, shown) => shown.map(y), size: 56 }];
 }
 
 /** The name of a series behind what it looks like, small. */

@@ -1,0 +1,11 @@
+"""How hands are named for people: they count from 1 there, and from 0 in facts."""
+
+
+def hand_name(hand: int) -> str:
+    """Name a hand by its number in a fact: hand 0 is ``hand 1`` for people."""
+    return f"hand {hand + 1}"
+
+
+def spot_hand(spot: int, hand: int) -> str:
+    """Name a hand and its spot: ``spot 3 hand 1``."""
+    return f"spot {spot} {hand_name(hand)}"
