@@ -12,7 +12,7 @@ from models.judgements import (
     SpotResult,
     Violation,
 )
-from models.money import Cents, dollars
+from models.money import Cents
 from settlement.dealer import Played, draw_faults, hands_live, play, stood_short
 from settlement.dealing import deal_unfinished
 from settlement.doubt import OUT_OF_REACH, Doubts, Outcome, Way, dealers, gathered
@@ -21,6 +21,7 @@ from settlement.hands import UNKNOWN, Counted, named
 from settlement.houserules import HouseRules
 from settlement.payments import compare, out_of_order, paid_late
 from settlement.play import owed_card, turn_over
+from settlement.sentences import Sentence
 from settlement.settling import Due, due, insurance_net, insurance_stake, odd_cents, staked
 from settlement.splits import amount_faults
 from settlement.state import Hand, Round, Spot, State
@@ -197,12 +198,12 @@ def _insurance_faults(state: State, spot: Spot) -> None:
     main = spot.hands[0].stake
     if not spot.insurance or spot.insurance_faulted or not main:
         return
-    laid, half = dollars(spot.insurance), dollars(main // 2)
+    laid, half = spot.insurance, main // 2
     if 2 * spot.insurance > main:
-        detail = f"insurance of {laid} on a wager of {dollars(main)}; at most {half} counts"
+        detail = Sentence.INSURANCE_OVER_HALF.say(laid, main, half)
         state.find("insurance_over_half", spot.insurance_seq, detail, spot.number)
     elif state.rules.insurance == "exactly_half" and spot.insurance != main // 2:
-        detail = f"insurance of {laid} on a wager of {dollars(main)}; it must be {half}"
+        detail = Sentence.INSURANCE_NOT_HALF.say(laid, main, half)
         state.find("insurance_not_half", spot.insurance_seq, detail, spot.number)
 
 

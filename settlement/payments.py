@@ -1,8 +1,9 @@
 """What was paid and taken against what was due, in which order and when."""
 
-from models.money import Cents, dollars
+from models.money import Cents
 from settlement.facts import Noted
 from settlement.play import blackjack, hand_of, up_points
+from settlement.sentences import Sentence
 from settlement.state import Account, Round, Spot, State
 
 
@@ -149,21 +150,23 @@ def _due(spot: Spot, hand: int, kind: str) -> Cents | None:
 
 
 def _wrong(state: State, payment: Noted, account: Account, due: Cents) -> None:
-    what = "insurance: " if payment.what == "insurance" else ""
-    detail = f"{what}due {dollars(due)}, paid {dollars(account.paid)}, "
-    detail += f"difference {dollars(account.paid - due)}"
+    is_insurance = payment.what == "insurance"
+    sentence = Sentence.INSURANCE_PAID_WRONGLY if is_insurance else Sentence.PAID_WRONGLY
+    detail = sentence.say(due, account.paid, account.paid - due)
     state.find("wrong_payout", account.seq, detail, payment.spot, payment.hand)
 
 
 def _unpaid(state: State, spot: Spot) -> None:
     for hand in spot.hands:
         if hand.net and not hand.account.booked:
-            _missing(state, spot.number, hand.number, "hand", hand.net)
+            won = hand.net > 0
+            sentence = Sentence.HAND_NOT_PAID if won else Sentence.HAND_NOT_TAKEN
+            _missing(state, spot.number, hand.number, sentence.say(abs(hand.net)))
     if spot.insurance and spot.insurance_net and not spot.insured.booked:
-        _missing(state, spot.number, 0, "insurance", spot.insurance_net)
+        won = spot.insurance_net > 0
+        sentence = Sentence.INSURANCE_NOT_PAID if won else Sentence.INSURANCE_NOT_TAKEN
+        _missing(state, spot.number, 0, sentence.say(abs(spot.insurance_net)))
 
 
-def _missing(state: State, spot: int, hand: int, what: str, due: int) -> None:
-    verb = "paid" if due > 0 else "taken"
-    detail = f"{what} not settled: {dollars(abs(due))} should have been {verb}"
+def _missing(state: State, spot: int, hand: int, detail: str) -> None:
     state.find("payment_missing", state.round.last_seq, detail, spot, hand)

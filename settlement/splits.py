@@ -3,10 +3,10 @@
 from typing import Final
 
 from models.cards import Card
-from models.money import dollars
 from settlement.facts import Noted
 from settlement.hands import matched, named
 from settlement.houserules import HouseRules
+from settlement.sentences import Sentence
 from settlement.state import MOST_HANDS, Hand, SplitChips, Spot, State
 
 
@@ -71,7 +71,7 @@ def _split_fault(spot: Spot, hand: Hand, rules: HouseRules) -> tuple[str, str] |
 def split_chips(state: State, spot: Spot, noted: Noted) -> None:
     """Apply chips laid for a split: on the new hand, or waiting for it."""
     if not spot.in_play or not spot.hands[0].cards:
-        detail = f"split wager of {dollars(noted.amount)} on no hand"
+        detail = Sentence.STRAY_SPLIT.say(noted.amount)
         state.find("wager_after_deal", noted.seq, detail, spot.number)
         return
     state.round.acted = True
@@ -80,7 +80,7 @@ def split_chips(state: State, spot: Spot, noted: Noted) -> None:
         return
     hand = spot.hands[noted.hand]
     if not noted.hand or len(hand.cards) >= 2:
-        detail = f"{dollars(noted.amount)} added to a wager in play; it counts as it was"
+        detail = Sentence.ADDED_TO_SPLIT.say(noted.amount)
         state.find("stake_increased_after_deal", noted.seq, detail, spot.number, noted.hand)
         return
     hand.stake += noted.amount
@@ -147,17 +147,17 @@ def _total_allowed(hand: Hand, rules: HouseRules) -> bool:
 def amount_faults(state: State, spot: Spot, hand: Hand) -> None:
     """Find what is wrong with the chips of one hand's split and double, once all are laid."""
     if hand.owed_stake and hand.stake != hand.owed_stake:
-        detail = f"split wager {dollars(hand.stake)}; it must be {dollars(hand.owed_stake)}"
+        detail = Sentence.SPLIT_UNEQUAL.say(hand.stake, hand.owed_stake)
         state.find("split_wager_mismatch", hand.stake_seq, detail, spot.number, hand.number)
     if hand.doubled_seq and hand.stake and hand.added != hand.stake:
         _double_amount(state, spot, hand)
 
 
 def _double_amount(state: State, spot: Spot, hand: Hand) -> None:
-    added, most, seq = dollars(hand.added), dollars(hand.stake), hand.added_seq or hand.doubled_seq
+    seq = hand.added_seq or hand.doubled_seq
     if hand.added > hand.stake:
-        detail = f"doubled with {added}; at most {most} may be added"
+        detail = Sentence.DOUBLED_OVER.say(hand.added, hand.stake)
         state.find("double_over_original", seq, detail, spot.number, hand.number)
     elif not state.rules.double_for_less:
-        detail = f"doubled with {added}; it must be {most}"
+        detail = Sentence.DOUBLED_FOR_LESS.say(hand.added, hand.stake)
         state.find("double_for_less_not_allowed", seq, detail, spot.number, hand.number)

@@ -1,8 +1,8 @@
 """The table between and at the start of rounds: seats, limits, entry, cut card, tray."""
 
 from models.events import PlayerLeft, PlayerSeated
-from models.money import dollars
 from settlement.facts import Noted
+from settlement.sentences import Sentence
 from settlement.shoe import burn_due
 from settlement.state import Spot, State, Table
 
@@ -75,14 +75,13 @@ def _limit(state: State, spot: Spot, many: int) -> None:
     rules, hand = state.rules, spot.hands[0]
     least, most = rules.least(many), rules.table_max
     if hand.stake < least and least > rules.table_min:
-        detail = f"wager of {dollars(hand.stake)} by a player on {many} spots; "
-        detail += f"each must be {dollars(least)}"
+        detail = Sentence.BELOW_MULTIPLE.say(hand.stake, many, least)
         state.find("multi_spot_minimum", hand.stake_seq, detail, spot.number)
     elif hand.stake < least:
-        detail = f"wager of {dollars(hand.stake)}; the minimum is {dollars(least)}"
+        detail = Sentence.BELOW_MINIMUM.say(hand.stake, least)
         state.find("below_table_min", hand.stake_seq, detail, spot.number)
     elif most is not None and hand.stake > most:
-        detail = f"wager of {dollars(hand.stake)}; the maximum is {dollars(most)}"
+        detail = Sentence.ABOVE_MAXIMUM.say(hand.stake, most)
         state.find("above_table_max", hand.stake_seq, detail, spot.number)
 
 
@@ -128,8 +127,7 @@ def tray(state: State, noted: Noted) -> None:
     if table.tray is not None and table.tray_sure and not unseen:
         due = table.tray + table.tray_change
         if noted.amount != due:
-            detail = f"tray counted at {dollars(noted.amount)}, due {dollars(due)}: "
-            detail += f"difference {dollars(noted.amount - due)}"
+            detail = Sentence.TRAY_COUNTED.say(noted.amount, due, noted.amount - due)
             state.find("tray_mismatch", noted.seq, detail)
     table.tray = noted.amount
     table.tray_change = 0

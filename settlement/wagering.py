@@ -1,9 +1,8 @@
 """Chips laid and taken back: main, side, split and double wagers, insurance, even money."""
 
-from models.money import dollars
-from models.places import hand_name
 from settlement.facts import Noted
 from settlement.play import blackjack, hand_of, up_points
+from settlement.sentences import Sentence
 from settlement.splits import double_begins, split_chips
 from settlement.state import Hand, Spot, State
 
@@ -25,8 +24,7 @@ def placed(state: State, noted: Noted) -> None:
 def _main(state: State, spot: Spot, noted: Noted) -> None:
     state.round.wagered = True
     if noted.hand and noted.hand >= len(spot.hands):
-        detail = f"wager of {dollars(noted.amount)} on {hand_name(noted.hand)}, "
-        detail += "which does not exist; it does not count"
+        detail = Sentence.STRAY_WAGER.say(noted.amount, noted.hand + 1)
         state.find("wager_on_no_hand", noted.seq, detail, spot.number, noted.hand)
         spot.stray = True
         return
@@ -52,28 +50,28 @@ def _main_after_deal(state: State, spot: Spot, noted: Noted) -> None:
         state.round.enter(spot)
         spot.late = True
     _laid(spot.hands[0], noted)
-    detail = f"wager of {dollars(noted.amount)} after the first card was dealt; it had to wait"
+    detail = Sentence.LATE_WAGER.say(noted.amount)
     state.find("wager_after_deal", noted.seq, detail, spot.number)
 
 
 def _increased(state: State, noted: Noted) -> None:
-    detail = f"{dollars(noted.amount)} added to a wager in play; it counts as it was at the deal"
+    detail = Sentence.ADDED_AFTER_DEAL.say(noted.amount)
     state.find("stake_increased_after_deal", noted.seq, detail, noted.spot, noted.hand)
 
 
 def _side(state: State, noted: Noted) -> None:
     if not state.rules.side_wagers:
-        detail = f"side wager of {dollars(noted.amount)}; this game takes none"
+        detail = Sentence.NO_SIDE_WAGERS.say(noted.amount)
         state.find("side_wager_prohibited", noted.seq, detail, noted.spot)
     elif state.round.dealing:
-        detail = f"side wager of {dollars(noted.amount)} after the first card was dealt"
+        detail = Sentence.LATE_SIDE_WAGER.say(noted.amount)
         state.find("wager_after_deal", noted.seq, detail, noted.spot)
 
 
 def _double(state: State, spot: Spot, noted: Noted) -> None:
     hand = hand_of(spot, noted.hand)
     if hand is None or not hand.cards:
-        detail = f"double of {dollars(noted.amount)} on no hand"
+        detail = Sentence.STRAY_DOUBLE.say(noted.amount)
         state.find("wager_after_deal", noted.seq, detail, spot.number)
         return
     if hand.double_card:
@@ -87,7 +85,7 @@ def _double(state: State, spot: Spot, noted: Noted) -> None:
 
 def _insurance(state: State, spot: Spot, noted: Noted) -> None:
     if not spot.in_play:
-        detail = f"insurance of {dollars(noted.amount)} where no wager is"
+        detail = Sentence.STRAY_INSURANCE.say(noted.amount)
         state.find("wager_after_deal", noted.seq, detail, spot.number)
         return
     spot.insurance_seq = noted.seq
@@ -101,9 +99,9 @@ def _insurance_fault(state: State, noted: Noted) -> bool:
     """Find that insurance was not to be had, or not any more; return whether it was so."""
     round_, rules = state.round, state.rules
     if rules.insurance == "none" or up_points(round_) > 1:
-        why = "this game has none" if rules.insurance == "none" else "the dealer shows no ace"
-        detail = f"insurance of {dollars(noted.amount)} taken; {why}"
-        state.find("insurance_not_offered", noted.seq, detail, noted.spot)
+        has_none = rules.insurance == "none"
+        fault = Sentence.NO_INSURANCE if has_none else Sentence.INSURANCE_WITHOUT_ACE
+        state.find("insurance_not_offered", noted.seq, fault.say(noted.amount), noted.spot)
         return True
     if round_.acted or round_.looked or round_.hole_shown_seq:
         detail = "insurance taken after play began; it is offered before any hand acts"
@@ -119,7 +117,7 @@ def removed(state: State, noted: Noted) -> None:
     if hand is None or noted.what == "side":
         return
     if not _may_take_back(state, spot, hand, noted):
-        detail = f"{dollars(noted.amount)} taken back from a wager in play; it counts as it was"
+        detail = Sentence.TAKEN_BACK.say(noted.amount)
         state.find("stake_reduced_after_deal", noted.seq, detail, spot.number, noted.hand)
 
 

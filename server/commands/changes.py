@@ -40,8 +40,8 @@ def change_view(one: Resettled, formats: Formats) -> RenderableType:
     return Group(
         _heading(one, formats),
         *([_fates(one, formats)] if one.fates_changed() else ()),
-        *(_violation("+", found, "bold red") for found in one.appeared()),
-        *(_violation("-", found, "green") for found in one.gone()),
+        *(_violation("+", found, formats, "bold red") for found in one.appeared()),
+        *(_violation("-", found, formats, "green") for found in one.gone()),
     )
 
 
@@ -95,10 +95,10 @@ def _misplaced(now: Fate | None, difference: Cents, formats: Formats) -> Text:
     return Text(f"paid {formats.amount(abs(difference))} {too}", style="red")
 
 
-def _violation(sign: str, found: Violation, style: str) -> Text:
+def _violation(sign: str, found: Violation, formats: Formats, style: str) -> Text:
     place = "dealer" if found.spot is None else f"spot {found.spot}"
     line = Text(f"  {sign} {found.code}", style=style)
-    line.append(f" ({place}) {found.detail} ", style="not bold default")
+    line.append(f" ({place}) {formats.sentence(found.detail)} ", style="not bold default")
     return line.append(f"[{found.clause}, event {found.seq}]", style="dim not bold default")
 
 

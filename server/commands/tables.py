@@ -100,7 +100,7 @@ def round_view(result: RoundResult, formats: Formats, table: str | None = None) 
         *_odd_lines(result, formats),
         *_unknown_lines(result, formats),
         *(_review_line(review) for review in reviews),
-        *(_violation_line(violation, result) for violation in result.violations),
+        *(_violation_line(one, result, formats) for one in result.violations),
     )
 
 
@@ -303,13 +303,13 @@ def _unknown_lines(result: RoundResult, formats: Formats) -> Iterator[Text]:
                 yield line.append(f" if {way.condition}", style="not bold default")
 
 
-def _violation_line(violation: Violation, result: RoundResult) -> Text:
+def _violation_line(violation: Violation, result: RoundResult, formats: Formats) -> Text:
     place = place_in(result, violation.spot, violation.hand)
     in_review = result.status == "review"
     style = "bold yellow" if in_review else "bold red"
     line = Text("  ? suspected: " if in_review else "  ✗ ", style=style)
     line.append(violation.code, style=style)
-    line.append(f" ({place}) {with_pips(violation.detail)} ")
+    line.append(f" ({place}) {formats.sentence(violation.detail)} ")
     line.append(f"[{violation.clause}, event {violation.seq}]", style="dim")
     return line
 

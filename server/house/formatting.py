@@ -18,6 +18,7 @@ from babel.numbers import format_decimal
 from models.house import House, decimals
 from models.judgements import RoundResult
 from models.money import Cents
+from settlement.sentences import words_and_amounts
 
 OPEN: Final = "open"
 """Written for an amount that is not settled yet."""
@@ -99,6 +100,11 @@ class Formats:
         digits = decimals(currency or self.house.currency)
         whole, part = divmod(minor, 10**digits)
         return self.amount(minor, currency) if part else _amount(whole, 0, self.house.locale)
+
+    def sentence(self, detail: str, currency: str | None = None) -> str:
+        """Write what a mistake's detail says, its amounts as every other amount is written."""
+        parts = words_and_amounts(detail)
+        return "".join(one if isinstance(one, str) else self.amount(one, currency) for one in parts)
 
 
 def offset_text(local: datetime) -> str:

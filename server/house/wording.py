@@ -6,13 +6,11 @@ from typing import Final
 
 from models.cards import Card
 from models.judgements import RoundResult, Violation
-from models.money import Cents, dollars
+from models.money import Cents
 from models.places import hand_name
 
 _CARD_CODE: Final = re.compile(r"\b[2-9TJQKA][SHDC]\b")
 PIPS: Final = {"S": "♠", "H": "♥", "D": "♦", "C": "♣", "?": ""}
-OPEN: Final = "open"
-"""Written for an amount that is not settled yet."""
 
 
 def card_text(card: Card | None) -> str:
@@ -55,13 +53,6 @@ def cards_code(cards: Sequence[Card | None]) -> str:
 def is_red(card: Card | None) -> bool:
     """Tell whether the suit is printed in red."""
     return card is not None and card.suit in "HD"
-
-
-def signed(amount: Cents | None) -> str:
-    """Write a gain or loss with its sign: ``+15.00``."""
-    if amount is None:
-        return OPEN
-    return ("+" if amount > 0 else "") + dollars(amount)
 
 
 def candidates_text(candidates: Sequence[str]) -> str:

@@ -33,7 +33,7 @@ def round_section(story: RoundStory, layout: TableLayout, book: Book, formats: F
             "</div><div>",
             _hands(story, formats),
             "</div></div>",
-            _notes(story.result, book),
+            _notes(story.result, book, formats),
             _pictures(story.crops),
             _clauses(story.result, book),
             _ledger(story, formats),
@@ -173,12 +173,12 @@ def _oddness(due: Cents | None, paid: Cents | None) -> str:
     return "odd" if None not in (due, paid) and due != paid else ""
 
 
-def _notes(result: RoundResult, book: Book) -> str:
-    notes = (*map(_review, result.reviews or ()), *_violations(result, book))
+def _notes(result: RoundResult, book: Book, formats: Formats) -> str:
+    notes = (*map(_review, result.reviews or ()), *_violations(result, book, formats))
     return f'<div class="notes">{"".join(notes)}</div>' if notes else ""
 
 
-def _violations(result: RoundResult, book: Book) -> Iterator[str]:
+def _violations(result: RoundResult, book: Book, formats: Formats) -> Iterator[str]:
     for violation in result.violations:
         place = place_in(result, violation.spot, violation.hand)
         place += " · to be confirmed" if result.status == "review" else ""
@@ -187,7 +187,7 @@ def _violations(result: RoundResult, book: Book) -> Iterator[str]:
         yield (
             f'<div class="{kind}"><span class="code">{escape(violation.code)}</span> '
             f'<span class="quiet">{place} · event {violation.seq}</span>'
-            f"<p>{escape(with_pips(violation.detail))}</p>"
+            f"<p>{escape(formats.sentence(violation.detail))}</p>"
             f"{_verdict(violation, book)}{''.join(_clause(one, book) for one in due)}</div>"
         )
 

@@ -29,6 +29,10 @@ class Words:
         """Write a gain or loss."""
         return self.formats.signed(minor, self.currency)
 
+    def sentence(self, detail: str) -> str:
+        """Write what a mistake's detail says."""
+        return self.formats.sentence(detail, self.currency)
+
     def about(self, at_ns: int) -> tuple[tuple[str, str], ...]:
         """Say in which zone and currency the report is written."""
         return (

@@ -40,6 +40,7 @@ from server.report.document import (
     Table,
     Text,
 )
+from server.service.evidence.report_entries import cited_entries, entries_text
 from server.service.evidence.report_pictures import seen
 from server.service.evidence.report_words import Words
 from server.service.evidence.round_pictures import RoundEvidence
@@ -180,9 +181,16 @@ def _about_round(matter: IncidentMatter, words: Words) -> Pairs:
             ("House", f"{words.signed(row.net)} {words.currency}"),
             ("Rulebook", book),
             *words.about(row.at),
-            ("Entries", f"{row.seq} to {row.last_seq} of the session's journal"),
+            ("Entries", entries_text(row, _cited(matter))),
             ("Journal", f"{counted(view.last_seq, 'entry', 'entries')}, head {view.head}"),
         )
+    )
+
+
+def _cited(matter: IncidentMatter) -> Iterable[int]:
+    view = matter.view
+    return cited_entries(
+        matter.evidence, view.violations, view.reviews, matter.ledger, view.history
     )
 
 
@@ -200,7 +208,7 @@ def _violation_table(rows: Iterable[ViolationRow], words: Words) -> Block:
             words.moment(row.at),
             place(row.spot, row.hand),
             row.code,
-            with_pips(row.detail),
+            words.sentence(row.detail),
         )
         for row in reversed(list(rows))
     ]
@@ -370,7 +378,7 @@ def _mistakes(view: IncidentView, book: Book | None, words: Words) -> Iterable[B
     for row in view.violations:
         where = place(row.spot, row.hand)
         yield Text(f"{row.code}, {where}, entry {row.seq}, {words.fine(row.at)}", "bad")
-        yield Text(with_pips(row.detail))
+        yield Text(words.sentence(row.detail))
         if book is None:
             yield Text(f"{row.clause}: {wording(row.clause)}", "quiet")
         else:

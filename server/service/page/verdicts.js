@@ -3,14 +3,18 @@
 import { ask } from "./api.js";
 import { h, put } from "./dom.js";
 import { cardMark } from "./felt.js";
+import { readSentences, sentence } from "./sentences.js";
 import { fine, place, signed, spoken, tone, money, withPips } from "./words.js";
 
 /** @type {Promise<Record<string, string>> | null} */
 let wordings = null;
 
-/** What each clause says, in words: { id: says }. Asked for once. */
+/** What each clause says, in words: { id: says }. Asked for once, with the sentences of mistakes. */
 export async function clauses() {
-  wordings ??= ask("/api/clauses").then((list) => Object.fromEntries(list.map((one) => [one.id, one.says])));
+  wordings ??= Promise.all([ask("/api/clauses"), ask("/api/sentences")]).then(([list, sentences]) => {
+    readSentences(sentences);
+    return Object.fromEntries(list.map((one) => [one.id, one.says]));
+  });
   return wordings;
 }
 
@@ -53,7 +57,7 @@ export const mistake = (one, says, at, go, of = one.session ? one : null) => {
 const note = (one, says, at, go, quotes) =>
   h("article", { class: "note bad" },
     h("h3", {}, spoken(one.code), one.spot ? h("span", { class: "quiet" }, ` ${place(one.spot, one.hand ?? 0)}`) : null),
-    h("p", {}, withPips(one.detail)),
+    h("p", {}, sentence(one.detail)),
     clauseText(says, one.clause, quotes),
     at && h("button", { type: "button", class: "link", onclick: go }, `See it at ${fine(at)}`));
 

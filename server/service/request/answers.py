@@ -100,6 +100,7 @@ _KNOWN: Final[Sequence[Any]] = (
     tuple[Token, ...],
     FootageView,
     tuple[Clause, ...],
+    tuple[str, ...],
     tuple[TableView, ...],
     tuple[SessionView, ...],
     Page[RoundRow],

@@ -1,4 +1,4 @@
-"""The clauses of the game, so that a verdict can be read in words."""
+"""The clauses and sentences of verdicts, so that they can be read in words."""
 
 from fastapi import APIRouter, Response
 
@@ -6,6 +6,7 @@ from server.service.access.people import Right
 from server.service.request.answers import give
 from server.service.request.guard import guarded
 from settlement.clauses import CLAUSES, Clause
+from settlement.sentences import Sentence
 
 router = APIRouter()
 
@@ -14,3 +15,13 @@ router = APIRouter()
 async def clauses() -> Response:
     """List every clause that a verdict may name, in our words."""
     return give(tuple(CLAUSES.values()))
+
+
+@router.get("/api/sentences", **guarded(Right.SEE_TABLES, tuple[str, ...], action=None))
+async def sentences() -> Response:
+    """List the sentences that name amounts in a mistake's ``detail``.
+
+    ``{amount}`` stands for an amount in its plain form, ``-1,234.50`` for 123450 minor units less,
+    ``{number}`` for another number. By these a page writes the amounts as its house does.
+    """
+    return give(tuple(sentence.value for sentence in Sentence))

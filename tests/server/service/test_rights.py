@@ -64,6 +64,7 @@ MAY: Final[dict[tuple[str, str], frozenset[str]]] = {
     ("GET", "/api/payments"): TABLES,
     ("GET", "/api/ledger"): TABLES,
     ("GET", "/api/clauses"): STAFF,
+    ("GET", "/api/sentences"): STAFF,
     ("GET", "/api/sessions/{session}/footage"): TABLES,
     ("GET", "/api/sessions/{session}/rounds/{number}/footage"): TABLES,
     ("GET", "/api/sessions/{session}/rounds/{number}/clips/{camera}"): TABLES,

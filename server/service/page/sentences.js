@@ -1,0 +1,32 @@
+// What mistakes say, their amounts written as the house writes every other amount. The journal keeps
+// them in one plain form; the service tells the sentences that they are written by.
+
+import { money } from "./words.js";
+
+const PLACES = { "{amount}": "(-?\\d{1,3}(?:,\\d{3})*\\.\\d\\d)", "{number}": "(\\d+)" };
+let shapes = [];
+
+const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
+/** Take in the sentences that the service tells. */
+export function readSentences(sentences) {
+  shapes = sentences.map((one) => {
+    const parts = one.split(/(\{amount\}|\{number\})/);
+    return { parts, shape: new RegExp(`^${parts.map((part) => PLACES[part] ?? escaped(part)).join("")}$`) };
+  });
+}
+
+/** Write a mistake's detail; one that no sentence wrote names no amount and stays as it is. */
+export function sentence(detail) {
+  for (const { parts, shape } of shapes) {
+    const found = shape.exec(detail);
+    if (found) return written(parts, found.slice(1));
+  }
+  return detail;
+}
+
+const written = (parts, values) => parts.map((part) => {
+  if (!(part in PLACES)) return part;
+  const value = values.shift();
+  return part === "{amount}" ? money(Number(value.replace(/[,.]/g, ""))) : value;
+}).join("");

@@ -1,0 +1,106 @@
+"""What a mistake says where it names amounts: written plain here, and read back by what shows it.
+
+A violation's detail is stored and compared, so its amounts stand in one plain form. Whoever shows
+it to people takes it apart again by the sentence that wrote it, and writes the amounts as the house
+does.
+"""
+
+import re
+from collections.abc import Iterator
+from enum import Enum
+from functools import cached_property, lru_cache
+from typing import Final
+
+from models.money import Cents, dollars
+
+_AMOUNT: Final = "{amount}"
+_NUMBER: Final = "{number}"
+_PLACE: Final = re.compile(r"(\{amount\}|\{number\})")
+_READ: Final = {_AMOUNT: r"(-?\d{1,3}(?:,\d{3})*\.\d\d)", _NUMBER: r"(\d+)"}
+
+
+class Sentence(Enum):
+    """A sentence with places for amounts, ``{amount}``, and for other numbers, ``{number}``."""
+
+    STRAY_WAGER = "wager of {amount} on hand {number}, which does not exist; it does not count"
+    LATE_WAGER = "wager of {amount} after the first card was dealt; it had to wait"
+    ADDED_AFTER_DEAL = "{amount} added to a wager in play; it counts as it was at the deal"
+    ADDED_TO_SPLIT = "{amount} added to a wager in play; it counts as it was"
+    TAKEN_BACK = "{amount} taken back from a wager in play; it counts as it was"
+    NO_SIDE_WAGERS = "side wager of {amount}; this game takes none"
+    LATE_SIDE_WAGER = "side wager of {amount} after the first card was dealt"
+    STRAY_DOUBLE = "double of {amount} on no hand"
+    STRAY_SPLIT = "split wager of {amount} on no hand"
+    STRAY_INSURANCE = "insurance of {amount} where no wager is"
+    NO_INSURANCE = "insurance of {amount} taken; this game has none"
+    INSURANCE_WITHOUT_ACE = "insurance of {amount} taken; the dealer shows no ace"
+    INSURANCE_OVER_HALF = "insurance of {amount} on a wager of {amount}; at most {amount} counts"
+    INSURANCE_NOT_HALF = "insurance of {amount} on a wager of {amount}; it must be {amount}"
+    SPLIT_UNEQUAL = "split wager {amount}; it must be {amount}"
+    DOUBLED_OVER = "doubled with {amount}; at most {amount} may be added"
+    DOUBLED_FOR_LESS = "doubled with {amount}; it must be {amount}"
+    BELOW_MULTIPLE = "wager of {amount} by a player on {number} spots; each must be {amount}"
+    BELOW_MINIMUM = "wager of {amount}; the minimum is {amount}"
+    ABOVE_MAXIMUM = "wager of {amount}; the maximum is {amount}"
+    TRAY_COUNTED = "tray counted at {amount}, due {amount}: difference {amount}"
+    PAID_WRONGLY = "due {amount}, paid {amount}, difference {amount}"
+    INSURANCE_PAID_WRONGLY = "insurance: due {amount}, paid {amount}, difference {amount}"
+    HAND_NOT_PAID = "hand not settled: {amount} should have been paid"
+    HAND_NOT_TAKEN = "hand not settled: {amount} should have been taken"
+    INSURANCE_NOT_PAID = "insurance not settled: {amount} should have been paid"
+    INSURANCE_NOT_TAKEN = "insurance not settled: {amount} should have been taken"
+
+    def say(self, *values: int) -> str:
+        """Write the sentence; a value for each place, amounts in cents.
+
+        Raises:
+            ValueError: there are more places than values, or fewer.
+        """
+        given = iter(values)
+        said = "".join(_written(part, given) for part in self._parts)
+        if next(given, None) is not None:
+            raise ValueError(f"{self.name} has fewer places than {len(values)}")
+        return said
+
+    def read(self, detail: str) -> tuple[str | Cents, ...] | None:
+        """Take a detail apart into words and amounts; ``None`` where another sentence wrote it."""
+        found = self._shape.fullmatch(detail)
+        if found is None:
+            return None
+        texts = iter(found.groups())
+        return tuple(
+            _cents(next(texts)) if part == _AMOUNT else next(texts) if part == _NUMBER else part
+            for part in self._parts
+        )
+
+    @cached_property
+    def _parts(self) -> tuple[str, ...]:
+        return tuple(part for part in _PLACE.split(self.value) if part)
+
+    @cached_property
+    def _shape(self) -> re.Pattern[str]:
+        return re.compile("".join(_READ.get(part) or re.escape(part) for part in self._parts))
+
+
+def _written(part: str, given: Iterator[int]) -> str:
+    if part not in _READ:
+        return part
+    value = next(given, None)
+    if value is None:
+        raise ValueError(f"a value for {part} is missing")
+    return dollars(value) if part == _AMOUNT else str(value)
+
+
+def _cents(text: str) -> Cents:
+    return int(text.replace(",", "").replace(".", ""))
+
+
+@lru_cache(maxsize=1 << 10)
+def words_and_amounts(detail: str) -> tuple[str | Cents, ...]:
+    """Take a violation's detail apart: words as they are, amounts in cents.
+
+    A detail that no sentence wrote names no amount, or comes from another version of the program:
+    it is words alone.
+    """
+    read = (sentence.read(detail) for sentence in Sentence)
+    return next((found for found in read if found is not None), (detail,))
