@@ -26,7 +26,6 @@ _LEVELS: Final = 25
 """Grey levels by which a pixel differs where something covers it; noise stays below 12."""
 _COVERED: Final = 0.04
 """The share of pixels that a hand covers at least."""
-_FREE_PICTURES: Final = 2
 
 Patch = tuple[int, NDArray[np.uint8]]
 """A picture's time and its grey piece."""
@@ -68,25 +67,24 @@ def patches(frames: Iterable[Frame], rect: Rect) -> list[Patch]:
     ]
 
 
-def free_from(seen: Sequence[Patch]) -> int | None:
-    """Return when a place became free and stayed so for a moment.
+def free_times(seen: Sequence[Patch]) -> tuple[int, ...]:
+    """Return when pictures show a place free, at least two in a row.
 
     What lies there is what most pictures show; a hand that passes covers it in few.
 
     Args:
-        seen: the place in pictures one after another, from when something was laid there on.
-
-    Returns:
-        The time of the first of two pictures that show it free; ``None`` where there is none.
+        seen: the place in pictures one after another, while the same lay there.
     """
     if not seen or seen[0][1].size == 0:
-        return None
+        return ()
     lying = np.median(np.stack([patch for _, patch in seen]), axis=0)
     free = [
         float((np.abs(patch.astype(np.float32) - lying) > _LEVELS).mean()) < _COVERED
         for _, patch in seen
     ]
-    for number in range(len(seen) - _FREE_PICTURES + 1):
-        if all(free[number : number + _FREE_PICTURES]):
-            return seen[number][0]
-    return None
+    alone = [False, *free, False]
+    return tuple(
+        at_ns
+        for number, (at_ns, _) in enumerate(seen, start=1)
+        if alone[number] and (alone[number - 1] or alone[number + 1])
+    )

@@ -1,5 +1,6 @@
 """A4 sheets in typefaces that ship with the program, so that any name prints as it is written."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib.resources import as_file, files
 from itertools import groupby
@@ -27,7 +28,7 @@ _LINE: Final = (190, 200, 194)
 FAMILY: Final = "DejaVu"
 """Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew, Arabic; no Chinese, Japanese or Korean."""
 _FONTS: Final = {"": "DejaVuSans.ttf", "B": "DejaVuSans-Bold.ttf"}
-_LACKED: Final = "[U+…] stands for a character that the typefaces of this paper lack."
+_LACKED: Final = "[U+…] stands for characters that the typefaces of this paper lack."
 _FOOT_SIZE: Final = 6.5
 _PAGES: Final = "{nb}"
 """fpdf2 puts the number of pages there at the end."""
@@ -50,13 +51,19 @@ class TypefaceLetters:
         self.lacked = False
 
     def printable(self, text: str) -> str:
-        """Return the text with each character that has no glyph as its number, ``[U+5F20]``."""
+        """Return the text with characters that have no glyph as their numbers: ``[U+5F20 U+4F1F]``.
+
+        Spaces stand between them, so that a line breaks there and in no number.
+        """
         if self._known.issuperset(map(ord, text)):
             return text
         self.lacked = True
-        return "".join(
-            letter if ord(letter) in self._known else f"[U+{ord(letter):04X}]" for letter in text
-        )
+        runs = groupby(text, lambda letter: ord(letter) in self._known)
+        return "".join("".join(run) if known else _numbers(run) for known, run in runs)
+
+
+def _numbers(letters: Iterable[str]) -> str:
+    return f"[{' '.join(f'U+{ord(letter):04X}' for letter in letters)}]"
 
 
 def moment(at_ns: int) -> datetime:

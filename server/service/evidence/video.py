@@ -2,10 +2,10 @@
 
 import asyncio
 import math
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections import OrderedDict, deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Generic, TypeAlias, TypeVar
 
@@ -21,6 +21,7 @@ from models.layout import CARD_HEIGHT_MM, CARD_WIDTH_MM, TableLayout
 from models.session import CameraRecord
 from models.session import Session as Description
 from server.archive.clips import Clip, Clips
+from server.archive.lying import free_times, patches
 from server.service.evidence.footage import CameraView, ClipView, Lens
 from stream.clock import elapsed_ns
 from stream.recording import SESSION_FILE, read_layout, video_files
@@ -42,6 +43,9 @@ _PLACES: Final = (SESSION_FILE, f"*/{SESSION_FILE}", f"recordings/*/{SESSION_FIL
 """The last is where a table records beside its journal, as `pitwatch simulate --live` does."""
 _MARGIN_NS: Final = 1_000_000_000
 _LATEST_LOOK_NS: Final = 1_000_000_000
+_LIES_NS: Final = 1_200_000_000
+"""How long after it rested a card is looked for: the hand that laid it withdraws in half of that,
+and no other card lies over it yet."""
 
 Sighting: TypeAlias = CardSighted | ForeignCardSighted
 Cut: TypeAlias = Callable[[NDArray[np.uint8], Sighting], bytes]
@@ -242,23 +246,91 @@ def _pieces(
     record = _record(found, camera)
     if record is None:
         return {}
-    start_ns = found.description.at
-    timed = ((looked_at_ns(one, record, start_ns), one) for one in sightings)
-    due = sorted(timed, key=lambda one: one[0])
-    files = video_files(found.folder, record)
-    footage = Footage(files, found.description.at, closed=record.segments is not None)
     pieces: dict[int, bytes] = {}
-    latest = None
-    for frame in footage.frames(due[0][0] - _MARGIN_NS, due[-1][0] + _MARGIN_NS):
-        while due and frame.at_ns > due[0][0]:
-            _keep_piece(latest, due.pop(0)[1], cut, pieces)
-        latest = frame
-    for _, sighting in due:
-        _keep_piece(latest, sighting, cut, pieces)
+    for look in _looks(found, record, sightings):
+        _keep_piece(look.free(), look.sighting, cut, pieces)
     return pieces
 
 
-def looked_at_ns(sighting: Sighting, record: CameraRecord, start_ns: int) -> int:
+def card_seen_ns(found: Found, camera: str, sighting: CardSighted) -> int | None:
+    """Return when the camera shows a sighting's card, free of the hand where it ever is.
+
+    ``None`` where no such camera is recorded, or it has no picture of that time.
+    """
+    record = _record(found, camera)
+    looks = () if record is None else _looks(found, record, (sighting,))
+    frame = next((look.free() for look in looks), None)
+    return None if frame is None else frame.at_ns
+
+
+@dataclass(slots=True)
+class _Look:
+    """A sighting, with the pictures of its place from when its card rested on."""
+
+    sighting: Sighting
+    looked_ns: int
+    pictures: list[Frame] = field(default_factory=list)
+
+    @property
+    def rested_ns(self) -> int:
+        return self.sighting.at or 0
+
+    @property
+    def until_ns(self) -> int:
+        return self.rested_ns + _LIES_NS
+
+    @property
+    def _is_doubtful(self) -> bool:
+        one = self.sighting
+        return isinstance(one, ForeignCardSighted) or (one.face == "up" and one.card is None)
+
+    def free(self) -> Frame | None:
+        """Return the picture that was looked at, or the next that shows the card free.
+
+        Where a recording lacks pictures, their numbers do not tell the moment, and the hand that
+        laid the card may still lie over it. A doubtful sighting is shown as it was looked at.
+        """
+        looked = [frame for frame in self.pictures if frame.at_ns <= self.looked_ns]
+        if not looked:
+            return None
+        if self._is_doubtful and self.looked_ns > self.rested_ns:
+            return looked[-1]
+        left, top, width, height = self.sighting.crop
+        rect = (max(0, left), max(0, top), width + min(0, left), height + min(0, top))
+        free = set(free_times(patches(self.pictures, rect)))
+        later = self.pictures[len(looked) - 1 :]
+        return next((frame for frame in later if frame.at_ns in free), looked[-1])
+
+
+def _looks(found: Found, record: CameraRecord, sightings: Iterable[Sighting]) -> Iterator[_Look]:
+    """Go through the video once; yield each sighting when its pictures are there."""
+    start_ns = found.description.at
+    due = sorted(
+        (_Look(one, _looked_at_ns(one, record, start_ns)) for one in sightings),
+        key=lambda look: look.rested_ns,
+    )
+    footage = Footage(
+        video_files(found.folder, record), start_ns, closed=record.segments is not None
+    )
+    latest: Frame | None = None
+    begun: deque[_Look] = deque()
+    waiting = deque(due)
+    span = (due[0].rested_ns - _MARGIN_NS, due[-1].until_ns + _MARGIN_NS)
+    for frame in footage.frames(*span):
+        while waiting and frame.at_ns > waiting[0].rested_ns:
+            begun.append(waiting.popleft())
+            begun[-1].pictures += [] if latest is None else [latest]
+        while begun and frame.at_ns > begun[0].until_ns:
+            yield begun.popleft()
+        for look in begun:
+            look.pictures.append(frame)
+        latest = frame
+    for look in waiting:
+        look.pictures += [] if latest is None else [latest]
+    yield from (*begun, *waiting)
+
+
+def _looked_at_ns(sighting: Sighting, record: CameraRecord, start_ns: int) -> int:
     """When the picture was taken: by its number, where that is near to when the card rested."""
     rested_ns = sighting.at or 0
     by_number_ns = start_ns + round(sighting.frame / record.fps * 1e9)

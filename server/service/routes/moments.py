@@ -1,5 +1,6 @@
 """The moment at which what an event tells of is to be seen: cards lying, chips free of the hand."""
 
+from functools import partial
 from itertools import chain
 from typing import Annotated, Final
 
@@ -19,11 +20,11 @@ from models.events import (
     WagerRemoved,
 )
 from models.judgements import AnyEvent
-from server.archive.lying import LOOKED_AT_NS, chips_rect, free_from, patches
+from server.archive.lying import LOOKED_AT_NS, chips_rect, free_times, patches
 from server.readmodel.session import Session
 from server.readmodel.views import SeenMoment, Shows
 from server.service.access.people import Right
-from server.service.evidence.video import Found, looked_at_ns
+from server.service.evidence.video import Found, card_seen_ns
 from server.service.http.problems import Problem
 from server.service.request.answers import give
 from server.service.request.guard import guarded
@@ -82,15 +83,18 @@ async def _evidence(request: Request, session: Session, fact: Fact) -> list[AnyE
 
 
 async def _card(request: Request, session: Session, fact: Fact) -> tuple[int, Shows]:
-    """Return when a card's picture was read: it lay still and free then."""
+    """Return when a card lay still and free; without a picture of it, when it rested."""
     for seen in await _evidence(request, session, fact):
         if not isinstance(seen, CardSighted):
             continue
         found = await recording_of(request, session, seen.at or 0)
-        camera = seen.source.partition(":")[2]
-        for record in () if found is None else found.description.cameras:
-            if found is not None and record.name == camera:
-                return looked_at_ns(seen, record, found.description.at), "card"
+        if found is not None:
+            video, camera = video_of(request), seen.source.partition(":")[2]
+            seen_ns = await video.moments.get(
+                (found.folder, seen.seq), partial(_card_seen, found, camera, seen), video.gate
+            )
+            if seen_ns != _NOT_SEEN:
+                return seen_ns, "card"
         return seen.at or 0, "card"
     return fact.at or 0, "event"
 
@@ -123,6 +127,13 @@ async def _next_change(request: Request, session: Session, plate: PlateRead) -> 
     return (plate.at or 0) + LOOKED_AT_NS
 
 
+def _card_seen(found: Found, camera: str, seen: CardSighted) -> int:
+    try:
+        return card_seen_ns(found, camera, seen) or _NOT_SEEN
+    except PitwatchError:
+        return _NOT_SEEN
+
+
 def _free(found: Found, plate: PlateRead, span_ns: tuple[int, int]) -> int:
     """Look a circle up in the recording; :data:`_NOT_SEEN` where no picture shows it free."""
     if not found.clips.cameras:
@@ -134,6 +145,6 @@ def _free(found: Found, plate: PlateRead, span_ns: tuple[int, int]) -> int:
             return _NOT_SEEN
         at = (plate.spot, plate.circle)
         rect = chips_rect(found.clips.felt(), found.layout, at, first.size_px)
-        return free_from(patches(chain([first], frames), rect)) or _NOT_SEEN
+        return next(iter(free_times(patches(chain([first], frames), rect))), _NOT_SEEN)
     except (PitwatchError, KeyError):
         return _NOT_SEEN

@@ -6,12 +6,16 @@ split_wager_mismatch --mistake wrong_payout``. The second is filmed again here, 
 """
 
 import gzip
+import re
+from base64 import b64decode
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import cv2
 import httpx
 import msgspec
+import numpy as np
 import pytest
 
 from models.errors import TechnicianError
@@ -156,3 +160,48 @@ def test_a_house_reads_its_own_time_letters_and_currency(split: Evening) -> None
     for due in ("Europe/Kyiv, UTC+02:00", "22:00:02 UTC+02:00", "січ", "in UAH", "+5,00 UAH"):
         assert due in said
     assert COMMENT in said
+
+
+def test_what_a_mistake_says_has_amounts_as_the_tables_have(split: Evening) -> None:
+    for form in ("pdf", "html"):
+        made = split.report(1, form)
+        said = " ".join((Paper(made).text() if form == "pdf" else made.decode()).split())
+        assert "split wager 20,00; it must be 15,00" in said
+        assert "20.00" not in said
+
+
+def test_every_entry_that_is_named_lies_in_what_is_said_of_the_entries(
+    incident: tuple[Evening, int],
+) -> None:
+    evening, number = incident
+    said = " ".join(Paper(evening.report(number)).text().split())
+    stated = re.search(r"Entries (.*?) Journal", said)
+    assert stated is not None
+    spans = re.findall(r"(\d+)(?: to (\d+))?", stated[1])
+    inside = {seq for first, last in spans for seq in range(int(first), int(last or first) + 1)}
+    ledger = said.partition(" Account For Amount ")[2]
+    named = re.findall(r"(?<!up to )\bentry (\d+)", said)
+    named += re.findall(r"\b(\d+) (?:spot:|tray)", ledger)
+    assert len(named) > 8
+    assert {int(one) for one in named} <= inside
+
+
+def test_cards_are_shown_free_of_the_hand_where_numbers_of_pictures_do_not_tell(
+    split: Evening,
+) -> None:
+    """This film has 10 pictures a second and the journal counts 15: their numbers do not fit."""
+    for number in (1, 2):
+        page = split.report(number, "html").decode()
+        pictures = re.findall(r"data:image/jpeg;base64,([^\"]+)", page)
+        cards = pictures[: split.cards(number)]
+        assert len(cards) >= 6
+        assert max(hand_share(b64decode(one)) for one in cards) < 0.1
+
+
+def hand_share(jpeg: bytes) -> float:
+    """How much of a picture has the colour of the hand that deals in this film."""
+    picture = cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_COLOR)
+    assert picture is not None
+    hue, saturation, value = cv2.split(cv2.cvtColor(picture, cv2.COLOR_BGR2HSV))
+    skin = (hue < 16) & (saturation > 60) & (saturation < 150) & (value > 110)
+    return float(skin.mean())
