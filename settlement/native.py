@@ -42,6 +42,7 @@ _ENGINE_MODULES: Final = (
     "play",
     "reading",
     "script",
+    "sentences",
     "settling",
     "shoe",
     "splits",
