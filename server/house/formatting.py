@@ -18,6 +18,7 @@ from babel.numbers import format_decimal
 from models.house import House, decimals
 from models.judgements import RoundResult
 from models.money import Cents
+from server.house.wording import with_pips
 from settlement.sentences import words_and_amounts
 
 OPEN: Final = "open"
@@ -102,9 +103,11 @@ class Formats:
         return self.amount(minor, currency) if part else _amount(whole, 0, self.house.locale)
 
     def sentence(self, detail: str, currency: str | None = None) -> str:
-        """Write what a mistake's detail says, its amounts as every other amount is written."""
+        """Write what a mistake's detail says, amounts and cards as everywhere else."""
         parts = words_and_amounts(detail)
-        return "".join(one if isinstance(one, str) else self.amount(one, currency) for one in parts)
+        return "".join(
+            with_pips(one) if isinstance(one, str) else self.amount(one, currency) for one in parts
+        )
 
 
 def offset_text(local: datetime) -> str:

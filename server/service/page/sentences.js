@@ -1,9 +1,10 @@
 // What mistakes say, their amounts written as the house writes every other amount. The journal keeps
 // them in one plain form; the service tells the sentences that they are written by.
 
-import { money } from "./words.js";
+import { money, withPips } from "./words.js";
 
 const PLACES = { "{amount}": "(-?\\d{1,3}(?:,\\d{3})*\\.\\d\\d)", "{number}": "(\\d+)" };
+/** @type {{ parts: string[], shape: RegExp }[]} */
 let shapes = [];
 
 const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
@@ -16,17 +17,17 @@ export function readSentences(sentences) {
   });
 }
 
-/** Write a mistake's detail; one that no sentence wrote names no amount and stays as it is. */
+/** Write a mistake's detail; one that no sentence wrote names no amount. */
 export function sentence(detail) {
   for (const { parts, shape } of shapes) {
     const found = shape.exec(detail);
     if (found) return written(parts, found.slice(1));
   }
-  return detail;
+  return withPips(detail);
 }
 
 const written = (parts, values) => parts.map((part) => {
   if (!(part in PLACES)) return part;
-  const value = values.shift();
+  const value = values.shift() ?? "";
   return part === "{amount}" ? money(Number(value.replace(/[,.]/g, ""))) : value;
 }).join("");
