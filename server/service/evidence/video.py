@@ -260,7 +260,7 @@ def card_seen_ns(found: Found, camera: str, sighting: CardSighted) -> int | None
     record = _record(found, camera)
     looks = () if record is None else _looks(found, record, (sighting,))
     frame = next((look.free() for look in looks), None)
-    return None if frame is None else frame.at_ns
+    return None if frame is None else max(frame.at_ns, sighting.at or 0)
 
 
 @dataclass(slots=True)
