@@ -14,8 +14,8 @@ import msgspec
 
 from models.judgements import AnyEvent
 from server.house.wording import place
+from server.readmodel.entries import Entry
 from server.readmodel.incidents import incident_id
-from server.readmodel.session import Entry
 
 EVERYTHING: Final = "*"
 VIOLATION: Final = "violation"

@@ -32,9 +32,10 @@ from server.integration.message import (
 )
 from server.integration.registry import make_deliverer
 from server.integration.store import Letter, RelayStore
+from server.readmodel.entries import Entry
 from server.readmodel.floor import Floor
 from server.readmodel.news import set_within
-from server.readmodel.session import Entry, Session
+from server.readmodel.session import Session
 from stream.clock import Clock
 
 AT_ONCE: Final = 100

@@ -12,8 +12,9 @@ from typing import Final, TypeAlias
 from models.errors import PitwatchError, TechnicianError
 from models.judgements import AnyEvent
 from server.readmodel.ending import Ending
+from server.readmodel.entries import Entry
 from server.readmodel.index import Index
-from server.readmodel.session import Entry, Session
+from server.readmodel.session import Session
 from server.readmodel.views import Presence, RoundRow, SessionView, TableView
 from stream.clock import HostClock, elapsed_ns
 from stream.files import JournalFiles
@@ -49,7 +50,9 @@ _SOURCES: Final = (
     "server/readmodel/clock_standing.py",
     "server/readmodel/device_standing.py",
     "server/readmodel/index.py",
+    "server/readmodel/round_book.py",
     "server/readmodel/session.py",
+    "server/readmodel/shoe_end.py",
     "server/readmodel/views.py",
 )
 """What decides the rows that are made of a journal."""
@@ -210,7 +213,7 @@ class Floor:
     def look_again(self, session: Session, number: int) -> None:
         """Find out anew whether somebody should look at a round."""
         with self.index.writing():
-            session.look_again(number)
+            session.rounds.look_again(number)
 
     def news(self) -> asyncio.Event:
         """Return an event that is set when anything new is read; take it before looking."""

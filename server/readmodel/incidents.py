@@ -106,7 +106,7 @@ def found_round(floor: Floor, incident: str) -> tuple[Session, RoundRow] | None:
     session = floor.session(name)
     if session is None or not (number.isascii() and number.isdigit() and len(number) < 19):
         return None
-    row = session.round_row(int(number))
+    row = session.rounds.row(int(number))
     return None if row is None else (session, row)
 
 

@@ -8,8 +8,9 @@ from typing import Final, TypeAlias, get_args
 import msgspec
 
 from models.events import AnyFact, CardSighted, PlateRead
+from server.readmodel.entries import Entry
 from server.readmodel.floor import Floor
-from server.readmodel.session import Entry, Session
+from server.readmodel.session import Session
 from server.readmodel.views import RoundRow
 from server.service.access.people import Person, Right
 from server.service.evidence.chip_pictures import Still, stills
@@ -69,7 +70,7 @@ async def round_pictures(
     sightings = {e.seq: e for e in observed if isinstance(e, CardSighted) and e.seq in rests_on}
     plates = [event for event in observed if isinstance(event, PlateRead)]
     cards = cards_of(facts, sightings)
-    chips = disputed_chips(session.violations_of(row.round), facts, plates)
+    chips = disputed_chips(session.rounds.violations_of(row.round), facts, plates)
     if recording is None:
         bare = tuple(ChipsShown(one, None, None) for one in chips)
         return RoundEvidence(tuple((card, None) for card in cards), bare, is_filmed=False)

@@ -33,8 +33,10 @@ def view_of(request: Request, who: Person, incident: str) -> IncidentView:
     return IncidentView(
         incident=incident_row(session, row, case),
         round=shown(session, row, who),
-        violations=tuple(shown(session, one, who) for one in session.violations_of(row.round)),
-        reviews=tuple(shown(session, one, who) for one in session.reviews_of(row.round)),
+        violations=tuple(
+            shown(session, one, who) for one in session.rounds.violations_of(row.round)
+        ),
+        reviews=tuple(shown(session, one, who) for one in session.rounds.reviews_of(row.round)),
         proposals=case.proposals,
         history=case.history,
     )

@@ -5,9 +5,10 @@ from typing import Annotated, Any, Final, TypeAlias, TypeVar
 from fastapi import Query
 from starlette.requests import HTTPConnection
 
+from server.readmodel.entries import Entry
 from server.readmodel.floor import Floor
 from server.readmodel.redaction import veiled_row
-from server.readmodel.session import Entry, Session
+from server.readmodel.session import Session
 from server.readmodel.views import Row
 from server.service.access.people import Person, Right
 from server.service.http.problems import Problem
@@ -31,7 +32,7 @@ def shown(session: Session, row: R, who: Person) -> Any:
     number: int = getattr(row, "round", 0)
     if who.may(Right.SEE_UNDEALT) and session.is_round_past(number):
         return row
-    return veiled_row(row, session.hidden(number))
+    return veiled_row(row, session.rounds.hidden(number))
 
 
 def session_of(request: HTTPConnection, name: str) -> Session:

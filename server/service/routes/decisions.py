@@ -223,7 +223,7 @@ def _turn(request: Request) -> asyncio.Lock:
 
 
 def _check_open(session: Session, number: int, proposed: DecisionProposed, who: Person) -> None:
-    items, item = session.reviews_of(number), proposed.item
+    items, item = session.rounds.reviews_of(number), proposed.item
     if not 0 <= item < len(items):
         raise Problem(404, f"round {number} has no review item {item}")
     review: ReviewRow = shown(session, items[item], who)

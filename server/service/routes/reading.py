@@ -152,7 +152,7 @@ async def rounds(
 async def one_round(request: Request, who: Who, session: str, number: int) -> Response:
     """Show one round."""
     found = session_of(request, session)
-    row = found.round_row(number)
+    row = found.rounds.row(number)
     if row is None:
         raise Problem(404, "there is no such round in this session")
     return give(shown(found, row, who))

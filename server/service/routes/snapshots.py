@@ -55,7 +55,7 @@ async def take_snapshot(
     if not who.may(Right.SEE_ROUNDS):
         raise Problem(403, f"a snapshot asks for the right {Right.SEE_ROUNDS} too")
     found = session_of(request, session)
-    row = found.round_row(number)
+    row = found.rounds.row(number)
     if row is None:
         raise Problem(404, "there is no such round in this session")
     recording = await recorded(request, found, at)

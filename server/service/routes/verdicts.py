@@ -28,11 +28,11 @@ router = APIRouter()
 async def verdicts(request: Request, who: Who, session: str, number: int) -> Response:
     """Say what each mistake of a round breaks, what was due by which clause, how it is settled."""
     found = session_of(request, session)
-    row = found.round_row(number)
+    row = found.rounds.row(number)
     if row is None:
         raise Problem(404, "there is no such round in this session")
     book = await book_of(request, found)
-    rows = [shown(found, one, who) for one in found.violations_of(number)]
+    rows = [shown(found, one, who) for one in found.rounds.violations_of(number)]
     return give(tuple(_verdict(one, row.result, book) for one in rows))
 
 

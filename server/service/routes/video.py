@@ -89,7 +89,7 @@ async def round_footage(request: Request, session: str, number: int) -> Response
 
 
 def _round(session: Session, number: int) -> RoundRow:
-    row = session.round_row(number)
+    row = session.rounds.row(number)
     if row is None:
         raise Problem(404, "there is no such round in this session")
     return row
@@ -140,7 +140,7 @@ async def _camera(
 
 def _shipped_layout(session: Session) -> TableLayout:
     """Return the smallest shipped felt that has a place for every spot seen lately."""
-    newest = session.newest_hands(_HANDS_LOOKED_AT)
+    newest = session.rounds.newest_hands(_HANDS_LOOKED_AT)
     highest = max((row.spot for row in newest), default=7)
     return table_layout(
         {4: "four-spots", 5: "five-spots", 6: "six-spots"}.get(max(highest, 4), "seven-spots")

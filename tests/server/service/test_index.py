@@ -45,7 +45,9 @@ def read_in(journals: Path, index: Path | None, *, at_once: int = 200) -> tuple[
         rows = [
             [placed async for placed in newest_first(floor.index, Sought(kind))] for kind in KINDS
         ]
-        stand = [(one.view(), one.hidden(1), one.hidden(2)) for one in floor.sessions()]
+        stand = [
+            (one.view(), one.rounds.hidden(1), one.rounds.hidden(2)) for one in floor.sessions()
+        ]
         floor.index.close()
         return rows, stand
 

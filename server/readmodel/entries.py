@@ -1,0 +1,82 @@
+"""Events as viewers are given them, and the last of a session kept ready."""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final, TypeAlias
+
+from models.judgements import AnyEvent, ReviewRaised, RoundSettled
+from server.readmodel.redaction import Hidden, plain, veiled
+from stream.journal import UnknownEvent
+
+KEPT: Final = 512
+"""How many of a session's last events are kept ready for those who watch it live."""
+SHOWN_ALL: Final[Hidden] = frozenset()
+HiddenAt: TypeAlias = Callable[[int], Hidden]
+"""What was hidden when the judgement of an entry was given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One event, as it is given to viewers."""
+
+    seq: int
+    at: int
+    type: str
+    plain: bytes
+    veiled: bytes
+    round: int | None
+    """Of a judgement, the round it is about."""
+
+
+def entry_of(event: AnyEvent | UnknownEvent, hidden_at: HiddenAt) -> Entry:
+    """Return an event as it is given to viewers."""
+    seq, round_ = event.seq or 0, _judged(event)
+    if isinstance(event, UnknownEvent):
+        at, kind = 0, event.type
+    else:
+        at, kind = event.at or 0, str(type(event).__struct_config__.tag)
+    hidden = SHOWN_ALL if round_ is None else hidden_at(seq)
+    return Entry(seq, at, kind, plain(event), veiled(event, hidden), round_)
+
+
+def _judged(event: AnyEvent | UnknownEvent) -> int | None:
+    if isinstance(event, RoundSettled):
+        return event.result.round
+    return event.round if isinstance(event, ReviewRaised) else None
+
+
+class Recent:
+    """The last events of a session; each is written once, when the first viewer is given it."""
+
+    def __init__(self, hidden_at: HiddenAt) -> None:
+        self._hidden_at = hidden_at
+        self._kept: deque[list[Any]] = deque(maxlen=KEPT)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def add(self, event: AnyEvent | UnknownEvent) -> None:
+        """Take in the next event."""
+        self._kept.append([event, None])
+
+    def clear(self) -> None:
+        """Forget all: nobody watches a session live that nobody writes."""
+        self._kept.clear()
+
+    def after(self, seq: int, last_seq: int, at_most: int) -> tuple[Entry, ...] | None:
+        """Return the next events after ``seq``; ``None`` where the journal must be read."""
+        if seq >= last_seq:
+            return ()
+        kept_from = last_seq + 1 - len(self._kept)
+        if kept_from > seq + 1:
+            return None
+        first = seq + 1 - kept_from
+        return tuple(map(self._written, islice(self._kept, first, first + at_most)))
+
+    def _written(self, kept: list[Any]) -> Entry:
+        if kept[1] is None:
+            kept[1] = entry_of(kept[0], self._hidden_at)
+        found: Entry = kept[1]
+        return found

@@ -1,0 +1,440 @@
+"""A session's rounds as its events come: rows of rounds, hands, mistakes, items and money."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from models.events import (
+    CardDealt,
+    CardExposed,
+    Dealt,
+    Fact,
+    PaymentMade,
+    ReviewResolved,
+    RoundClosed,
+    RoundOpened,
+)
+from models.judgements import (
+    AnyEvent,
+    LedgerPosted,
+    Review,
+    ReviewRaised,
+    RoundResult,
+    RoundSettled,
+)
+from server.readmodel.index import Index, Key, Sought
+from server.readmodel.redaction import Hidden
+from server.readmodel.rows import Rows
+from server.readmodel.views import (
+    Decided,
+    HandRow,
+    LedgerRow,
+    PaymentRow,
+    ReviewRow,
+    RoundRow,
+    Row,
+    ViolationRow,
+)
+
+_SHOWN_ALL: Final[Hidden] = frozenset()
+
+
+@dataclass(slots=True)
+class _Round:
+    """What is gathered about a round while it goes on."""
+
+    key: Key
+    row: RoundRow
+    times: dict[int, int] = field(default_factory=dict)
+    down: Counter[Dealt] = field(default_factory=Counter)
+    unread: Counter[Dealt] = field(default_factory=Counter)
+
+    def open_ends(self) -> "_OpenEnds":
+        """Return what must be known of it later beside its row."""
+        return _OpenEnds(self.times, tuple((+self.down).items()), tuple((+self.unread).items()))
+
+    def take_up(self, ends: "_OpenEnds") -> None:
+        """Go on from what was kept."""
+        self.times.update(ends.times)
+        self.down.update(dict(ends.down))
+        self.unread.update(dict(ends.unread))
+
+
+class _OpenEnds(msgspec.Struct, frozen=True):
+    times: dict[int, int] = {}
+    down: tuple[tuple[Dealt, int], ...] = ()
+    unread: tuple[tuple[Dealt, int], ...] = ()
+
+
+_NO_ENDS: Final = _OpenEnds()
+_HIDDEN: Final = msgspec.json.Decoder(tuple[Dealt, ...])
+R = TypeVar("R", bound=Row)
+
+
+class RoundBook:
+    """Folds a session's events into rows of the index. The rows are frozen values."""
+
+    def __init__(
+        self,
+        index: Index,
+        session_id: int,
+        session: str,
+        is_worked_on: Callable[[str, int], bool],
+    ) -> None:
+        self._index, self._id, self._session = index, session_id, session
+        self._is_worked_on = is_worked_on
+        self.table: str | None = None
+        self.rounds, self.hands = self._rows(RoundRow), self._rows(HandRow)
+        self.violations, self.reviews = self._rows(ViolationRow), self._rows(ReviewRow)
+        self.payments, self.ledger = self._rows(PaymentRow), self._rows(LedgerRow)
+        self.undecided = 0
+        """Items that nobody has decided."""
+        self._in_hand: dict[int, _Round] = {}
+        self._round: _Round | None = None
+
+    def _rows(self, kind: type[R]) -> Rows[R]:
+        return Rows(self._index, self._id, kind)
+
+    @property
+    def last(self) -> RoundRow | None:
+        """The round in play, or the last one."""
+        return None if self._round is None else self._round.row
+
+    # --- keeping --------------------------------------------------------------------------
+
+    def keep(self) -> tuple[RoundRow, ...]:
+        """Write to the index what the last events came to; return the rounds they changed."""
+        changed = []
+        for number, own in self._in_hand.items():
+            self.rounds.change(own.key, own.row, noticed=self._is_noticed(own.row))
+            ends = own.open_ends()
+            body = None if ends == _NO_ENDS else msgspec.json.encode(ends)
+            self._index.note(self._id, "round", number, body)
+            changed.append(own.row)
+        self._in_hand.clear()
+        return tuple(changed)
+
+    def look_again(self, number: int) -> None:
+        """Write a round anew: whether somebody should look at it may have changed."""
+        own = self._own(number)
+        if own is not None:
+            self.rounds.change(own.key, own.row, noticed=self._is_noticed(own.row))
+
+    def _is_noticed(self, row: RoundRow) -> bool:
+        found = row.violations or row.reviews or row.decided
+        return bool(found) or self._is_worked_on(self._session, row.round)
+
+    def counts(self) -> tuple[tuple[int, int], ...]:
+        """Return of each kind of rows how many there are and how many were ever made."""
+        return tuple((rows.count, rows.made) for rows in self._every_rows())
+
+    def go_on(
+        self, counts: tuple[tuple[int, int], ...], undecided: int, number: int | None
+    ) -> None:
+        """Go on from what was kept; ``number`` is that of the last round."""
+        self.undecided = undecided
+        for rows, (count, made) in zip(self._every_rows(), counts, strict=True):
+            rows.go_on(count, made)
+        self._round = None if number is None else self._own(number)
+
+    def _every_rows(self) -> tuple[Rows[Any], ...]:
+        return (
+            self.rounds,
+            self.hands,
+            self.violations,
+            self.reviews,
+            self.payments,
+            self.ledger,
+        )
+
+    def _own(self, number: int) -> _Round | None:
+        """Return a round: the one in play, one that was just changed, or from the index."""
+        if self._round is not None and self._round.row.round == number:
+            return self._round
+        return self._in_hand.get(number) or self._read_round(number)
+
+    def _read_round(self, number: int) -> _Round | None:
+        found = self.rounds.of_round(number)
+        if not found:
+            return None
+        noted = self._index.noted(self._id, "round", number)
+        own = _Round(found[-1].key, found[-1].row)
+        if noted is not None:
+            own.take_up(msgspec.json.decode(noted, type=_OpenEnds))
+        return own
+
+    # --- reading --------------------------------------------------------------------------
+
+    def hidden(self, number: int) -> Hidden:
+        """Return the places of a round with a card that was not shown so far."""
+        found = self._own(number)
+        return _SHOWN_ALL if found is None else _places(found)
+
+    def row(self, number: int) -> RoundRow | None:
+        """Return a round of this session."""
+        found = self._own(number)
+        return None if found is None else found.row
+
+    def violations_of(self, number: int) -> tuple[ViolationRow, ...]:
+        """Return the mistakes of a round, in the order of its time."""
+        found = sorted(self.violations.of_round(number), key=lambda placed: placed.key)
+        return tuple(placed.row for placed in found)
+
+    def newest_hands(self, at_most: int) -> tuple[HandRow, ...]:
+        """Return the hands that were settled last, the newest first."""
+        sought = Sought(HandRow, session=self._session)
+        return tuple(placed.row for placed in self._index.newest(sought, at_most))
+
+    def reviews_of(self, number: int) -> tuple[ReviewRow, ...]:
+        """Return the items of a round in the order in which they were raised."""
+        return tuple(placed.row for placed in self.reviews.of_round(number))
+
+    def hidden_at(self, seq: int) -> Hidden:
+        """Return what was hidden when a judgement was given."""
+        noted = self._index.noted(self._id, "hidden", seq)
+        return _SHOWN_ALL if noted is None else frozenset(_HIDDEN.decode(noted))
+
+    # --- folding --------------------------------------------------------------------------
+
+    def fold(self, event: AnyEvent) -> None:
+        """Take in the next event."""
+        if isinstance(event, RoundOpened):
+            self._open(event)
+        elif self._round is not None and isinstance(event, Fact):
+            self._round.times[event.seq or 0] = event.at or 0
+            self._touch(self._round, event.seq)
+        act = _ACTS.get(type(event))
+        if act is not None:
+            act(self, event)
+
+    def _open(self, event: RoundOpened) -> None:
+        row = RoundRow(
+            **self._head(event),
+            round=event.round,
+            status="open",
+            closed_at=None,
+            last_seq=event.seq or 0,
+            net=None,
+            violations=0,
+            reviews=0,
+            decided=0,
+            result=None,
+        )
+        self._leave_round()
+        self._round = _Round(self.rounds.add(row), row)
+        self._in_hand[event.round] = self._round
+
+    def _leave_round(self) -> None:
+        """Of a settled round the times of its facts are not asked for any more."""
+        if self._round is not None and self._round.row.result is not None:
+            self._round.times.clear()
+            self._in_hand[self._round.row.round] = self._round
+
+    def _head(self, event: AnyEvent) -> dict[str, Any]:
+        return {
+            "session": self._session,
+            "table": self.table or self._session,
+            "at": event.at or 0,
+            "seq": event.seq or 0,
+        }
+
+    def _put(self, own: _Round, row: RoundRow) -> None:
+        own.row = row
+        self._in_hand[row.round] = own
+
+    def _touch(self, own: _Round, seq: int | None) -> None:
+        self._put(own, replace(own.row, last_seq=max(own.row.last_seq, seq or 0)))
+
+    def _dealt(self, event: CardDealt) -> None:
+        if self._round is None:
+            return
+        if event.face == "down":
+            self._round.down[event.to] += 1
+        elif event.card is None:
+            self._round.unread[event.to] += 1
+
+    def _exposed(self, event: CardExposed) -> None:
+        """Of an unread card and a face-down one at a place, the unread one is taken to be it."""
+        if self._round is None:
+            return
+        if self._round.unread[event.to]:
+            self._round.unread[event.to] -= 1
+        elif self._round.down[event.to]:
+            self._round.down[event.to] -= 1
+
+    def _close(self, event: RoundClosed) -> None:
+        if self._round is not None:
+            self._put(self._round, replace(self._round.row, closed_at=event.at))
+
+    def _settled(self, event: RoundSettled) -> None:
+        own = self._own(event.result.round)
+        if own is None:
+            return
+        result = event.result
+        self._mark(event, own)
+        if own.row.result is not None:
+            self._forget(own)
+        self._put(
+            own,
+            replace(
+                own.row,
+                status=result.status,
+                last_seq=max(own.row.last_seq, event.seq or 0),
+                net=result.net,
+                violations=len(result.violations),
+                result=result,
+            ),
+        )
+        self._add_hands(event, result)
+        self._add_violations(event, own, result)
+        own.times.clear()
+        self._answer(own, result)
+
+    def _forget(self, own: _Round) -> None:
+        """Drop what a round came to before; when its mistakes were made stays known."""
+        number = own.row.round
+        own.times.update({one.seq: one.at for one in self.violations_of(number)})
+        self.hands.drop_round(number)
+        self.violations.drop_round(number)
+
+    def _answer(self, own: _Round, result: RoundResult) -> None:
+        """Mark as decided what a decision on another item of the round has answered as well."""
+        items = self.reviews.of_round(result.round)
+        said = [item.row.decided for item in items if item.row.decided is not None]
+        if not said:
+            return
+        still_open = list(result.reviews or ())
+        for item in items:
+            row = item.row
+            review = Review(row.what, row.candidates, row.evidence)
+            if row.decided is None and review not in still_open:
+                last = max(said, key=lambda one: one.seq)
+                self.reviews.change(item.key, replace(row, decided=last))
+                self._count_decided(own)
+
+    def _add_hands(self, event: RoundSettled, result: RoundResult) -> None:
+        for spot in result.spots:
+            for hand in spot.hands:
+                self.hands.add(
+                    HandRow(
+                        **self._head(event),
+                        round=result.round,
+                        spot=spot.spot,
+                        hand=hand.hand,
+                        cards=hand.cards,
+                        stake=hand.stake,
+                        outcome=hand.outcome,
+                        net=hand.net,
+                        clauses=hand.clauses,
+                    )
+                )
+
+    def _add_violations(self, event: RoundSettled, own: _Round, result: RoundResult) -> None:
+        for one in result.violations:
+            made_at = own.times.get(one.seq, own.row.closed_at or event.at or 0)
+            place = {"seq": one.seq, "at": made_at}
+            self.violations.add(
+                ViolationRow(
+                    **(self._head(event) | place),
+                    round=result.round,
+                    code=one.code,
+                    spot=one.spot,
+                    hand=one.hand,
+                    clause=one.clause,
+                    detail=one.detail,
+                )
+            )
+
+    def _review(self, event: ReviewRaised) -> None:
+        own = self._own(event.round)
+        if own is not None:
+            self._mark(event, own)
+            status = own.row.status if own.row.status == "open" else "review"
+            self._put(own, replace(own.row, status=status, reviews=own.row.reviews + 1))
+        row = ReviewRow(
+            **self._head(event),
+            round=event.round,
+            item=len(self.reviews.of_round(event.round)),
+            what=event.review.what,
+            candidates=event.review.candidates,
+            evidence=event.review.evidence,
+        )
+        self.reviews.add(row)
+        self.undecided += 1
+
+    def _resolved(self, event: ReviewResolved) -> None:
+        items = self.reviews.of_round(event.round)
+        if event.item >= len(items):
+            return
+        item = items[event.item]
+        self.reviews.change(item.key, replace(item.row, decided=_decided(event)))
+        own = self._own(event.round)
+        if item.row.decided is None and own is not None:
+            self._count_decided(own)
+
+    def _count_decided(self, own: _Round) -> None:
+        self.undecided -= 1
+        left, done = own.row.reviews - 1, own.row.decided + 1
+        self._put(own, replace(own.row, reviews=left, decided=done))
+
+    def _mark(self, event: RoundSettled | ReviewRaised, own: _Round) -> None:
+        """Keep what was hidden when a judgement was given, to veil it again when it is reread."""
+        if places := _places(own):
+            body = msgspec.json.encode(sorted(places, key=str))
+            self._index.note(self._id, "hidden", event.seq or 0, body)
+
+    def _paid(self, event: PaymentMade) -> None:
+        self.payments.add(
+            PaymentRow(
+                **self._head(event),
+                round=0 if self._round is None else self._round.row.round,
+                spot=event.spot,
+                hand=event.hand,
+                kind=event.kind,
+                amount=event.amount,
+            )
+        )
+
+    def _posted(self, event: LedgerPosted) -> None:
+        self.ledger.add(
+            LedgerRow(
+                **self._head(event),
+                round=event.round,
+                account=event.account,
+                amount=event.amount,
+                memo=event.memo,
+            )
+        )
+
+
+def _decided(event: ReviewResolved) -> Decided:
+    return Decided(
+        person=event.source.removeprefix("console:"),
+        at=event.at or 0,
+        seq=event.seq or 0,
+        decision=event.decision,
+        choice=event.choice,
+        card=event.card,
+        reason=event.reason,
+        approved_by=event.approved_by,
+    )
+
+
+def _places(own: _Round) -> Hidden:
+    return frozenset(place for place, cards in own.down.items() if cards > 0)
+
+
+_ACTS: Final[Mapping[type, Callable[[RoundBook, Any], None]]] = {
+    CardDealt: RoundBook._dealt,
+    CardExposed: RoundBook._exposed,
+    RoundClosed: RoundBook._close,
+    RoundSettled: RoundBook._settled,
+    ReviewRaised: RoundBook._review,
+    ReviewResolved: RoundBook._resolved,
+    PaymentMade: RoundBook._paid,
+    LedgerPosted: RoundBook._posted,
+}
