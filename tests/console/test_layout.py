@@ -106,3 +106,9 @@ def test_a_card_in_a_sentence_is_written_as_on_the_table(officer: Desk) -> None:
     listed.filter(has_text="Dealer hit hard 17").click()
     detail = officer.page.locator(".note.bad > p").first
     expect(detail).to_contain_text(re.compile(r"drew (10|[2-9JQKA])[♠♥♦♣] on "))
+
+
+def test_a_rule_that_is_an_amount_is_written_as_one(officer: Desk) -> None:
+    officer.go("rulebook")
+    rule = officer.page.get_by_role("row").filter(has_text="table_min")
+    expect(rule.locator("b")).to_have_text("5.00")

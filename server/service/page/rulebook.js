@@ -3,9 +3,11 @@
 import { ask, maybe, paths } from "./api.js";
 import { h, put } from "./dom.js";
 import { select } from "./rounds.js";
-import { moment } from "./words.js";
+import { amountsOf, moment, money } from "./words.js";
 
 const TONES = { stated: "good", inferred: "doubt", default: "even", changed: "bad" };
+/** Knobs that are amounts, in minor units. */
+const AMOUNTS = new Set(["table_min", "table_max", "payout_unit"]);
 const SOURCES = { stated: "Stated", inferred: "Inferred", default: "Sheet is silent", changed: "Set at this table" };
 
 export async function showRulebook({ main, rest: [chosen] }, signal) {
@@ -16,6 +18,7 @@ export async function showRulebook({ main, rest: [chosen] }, signal) {
   const first = names.includes(`table ${chosen}`) ? `table ${chosen}` : names[0];
   const draw = async (name) => {
     const of = name.slice(6);
+    amountsOf(name.startsWith("table ") ? of : null);
     put(place, ...(name.startsWith("table ") ? await inForce(tables.find((one) => one.table === of), signal) : [sheetPanel(await ask(`/api/rulebooks/${encodeURIComponent(of)}`, { signal }))]));
   };
   put(main, h("header", { class: "head" }, h("h1", {}, "Rulebook"), h("div", { class: "filters" }, select("Show", names, label, first, draw))), place);
@@ -44,7 +47,7 @@ const changesOf = (rows) =>
 function difference(row, isFirst) {
   if (isFirst) return h("p", { class: "quiet" }, "The first known of this table.");
   if (row.changes === null) return h("p", { class: "quiet" }, "What changed cannot be told: one of the two is not known.");
-  return h("ul", {}, row.changes.map((one) => h("li", {}, h("span", { class: "mono" }, one.knob), `: ${one.was} → `, h("b", {}, one.now))));
+  return h("ul", {}, row.changes.map((one) => h("li", {}, h("span", { class: "mono" }, one.knob), `: ${written(one.knob, one.was)} → `, h("b", {}, written(one.knob, one.now)))));
 }
 
 function sheetPanel(sheet) {
@@ -60,7 +63,9 @@ function sheetPanel(sheet) {
       h("tbody", {}, rows.map((row) => row.drawn)))));
 }
 
+const written = (knob, value) => (AMOUNTS.has(knob) && /^\d+$/.test(value) ? money(Number(value)) : value);
+
 const knob = (one) =>
-  h("tr", {}, h("th", { scope: "row", class: "mono" }, one.knob), h("td", {}, h("b", {}, one.value)),
+  h("tr", {}, h("th", { scope: "row", class: "mono" }, one.knob), h("td", {}, h("b", {}, written(one.knob, one.value))),
     h("td", {}, h("span", { class: TONES[one.source] }, SOURCES[one.source])),
     h("td", {}, one.quote ? h("q", {}, one.quote) : one.reason ?? "", one.document && h("span", { class: "why quiet" }, one.section ? `${one.document}, ${one.section}` : one.document)));
