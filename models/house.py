@@ -19,6 +19,8 @@ from babel.numbers import get_currency_precision, is_currency
 SECOND_NS: Final = 1_000_000_000
 DAY_NS: Final = 86_400 * SECOND_NS
 MOST_HOURS: Final = 8760
+DECISIONS: Final = ("void", "override")
+"""What a house may ask two people for: a round called off, a decision put right by another."""
 _TIME_OF_DAY: Final = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
 
 
@@ -39,6 +41,8 @@ class House(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """When its shifts start, local time, in the order of the day."""
     ended_after_hours: float = 24.0
     """After so many hours without a card, a wager or a payment a session has ended."""
+    two_people: tuple[str, ...] = ()
+    """Decisions that hold only once a second person agreed: ``void``, ``override``."""
 
     def __post_init__(self) -> None:
         for field, (expected, is_sound) in FIELDS.items():
@@ -141,11 +145,18 @@ def _is_wait(hours: object) -> bool:
     return is_number and 0 < hours <= MOST_HOURS  # type: ignore[operator]
 
 
+def _are_decisions(names: object) -> bool:
+    if not isinstance(names, list | tuple):
+        return False
+    return all(name in DECISIONS for name in names) and len(set(names)) == len(names)
+
+
 FIELDS: Final[Mapping[str, tuple[str, Callable[[object], bool]]]] = {
     "zone": ("an IANA time zone such as Europe/Paris", _is_zone),
     "locale": ("a BCP 47 locale such as fr-FR", _is_locale),
     "currency": ("the three letters of a currency such as EUR", _is_currency),
     "shifts": ("times of the day such as 04:00, in their order, each once", _are_shifts),
+    "two_people": (f"decisions of {', '.join(DECISIONS)}, each once", _are_decisions),
     "ended_after_hours": (f"a number above 0, at most {MOST_HOURS}", _is_wait),
 }
 """Of each field what it must be, and whether a value is that."""

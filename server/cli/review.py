@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from server.cli.options import Json, Knobs
+from server.cli.options import HouseFile, Json, Knobs
 from server.process.exit_status import Exit
 
 reviews = typer.Typer(help="What the sensors left to a person.")
@@ -33,6 +33,10 @@ def resolve_review(
     *,
     number: Annotated[int, typer.Option("--round", "-n", min=1)],
     by: Annotated[str, typer.Option(help="Who decides it: the name goes into the journal.")],
+    approved_by: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Who agreed, where the house asks for two people."),
+    ] = None,
     item: Annotated[int, typer.Option(min=0, help="Which of the round's items, from 0.")] = 0,
     choose: Annotated[str | None, typer.Option(metavar="CARD", help="9C, AS, TD …")] = None,
     decision: Annotated[
@@ -52,12 +56,15 @@ def resolve_review(
     key: Annotated[
         Path | None, typer.Option(help="The private key that signs the journal.")
     ] = None,
+    house: HouseFile = None,
     as_json: Json = False,
 ) -> None:
     """Decide an item; the round settles anew, at the table at work or in the closed journal."""
     from server.commands import review as review_command
+    from server.house.house_file import house_for
     from server.house.rulebooks import rules_for
 
-    said = review_command.Said(by, number, item, decision, choose, place, reason)
+    said = review_command.Said(by, approved_by, number, item, decision, choose, place, reason)
     rules = None if rulebook is None else rules_for(rulebook, knobs or ())
-    review_command.resolve(journal, said, rules, key, as_json=as_json)
+    described = house_for(house, journal.parent)
+    review_command.resolve(journal, said, described, rules, key, as_json=as_json)

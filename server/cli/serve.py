@@ -36,14 +36,6 @@ def serve(
             "--second-factor", metavar="ROLE", help="Such accounts must have one; repeatable."
         ),
     ] = None,
-    two_people: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--two-people",
-            metavar="DECISION",
-            help="void, override: such decisions hold once a second person agreed; repeatable.",
-        ),
-    ] = None,
     password_history: Annotated[
         int,
         typer.Option(min=0, max=24, help="So many former passwords may not come back."),
@@ -87,7 +79,7 @@ def serve(
         folder,
         state,
         address,
-        people=People(guarded or (), two_people or (), password_history, password_days),
+        people=People(guarded or (), password_history, password_days),
         integration=integration,
         recordings=recordings,
         house=house,

@@ -13,6 +13,7 @@ from rich.text import Text
 from models.cards import Card
 from models.errors import OperatorError
 from models.events import CardPlace, Decision, ReviewResolved
+from models.house import House
 from models.judgements import AnyEvent, ReviewRaised
 from models.rulebook import Rulebook
 from server.process.terminal import print_json, screen
@@ -27,6 +28,7 @@ class Said:
     """What a person decides of an item."""
 
     by: str
+    approved_by: str | None
     round: int
     item: int
     decision: str
@@ -51,15 +53,22 @@ def list_reviews(journal: Path, *, as_json: bool) -> int:
 
 
 def resolve(
-    journal: Path, said: Said, rules: Rulebook | None, key: Path | None, *, as_json: bool
+    journal: Path,
+    said: Said,
+    house: House,
+    rules: Rulebook | None,
+    key: Path | None,
+    *,
+    as_json: bool,
 ) -> None:
     """Decide an item; a table at work writes it, else the journal is opened and sealed again.
 
     Raises:
-        OperatorError: it cannot be decided so.
+        OperatorError: it cannot be decided so, or the house asks for a second person.
         InstallerError: the key is none.
         TechnicianError: the journal cannot be read or written.
     """
+    _check_people(journal, said, house)
     clock = HostClock()
     decision = ReviewResolved(
         source=f"console:{said.by}",
@@ -70,6 +79,7 @@ def resolve(
         choice=None if said.choice is None else _card(said.choice),
         card=None if said.place is None else _place(said.place),
         reason=said.reason,
+        approved_by=said.approved_by or "",
     )
     due = None if key is None else Checkpoints(Signer.read(key), clock)
     handed = asyncio.run(decide(journal, decision, rules, due))
@@ -78,6 +88,37 @@ def resolve(
     else:
         line = Text("decided", style="bold green")
         screen().print(line.append(f"  entry {handed.seq}, written by the {handed.by}"))
+
+
+def _check_people(journal: Path, said: Said, house: House) -> None:
+    """Ask for the second person that the house asks for; both names are taken at their word."""
+    if said.approved_by is not None and said.approved_by.strip() in ("", said.by.strip()):
+        raise OperatorError(
+            "the second person is the one who decides, or nobody",
+            where="--approved-by",
+            way_out="Name somebody else who agrees",
+        )
+    asked = set(house.two_people)
+    if said.approved_by is not None or not asked:
+        return
+    needed = asked & {"void"} if said.decision == "void" else set()
+    if "override" in asked and _is_decided(journal, said):
+        needed |= {"override"}
+    if needed:
+        raise OperatorError(
+            f"the house asks for two people for this: {', '.join(sorted(needed))}",
+            where="--approved-by",
+            way_out="Name who agrees with --approved-by, or decide it at the console, "
+            "where another approves it",
+        )
+
+
+def _is_decided(journal: Path, said: Said) -> bool:
+    place = said.round, said.item
+    return any(
+        (row["round"], row["item"]) == place and row["decided"] is not None
+        for row in _rows(read_journal(journal))
+    )
 
 
 def _rows(events: Iterable[AnyEvent | UnknownEvent]) -> list[dict[str, object]]:

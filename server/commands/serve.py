@@ -18,7 +18,7 @@ from server.house.house_file import house_for
 from server.integration.check import checked_integration
 from server.report.certificate import Identity, read_identity
 from server.service.access.passwords import PasswordRules
-from server.service.access.people import Role, TwoPeople
+from server.service.access.people import Role
 from server.service.access.records import FIRST_ACCOUNT, PASSWORD_FILE
 from server.service.app import Setup, make_app
 from server.service.http.listening import Server, bound_to, bounds_here, configured
@@ -50,8 +50,6 @@ class People:
 
     guarded_roles: Sequence[str] = ()
     """Roles that must have a second factor."""
-    two_people: Sequence[str] = ()
-    """Decisions that two people must agree on."""
     password_history: int = PasswordRules().remembered
     password_days: int | None = None
 
@@ -80,7 +78,7 @@ def run_serve(
         InputRefused: a configuration is not what it must be.
         InstallerError: a destination cannot be built as it is configured, or the certificate of
             reports is not one.
-        OperatorError: there is no such folder, role or decision, or a certificate without its key.
+        OperatorError: there is no such folder or role, or a certificate without its key.
         TechnicianError: the journal of what people did is damaged.
     """
     if not folder.is_dir():
@@ -97,9 +95,6 @@ def run_serve(
         is_secure=address.certificate is not None or address.proxy is not None,
         guarded_roles=frozenset(
             _named(Role, name, "role", "--second-factor") for name in asked.guarded_roles
-        ),
-        two_people=frozenset(
-            _named(TwoPeople, name, "such decision", "--two-people") for name in asked.two_people
         ),
         passwords=_password_rules(asked),
         integration=None if integration is None else checked_integration(integration),

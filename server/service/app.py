@@ -114,8 +114,6 @@ class Setup:
     limits: Limits = field(default_factory=Limits)
     guarded_roles: frozenset[Role] = frozenset()
     """Roles that must have a second factor."""
-    two_people: frozenset[TwoPeople] = frozenset()
-    """Decisions that hold only once a second person agreed."""
     passwords: PasswordRules = field(default_factory=PasswordRules)
     identity: Identity | None = None
     """Who signs PDF reports; where it is not given, a certificate that the state folder keeps."""
@@ -186,7 +184,7 @@ def _services(setup: Setup, clock: Clock) -> Services:
         patience=setup.patience,
         house=setup.house,
         is_secure=setup.is_secure,
-        two_people=setup.two_people,
+        two_people=frozenset(map(TwoPeople, setup.house.two_people)),
         limiters={
             "account": Limiter(limits.account, limits.kept),
             "sign_in": Limiter(limits.sign_in, limits.kept),

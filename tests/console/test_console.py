@@ -261,6 +261,15 @@ def test_an_administrator_keeps_the_accounts(
             assert made.status_code == 201
         keeper.go("own")
         keeper.go("people")
+        tables = keeper.page.get_by_label("Tables of mary")
+        expect(tables).to_have_value("")
+        tables.fill("BJ-07, BJ-08")
+        tables.press("Enter")
+        expect(keeper.page.get_by_text("mary sees BJ-07, BJ-08 now.")).to_be_visible()
+        with own.admin() as admin:
+            (mary_now,) = [one for one in own.get(admin, "/api/accounts") if one["name"] == "mary"]
+        assert mary_now["tables"] == ["BJ-07", "BJ-08"]
+        expect(tables).to_have_value("BJ-07, BJ-08")
         keeper.page.get_by_role("button", name="Tokens of mary").click()
         keeper.shot("people")
         keeper.page.get_by_role("button", name="Revoke board").click()

@@ -46,6 +46,8 @@ def test_the_first_folder_that_has_one_is_taken(tmp_path: Path) -> None:
         ('shifts = ["4:00"]', "shifts", "times of the day such as 04:00", "['4:00']"),
         ('shifts = ["12:00", "04:00"]', "shifts", "in their order", "['12:00', '04:00']"),
         ("shifts = []", "shifts", "times of the day", "[]"),
+        ('two_people = ["voids"]', "two_people", "decisions of void, override", "['voids']"),
+        ('two_people = "void"', "two_people", "each once", "'void'"),
         ("ended_after_hours = 0", "ended_after_hours", "a number above 0", "0"),
         ('ended_after_hours = "1"', "ended_after_hours", "a number above 0", "'1'"),
     ],

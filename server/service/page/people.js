@@ -42,7 +42,7 @@ export async function showPeople({ main, me, say }, signal) {
     labelled("First password", h("input", { id: "new-password", name: "password", type: "password", minlength: 12, required: true, autocomplete: "new-password" }), "12 characters or more; they change it at the first sign-in."),
     labelled("Tables", h("input", { id: "new-tables", name: "tables", autocomplete: "off" }), "Those they see, by comma; empty for all."),
   ], "Add", async (sent, drawn) => {
-    await post("/api/accounts", { ...sent, tables: sent.tables.split(",").map((one) => one.trim()).filter(Boolean) });
+    await post("/api/accounts", { ...sent, tables: parted(sent.tables) });
     say(`${sent.name} may sign in now.`, "good");
     drawn.reset();
     await draw();
@@ -57,11 +57,13 @@ export async function showPeople({ main, me, say }, signal) {
 
 const labelled = (label, input, hint) => h("div", { class: "field" }, h("label", { for: input.id }, label), input, hint && h("small", {}, hint));
 
+const parted = (tables) => tables.split(",").map((one) => one.trim()).filter(Boolean);
+
 const tokensOf = (name) => `/api/accounts/${encodeURIComponent(name)}/tokens`;
 
 const row = (one, me, change, showTokens) =>
   h("tr", { class: one.active ? "" : "closed" },
-    h("th", { scope: "row" }, one.name, one.active ? null : h("span", { class: "quiet" }, " closed"), one.tables.length > 0 && h("span", { class: "quiet" }, ` ${one.tables.join(", ")} only`)),
+    h("th", { scope: "row" }, one.name, one.active ? null : h("span", { class: "quiet" }, " closed"), " ", one.role !== "admin" && h("input", { "aria-label": `Tables of ${one.name}`, value: one.tables.join(", "), placeholder: "all tables", size: 12, autocomplete: "off", onchange: (event) => change(one.name, { tables: parted(event.target.value) }, `${one.name} sees ${event.target.value.trim() || "all tables"} now.`) })),
     h("td", {}, h("select", { "aria-label": `Role of ${one.name}`, disabled: one.name === me.name, onchange: (event) => change(one.name, { role: event.target.value }, `${one.name} is ${event.target.value} now.`) },
       ROLES.map((role) => h("option", { selected: role === one.role }, role)))),
     h("td", { class: "num start" }, moment(one.made_ns)),

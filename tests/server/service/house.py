@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import httpx
 from argon2 import PasswordHasher
+from msgspec.structs import replace
 
 from models.decode import from_toml
 from models.events import Event
@@ -174,8 +175,7 @@ def house(
         patience=patience or Patience(),
         limits=limits,
         guarded_roles=guarded_roles,
-        two_people=two_people,
-        house=of or Described(),
+        house=replace(of or Described(), two_people=tuple(sorted(two_people))),
         recordings=recordings,
         identity=identity,
         checkpoints=checkpoints,

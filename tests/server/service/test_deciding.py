@@ -208,6 +208,31 @@ def test_the_command_lists_and_resolves(tmp_path: Path, capsys: pytest.CaptureFi
         assert not any(isinstance(event, UnknownEvent) for event in journal.read())
 
 
+def test_the_command_asks_for_the_second_person_that_the_house_asks_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "t.journal"
+    with Journal.create(path) as journal:
+        play_blinded(journal)
+    (tmp_path / "house.toml").write_text('two_people = ["void", "override"]\n')
+    wanted = ["review", "resolve", str(path), "-n", "1", "--by", "ann"]
+    void = [*wanted, "--as", "void", "--reason", "misdeal"]
+    before = verify_journal(path).entries
+    assert run(void) == Exit.REFUSED
+    said = capsys.readouterr().err
+    assert "the house asks for two people for this: void" in said
+    assert "--approved-by" in said
+    assert run([*void, "--approved-by", "ann"]) == Exit.REFUSED
+    assert verify_journal(path).entries == before
+    assert run([*wanted, "--choose", "6h"]) == Exit.CLEAN, "no override: nothing was decided"
+    assert run([*wanted, "--choose", "8h"]) == Exit.REFUSED
+    assert "two people for this: override" in capsys.readouterr().err
+    assert run([*void, "--approved-by", "bea"]) == Exit.CLEAN
+    with Journal.open(path) as journal:
+        last = [event for event in journal.read() if isinstance(event, ReviewResolved)][-1]
+    assert (last.decision, last.source, last.approved_by) == ("void", "console:ann", "bea")
+
+
 def test_an_item_about_a_card_not_shown_is_decided_without_naming_it(tmp_path: Path) -> None:
     doubt = Review("the shoe said KS, the camera reads QS", ("KS", "QS"), (2,))
     write(

@@ -8,8 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from models.errors import OperatorError
-from server.commands.serve import Address, People, is_plain_beyond_loopback, run_serve
+from server.commands.serve import Address, is_plain_beyond_loopback
 from server.service.access.records import PASSWORD_FILE
 from tests.server.service.house import until
 
@@ -81,8 +80,3 @@ def test_a_service_in_the_clear_says_so_when_it_starts(tmp_path: Path) -> None:
     service.terminate()
     service.communicate(timeout=30)
     assert "WARNING: plain HTTP on 0.0.0.0" in "".join(said)
-
-
-def test_a_decision_that_does_not_exist_is_named(tmp_path: Path) -> None:
-    with pytest.raises(OperatorError, match="no such decision 'voids'"):
-        run_serve(tmp_path, None, Address("127.0.0.1", 1), people=People(two_people=["voids"]))
