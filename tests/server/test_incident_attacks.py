@@ -178,6 +178,25 @@ def test_what_is_proven_is_said_and_by_whose_key(
     assert run([*verify, "--exporter", recorded.fingerprint]) == Exit.REFUSED
 
 
+def test_a_restart_within_the_span_is_not_proven_and_named(
+    recorded: Recorded, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal, events = tmp_path / "within.journal", happened(2)
+    with Journal.create(journal) as writing:  # killed in the round, before it signed
+        writing.append_all(events[:2])
+    with Journal.open(
+        journal, Checkpoints(recorded.signer, SimulatedClock(START_NS + 7 * S))
+    ) as writing:
+        writing.append_all(events[2:])
+    file = tmp_path / "i.zip"
+    file.write_bytes(packed(recorded.folder, journal, round_asked(journal, 2, 0), 1))
+    verify = ["incident", "verify", str(file), "--key", recorded.fingerprint, "--allow-unsigned"]
+    assert run([*verify, "--json"]) == Exit.UNPROVEN
+    told = msgspec.json.decode(capsys.readouterr().out)
+    assert any("entries 1 to 2" in one for one in told["not_proven"])
+    assert run([*verify[:-1], "--json"]) == Exit.UNPROVEN
+
+
 def test_entries_that_a_restart_found_unsigned_are_named(
     recorded: Recorded, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
