@@ -19,6 +19,7 @@ PARTS = (
     "Reconciling and settling",
     "Devices and the live table",
     "Service, console and reports",
+    "The code",
 )
 NORMAL_95 = 1.959964  # standard normal quantile that leaves 2.5% on either side
 
