@@ -94,7 +94,9 @@ def claims(folder: Path) -> tuple[Claim, ...]:
         Claim("body of a function, median", shares[4], "lines"),
         Claim("body of a function, 90th percentile", shares[8], "lines"),
         Claim("body of a function, longest", lengths[-1], "lines"),
-        Claim(f"files of more than {LONG_LINES} lines", sum(n > LONG_LINES for n in lines.values())),
+        Claim(
+            f"files of more than {LONG_LINES} lines", sum(n > LONG_LINES for n in lines.values())
+        ),
     )
 
 
