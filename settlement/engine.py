@@ -7,6 +7,7 @@ from models.events import AnyFact, WagerPlaced
 from models.judgements import AnyEvent, RoundResult
 from models.rulebook import Rulebook
 from settlement.closing import Closed, amend, close
+from settlement.engine_state import EngineState, engine_state_of, start_from
 from settlement.facts import (
     CARD_DEALT,
     CARD_EXPOSED,
@@ -21,7 +22,6 @@ from settlement.facts import (
 )
 from settlement.houserules import HouseRules
 from settlement.judge import judge
-from settlement.outset import Outset, outset_of, start_from
 from settlement.reading import take
 from settlement.state import Round, State
 
@@ -36,15 +36,15 @@ class Engine:
 
     Args:
         rules: the rulebook in force.
-        outset: what :meth:`outset` returned as a round was opened: the engine goes on from
-            there, with that opening as its next fact. Every fact then needs its ``seq``.
+        engine_state: what :meth:`engine_state` returned as a round was opened: the engine goes on
+            from there, with that opening as its next fact. Every fact then needs its ``seq``.
         patient: whether a round is returned once, when no payment can be added to it any more.
             Otherwise it is returned as soon as it closes, and again, with all that was judged,
             with each payment that comes late: the last result of a round counts.
     """
 
     def __init__(
-        self, rules: Rulebook, outset: Outset | None = None, *, patient: bool = False
+        self, rules: Rulebook, engine_state: EngineState | None = None, *, patient: bool = False
     ) -> None:
         self.rules = rules
         self._patient = patient
@@ -55,8 +55,8 @@ class Engine:
         """The round closed last, as long as a payment may still belong to it."""
         self._course = _Course(self._state.round.dealer_dealt)
         self._seen = 0
-        if outset is not None:
-            start_from(self._state, outset)
+        if engine_state is not None:
+            start_from(self._state, engine_state)
 
     def feed(self, fact: AnyFact, line: int | None = None) -> tuple[RoundResult, ...]:
         """Take the next fact and return the rounds that it closes.
@@ -93,7 +93,7 @@ class Engine:
             return held
         return (*held, *self._close(), *self.release())
 
-    def outset(self) -> Outset | None:
+    def engine_state(self) -> EngineState | None:
         """Return what the round in play started from.
 
         ``None`` unless its ``round_opened`` was the last fact fed, and the first of it.
@@ -101,7 +101,7 @@ class Engine:
         record = self._state.round.record
         if len(record) != 1 or record[0].kind != ROUND_OPENED:
             return None
-        return outset_of(self._state)
+        return engine_state_of(self._state)
 
     def _add(self, fact: AnyFact, kind: int, seq: int) -> tuple[RoundResult, ...]:
         round_ = self._state.round

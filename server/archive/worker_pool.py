@@ -22,7 +22,7 @@ from models.errors import InputRefused, OperatorError, PitwatchError, Technician
 from server.archive.archives import Feed, Source, feeds
 from server.house.wording import counted
 from server.process.progress import Progress
-from server.table.gc_pauses import collected_seldom
+from server.table.gc_pauses import rare_collections
 
 if TYPE_CHECKING:
     from server.archive.parquet import Rows, Write
@@ -143,7 +143,7 @@ def _files(
         for feed in feeds(source, progress.at_byte, lambda *member: passed_over.append(member)):
             report = FileReport(feed.name, work.totals())
             try:
-                with collected_seldom():
+                with rare_collections():
                     work.settle(feed, report.totals, text, rows, progress.count)
             except PitwatchError as refusal:
                 report.refusal = _told(refusal, work.rounds(report.totals), "round")

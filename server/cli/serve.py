@@ -126,7 +126,7 @@ def export(
     force: Force = False,
     house: HouseFile = None,
 ) -> None:
-    """Write a list out of journals as a table, the newest first. Nothing in it is veiled."""
+    """Write a list out of journals as a table, the newest first. Nothing in it is redacted."""
     from server.commands.export import run_export
     from server.house.house_file import folders_of, house_for
 

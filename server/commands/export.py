@@ -25,7 +25,7 @@ _AT_ONCE: Final = 5000
 def run_export(
     journals: Sequence[Path], kind: str, out: Path, house: House, *, force: bool
 ) -> None:
-    """Write what ``kind`` says of every journal, the newest first; nothing of it is veiled.
+    """Write what ``kind`` says of every journal, the newest first; nothing of it is redacted.
 
     Raises:
         OperatorError: there is no such kind, ``out`` ends otherwise than ``.csv`` or

@@ -1,7 +1,7 @@
 """What is told to others, one message at a time, made of nothing but what everybody may see.
 
-Messages are built from an event's veiled form (``server/readmodel/redaction.py``) and from nothing
-else, so that no kind of receiver can be told a card that was not shown at the table.
+Messages are built from an event's redacted form (``server/readmodel/redaction.py``) and from
+nothing else, so that no kind of receiver can be told a card that was not shown at the table.
 """
 
 from collections import Counter
@@ -59,7 +59,7 @@ def messages_of(session: str, table: str, entry: Entry) -> Iterator[Message]:
 
     A mistake's ``at`` is its settlement's; :func:`placed` puts it where it happened.
     """
-    fields: dict[str, Any] = msgspec.json.decode(entry.veiled)
+    fields: dict[str, Any] = msgspec.json.decode(entry.redacted)
     round_no = _round(entry, fields)
     yield Message(
         id=f"{quote(session)}:{entry.seq}",

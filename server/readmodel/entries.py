@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, Final, TypeAlias
 
 from models.judgements import AnyEvent, ReviewRaised, RoundSettled
-from server.readmodel.redaction import Hidden, plain, veiled
+from server.readmodel.redaction import Hidden, plain, redacted
 from stream.journal import UnknownEvent
 
 KEPT: Final = 512
@@ -25,7 +25,7 @@ class Entry:
     at: int
     type: str
     plain: bytes
-    veiled: bytes
+    redacted: bytes
     round: int | None
     """Of a judgement, the round it is about."""
 
@@ -38,7 +38,7 @@ def entry_of(event: AnyEvent | UnknownEvent, hidden_at: HiddenAt) -> Entry:
     else:
         at, kind = event.at or 0, str(type(event).__struct_config__.tag)
     hidden = SHOWN_ALL if round_ is None else hidden_at(seq)
-    return Entry(seq, at, kind, plain(event), veiled(event, hidden), round_)
+    return Entry(seq, at, kind, plain(event), redacted(event, hidden), round_)
 
 
 def _judged(event: AnyEvent | UnknownEvent) -> int | None:

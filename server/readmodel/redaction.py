@@ -62,7 +62,7 @@ def plain(event: AnyEvent | UnknownEvent) -> bytes:
     return event.body if isinstance(event, UnknownEvent) else msgspec.json.encode(event)
 
 
-def veiled(event: AnyEvent | UnknownEvent, hidden: Hidden) -> bytes:
+def redacted(event: AnyEvent | UnknownEvent, hidden: Hidden) -> bytes:
     """Return an event's JSON as everybody may see it.
 
     Args:
@@ -74,7 +74,7 @@ def veiled(event: AnyEvent | UnknownEvent, hidden: Hidden) -> bytes:
     return msgspec.json.encode(_shown(event, hidden))
 
 
-def veiled_row(row: Row, hidden: Hidden) -> Row:
+def redacted_row(row: Row, hidden: Hidden) -> Row:
     """Return a row as everybody may see it; ``hidden`` is its round's."""
     mask = _ROWS.get(type(row))
     return row if mask is None or not hidden else mask(row, hidden)

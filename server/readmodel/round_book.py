@@ -382,7 +382,7 @@ class RoundBook:
         self._put(own, replace(own.row, reviews=left, decided=done))
 
     def _mark(self, event: RoundSettled | ReviewRaised, own: _Round) -> None:
-        """Keep what was hidden when a judgement was given, to veil it again when it is reread."""
+        """Keep what was hidden when a judgement was given, to redact it again when it is reread."""
         if places := _places(own):
             body = msgspec.json.encode(sorted(places, key=str))
             self._index.note(self._id, "hidden", event.seq or 0, body)

@@ -1,4 +1,4 @@
-"""Verdicts with what they rest on, as they are answered."""
+"""SettlementBook with what they rest on, as they are answered."""
 
 import msgspec
 

@@ -60,7 +60,7 @@ from server.service.routes import (
     video_evidence,
 )
 from server.service.routes.reports import report_identity, report_signer
-from server.service.throttle import Gate
+from server.service.throttle import Throttle
 from server.table.sending import Target
 from stream.clock import Clock
 
@@ -155,7 +155,7 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
         app.include_router(routes.router)
     pages.install(app)
     limiter = Limiter(setup.limits.address, setup.limits.kept)
-    app.add_middleware(Gate, limiter=limiter, meters=services.meters)
+    app.add_middleware(Throttle, limiter=limiter, meters=services.meters)
     app.add_middleware(
         Shell,
         meters=services.meters,

@@ -16,7 +16,7 @@ LONGEST_BODY: Final = 65_536
 _ALWAYS_ANSWERED: Final = frozenset({"/health", "/ready"})
 
 
-class Gate:
+class Throttle:
     """ASGI middleware: so many requests an address, each with a body of so many bytes."""
 
     def __init__(self, app: ASGIApp, limiter: Limiter, meters: Meters) -> None:

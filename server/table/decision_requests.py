@@ -79,13 +79,13 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     """Why the table stopped before it could acknowledge the line."""
 
 
-def desk_of(journal: Path) -> Path:
+def socket_of(journal: Path) -> Path:
     """Return where the desk of a journal's table stands while that table runs."""
     return journal.with_name(journal.name + SUFFIX)
 
 
 @asynccontextmanager
-async def open_desk(journal: Path, take: Take) -> AsyncIterator[None]:
+async def open_for_requests(journal: Path, take: Take) -> AsyncIterator[None]:
     """Take in what people say, until the block ends.
 
     The journal is this process's alone, so a socket left there is one that a killed run left.
@@ -93,7 +93,7 @@ async def open_desk(journal: Path, take: Take) -> AsyncIterator[None]:
     Raises:
         TechnicianError: no socket can be made there.
     """
-    place, visits = desk_of(journal), _Visits(take)
+    place, visits = socket_of(journal), _Visits(take)
     with _short(place) as address:
         try:
             place.unlink(missing_ok=True)
@@ -174,7 +174,7 @@ async def hand_in(journal: Path, word: Word) -> int | None:
         OperatorError: the table refuses it.
         TechnicianError: the table did not answer; it may have been journalled all the same.
     """
-    place = desk_of(journal)
+    place = socket_of(journal)
     try:
         with _short(place) as address:
             reader, writer = await asyncio.open_unix_connection(address, limit=_LONGEST)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def collected_seldom() -> Iterator[None]:
+def rare_collections() -> Iterator[None]:
     """Have the collector look for cycles seldom: events and rounds make none.
 
     To look after every few hundred events took a third of the time that settling a file takes.

@@ -30,10 +30,10 @@ from models.rulebook import Rulebook
 from server.house.rulebooks import at_table, cited, stated
 from server.process.stopwatch import Stopwatch
 from server.table.config import Camera, Placed, Port, layout_of
-from server.table.decision_requests import Word, Words, open_desk
+from server.table.decision_requests import Word, Words, open_for_requests
 from server.table.entries import Entries
 from server.table.eye import Eye
-from server.table.gc_pauses import collected_seldom
+from server.table.gc_pauses import rare_collections
 from server.table.host_clock import check_not_before, stepped_back
 from server.table.order import Order
 from server.table.pipeline import Pipeline
@@ -103,7 +103,7 @@ class LiveTable:
         self._sources = tuple(f"camera:{camera.name}" for camera in config.cameras)
         self._order = Order(self._sources, config.hold_ms * _MS)
         self._rules = rules_of(placed)
-        with collected_seldom():
+        with rare_collections():
             self._past = past_of(journal)
             check_not_before(placed, clock.now_ns(), self._past.end_ns)
             self._words = Words(self._past.observations)
@@ -145,7 +145,9 @@ class LiveTable:
             )
         ]
         try:
-            async with open_desk(self._placed.beside(self._placed.config.journal), self._hear):
+            async with open_for_requests(
+                self._placed.beside(self._placed.config.journal), self._hear
+            ):
                 await self._until(stop, tasks)
         finally:
             if entries is not None:

@@ -23,7 +23,7 @@ from models.events import (
 )
 from models.judgements import AnyEvent, ReviewRaised, RoundResult
 from server.process.stopwatch import Stopwatch
-from server.table.settlement_book import Verdicts
+from server.table.settlement_book import SettlementBook
 from settlement.engine import Engine
 from settlement.reconcile import Reconciler
 from stream.journal import UnknownEvent
@@ -60,7 +60,7 @@ class Pipeline:
         self._table, self._journal = table, journal
         self._reconciler, self._engine, self._stopwatch = reconciler, engine, stopwatch
         self._facts: list[AnyFact] = []
-        self._verdicts = Verdicts(self._append, journal.read, kept)
+        self._book = SettlementBook(self._append, journal.read, kept)
 
     def observe(
         self, observations: Sequence[AnyObservation], now_ns: int
@@ -92,7 +92,7 @@ class Pipeline:
             OperatorError: under the rules in force the facts do not settle as they did.
         """
         known = tuple(before)
-        self._engine = self._verdicts.recall(known, self._engine.rules)
+        self._engine = self._book.recall(known, self._engine.rules)
         self._reconciler.recall(known)
         for one in owed:
             self._act_on(self._reconciler.feed(one, one.at or 0))
@@ -108,7 +108,7 @@ class Pipeline:
 
     def rounds(self) -> tuple[RoundResult, ...]:
         """Return every round settled so far, each with its open items."""
-        return self._verdicts.rounds()
+        return self._book.rounds()
 
     def check(self, decision: ReviewResolved) -> None:
         """Refuse a decision that cannot be so.
@@ -116,24 +116,24 @@ class Pipeline:
         Raises:
             OperatorError: saying why, and what can.
         """
-        self._verdicts.check(decision, self._engine)
+        self._book.check(decision, self._engine)
 
     def _resolve(self, decision: ReviewResolved) -> None:
         with self._stopwatch.stage("settling"):
-            self._engine = self._verdicts.resolve(decision, self._engine)
+            self._engine = self._book.resolve(decision, self._engine)
 
     def _act_on(self, found: Sequence[AnyFact | ReviewRaised]) -> None:
         recorded = self._append(found)
         for event in recorded:
             if isinstance(event, ReviewRaised):
-                self._verdicts.raised(event)
+                self._book.raised(event)
             else:
                 self._settle(event)
 
     def _settle(self, fact: AnyFact) -> None:
         with self._stopwatch.stage("settling"):
             results = self._engine.feed(fact)
-            self._verdicts.heard(fact, self._engine)
+            self._book.heard(fact, self._engine)
         if isinstance(fact, RoundClosed | TrayCounted | PaymentMade):
             self._facts.append(fact)
             self._judge(results, fact.at, paid_late=isinstance(fact, PaymentMade))
@@ -147,7 +147,7 @@ class Pipeline:
         for result in results:
             because = tuple(fact.seq for fact in self._facts if fact.seq is not None)
             self._facts.clear()
-            self._engine = self._verdicts.settled(
+            self._engine = self._book.settled(
                 result, at, because, self._engine, paid_late=paid_late
             )
 

@@ -14,7 +14,7 @@ from models.judgements import AnyEvent, RoundSettled
 from models.rulebook import Rulebook
 from server.house.rulebooks import as_stated, cited
 from server.table.decision_requests import hand_in
-from server.table.settlement_book import Verdicts
+from server.table.settlement_book import SettlementBook
 from stream.journal import Checkpoints, Journal, UnknownEvent
 
 By: TypeAlias = Literal["table", "journal"]
@@ -69,7 +69,7 @@ def decide_closed(
         events = [event for event in journal.read() if not isinstance(event, UnknownEvent)]
         table = next((event.table for event in events if event.table is not None), None)
         added = _Added(journal.last_seq, table)
-        verdicts = Verdicts(added.append, journal.read)
+        verdicts = SettlementBook(added.append, journal.read)
         engine = verdicts.recall(events, rules or rules_of(events, str(path)))
         verdicts.check(decision, engine)
         seq = journal.last_seq + 1

@@ -17,10 +17,10 @@ from models.judgements import (
     RoundSettled,
 )
 from models.rulebook import Rulebook
-from server.table.openings import Opening, Openings
+from server.table.round_starts import RoundStart, RoundStarts
 from settlement.engine import Engine
+from settlement.engine_state import EngineState
 from settlement.ledger import post
-from settlement.outset import Outset
 from settlement.reconcile import (
     NOTHING_DECIDED,
     Decided,
@@ -40,7 +40,7 @@ HELD: Final = "held for review: "
 ANEW: Final = "settled anew: "
 
 
-class Verdicts:
+class SettlementBook:
     """A session's rounds as they stand.
 
     A decision is followed from the opening of its round to the first round that starts from
@@ -55,7 +55,7 @@ class Verdicts:
 
     def __init__(self, append: Append, read: Read, kept: int | None = None) -> None:
         self._append, self._read, self._kept = append, read, kept
-        self._openings = Openings()
+        self._starts = RoundStarts()
         self._settled: dict[int, RoundResult] = {}
         self._posted: dict[int, list[LedgerPosted]] = {}
         self._raised: list[ReviewRaised] = []
@@ -77,7 +77,7 @@ class Verdicts:
     def heard(self, fact: AnyFact, engine: Engine) -> None:
         """Note a fact that the engine has just heard."""
         self._heard_seq = fact.seq or self._heard_seq
-        self._openings.note(fact, engine)
+        self._starts.note(fact, engine)
 
     def settled(
         self,
@@ -109,7 +109,7 @@ class Verdicts:
             engine = again.engine
             result = again.results.get(result.round, result)
             self._settled[result.round] = result
-            self._openings.put_right(again.openings)
+            self._starts.put_right(again.starts)
         whole = self._whole(result)
         (self._last,) = self._append([RoundSettled(at=at, because=because, result=whole)])
         if before is None:
@@ -150,7 +150,7 @@ class Verdicts:
             was = self._settled.get(result.round)
             if was is not None and (self._differ(result, was) or result.round == decision.round):
                 self._settle_anew(result, again.facts.get(result.round, ()), decision)
-        self._openings.put_right(again.openings)
+        self._starts.put_right(again.starts)
         self._forget()
         return again.engine
 
@@ -183,14 +183,14 @@ class Verdicts:
 
     def _played_again(self, number: int, engine: Engine) -> "_Again":
         """Hear the facts again from a round that is decided, until what follows is as it was."""
-        opening = self._openings.before(number)
-        again = _Again(Engine(engine.rules, None if opening is None else opening.outset))
-        after_seq = 0 if opening is None else opening.seq - 1
+        start = self._starts.before(number)
+        again = _Again(Engine(engine.rules, None if start is None else start.engine_state))
+        after_seq = 0 if start is None else start.seq - 1
         for other, own in _by_round(self._read(after_seq), self._heard_seq):
-            was = self._openings.of(other) if other > number else None
+            was = self._starts.of(other) if other > number else None
             first, *rest = again.facts[other] = self._decide(other, own)
-            outset = again.opens(other, first)
-            if was is not None and outset == was.outset:
+            engine_state = again.opens(other, first)
+            if was is not None and engine_state == was.engine_state:
                 again.engine = engine
                 return again
             again.hear(rest)
@@ -199,14 +199,14 @@ class Verdicts:
         last = max(again.facts, default=0)
         if last in self._settled and last not in again.results:
             facts = [fact for own in again.facts.values() for fact in own]
-            again.take(self._ended(engine.rules, facts, opening))
+            again.take(self._ended(engine.rules, facts, start))
         return again
 
     def _ended(
-        self, rules: Rulebook, facts: Iterable[AnyFact], opening: Opening | None = None
+        self, rules: Rulebook, facts: Iterable[AnyFact], start: RoundStart | None = None
     ) -> tuple[RoundResult, ...]:
         """Settle the last round of a session that has ended, whatever it lacks."""
-        engine = Engine(rules, None if opening is None else opening.outset, patient=True)
+        engine = Engine(rules, None if start is None else start.engine_state, patient=True)
         for fact in facts:
             engine.feed(fact)
         return engine.finish()
@@ -216,10 +216,10 @@ class Verdicts:
 
         Beside them the rounds of which they are all the facts.
         """
-        number, opening = decision.round, self._openings.before(decision.round)
-        after = 0 if opening is None else opening.seq - 1
+        number, start = decision.round, self._starts.before(decision.round)
+        after = 0 if start is None else start.seq - 1
         if decision.choice is not None:
-            after = min(after, max(0, self._openings.shoe_of(number) - 1))
+            after = min(after, max(0, self._starts.shoe_of(number) - 1))
         found: list[AnyFact] = []
         numbers = {number}
         for other, own in _by_round(self._read(after)):
@@ -259,8 +259,8 @@ class Verdicts:
         """Remember a round again that was let go of: its settlement, and what it posted."""
         if number in self._settled or number > self._forgotten:
             return
-        opening = self._openings.before(number)
-        for event in self._read(0 if opening is None else opening.seq):
+        start = self._starts.before(number)
+        for event in self._read(0 if start is None else start.seq):
             if isinstance(event, RoundSettled) and event.result.round == number:
                 self._remember(event)
             elif number in self._settled:
@@ -353,15 +353,15 @@ class _Again:
     """What it heard, by round."""
     results: dict[int, RoundResult] = field(default_factory=dict)
     """By round, each as it settled last."""
-    openings: list[Opening] = field(default_factory=list)
+    starts: list[RoundStart] = field(default_factory=list)
 
-    def opens(self, number: int, fact: AnyFact) -> Outset | None:
+    def opens(self, number: int, fact: AnyFact) -> EngineState | None:
         """Hear the first fact of a round; return what the round starts from."""
         self.hear((fact,))
-        outset = self.engine.outset()
-        if outset is not None:
-            self.openings.append(Opening(number, fact.seq or 0, outset))
-        return outset
+        engine_state = self.engine.engine_state()
+        if engine_state is not None:
+            self.starts.append(RoundStart(number, fact.seq or 0, engine_state))
+        return engine_state
 
     def hear(self, facts: Iterable[AnyFact]) -> None:
         """Hear what comes next."""

@@ -18,7 +18,7 @@ from models.events import CardDealt, CardPlace, ReviewResolved
 from models.judgements import Review, ReviewRaised
 from server.house.rulebooks import rules_for
 from server.table.resolving import decide_closed
-from server.table.settlement_book import Verdicts
+from server.table.settlement_book import SettlementBook
 from settlement import COMPILED
 from settlement.engine import Engine
 from stream.journal import Journal, verify_journal
@@ -55,9 +55,9 @@ def measure(rounds: int, folder: Path) -> tuple[int, float, float, float]:
     return entries, live_ns / 1e6, closed_ns / 1e6, (time.process_time_ns() - begun_ns) / 1e6
 
 
-def _played(journal: Journal, rounds: int) -> tuple[Verdicts, Engine]:
+def _played(journal: Journal, rounds: int) -> tuple[SettlementBook, Engine]:
     engine = Engine(rules_for("kansas-shoe"))
-    verdicts = Verdicts(lambda events: list(journal.append_all(events)), journal.read)
+    verdicts = SettlementBook(lambda events: list(journal.append_all(events)), journal.read)
     facts = [replace(fact, table="T", evidence=()) for fact in evening(rounds)]
     first = next(at for at, fact in enumerate(facts) if isinstance(fact, CardDealt)) + 1
     for fact in journal.append_all(facts[:first]):

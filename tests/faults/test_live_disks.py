@@ -12,7 +12,7 @@ TABLE = """
     from pathlib import Path
     from models.errors import PitwatchError
     from models.events import ConsoleEntry, TrayCounted
-    from server.table.decision_requests import desk_of, hand_in
+    from server.table.decision_requests import socket_of, hand_in
 
     harm, folder = sys.argv[1], Path(sys.argv[2])
     journal = folder / "BJ-07.journal"
@@ -29,7 +29,7 @@ TABLE = """
         [sys.executable, "-m", "server", "run", str(config)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )
-    while not desk_of(journal).exists():
+    while not socket_of(journal).exists():
         assert running.poll() is None, running.communicate()
         time.sleep(0.05)
     time.sleep(1)

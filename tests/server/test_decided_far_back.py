@@ -13,8 +13,8 @@ from models.errors import OperatorError
 from models.events import AnyFact, CardDealt, CardPlace, Fact, ReviewResolved, RoundOpened
 from models.judgements import AnyEvent, Review, ReviewRaised, RoundResult
 from server.house.rulebooks import rules_for
-from server.table.openings import Openings
-from server.table.settlement_book import Verdicts
+from server.table.round_starts import RoundStarts
+from server.table.settlement_book import SettlementBook
 from settlement.engine import Engine
 from settlement.reconcile import check_decision, decided, voided, with_reviews
 from stream.journal import Journal, UnknownEvent
@@ -32,7 +32,7 @@ class Played:
     def __init__(self, kept: int | None) -> None:
         self.journal = Journal.in_memory()
         self.reads: list[int] = []
-        self.verdicts = Verdicts(self._append, self._read, kept)
+        self.verdicts = SettlementBook(self._append, self._read, kept)
         self.engine = Engine(RULES)
 
     def _append(self, events: Sequence[AnyEvent]) -> list[AnyEvent]:
@@ -158,7 +158,7 @@ def test_what_is_decided_of_the_last_round_reads_no_other() -> None:
 
 
 def test_memory_is_bounded_and_the_nearest_opening_is_known() -> None:
-    openings, engine = Openings(), Engine(RULES)
+    openings, engine = RoundStarts(), Engine(RULES)
     for number in range(1, 3001):
         fact = RoundOpened(seq=number, round=number)
         engine.feed(fact)
@@ -170,7 +170,7 @@ def test_memory_is_bounded_and_the_nearest_opening_is_known() -> None:
 
 
 def test_rounds_numbered_backwards_are_heard_from_the_beginning() -> None:
-    openings, engine = Openings(), Engine(RULES)
+    openings, engine = RoundStarts(), Engine(RULES)
     for seq, number in enumerate((1, 2, 2), start=1):
         fact = RoundOpened(seq=seq, round=number)
         engine.feed(fact)

@@ -35,7 +35,7 @@ from server.house.rulebooks import rules_for
 from server.table.pipeline import Pipeline
 from server.table.record import TableRecord
 from server.table.resume import past_of, recall
-from server.table.settlement_book import Verdicts
+from server.table.settlement_book import SettlementBook
 from settlement.ledger import post
 from settlement.reconcile import check_decision, decided
 from stream.journal import Journal
@@ -312,10 +312,10 @@ def test_a_closed_journal_says_by_itself_what_was_decided(journal: Journal) -> N
     pipeline = play_blinded(journal)
     decide(pipeline, decision(choice=TRUE))
     rules = rules_for("kansas-shoe")
-    recalled = Verdicts(list, journal.read)
+    recalled = SettlementBook(list, journal.read)
     recalled.recall(journal.read(), rules)
     assert recalled.rounds() == pipeline.rounds()
-    other = Verdicts(list, journal.read)
+    other = SettlementBook(list, journal.read)
     with pytest.raises(OperatorError, match="does not come to what was settled"):
         other.recall(journal.read(), rules_for("kansas-shoe", ["win_payout=2:1"]))
 
@@ -375,7 +375,7 @@ def test_whatever_is_decided_the_ledger_is_what_is_due_and_a_replay_says_the_sam
         for result in pipeline.rounds():
             due = post(result) if result.status == "final" else ()
             assert posted(journal, result.round) == totals(due)
-        recalled = Verdicts(list, journal.read)
+        recalled = SettlementBook(list, journal.read)
         recalled.recall(journal.read(), rules_for("kansas-shoe"))
         assert recalled.rounds() == pipeline.rounds()
 

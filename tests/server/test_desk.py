@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from models.errors import OperatorError, TechnicianError
 from models.events import ConsoleEntry, ReviewResolved, RoundClosed, TrayCounted
-from server.table.decision_requests import Word, Words, desk_of, hand_in, open_desk
+from server.table.decision_requests import Word, Words, hand_in, open_for_requests, socket_of
 from server.table.playing import played
 from simulation.session import simulate
 from stream.journal import Journal, UnknownEvent
@@ -32,12 +32,12 @@ def test_what_is_handed_in_is_answered_with_its_place_in_the_journal(journal: Pa
 
     async def asked() -> list[int | None]:
         tray = ConsoleEntry(source="console:bob", at=8, fact=TrayCounted(amount=5))
-        async with open_desk(journal, take):
+        async with open_for_requests(journal, take):
             return [await hand_in(journal, STANDS), await hand_in(journal, tray)]
 
     assert asyncio.run(asked()) == [41, 42]
     assert told[0] == STANDS
-    assert not desk_of(journal).exists()
+    assert not socket_of(journal).exists()
 
 
 def test_a_refusal_says_why_and_an_unknown_word_is_none(journal: Path) -> None:
@@ -45,10 +45,10 @@ def test_a_refusal_says_why_and_an_unknown_word_is_none(journal: Path) -> None:
         raise OperatorError("round 1 has no item 0", where="review", way_out="Name another")
 
     async def asked() -> bytes:
-        async with open_desk(journal, take):
+        async with open_for_requests(journal, take):
             with pytest.raises(OperatorError, match=r"no item 0\. Name another"):
                 await hand_in(journal, STANDS)
-            reader, writer = await asyncio.open_unix_connection(str(desk_of(journal)))
+            reader, writer = await asyncio.open_unix_connection(str(socket_of(journal)))
             writer.write(b'{"type":"round_closed"}\nno json\n')
             answers = await reader.readline() + await reader.readline()
             writer.close()
@@ -62,7 +62,7 @@ def test_a_refusal_says_why_and_an_unknown_word_is_none(journal: Path) -> None:
 def test_where_no_table_is_at_work_nothing_is_handed_in(journal: Path) -> None:
     assert asyncio.run(hand_in(journal, STANDS)) is None
     with socket.socket(socket.AF_UNIX) as left_by_a_killed_run:
-        left_by_a_killed_run.bind(str(desk_of(journal)))
+        left_by_a_killed_run.bind(str(socket_of(journal)))
     assert asyncio.run(hand_in(journal, STANDS)) is None
 
 
@@ -71,7 +71,7 @@ def test_a_table_that_goes_without_an_answer_is_said_to_have_given_none(journal:
         async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             writer.close()
 
-        server = await asyncio.start_unix_server(hang_up, str(desk_of(journal)))
+        server = await asyncio.start_unix_server(hang_up, str(socket_of(journal)))
         async with server:
             with pytest.raises(TechnicianError, match="did not acknowledge"):
                 await hand_in(journal, STANDS)
@@ -87,7 +87,7 @@ def test_a_journal_in_a_deep_folder_has_a_desk_too(tmp_path: Path) -> None:
         return 3
 
     async def asked() -> int | None:
-        async with open_desk(deep / "t.journal", take):
+        async with open_for_requests(deep / "t.journal", take):
             return await hand_in(deep / "t.journal", STANDS)
 
     assert asyncio.run(asked()) == 3

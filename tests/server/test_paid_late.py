@@ -10,7 +10,7 @@ from models.events import AnyFact, AnyObservation, CardDealt, ConsoleEntry, Paym
 from models.judgements import AnyEvent, LedgerPosted, RoundSettled
 from models.rulebook import Rulebook
 from server.table.resume import past_of, recall
-from server.table.settlement_book import Verdicts
+from server.table.settlement_book import SettlementBook
 from settlement.engine import Engine
 from stream.journal import Journal
 from tests.server.test_going_on import AFTER_NS, Watched, known
@@ -110,8 +110,8 @@ def test_a_table_cut_off_anywhere_goes_on_as_if_left_alone() -> None:
     assert rested
 
 
-def _recalled(known_: tuple[AnyEvent, ...], rules: Rulebook) -> Verdicts:
-    verdicts = Verdicts(list, lambda _: iter(known_))
+def _recalled(known_: tuple[AnyEvent, ...], rules: Rulebook) -> SettlementBook:
+    verdicts = SettlementBook(list, lambda _: iter(known_))
     verdicts.recall(known_, rules)
     return verdicts
 

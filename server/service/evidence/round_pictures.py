@@ -102,7 +102,7 @@ def _circles(recording: Found, chips: Sequence[ChipsMoment]) -> tuple[ChipsShown
 async def _facts(floor: Floor, session: Session, row: RoundRow, who: Person) -> tuple[AnyFact, ...]:
     whole = who.may(Right.SEE_UNDEALT) and session.is_round_past(row.round)
     entries = await _entries(floor, session, row.seq, row.last_seq, _FACTS)
-    return tuple(_FACT.decode(one.plain if whole else one.veiled) for one in entries)
+    return tuple(_FACT.decode(one.plain if whole else one.redacted) for one in entries)
 
 
 async def _observed(floor: Floor, session: Session, first: int, last: int) -> list[Observed]:

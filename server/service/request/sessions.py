@@ -7,7 +7,7 @@ from starlette.requests import HTTPConnection
 
 from server.readmodel.entries import Entry
 from server.readmodel.floor import Floor
-from server.readmodel.redaction import veiled_row
+from server.readmodel.redaction import redacted_row
 from server.readmodel.session import Session
 from server.readmodel.views import Row
 from server.service.access.people import Person, Right
@@ -32,7 +32,7 @@ def shown(session: Session, row: R, who: Person) -> Any:
     number: int = getattr(row, "round", 0)
     if who.may(Right.SEE_UNDEALT) and session.is_round_past(number):
         return row
-    return veiled_row(row, session.rounds.hidden(number))
+    return redacted_row(row, session.rounds.hidden(number))
 
 
 def session_of(request: HTTPConnection, name: str) -> Session:
@@ -48,4 +48,4 @@ def text_of(session: Session, entry: Entry, who: Person) -> bytes | None:
     if entry.type in MONEY and not who.may(Right.SEE_MONEY):
         return None
     whole = who.may(Right.SEE_UNDEALT) and session.is_past(entry)
-    return entry.plain if whole else entry.veiled
+    return entry.plain if whole else entry.redacted

@@ -14,7 +14,7 @@ from server.integration.message import Message, messages_of
 from server.readmodel.floor import Floor
 from tests.server.integration.relays import SERVICE
 from tests.server.service.house import write
-from tests.server.service.test_veil import shoe
+from tests.server.service.test_redaction import shoe
 
 RULES: Final = jsonschema_rs.validator_for(
     {

@@ -18,7 +18,7 @@ from server.cli.app import run
 from server.house.rulebooks import rules_for
 from server.process.exit_status import Exit
 from server.readmodel.redaction import WITHHELD
-from server.table.decision_requests import Word, desk_of, open_desk
+from server.table.decision_requests import Word, open_for_requests, socket_of
 from server.table.resolving import decide_closed
 from stream.clock import HostClock
 from stream.journal import Checkpoints, Journal, UnknownEvent, verify_journal
@@ -156,14 +156,14 @@ def at_work(path: Path) -> Iterator[Path]:
                 (written,) = pipeline.observe((word,), word.at or 0)
                 return written.seq or 0
 
-            async with open_desk(path, take):
+            async with open_for_requests(path, take):
                 await stop.wait()
 
     thread = threading.Thread(target=loop.run_until_complete, args=(run(),))
     thread.start()
-    until(lambda: desk_of(path).exists())
+    until(lambda: socket_of(path).exists())
     try:
-        yield desk_of(path)
+        yield socket_of(path)
     finally:
         loop.call_soon_threadsafe(stop.set)
         thread.join()

@@ -12,7 +12,7 @@ from models.house import House as Described
 from server.readmodel.ending import RESTART_NS
 from stream.journal import Journal
 from tests.server.service.house import House, Standing, house, until, write
-from tests.server.service.test_veil import BURNED, HOLE, shoe
+from tests.server.service.test_redaction import BURNED, HOLE, shoe
 
 HOUR_NS = 3600 * 1_000_000_000
 LAST_FACT_NS = 1_008
@@ -32,13 +32,13 @@ def looking(folder: Path, clock: Standing, of: Described | None = None) -> Itera
 
 def burned(found: House, who: str = "surveillance") -> list[str | None]:
     with found.signed_in(who) as client:
-        events = found.get(client, "/api/sessions/veil/events", limit=500)["events"]
+        events = found.get(client, "/api/sessions/redacted/events", limit=500)["events"]
     return [one["card"] for one in events if one["type"] == "card_burned"]
 
 
 def dealers_cards(found: House) -> list[str | None]:
     with found.signed_in("surveillance") as client:
-        cards: list[str | None] = found.get(client, "/api/sessions/veil/rounds/1")["result"][
+        cards: list[str | None] = found.get(client, "/api/sessions/redacted/rounds/1")["result"][
             "dealer"
         ]["cards"]
         return cards
@@ -46,7 +46,7 @@ def dealers_cards(found: House) -> list[str | None]:
 
 @pytest.fixture
 def sealed(tmp_path: Path) -> Path:
-    write(tmp_path / "veil.journal", *shoe(1_000, 1))
+    write(tmp_path / "redacted.journal", *shoe(1_000, 1))
     return tmp_path
 
 
@@ -69,7 +69,7 @@ def test_a_journal_that_is_gone_on_with_is_veiled_again(sealed: Path) -> None:
     clock = Standing(LAST_FACT_NS + RESTART_NS)
     with looking(sealed, clock) as found:
         assert burned(found) == SHOWN
-        with Journal.open(sealed / "veil.journal") as journal:
+        with Journal.open(sealed / "redacted.journal") as journal:
             journal.append(RoundOpened(round=2, at=clock.at_ns, table="BJ-03"))
             assert burned(found) == WITHHELD
 
@@ -79,7 +79,7 @@ def test_a_decision_on_a_closed_journal_does_not_veil_it_again(tmp_path: Path) -
     decided = ReviewResolved(
         source="console:ann", at=now_ns, table="BJ-03", round=1, item=0, decision="stands"
     )
-    write(tmp_path / "veil.journal", *shoe(1_000, 1), decided)
+    write(tmp_path / "redacted.journal", *shoe(1_000, 1), decided)
     with looking(tmp_path, Standing(now_ns)) as found:
         assert burned(found) == SHOWN
 
@@ -88,7 +88,7 @@ def test_a_round_that_lies_on_the_felt_when_its_table_stops_keeps_the_shoe_veile
     tmp_path: Path,
 ) -> None:
     broken_off = RoundOpened(round=2, at=1_020, table="BJ-03")
-    write(tmp_path / "veil.journal", *shoe(1_000, 1), broken_off)
+    write(tmp_path / "redacted.journal", *shoe(1_000, 1), broken_off)
     with looking(tmp_path, Standing(1_020 + 20 * HOUR_NS)) as found:
         assert burned(found) == WITHHELD
 
@@ -99,7 +99,7 @@ def test_a_session_that_stands_still_for_as_long_as_the_house_says_has_ended(
     of = Described(ended_after_hours=2)
     clock = Standing(LAST_FACT_NS + 2 * HOUR_NS - 1)
     with (
-        Journal.create(tmp_path / "veil.journal") as journal,
+        Journal.create(tmp_path / "redacted.journal") as journal,
         looking(tmp_path, clock, of) as found,
     ):
         journal.append_all([replace(one, seq=None) for one in shoe(1_000, 1)])

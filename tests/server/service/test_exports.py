@@ -1,4 +1,4 @@
-"""An export holds what the list holds: every row once, veiled the same, in CSV and in Parquet."""
+"""An export holds what the list holds: every row once, redacted the same, in CSV and in Parquet."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""What the streams' documents say is what is sent: real messages, veiled and not."""
+"""What the streams' documents say is what is sent: real messages, redacted and not."""
 
 import json
 from collections.abc import Iterator
@@ -12,8 +12,8 @@ import pytest
 from models.events import RoundOpened
 from stream.journal import Journal
 from tests.server.service.house import House, house, until
+from tests.server.service.test_redaction import shoe
 from tests.server.service.test_stream import viewer
-from tests.server.service.test_veil import shoe
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 

@@ -10,27 +10,27 @@ from typing import Final
 
 from models.events import AnyFact, RoundOpened, ShoeStarted
 from settlement.engine import Engine
-from settlement.outset import Outset
+from settlement.engine_state import EngineState
 
 _MOST: Final = 512
-"""Openings kept in memory: of the last rounds all, of those before them one in so many."""
+"""Starts kept in memory: of the last rounds all, of those before them one in so many."""
 _LAST: Final = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
-    """A round's opening fact, and what the engine stood at when it heard it."""
+class RoundStart:
+    """The fact that opens a round, and the engine's state before it."""
 
     number: int
     seq: int
-    outset: Outset
+    engine_state: EngineState
 
 
 @dataclass(slots=True)
-class Openings:
+class RoundStarts:
     """Knows where to begin hearing facts again. Its memory is bounded."""
 
-    _known: list[Opening] = field(default_factory=list)
+    _known: list[RoundStart] = field(default_factory=list)
     """By number, and so by ``seq``."""
     _shoes: list[tuple[int, int]] = field(default_factory=list)
     """Of each ``shoe_started``: its ``seq``, and the round before it."""
@@ -47,24 +47,24 @@ class Openings:
         elif isinstance(fact, RoundOpened):
             self._in_order = self._in_order and fact.round > self._number
             self._number = fact.round
-            outset = engine.outset()
-            if outset is not None:
-                self._known.append(Opening(fact.round, fact.seq or 0, outset))
+            engine_state = engine.engine_state()
+            if engine_state is not None:
+                self._known.append(RoundStart(fact.round, fact.seq or 0, engine_state))
                 self._thin()
 
-    def before(self, number: int) -> Opening | None:
-        """Return the last opening known of a round up to ``number``; ``None`` for none."""
+    def before(self, number: int) -> RoundStart | None:
+        """Return the last start known of a round up to ``number``; ``None`` for none."""
         at = bisect_right(self._known, number, key=_number) if self._in_order else 0
         return self._known[at - 1] if at else None
 
-    def of(self, number: int) -> Opening | None:
-        """Return the opening of a round, where it is known."""
-        opening = self.before(number)
-        return opening if opening is not None and opening.number == number else None
+    def of(self, number: int) -> RoundStart | None:
+        """Return the start of a round, where it is known."""
+        start = self.before(number)
+        return start if start is not None and start.number == number else None
 
-    def put_right(self, openings: Iterable[Opening]) -> None:
+    def put_right(self, starts: Iterable[RoundStart]) -> None:
         """Have rounds start from what they start from now; of others nothing changes."""
-        anew = {opening.number: opening for opening in openings}
+        anew = {start.number: start for start in starts}
         self._known = [anew.get(was.number, was) for was in self._known]
 
     def shoe_of(self, number: int) -> int:
@@ -81,5 +81,5 @@ class Openings:
             self._known = older + self._known[-_LAST:]
 
 
-def _number(opening: Opening) -> int:
-    return opening.number
+def _number(start: RoundStart) -> int:
+    return start.number

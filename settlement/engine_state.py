@@ -24,7 +24,7 @@ class ShoeThen:
 
 
 @dataclass(frozen=True, slots=True)
-class Outset:
+class EngineState:
     """A table as a round found it. Of equal ones the same follows, whatever was before them."""
 
     number: int
@@ -42,10 +42,10 @@ class Outset:
     tray_sure: bool
 
 
-def outset_of(state: State) -> Outset:
+def engine_state_of(state: State) -> EngineState:
     """Return what the round in play started from; none of its facts may have been judged yet."""
     table = state.table
-    return Outset(
+    return EngineState(
         number=state.round.number,
         found=tuple(state.found),
         shoe=_shoe_then(table.shoe),
@@ -60,22 +60,22 @@ def outset_of(state: State) -> Outset:
     )
 
 
-def start_from(state: State, outset: Outset) -> None:
+def start_from(state: State, engine_state: EngineState) -> None:
     """Have a fresh table stand as a round found it, with no fact of that round."""
-    state.round.begin(outset.number)
-    state.found.extend(outset.found)
+    state.round.begin(engine_state.number)
+    state.found.extend(engine_state.found)
     table = state.table
-    table.shoe = _shoe(outset.shoe)
-    table.seats.update(outset.seats)
-    table.entered.update(outset.entered)
-    table.newcomers.update(outset.newcomers)
-    table.dealt, table.cut_now = outset.dealt, outset.cut_now
-    _lay_tray(table, outset)
+    table.shoe = _shoe(engine_state.shoe)
+    table.seats.update(engine_state.seats)
+    table.entered.update(engine_state.entered)
+    table.newcomers.update(engine_state.newcomers)
+    table.dealt, table.cut_now = engine_state.dealt, engine_state.cut_now
+    _lay_tray(table, engine_state)
 
 
-def _lay_tray(table: Table, outset: Outset) -> None:
-    table.tray, table.tray_change = outset.tray, outset.tray_change
-    table.tray_sure = outset.tray_sure
+def _lay_tray(table: Table, engine_state: EngineState) -> None:
+    table.tray, table.tray_change = engine_state.tray, engine_state.tray_change
+    table.tray_sure = engine_state.tray_sure
 
 
 def _shoe_then(shoe: Shoe) -> ShoeThen:

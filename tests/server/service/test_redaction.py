@@ -31,7 +31,7 @@ from models.judgements import (
     RoundSettled,
     Violation,
 )
-from server.readmodel.redaction import veiled
+from server.readmodel.redaction import redacted
 from stream.journal import Journal
 from tests.server.service.house import House, Standing, house, until
 
@@ -78,13 +78,13 @@ def everything(found: House, client: httpx.Client) -> str:
     texts = [
         client.get(path, params={"limit": 500}).text
         for path in (
-            "/api/sessions/veil/events",
+            "/api/sessions/redacted/events",
             "/api/rounds",
             "/api/hands",
             "/api/violations",
             "/api/reviews",
             "/api/payments",
-            "/api/sessions/veil/rounds/1",
+            "/api/sessions/redacted/rounds/1",
             "/api/tables/BJ-03/rounds/at/9000000",
             "/api/tables",
         )
@@ -97,7 +97,7 @@ def dealing(folder: Path, *events: Event) -> Iterator[House]:
     """A service over a table that is being written, a moment after these events."""
     clock = Standing(3_000)
     with (
-        Journal.create(folder / "veil.journal") as journal,
+        Journal.create(folder / "redacted.journal") as journal,
         house(folder, folder / "state", clock=clock, wait=False) as found,
     ):
         journal.append_all(events)
@@ -144,7 +144,7 @@ def test_surveillance_sees_the_shoe_that_has_ended_and_not_the_one_in_use(
     two_shoes: House,
 ) -> None:
     with two_shoes.signed_in("surveillance") as client:
-        events = two_shoes.get(client, "/api/sessions/veil/events", limit=500)["events"]
+        events = two_shoes.get(client, "/api/sessions/redacted/events", limit=500)["events"]
         rows = two_shoes.get(client, "/api/rounds")["items"]
     burned = [event["card"] for event in events if event["type"] == "card_burned"]
     assert burned == [BURNED, None]
@@ -160,7 +160,7 @@ def test_a_hole_card_is_told_once_it_is_turned_up(tmp_path: Path) -> None:
         found.signed_in("pit") as pit,
     ):
         (row,) = found.get(pit, "/api/rounds")["items"]
-        told = found.get(pit, "/api/sessions/veil/events", limit=500)["events"]
+        told = found.get(pit, "/api/sessions/redacted/events", limit=500)["events"]
     assert row["result"]["dealer"]["cards"] == ["TS", HOLE]
     assert [e["card"] for e in told if e["type"] == "card_dealt"] == ["TS", None]
     assert [e["card"] for e in told if e["type"] == "card_exposed"] == [HOLE]
@@ -174,7 +174,7 @@ def test_of_a_new_kind_of_observation_nothing_is_told() -> None:
         schema = msgspec.json.schema(kind)["$defs"][kind.__name__]["properties"]
         fields: dict[str, Any] = {name: _some(schema[name]) for name in schema}
         event = msgspec.convert(fields | {"type": kind.__struct_config__.tag}, kind)
-        told = msgspec.json.decode(veiled(event, frozenset()))
+        told = msgspec.json.decode(redacted(event, frozenset()))
         assert not {"card", "candidates", "raw", "draw", "crop", "missing_from"} & set(told)
         assert said & set(told)
 

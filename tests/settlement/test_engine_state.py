@@ -22,7 +22,7 @@ from models.events import (
 from models.judgements import RoundResult
 from server.house.rulebooks import rules_for
 from settlement.engine import Engine
-from settlement.outset import Outset
+from settlement.engine_state import EngineState
 from tests.server.evenings import evening
 
 KNOBS = ("mid_shoe_entry=false",)
@@ -53,30 +53,30 @@ def results(engine: Engine, facts: Sequence[AnyFact]) -> list[RoundResult]:
     return [*(result for fact in facts for result in engine.feed(fact)), *engine.finish()]
 
 
-def outsets(facts: Sequence[AnyFact]) -> list[tuple[int, Outset]]:
+def engine_states(facts: Sequence[AnyFact]) -> list[tuple[int, EngineState]]:
     """What each round started from, beside where it opens."""
     engine, found = Engine(RULES), []
     for at, fact in enumerate(facts):
         engine.feed(fact)
-        outset = engine.outset()
-        if outset is not None:
-            found.append((at, outset))
+        engine_state = engine.engine_state()
+        if engine_state is not None:
+            found.append((at, engine_state))
     return found
 
 
-def goes_on_alike(facts: Sequence[AnyFact], at: int, outset: Outset) -> None:
+def goes_on_alike(facts: Sequence[AnyFact], at: int, engine_state: EngineState) -> None:
     whole = results(Engine(RULES), facts)
-    rest = results(Engine(RULES, outset), facts[at:])
+    rest = results(Engine(RULES, engine_state), facts[at:])
     assert rest == whole[len(whole) - len(rest) :]
     assert len(rest) >= sum(isinstance(fact, RoundOpened) for fact in facts[at:])
 
 
 def test_it_goes_on_from_every_round_of_an_evening() -> None:
     facts = numbered(evening(40, seed=3, knobs=KNOBS, mistakes=MISTAKES))
-    found = outsets(facts)
+    found = engine_states(facts)
     assert len(found) == sum(isinstance(fact, RoundOpened) for fact in facts)
-    for at, outset in found:
-        goes_on_alike(facts, at, outset)
+    for at, engine_state in found:
+        goes_on_alike(facts, at, engine_state)
 
 
 @settings(max_examples=25, deadline=None)
@@ -88,23 +88,23 @@ def test_it_goes_on_from_any_round_whatever_happened_between_rounds(
     for at, fact in more:
         facts.insert(min(at, len(facts)), fact)
     facts = numbered(facts)
-    goes_on_alike(facts, *data.draw(st.sampled_from(outsets(facts))))
+    goes_on_alike(facts, *data.draw(st.sampled_from(engine_states(facts))))
 
 
 def test_what_follows_tells_apart_tables_that_are_not_alike() -> None:
-    """The tray counted otherwise, a card more out of the shoe: the outset is another."""
+    """The tray counted otherwise, a card more out of the shoe: the engine_state is another."""
     facts = numbered(evening(3, seed=5))
-    opening = outsets(facts)[-1][0]
-    was = dict(outsets(facts))[opening]
+    opening = engine_states(facts)[-1][0]
+    was = dict(engine_states(facts))[opening]
     for fact in (TrayCounted(amount=1), CardBurned(card=Card("KS")), CardBoxed(card=None)):
         changed = numbered([*facts[: opening - 1], fact, *facts[opening:]])
-        assert dict(outsets(changed))[opening] != was
+        assert dict(engine_states(changed))[opening] != was
 
 
-def test_only_the_opening_of_a_round_is_an_outset() -> None:
+def test_the_engine_gives_its_state_at_the_opening_of_a_round_alone() -> None:
     engine = Engine(RULES)
-    assert engine.outset() is None
+    assert engine.engine_state() is None
     engine.feed(WagerPlaced(seq=1, spot=2, kind="main", amount=1000))
-    assert engine.outset() is None
+    assert engine.engine_state() is None
     engine.feed(RoundOpened(seq=2, round=7))
-    assert engine.outset() is None
+    assert engine.engine_state() is None

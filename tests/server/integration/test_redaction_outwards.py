@@ -12,7 +12,7 @@ from tests.server.integration.relays import configured, hook, metric, relaying
 from tests.server.integration.test_brokers import destination, subscribed
 from tests.server.integration.test_video_management import genetec, vms
 from tests.server.service.house import until, write
-from tests.server.service.test_veil import BURNED, HOLE, NEXT, shoe
+from tests.server.service.test_redaction import BURNED, HOLE, NEXT, shoe
 
 SECRETS = (HOLE, BURNED, NEXT, '"draw"', '"raw"', "missing_from", "number 9", "Draw", "MissingFrom")
 
@@ -34,7 +34,7 @@ def destinations(folder: Path, receiver: Receiver) -> dict[str, Any]:
 @pytest.mark.parametrize("shoes", [1, 2])
 def test_over_http(tmp_path: Path, kind: str, shoes: int) -> None:
     played = [event for n in range(shoes) for event in shoe(1_000 * n + 1, n + 1)]
-    write(tmp_path / "veil.journal", *played)
+    write(tmp_path / "redacted.journal", *played)
     with receiving() as receiver:
         to = everything(destinations(tmp_path, receiver)[kind])
         with relaying(tmp_path, tmp_path, configured(tmp_path, to)) as meters:
@@ -46,7 +46,7 @@ def test_over_http(tmp_path: Path, kind: str, shoes: int) -> None:
 
 
 def test_over_mqtt(tmp_path: Path) -> None:
-    write(tmp_path / "veil.journal", *shoe(1_000, 1))
+    write(tmp_path / "redacted.journal", *shoe(1_000, 1))
     with broker(tmp_path) as found, subscribed(found) as heard:
         to = configured(tmp_path, everything(destination(found)))
         with relaying(tmp_path, tmp_path, to):
