@@ -140,8 +140,7 @@ def listen(app: FastAPI, address: Address) -> None:
         PitwatchError: the service cannot start.
     """
     try:
-        with _stopped_once():
-            _listen(app, address)
+        _listen(app, address)
     except SystemExit:
         refused = services_in(app).refused
         if refused is None:
@@ -150,9 +149,13 @@ def listen(app: FastAPI, address: Address) -> None:
 
 
 @contextmanager
-def _stopped_once() -> Iterator[None]:
-    """Let the signal that stops the server do nothing more: uvicorn raises it again at its end."""
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in _STOPPING}
+def _stopped_by_signals(server: Server) -> Iterator[None]:
+    """Stop the server in order by a signal, also one that comes while it starts.
+
+    uvicorn listens to signals once it has started, and raises them again at its end; both come
+    here.
+    """
+    before = {number: signal.signal(number, server.handle_exit) for number in _STOPPING}
     try:
         yield
     finally:
@@ -171,7 +174,8 @@ def _listen(app: FastAPI, address: Address) -> None:
     )
     bounds = bounds_here(is_behind_proxy=address.proxy is not None)
     server = Server(config, bounds, services_in(app).meters)
-    server.run(list(bound_to(address.host, address.port)))
+    with _stopped_by_signals(server):
+        server.run(list(bound_to(address.host, address.port)))
     if not server.started:
         sys.exit(STARTUP_FAILURE)
 

@@ -135,7 +135,7 @@ def test_every_command_is_driven() -> None:
 
 def test_every_command_says_how_it_is_used(shell: Shell) -> None:
     code = "import sys, pitwatch, json; pitwatch.leave_out_working_directory();"
-    code += "from pitwatch.server.cli import run;"
+    code += "from pitwatch.server.cli.app import run;"
     code += "print(json.dumps([run([*words.split(), '--help']) for words in sys.argv[1:]]))"
     shell.run("pitwatch --help", Exit.CLEAN)
     words = " ".join(f"'{name}'" for name in every_command())

@@ -386,4 +386,4 @@ def test_a_round_that_a_journal_leaves_to_a_person_is_not_settled_as_certain(
     assert run(["settle", str(file), *RULES]) == Exit.FINDINGS
     printed = " ".join(capsys.readouterr().out.split())
     assert "went wrong 0 violations 2 suspected violations in rounds under review" in printed
-    assert "? 2H may be misread" in printed
+    assert "? 2♥ may be misread" in printed
