@@ -116,7 +116,7 @@ class Gallery:
     def _shot(self, at: Desk, name: str) -> None:
         if not self._is_asked(name):
             return
-        for waiting in ("Reading…", "Loading the video…"):
+        for waiting in ("Reading…", "Loading the video…", "Loading the pictures…"):
             at.page.get_by_text(waiting).wait_for(state="detached")
         for image in at.page.locator("main img").all():
             with suppress(PlaywrightError):

@@ -208,6 +208,8 @@ def card_pictures(found: Found, camera: str, sightings: Iterable[Sighting]) -> M
 def whole_cards(found: Found, camera: str, sightings: Iterable[Sighting]) -> Mapping[int, bytes]:
     """Return each card whole, marked, with its surroundings, as JPEG by the sighting's ``seq``.
 
+    It is shown free of the hand where it ever is: whoever decides what a card is must see it.
+
     Raises:
         InstallerError: the camera's description fixes no felt.
     """
@@ -220,7 +222,7 @@ def whole_cards(found: Found, camera: str, sightings: Iterable[Sighting]) -> Map
         corners = [(float(x), float(y)) for x, y in felt.outline_px(mark_mm(one))]
         return in_surroundings(image, corners, WHOLE_WIDTH_PX)
 
-    return _pieces(found, camera, sightings, whole)
+    return _pieces(found, camera, sightings, whole, free=True)
 
 
 def mark_mm(one: Sighting) -> NDArray[np.float64]:
@@ -241,14 +243,14 @@ def _record(found: Found, camera: str) -> CameraRecord | None:
 
 
 def _pieces(
-    found: Found, camera: str, sightings: Iterable[Sighting], cut: Cut
+    found: Found, camera: str, sightings: Iterable[Sighting], cut: Cut, *, free: bool = False
 ) -> Mapping[int, bytes]:
     record = _record(found, camera)
     if record is None:
         return {}
     pieces: dict[int, bytes] = {}
     for look in _looks(found, record, sightings):
-        _keep_piece(look.free(), look.sighting, cut, pieces)
+        _keep_piece(look.free() if free else look.seen(), look.sighting, cut, pieces)
     return pieces
 
 
@@ -259,7 +261,7 @@ def card_seen_ns(found: Found, camera: str, sighting: CardSighted) -> int | None
     """
     record = _record(found, camera)
     looks = () if record is None else _looks(found, record, (sighting,))
-    frame = next((look.free() for look in looks), None)
+    frame = next((look.seen() for look in looks), None)
     return None if frame is None else max(frame.at_ns, sighting.at or 0)
 
 
@@ -284,17 +286,27 @@ class _Look:
         one = self.sighting
         return isinstance(one, ForeignCardSighted) or (one.face == "up" and one.card is None)
 
+    def seen(self) -> Frame | None:
+        """Return the picture in which the camera saw it.
+
+        A doubtful sighting is shown as it was looked at, any other as :meth:`free`.
+        """
+        looked = self._looked()
+        is_as_it_was = self._is_doubtful and self.looked_ns > self.rested_ns
+        return looked[-1] if looked and is_as_it_was else self.free()
+
+    def _looked(self) -> list[Frame]:
+        return [frame for frame in self.pictures if frame.at_ns <= self.looked_ns]
+
     def free(self) -> Frame | None:
         """Return the picture that was looked at, or the next that shows the card free.
 
         Where a recording lacks pictures, their numbers do not tell the moment, and the hand that
-        laid the card may still lie over it. A doubtful sighting is shown as it was looked at.
+        laid the card may still lie over it.
         """
-        looked = [frame for frame in self.pictures if frame.at_ns <= self.looked_ns]
+        looked = self._looked()
         if not looked:
             return None
-        if self._is_doubtful and self.looked_ns > self.rested_ns:
-            return looked[-1]
         left, top, width, height = self.sighting.crop
         rect = (max(0, left), max(0, top), width + min(0, left), height + min(0, top))
         free = set(free_times(patches(self.pictures, rect)))

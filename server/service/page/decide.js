@@ -63,6 +63,7 @@ export function decider(review, me, done) {
   };
   put(confirm, "Choose first");
   const pictures = h("ul", { class: "looks" });
+  put(pictures, h("li", { class: "quiet" }, "Loading the pictures…"));
   showLooks(pictures, review);
   const drawn = h("section", { class: "panel decide", "aria-label": "To decide" },
     h("h2", {}, "To decide"), h("p", { class: "what" }, withPips(review.what)),
