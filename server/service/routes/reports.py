@@ -35,6 +35,7 @@ from server.service.evidence.reports import (
     session_report,
 )
 from server.service.evidence.round_pictures import round_pictures
+from server.service.evidence.video import Found
 from server.service.http.problems import Problem
 from server.service.request.answers import file_name
 from server.service.request.guard import Who, guarded
@@ -102,7 +103,9 @@ async def report_session(request: Request, who: Who, session: str, form: Form) -
                 floor_of(request), cases_of(request), Sought(RoundRow, session=found.name)
             )
         ],
-        currency=await _currency(request, found, found.view().started_at or 0),
+        currency=_currency(
+            request, await recording_of(request, found, found.view().started_at or 0)
+        ),
     )
     return await _answer(request, session_report(matter, made), form, made, session)
 
@@ -113,6 +116,7 @@ async def report_incident(request: Request, who: Who, incident: str, form: Form)
     _check_rights(who)
     session, row = the_round(request, incident)
     made = _made(request, who)
+    recording = await recording_of(request, session, row.at)
     matter = IncidentMatter(
         view=view_of(request, who, incident),
         session=session.view(),
@@ -124,10 +128,10 @@ async def report_incident(request: Request, who: Who, incident: str, form: Form)
             session,
             row,
             who,
-            recording=await recording_of(request, session, row.at),
+            recording=recording,
             gate=video_of(request).gate,
         ),
-        currency=await _currency(request, session, row.at),
+        currency=_currency(request, recording),
     )
     return await _answer(request, incident_report(matter, made), form, made, incident)
 
@@ -159,9 +163,8 @@ def _made(request: Request, who: Person) -> Made:
     return Made(who.name, services_of(request).clock.now_ns(), formats_of(request))
 
 
-async def _currency(request: Request, session: Session, at_ns: int) -> str:
+def _currency(request: Request, recording: Found | None) -> str:
     """Return the currency that a table deals in, which may not be the house's."""
-    recording = await recording_of(request, session, at_ns)
     return house_of(request).currency if recording is None else recording.description.currency
 
 
