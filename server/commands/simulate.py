@@ -5,11 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast, get_args
 
+import msgspec
 from rich.text import Text
 
 from devices.cameras.writer import Preset
 from models.errors import OperatorError
 from models.judgements import RoundSettled
+from models.session import Name
 from server.house.wording import counted
 from server.process.terminal import print_json, progress_bar, screen
 from simulation.session import Settings, simulate
@@ -102,6 +104,15 @@ def encoder_preset(name: str) -> Preset:
 def _check_choices(settings: Settings) -> None:
     _check("--deck", settings.look.deck, deck_ids())
     _check("--felt", settings.look.felt, FELTS)
+    try:
+        msgspec.convert(settings.table, Name)
+    except msgspec.ValidationError as fault:
+        raise OperatorError(
+            f"{settings.table!r} cannot be a table's id",
+            where="--table",
+            way_out="Use at most 64 of A to Z, a to z, 0 to 9, dot, dash and underscore; "
+            "begin with a letter or a digit",
+        ) from fault
 
 
 def _check(option: str, value: str, choices: Sequence[str]) -> None:

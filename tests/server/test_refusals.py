@@ -100,3 +100,14 @@ def test_nothing_was_applied_where_the_first_line_is_bad(
 ) -> None:
     assert settled_from_stdin(b'{"type":"nothing"}\n', monkeypatch) == Exit.REFUSED
     assert capsys.readouterr().err.rstrip().endswith("nothing was applied")
+
+
+@pytest.mark.parametrize("table", ["廿一點-3", "", "-1", "BJ 1", "B" * 65])
+def test_a_session_is_not_made_of_a_table_that_no_replay_would_take(
+    table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = tmp_path / "evening"
+    asked = ["simulate", str(session), "--rounds", "1", "--no-video", f"--table={table}"]
+    assert run(asked) == Exit.REFUSED
+    assert "cannot be a table's id. Use at most 64" in capsys.readouterr().err
+    assert not session.exists()
