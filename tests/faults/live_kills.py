@@ -59,7 +59,7 @@ from tests.faults.live_process import (
     shared_time,
     told_driver,
 )
-from tests.server.test_run import concluded
+from tests.server.table.test_run import concluded
 
 _AFTERWARDS_NS: Final = 20_000_000_000
 _PATIENCE_S: Final = 30.0

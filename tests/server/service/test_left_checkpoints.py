@@ -17,7 +17,7 @@ from stream.clock import SimulatedClock
 from stream.journal import Checkpoints, Journal, verify_journal
 from stream.signing import Signer
 from tests.server.service.house import FIRST_PASSWORD, PASSWORD, House, changed_password, house
-from tests.server.test_sending import until
+from tests.server.table.test_sending import until
 
 SIGNER = Signer(Ed25519PrivateKey.generate())
 

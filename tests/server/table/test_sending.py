@@ -20,7 +20,7 @@ from stream.checkpoints import Checkpoint, read_checkpoints
 from stream.clock import HostClock, SimulatedClock
 from stream.journal import Checkpoints, Journal
 from stream.signing import Signer
-from tests.server.test_run_config import EXAMPLE
+from tests.server.table.test_run_config import EXAMPLE
 
 SIGNER = Signer(Ed25519PrivateKey.generate())
 

@@ -13,8 +13,8 @@ from server.table.resume import past_of, recall
 from server.table.settlement_book import SettlementBook
 from settlement.engine import Engine
 from stream.journal import Journal
-from tests.server.test_going_on import AFTER_NS, Watched, known
-from tests.server.test_run import concluded
+from tests.server.table.test_going_on import AFTER_NS, Watched, known
+from tests.server.table.test_run import concluded
 from tests.settlement.felt_scene import START_NS
 from tests.settlement.sessions import Session, session
 

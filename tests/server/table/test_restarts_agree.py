@@ -19,7 +19,7 @@ from models.judgements import RoundResult
 from server.table.rest import Rest
 from server.table.resume import Past, past_of, recall
 from stream.journal import Journal
-from tests.server.test_going_on import AFTER_NS, Watched, known
+from tests.server.table.test_going_on import AFTER_NS, Watched, known
 from tests.settlement.noise import (
     camera_half_reads,
     line_noise,

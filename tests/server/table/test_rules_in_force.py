@@ -19,7 +19,7 @@ from server.table.live import rules_of
 from settlement.rulebooks import KNOBS, rules_hash, shown, value
 from stream.journal import read_journal
 from tests.server.evenings import as_file, as_journal, evening, judged
-from tests.server.test_run_config import example
+from tests.server.table.test_run_config import example
 
 SIX_TO_FIVE = "blackjack_payout=6:5"
 HASH = rules_hash(rules_for("kansas-shoe", [SIX_TO_FIVE]))

@@ -17,8 +17,8 @@ from stream.checkpoints import Checkpoint, read_checkpoints
 from stream.clock import HostClock, SimulatedClock
 from stream.journal import Checkpoints, Journal
 from stream.signing import Signer
-from tests.server.test_run_config import EXAMPLE
-from tests.server.test_sending import until
+from tests.server.table.test_run_config import EXAMPLE
+from tests.server.table.test_sending import until
 
 Capture = pytest.CaptureFixture[str]
 

@@ -11,7 +11,7 @@ from server.process.exit_status import Exit
 from server.table.check import config_faults
 from server.table.schema import table_schema
 
-EXAMPLE = Path(__file__).parents[2] / "server" / "examples" / "table.toml"
+EXAMPLE = Path(__file__).parents[3] / "server" / "examples" / "table.toml"
 
 
 def example(folder: Path, *changes: tuple[str, str]) -> Path:

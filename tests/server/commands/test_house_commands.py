@@ -10,7 +10,7 @@ from server.cli.app import run
 from server.house.house_file import VARIABLE
 from server.process.exit_status import Exit
 from simulation.session import Settings, simulate
-from tests.server.test_settle import BLACKJACK
+from tests.server.commands.test_settle import BLACKJACK
 
 RULES = ["--rulebook", "kansas-shoe"]
 

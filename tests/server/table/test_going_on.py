@@ -28,7 +28,7 @@ from server.table.resume import past_of, recall
 from settlement.engine import Engine
 from settlement.reconcile import Reconciler
 from stream.journal import Journal, UnknownEvent
-from tests.server.test_run import concluded
+from tests.server.table.test_run import concluded
 from tests.settlement.noise import everything_at_once, renumbered
 from tests.settlement.sessions import Session, session
 

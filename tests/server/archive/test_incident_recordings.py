@@ -21,9 +21,17 @@ from stream.journal import Checkpoints, Journal
 from stream.recorded import Hashing, RecordingHashed, whole
 from stream.recording import CaptureWriter, Chunk
 from stream.signing import Signer, fingerprint
+from tests.server.archive.test_incident import (
+    ROUND_S,
+    ROUNDS,
+    Recorded,
+    S,
+    files_of,
+    happened,
+    relisted,
+)
+from tests.server.archive.test_incident_attacks import flipped
 from tests.server.filmed import FPS, START_NS, at, described, session, shot
-from tests.server.test_incident import ROUND_S, ROUNDS, Recorded, S, files_of, happened, relisted
-from tests.server.test_incident_attacks import flipped
 
 VIDEO, CAPTURE, COPY = "recorded/overhead+0001.mp4", "recorded/shoe.cap", "serial/shoe.cap"
 PICTURES = 150

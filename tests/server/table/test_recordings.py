@@ -16,7 +16,7 @@ from server.table.status import Standing
 from stream.recording import read_capture, read_description, video_files
 from tests.devices.test_cameras import disk_with_room_for
 from tests.server.filmed import FPS, START_NS, number_in, shot
-from tests.server.test_run_config import EXAMPLE
+from tests.server.table.test_run_config import EXAMPLE
 
 S = 1_000_000_000
 HOUR_NS = 3600 * S

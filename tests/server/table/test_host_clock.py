@@ -13,7 +13,7 @@ from server.process.exit_status import Exit
 from server.table.config import Placed, read_config
 from server.table.host_clock import check_not_before, check_synchronised, stepped_back
 from server.table.status import Standing
-from tests.server.test_run_config import EXAMPLE, example
+from tests.server.table.test_run_config import EXAMPLE, example
 
 SECOND = 1_000_000_000
 END = 1_700_000_000 * SECOND

@@ -20,7 +20,7 @@ from simulation.session import Settings, prepare, simulate
 from stream.clock import ReplayClock
 from stream.journal import Journal
 from stream.recording import read_session
-from tests.server.test_replay import Told
+from tests.server.table.test_replay import Told
 from tests.vision.stage import layout
 from vision.felt import felt_of
 from vision.markers import pattern

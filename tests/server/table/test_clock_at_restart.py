@@ -15,7 +15,7 @@ from server.house.formatting import Formats
 from server.process.exit_status import Exit
 from server.table.status import Standing
 from stream.journal import UnknownEvent, read_journal, verify_journal
-from tests.server.test_run_config import example
+from tests.server.table.test_run_config import example
 
 SECOND = 1_000_000_000
 AHEAD_NS = 90 * SECOND

@@ -17,7 +17,7 @@ from settlement.hands import total
 from tests.server.evenings import as_file, as_journal, evening, judged
 
 STANDS = "dealer_soft17=stand"
-EXAMPLE = Path(__file__).parents[2] / "server" / "examples" / "facts.jsonl"
+EXAMPLE = Path(__file__).parents[3] / "server" / "examples" / "facts.jsonl"
 HOURS_26 = 390
 """Rounds of a table that deals one in four minutes for 26 hours."""
 

@@ -8,7 +8,7 @@ from server.cli.app import app
 from server.house.wording import events_text
 from server.process.exit_status import Exit
 
-DOCS = Path(__file__).parents[2] / "docs" / "commands.md"
+DOCS = Path(__file__).parents[3] / "docs" / "commands.md"
 EVERY = sorted({*map(int, Exit), 128 + signal.SIGINT})
 
 

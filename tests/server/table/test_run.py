@@ -51,7 +51,7 @@ from stream.journal import Journal, UnknownEvent, read_journal, verify_journal
 from stream.recorded import hashed_in
 from tests.devices.camera_servers import http_camera, jpeg_part, rtsp_camera, rtsp_lacks
 from tests.server.live_tables import SETTINGS, Run, Told
-from tests.server.test_recordings_hashed import is_of
+from tests.server.table.test_recordings_hashed import is_of
 
 
 def replay_of(recording: Path, playing: Playing) -> Replayed:

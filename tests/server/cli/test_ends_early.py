@@ -16,7 +16,7 @@ from tests.server.evenings import as_file, as_journal, evening, packed
 
 PITWATCH = (sys.executable, "-m", "server")
 RULES = ("-r", "kansas-shoe")
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from server.process.exit_status import Exit
 from tests.server.evenings import as_file, as_journal, evening, judged, lines, packed
 
 RULES = ("--rulebook", "kansas-shoe")
-EXAMPLE = Path(__file__).parents[2] / "server" / "examples" / "facts.jsonl"
+EXAMPLE = Path(__file__).parents[3] / "server" / "examples" / "facts.jsonl"
 
 
 def settled(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, list[Any]]:

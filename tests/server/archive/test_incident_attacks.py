@@ -18,8 +18,7 @@ from server.process.exit_status import Exit
 from stream.clock import SimulatedClock
 from stream.journal import Checkpoints, Journal
 from stream.signing import Signer, fingerprint
-from tests.server.filmed import START_NS
-from tests.server.test_incident import (
+from tests.server.archive.test_incident import (
     Recorded,
     S,
     files_of,
@@ -27,6 +26,7 @@ from tests.server.test_incident import (
     recorded,
     relisted,
 )
+from tests.server.filmed import START_NS
 
 __all__ = ["recorded"]
 VIDEO, CAPTURE = "clips/overhead.mp4", "serial/shoe.cap"
