@@ -31,8 +31,8 @@ from server.process.signals import Ended, as_process
 
 app = typer.Typer(
     name="pitwatch",
-    epilog="Exit status: 0 clean · 2 input refused · 3 something for a person to look at · "
-    "4 part of an archive passed over unread · 5 not proven · 129 SIGHUP · 130 Ctrl-C · "
+    epilog="Exit status: 0 clean · 2 input refused · 3 findings that a person must check · "
+    "4 part of an archive skipped · 5 not proven · 129 SIGHUP · 130 Ctrl-C · "
     "141 stdout closed by its reader · 143 SIGTERM.",
     no_args_is_help=True,
     rich_markup_mode="rich",

@@ -13,16 +13,18 @@ backups = typer.Typer(help="Copies of a site's journals and service files.")
 @backups.command("make", epilog="[dim]pitwatch backup make /var/lib/pitwatch /backups[/dim]")
 def make_backup(
     data: Annotated[Path, typer.Argument(help="The folder that has journals/ and service/.")],
-    folder: Annotated[Path, typer.Argument(metavar="BACKUPS", help="Where backups lie.")],
+    folder: Annotated[Path, typer.Argument(metavar="BACKUPS", help="The folder of backups.")],
     keep_days: Annotated[
         int,
-        typer.Option(min=1, envvar="PITWATCH_KEEP_DAYS", help="Older backups are removed."),
+        typer.Option(
+            min=1, envvar="PITWATCH_KEEP_DAYS", help="Remove backups that are older, in days."
+        ),
     ] = 35,
 ) -> None:
-    """Copy every journal and the service's files, also while they are written, and verify them.
+    """Copy every journal and the service's files, and verify the copies.
 
-    The backup appears under its name, the time in UTC, only when all of it is whole. Prints that
-    folder.
+    Tables and service may run meanwhile. The backup is a new folder, named after the time in UTC.
+    It appears only when it is complete. The command prints its path.
     """
     from server.commands import backup as backup_command
 
@@ -31,15 +33,13 @@ def make_backup(
 
 @backups.command("verify", epilog="[dim]pitwatch backup verify /var/backups/pitwatch[/dim]")
 def verify_backups(
-    place: Annotated[Path, typer.Argument(help="A backup, or the folder of several.")],
+    place: Annotated[Path, typer.Argument(help="A backup, or a folder of backups.")],
     *,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON on stdout and nothing else there.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")] = False,
 ) -> None:
-    """Verify backups where they lie: every file's checksum, every journal's chain.
+    """Verify backups: every file's checksum and every journal's hash chain.
 
-    One line names each backup that is damaged, and the file. Exit 2 where one is.
+    The command prints one line for each damaged backup, with the file. Exit 2 if any is damaged.
     """
     from server.commands import backup as backup_command
 
@@ -49,13 +49,13 @@ def verify_backups(
 @commands.command("restore", epilog="[dim]pitwatch restore /var/backups/pitwatch/NAME DATA[/dim]")
 def restore_site(
     backup: Annotated[Path, typer.Argument(help="A folder that `pitwatch backup make` made.")],
-    data: Annotated[Path, typer.Argument(help="Where journals and service stand.")],
+    data: Annotated[Path, typer.Argument(help="The folder for journals/ and service/.")],
 ) -> None:
-    """Put a backup's journals and service files into DATA, all of them or none.
+    """Restore a backup's journals and service files into DATA: all of them or none.
 
-    Every file is held to its checksum and every journal to its chain, before and after it is
-    written. No file is written over. Stop tables and service first. Run it again after an
-    interruption: it goes on where it stopped.
+    Stop tables and service first. The command checks every file's checksum and every journal's
+    hash chain before and after it writes. It never overwrites a file. After an interruption, run
+    it again: it continues where it stopped.
     """
     from server.commands import restore as restore_command
 

@@ -7,14 +7,14 @@ import typer
 
 from server.cli.options import Json
 
-decks = typer.Typer(help="The decks that this site deals: shown to the reader once each.")
+decks = typer.Typer(help="The site's own decks, which the card reader learns from pictures.")
 
 Library = Annotated[
     Path | None,
     typer.Option(
         "--library",
         metavar="FOLDER",
-        help="Where decks are kept. Default: $PITWATCH_DECKS, else the user's data folder.",
+        help="The folder of learnt decks. Default: $PITWATCH_DECKS, else the user's data folder.",
     ),
 ]
 Deck = Annotated[str, typer.Argument(metavar="NAME", help="The deck's name.")]
@@ -27,16 +27,17 @@ Deck = Annotated[str, typer.Argument(metavar="NAME", help="The deck's name.")]
 def learn(
     name: Deck,
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE", help="Photographs in any order, or films.")
+        list[Path], typer.Argument(metavar="FILE", help="Photographs or videos, in any order.")
     ],
     *,
     library: Library = None,
     as_json: Json = False,
 ) -> None:
-    """Show the reader a new deck: every card and the back, each whole, in any order.
+    """Learn a deck from pictures of every card and of the back, in any order.
 
-    Run again with more pictures until no card is lacking. Exit 0 when the deck may be used,
-    3 while cards are lacking or what was seen contradicts itself.
+    Each card must be visible as a whole. Run the command again with more pictures until no card
+    is missing. Exit 0 when the deck is ready; exit 3 while cards are missing or the pictures
+    contradict each other.
     """
     from server.commands.decks import run_learn
 
@@ -45,7 +46,7 @@ def learn(
 
 @decks.command("list")
 def list_decks(*, library: Library = None, as_json: Json = False) -> None:
-    """List the decks learnt so far."""
+    """List the learnt decks."""
     from server.commands.decks import show_list
 
     show_list(library, as_json=as_json)
@@ -53,7 +54,7 @@ def list_decks(*, library: Library = None, as_json: Json = False) -> None:
 
 @decks.command()
 def show(name: Deck, *, library: Library = None, as_json: Json = False) -> None:
-    """Show which picture each card of a deck was learnt from."""
+    """Show from which picture each card of a deck was learnt."""
     from server.commands.decks import show_one
 
     show_one(name, library, as_json=as_json)
@@ -61,7 +62,7 @@ def show(name: Deck, *, library: Library = None, as_json: Json = False) -> None:
 
 @decks.command()
 def check(name: Deck, *, library: Library = None, as_json: Json = False) -> None:
-    """Check that a deck is whole, undamaged, and that its cards can be told apart."""
+    """Check that a deck is complete and undamaged, and that no two of its cards look alike."""
     from server.commands.decks import check as check_deck
 
     raise typer.Exit(check_deck(name, library, as_json=as_json))

@@ -7,7 +7,7 @@ import typer
 
 from server.cli.options import Force, HouseFile, Json
 
-incident_files = typer.Typer(help="One file that proves what happened at a table.")
+incident_files = typer.Typer(help="Incident files: the evidence of a round in one file.")
 
 
 @incident_files.command(
@@ -18,34 +18,41 @@ def export_incident(
     session: Annotated[Path, typer.Argument(metavar="SESSION", help="A recorded session.")],
     *,
     out: Annotated[Path, typer.Option("--out", help="The file to write.")],
-    round_number: Annotated[int | None, typer.Option("--round", metavar="N")] = None,
+    round_number: Annotated[
+        int | None, typer.Option("--round", metavar="N", help="Export this round.")
+    ] = None,
     entry: Annotated[
         int | None,
-        typer.Option("--entry", metavar="SEQ", help="The moment that a violation names."),
+        typer.Option("--entry", metavar="SEQ", help="Export the time around this journal entry."),
     ] = None,
     from_text: Annotated[
         str | None,
-        typer.Option("--from", metavar="TIME", help="2026-11-21T14:23:45, the house's time."),
+        typer.Option(
+            "--from", metavar="TIME", help="Start: 2026-11-21T14:23:45 in the house's time zone."
+        ),
     ] = None,
-    to_text: Annotated[str | None, typer.Option("--to", metavar="TIME")] = None,
+    to_text: Annotated[str | None, typer.Option("--to", metavar="TIME", help="End.")] = None,
     journal: Annotated[
         Path | None,
-        typer.Option("--journal", help="The table's; default the one by the session."),
+        typer.Option("--journal", help="The table's journal. Default: found beside the session."),
     ] = None,
     margin_s: Annotated[
-        float, typer.Option("--margin", min=0, help="Seconds before and after.")
+        float, typer.Option("--margin", min=0, help="Seconds to add before and after.")
     ] = 5.0,
     key: Annotated[
-        Path | None, typer.Option("--key", help="A private key to sign the whole file with.")
+        Path | None, typer.Option("--key", help="Sign the file with this private key.")
     ] = None,
     no_hold: Annotated[
-        bool, typer.Option("--no-hold", help="Do not keep the recording from being removed.")
+        bool, typer.Option("--no-hold", help="Do not protect the recording from removal.")
     ] = False,
     force: Force = False,
     house: HouseFile = None,
     as_json: Json = False,
 ) -> None:
-    """Write clip, events, serial bytes and their proof into one file, and hold the recording."""
+    """Write video, events, serial bytes and their proofs into one file.
+
+    The recording is then held: retention does not remove it.
+    """
     from server.commands import incident as incident_command
 
     span = (round_number, entry, from_text, to_text)
@@ -65,26 +72,26 @@ def export_incident(
 
 @incident_files.command("verify", epilog="[dim]pitwatch incident verify 12.zip --key 5f3a…[/dim]")
 def verify_incident(
-    file: Annotated[Path, typer.Argument(help="What `incident export` wrote.")],
+    file: Annotated[Path, typer.Argument(help="A file that `incident export` wrote.")],
     key: Annotated[
         str | None,
-        typer.Option("--key", help="The fingerprint of the table's key, or its public key's file."),
+        typer.Option("--key", help="The table's public key: its fingerprint or its file."),
     ] = None,
     exporter: Annotated[
         str | None,
-        typer.Option("--exporter", help="The same of the key that signed the whole file."),
+        typer.Option("--exporter", help="The exporter's public key: its fingerprint or its file."),
     ] = None,
     allow_unsigned: Annotated[
         bool,
-        typer.Option("--allow-unsigned", help="End with 0 though video and bytes are not proven."),
+        typer.Option("--allow-unsigned", help="Exit 0 even if video and bytes are not proven."),
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Check an incident to its last bit, and say what of it is proven and by whose key.
+    """Verify every byte of an incident file; print what is proven and which key signed it.
 
-    Exit 0 where all of it is proven; 5 where something is not: no key was named, the journal has
-    no hashes of the recordings, nobody signed the export; 2 where anything differs from what was
-    exported or another key signed it.
+    Exit 0 if all of it is proven. Exit 5 if a part is not: no key was named, the journal has no
+    hashes of the recordings, or the export is not signed. Exit 2 if anything differs from what
+    was exported, or if another key signed it.
     """
     from server.commands import incident as incident_command
 

@@ -7,7 +7,7 @@ import typer
 
 from server.cli.options import Force, Json
 
-journals = typer.Typer(help="The tamper-evident record of a table.")
+journals = typer.Typer(help="Journals: the tamper-evident records of tables.")
 
 TheJournal = Annotated[Path, typer.Argument(metavar="JOURNAL", help="The journal of a table.")]
 
@@ -21,26 +21,30 @@ def verify_journal(
     file: TheJournal,
     keys: Annotated[
         list[Path] | None,
-        typer.Option("--key", metavar="PUBLIC.pem", help="Who may have signed it; repeatable."),
+        typer.Option(
+            "--key", metavar="PUBLIC.pem", help="A key that may have signed it; repeatable."
+        ),
     ] = None,
     *,
     against: Annotated[
         list[Path] | None,
-        typer.Option(metavar="CHECKPOINTS", help="What the table sent elsewhere; repeatable."),
+        typer.Option(
+            metavar="CHECKPOINTS", help="A file of checkpoints that the table sent; repeatable."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Check every entry and the chain between them; one flipped byte is found and named.
+    """Verify every entry of a journal and its hash chain. A single flipped byte is detected.
 
-    With --key its checkpoints must be signed by that key, so that it is the table's own record
-    and not another's in its place. With --against it must have all that the table said elsewhere
-    that it had: the file alone cannot show that its end was cut off.
+    With --key, that key must have signed the journal's checkpoints: then it is the table's own
+    record and no substitute. With --against, the journal must hold every entry that those
+    checkpoints cover. The file alone cannot show that its end was cut off.
 
-    Exit 0 where all that was asked for is proven; 5 where entries at its end are not signed by
-    the key or not covered by the checkpoints, where its write-ahead log is missing, or where it
-    has another name than it was made under; 3 where a restart found entries that it did not see
-    written, and no checkpoint covers; 2 where it is damaged, signed by somebody else, or lacks
-    what a checkpoint covers.
+    Exit 0 if everything that was asked for is proven. Exit 5 if entries at its end are not signed
+    by the key or not covered by the checkpoints, if its write-ahead log is missing, or if the
+    file was renamed. Exit 3 if a restart found entries that it did not see written and that no
+    checkpoint covers. Exit 2 if it is damaged, signed by another key, or lacks entries that a
+    checkpoint covers.
     """
     from server.commands import journal as journal_page
 
@@ -51,8 +55,8 @@ def verify_journal(
     "backup", epilog="[dim]pitwatch journal backup BJ-07.journal /backup/BJ-07.journal[/dim]"
 )
 def back_up_journal(
-    file: Annotated[Path, typer.Argument(help="The journal of a table, at work or at rest.")],
-    copy: Annotated[Path, typer.Argument(help="A new file.")],
+    file: Annotated[Path, typer.Argument(help="A table's journal; the table may run.")],
+    copy: Annotated[Path, typer.Argument(help="The file to write.")],
     *,
     force: Force = False,
     as_json: Json = False,
@@ -66,22 +70,22 @@ def back_up_journal(
 @journals.command("archive", epilog="[dim]pitwatch journal archive BJ-07.journal /archive[/dim]")
 def archive_journal(
     file: TheJournal,
-    folder: Annotated[Path, typer.Argument(help="Where it goes; also on another disk.")],
+    folder: Annotated[Path, typer.Argument(help="The target folder; another disk is possible.")],
     *,
     config: Annotated[
         Path | None,
         typer.Option(
             metavar="TABLE.toml",
-            help="Its table's configuration: what a killed table left unsigned is stated, signed "
-            "and told elsewhere, as by the table's next start.",
+            help="The table's configuration. If the table was killed, the command signs the last "
+            "entries and sends their checkpoint, as the table's next start would.",
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Move a journal that no table writes, with all of its files, and verify it there.
+    """Move a journal with all its files, and verify it there. No table may be writing it.
 
-    The table's next start makes a new one. Moved by hand, entries that are still in the
-    write-ahead log beside it would be left behind.
+    The table's next start creates a new journal. Do not move a journal by hand: entries may still
+    be in the write-ahead log beside it.
     """
     from server.commands import journal as journal_page
 
@@ -90,11 +94,11 @@ def archive_journal(
 
 @journals.command("restore", epilog="[dim]pitwatch journal restore copy BJ-07.journal[/dim]")
 def restore_journal(
-    copy: Annotated[Path, typer.Argument(help="A backup of it, or the archived journal.")],
-    file: Annotated[Path, typer.Argument(help="Its place; nothing may be there.")],
+    copy: Annotated[Path, typer.Argument(help="A backup of the journal, or the archived one.")],
+    file: Annotated[Path, typer.Argument(help="The journal's path; it must not exist.")],
     as_json: Json = False,
 ) -> None:
-    """Put a copy back in its journal's place, and verify it there."""
+    """Restore a journal from a copy, and verify it."""
     from server.commands import journal as journal_page
 
     journal_page.restore(copy, file, as_json=as_json)
@@ -102,16 +106,18 @@ def restore_journal(
 
 @journals.command("keys", epilog="[dim]pitwatch journal keys BJ-07.key[/dim]")
 def make_journal_key(
-    file: Annotated[Path, typer.Argument(help="The private key's file; made where it is not.")],
+    file: Annotated[
+        Path, typer.Argument(help="The private key's file; created if it does not exist.")
+    ],
     public: Annotated[
         Path | None,
-        typer.Option("--public", help="Where the public key goes; default FILE.pub.pem."),
+        typer.Option("--public", help="The public key's file. Default: FILE.pub.pem."),
     ] = None,
     *,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Make the key that signs a table's journal, and export its public half for auditors."""
+    """Create the key that signs a table's journal, and export its public key for auditors."""
     from server.commands import journal as journal_page
 
     journal_page.export_keys(file, public, as_json=as_json, force=force)

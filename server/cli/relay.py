@@ -7,25 +7,25 @@ import typer
 
 from server.cli.options import Json
 
-relay = typer.Typer(help="What is told to other systems: webhooks, brokers, video management.")
+relay = typer.Typer(help="Messages to other systems: webhooks, brokers, video management.")
 
 Config = Annotated[Path, typer.Argument(metavar="INTEGRATION.toml", help="The configuration.")]
 State = Annotated[
-    Path, typer.Option("--state", help="The folder of relay.sqlite: the service's state folder.")
+    Path, typer.Option("--state", help="The service's state folder, which holds relay.sqlite.")
 ]
 
 
 @relay.command(epilog="[dim]pitwatch relay run journals/ integration.toml --state state/[/dim]")
 def run(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where *.journal lie.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of journals.")],
     config: Config,
     *,
     state: State,
 ) -> None:
-    """Tell every destination what the journals say, until stopped; the log goes to stderr.
+    """Send messages about the journals' events to every destination until stopped.
 
-    Started again it goes on where it was. `pitwatch serve --integration` does the same within
-    the service.
+    The log goes to stderr. Started again, the relay continues where it stopped.
+    `pitwatch serve --integration` runs the same relay within the service.
     """
     from server.commands.relay import run_relay
 
@@ -37,7 +37,7 @@ def try_one(
     config: Config,
     destination: Annotated[str, typer.Argument(help="The destination's name.")],
 ) -> None:
-    """Send one message of kind `trial`, and say what became of it. Exit 3 if it was not taken."""
+    """Send one message of kind `trial`; print the result. Exit 3 if it was not accepted."""
     from server.commands.relay import try_destination
 
     raise typer.Exit(try_destination(config, destination))
@@ -48,11 +48,11 @@ def list_letters(
     *,
     state: State,
     sent: Annotated[
-        bool, typer.Option("--sent", help="Those too that were sent in the end.")
+        bool, typer.Option("--sent", help="Include letters that were sent later.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """List the dead letters: what could not be delivered, and why. Exit 3 if there are any."""
+    """List the dead letters: messages that could not be delivered, and why. Exit 3 if any."""
     from server.commands.relay import show_letters
 
     raise typer.Exit(show_letters(state, with_sent=sent, as_json=as_json))
@@ -62,15 +62,17 @@ def list_letters(
 def resend(
     numbers: Annotated[
         list[int] | None,
-        typer.Argument(metavar="NUMBER…", help="Letters; default: all.", show_default=False),
+        typer.Argument(
+            metavar="NUMBER…", help="The letters' numbers. Default: all.", show_default=False
+        ),
     ] = None,
     *,
     state: State,
     destination: Annotated[
-        str | None, typer.Option("--destination", help="Of this one alone.")
+        str | None, typer.Option("--destination", help="Only letters to this destination.")
     ] = None,
 ) -> None:
-    """Ask for dead letters to be sent again. The relay at work does it, or the next to start."""
+    """Queue dead letters to be sent again, by the running relay or by the next one to start."""
     from server.commands.relay import ask_again
 
     ask_again(state, destination, numbers or ())

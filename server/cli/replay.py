@@ -10,7 +10,7 @@ from server.cli.options import RULEBOOK_HELP, Force, HouseFile, Json, Knobs
 
 commands = typer.Typer()
 
-PICTURE = "How it is filmed"
+PICTURE = "Camera and picture"
 
 
 @commands.command(
@@ -21,13 +21,13 @@ def replay(
     session: Annotated[Path, typer.Argument(metavar="SESSION", help="A session folder.")],
     *,
     report: Annotated[
-        Path | None, typer.Option("--report", help="Write a self-contained page of the session.")
+        Path | None, typer.Option("--report", help="Write a self-contained HTML report.")
     ] = None,
     journal: Annotated[
-        Path | None, typer.Option("--journal", help="Keep the journal in this new file.")
+        Path | None, typer.Option("--journal", help="Write the journal to this new file.")
     ] = None,
     facts: Annotated[
-        Path | None, typer.Option("--facts", help="Write the facts found, for `settle`.")
+        Path | None, typer.Option("--facts", help="Write the facts to this file, for `settle`.")
     ] = None,
     rulebook: Annotated[
         str | None,
@@ -36,16 +36,17 @@ def replay(
     knobs: Knobs = None,
     speed: Annotated[
         float | None,
-        typer.Option(min=0.01, help="Times real time; default as fast as possible."),
+        typer.Option(min=0.01, help="Multiple of real time. Default: as fast as possible."),
     ] = None,
     force: Force = False,
     house: HouseFile = None,
     as_json: Json = False,
 ) -> None:
-    """Turn a recorded session's pixels and serial bytes into payouts, and compare with truth.
+    """Replay a recorded session: video and serial bytes in, payouts and violations out.
 
-    Exit 0 only if every round is final and as it really happened, with no violation and no
-    device at fault; 3 if a person has something to look at; 2 if the session is refused.
+    If the session has a truth file, the payouts are compared with it. Exit 0 only if every round
+    is final and matches the truth, without violations or device faults. Exit 3 if a person must
+    check something. Exit 2 if the session is refused.
     """
     from server.commands.replay import Outputs, run_replay
     from server.house.house_file import house_for
@@ -72,17 +73,17 @@ def read(
     *,
     annotate: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Draw what was read here, NAME.read.jpg by NAME.jpg."),
+        typer.Option(metavar="FOLDER", help="Draw each result into FOLDER/NAME.read.jpg."),
     ] = None,
     deck: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A learnt deck that the cards are of; repeatable."),
+        typer.Option(metavar="NAME", help="A learnt deck that may be on the table; repeatable."),
     ] = None,
     library: Library = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Find and read the cards in photographs. What cannot be read for sure is said to be so."""
+    """Find and read the cards in photographs. An uncertain reading is marked as uncertain."""
     from server.commands.read import run_read
 
     run_read(images, annotate, as_json=as_json, decks=deck or (), shelf=library, force=force)
@@ -96,43 +97,49 @@ def read(
 )
 def calibrate(
     picture: Annotated[
-        str, typer.Argument(metavar="PICTURE", help="A frame of the camera, or its video.")
+        str, typer.Argument(metavar="PICTURE", help="A picture or a video from the camera.")
     ],
-    layout: Annotated[str, typer.Argument(metavar="LAYOUT", help="A TOML file, or a shipped id.")],
+    layout: Annotated[
+        str, typer.Argument(metavar="LAYOUT", help="The layout: a TOML file or a shipped id.")
+    ],
     *,
     points: Annotated[
         list[str] | None,
         typer.Option(
-            "--point", metavar="X,Y=NAME", help="Instead of markers: where a named point is seen."
+            "--point",
+            metavar="X,Y=NAME",
+            help="Instead of markers: pixel of a named point of the layout; repeatable.",
         ),
     ] = None,
     point_file: Annotated[
-        Path | None, typer.Option("--points", help="The same, a line each, in a file.")
+        Path | None, typer.Option("--points", help="A file of such points, one on each line.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="POSE.toml", help="Write the pose here.")
+        Path | None, typer.Option("--out", metavar="POSE.toml", help="Write the pose to this file.")
     ] = None,
     drawn: Annotated[
         Path | None,
-        typer.Option("--picture", metavar="PNG", help="Draw the layout over the picture."),
+        typer.Option("--picture", metavar="PNG", help="Write the picture with the layout drawn."),
     ] = None,
     session: Annotated[
-        Path | None, typer.Option(help="Put the pose into this session's description.")
+        Path | None, typer.Option(help="Write the pose into this session's session.toml.")
     ] = None,
     camera: Annotated[
-        str | None, typer.Option(help="Which of the session's cameras, where it has several.")
+        str | None, typer.Option(help="The camera's name, if the session has several.")
     ] = None,
     at_s: Annotated[
         float, typer.Option("--at", min=0, help="Second of the video to take the frame from.")
     ] = 0.0,
     print_markers: Annotated[
         bool,
-        typer.Option("--print-markers", help="Give LAYOUT OUT.pdf: write its markers to print."),
+        typer.Option(
+            "--print-markers", help="Arguments LAYOUT OUT.pdf: write its markers for printing."
+        ),
     ] = False,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Find the camera's pose and lens from the felt's markers, or from points clicked."""
+    """Find a camera's pose and lens from markers on the felt, or from points that you name."""
     from server.commands import calibrate as calibrating
 
     if print_markers:

@@ -8,7 +8,7 @@ import typer
 from server.cli.options import HouseFile, Json, Knobs
 from server.process.exit_status import Exit
 
-reviews = typer.Typer(help="What the sensors left to a person.")
+reviews = typer.Typer(help="Review items: questions that the sensors left to a person.")
 
 
 @reviews.command("list", epilog="[dim]pitwatch review list BJ-07.journal[/dim]")
@@ -16,7 +16,7 @@ def list_reviews(
     journal: Annotated[Path, typer.Argument(help="The journal of a table.")],
     as_json: Json = False,
 ) -> None:
-    """List the items of a journal and what was decided of them; exit 3 while one is open."""
+    """List a journal's review items and their decisions. Exit 3 while any is open."""
     from server.commands import review as review_command
 
     is_open = review_command.list_reviews(journal, as_json=as_json)
@@ -31,26 +31,32 @@ def list_reviews(
 def resolve_review(
     journal: Annotated[Path, typer.Argument(help="The journal of a table.")],
     *,
-    number: Annotated[int, typer.Option("--round", "-n", min=1)],
-    by: Annotated[str, typer.Option(help="Who decides it: the name goes into the journal.")],
+    number: Annotated[int, typer.Option("--round", "-n", min=1, help="The round's number.")],
+    by: Annotated[str, typer.Option(help="Who decides. The journal records the name.")],
     approved_by: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Who agreed, where the house asks for two people."),
+        typer.Option(metavar="NAME", help="Who approves, where the house requires two people."),
     ] = None,
-    item: Annotated[int, typer.Option(min=0, help="Which of the round's items, from 0.")] = 0,
-    choose: Annotated[str | None, typer.Option(metavar="CARD", help="9C, AS, TD …")] = None,
+    item: Annotated[int, typer.Option(min=0, help="The item's index in the round, from 0.")] = 0,
+    choose: Annotated[
+        str | None, typer.Option(metavar="CARD", help="The card: 9C, AS, TD …")
+    ] = None,
     decision: Annotated[
         str,
-        typer.Option("--as", help="chosen, dealt, burned, stands, unreadable, void."),
+        typer.Option(
+            "--as", help="The decision: chosen, dealt, burned, stands, unreadable or void."
+        ),
     ] = "chosen",
     place: Annotated[
         str | None,
-        typer.Option("--at", metavar="PLACE", help="The card: SPOT, SPOT.HAND, dealer; :N."),
+        typer.Option(
+            "--at", metavar="PLACE", help="Where the card lies: SPOT, SPOT.HAND or dealer, then :N."
+        ),
     ] = None,
-    reason: Annotated[str, typer.Option(help="For unreadable and void.")] = "",
+    reason: Annotated[str, typer.Option(help="The reason. unreadable and void require one.")] = "",
     rulebook: Annotated[
         str | None,
-        typer.Option("--rulebook", "-r", help="Where the journal does not say its rules."),
+        typer.Option("--rulebook", "-r", help="The rules, if the journal does not record them."),
     ] = None,
     knobs: Knobs = None,
     key: Annotated[
@@ -59,7 +65,10 @@ def resolve_review(
     house: HouseFile = None,
     as_json: Json = False,
 ) -> None:
-    """Decide an item; the round settles anew, at the table at work or in the closed journal."""
+    """Decide a review item. The round is then settled again.
+
+    The command hands the decision to the running table, or writes it into a closed journal.
+    """
     from server.commands import review as review_command
     from server.house.house_file import house_for
     from server.house.rulebooks import rules_for

@@ -6,7 +6,7 @@ import typer
 
 from server.cli.options import RULEBOOK_HELP, Json, Knobs
 
-rulebooks = typer.Typer(help="The shipped rulebooks, every value with its citation.")
+rulebooks = typer.Typer(help="The shipped rulebooks: every value with its citation.")
 
 
 @rulebooks.command("list")
@@ -23,7 +23,7 @@ def show_rulebook(
     knobs: Knobs = None,
     as_json: Json = False,
 ) -> None:
-    """Show every knob of a rulebook with where its value comes from."""
+    """Show every knob of a rulebook: its value and the source of the value."""
     from server.commands import rulebooks as rulebook_pages
 
     rulebook_pages.show_one(rulebook, tuple(knobs or ()), as_json=as_json)

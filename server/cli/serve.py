@@ -14,52 +14,67 @@ commands = typer.Typer()
     epilog="[dim]pitwatch serve journals/ --port 8443 --tls-certificate c --tls-key k[/dim]"
 )
 def serve(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where *.journal lie.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of journals.")],
     *,
-    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65535)] = 8707,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8707,
     state: Annotated[
         Path | None,
-        typer.Option(help="Where accounts are kept; default FOLDER/.service.", show_default=False),
+        typer.Option(
+            help="The service's state folder: accounts, keys. Default: FOLDER/.service.",
+            show_default=False,
+        ),
     ] = None,
     certificate: Annotated[
-        Path | None, typer.Option("--tls-certificate", metavar="PEM", help="Serve over TLS.")
+        Path | None,
+        typer.Option("--tls-certificate", metavar="PEM", help="Serve TLS with this certificate."),
     ] = None,
-    key: Annotated[Path | None, typer.Option("--tls-key", metavar="PEM")] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option("--tls-key", metavar="PEM", help="The certificate's private key."),
+    ] = None,
     proxy: Annotated[
         str | None,
-        typer.Option("--behind-proxy", metavar="ADDRESS", help="A proxy that speaks TLS for us."),
+        typer.Option(
+            "--behind-proxy", metavar="ADDRESS", help="Trust the TLS proxy at this address."
+        ),
     ] = None,
     guarded: Annotated[
         list[str] | None,
         typer.Option(
-            "--second-factor", metavar="ROLE", help="Such accounts must have one; repeatable."
+            "--second-factor",
+            metavar="ROLE",
+            help="Require a second factor of accounts with this role; repeatable.",
         ),
     ] = None,
     password_history: Annotated[
         int,
-        typer.Option(min=0, max=24, help="So many former passwords may not come back."),
+        typer.Option(min=0, max=24, help="Number of former passwords that cannot be reused."),
     ] = 5,
     password_days: Annotated[
         int | None,
-        typer.Option(min=1, metavar="DAYS", help="A password must be changed after so long."),
+        typer.Option(min=1, metavar="DAYS", help="Passwords expire after this many days."),
     ] = None,
     integration: Annotated[
         Path | None,
         typer.Option(
-            "--integration", metavar="TOML", help="Tell others; `pitwatch examples` writes one."
+            "--integration",
+            metavar="TOML",
+            help="Send messages to other systems. `pitwatch examples` writes an example.",
         ),
     ] = None,
     recordings: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Where session folders lie; default FOLDER itself."),
+        typer.Option(
+            metavar="FOLDER", help="The folder of recorded sessions. Default: the journals' folder."
+        ),
     ] = None,
     checkpoints: Annotated[
         list[str] | None,
         typer.Option(
             metavar="TARGET",
-            help="Where checkpoints of the service's own journals go: a file on another machine's "
-            "disk, syslog://HOST:514, syslog+tcp://HOST:601; repeatable.",
+            help="Where to send checkpoints of the service's own journals: a file on another "
+            "machine's disk, syslog://HOST:514 or syslog+tcp://HOST:601; repeatable.",
         ),
     ] = None,
     house: HouseFile = None,
@@ -68,10 +83,10 @@ def serve(
         typer.Option(metavar="PEM", help="Sign PDF reports with this X.509 certificate."),
     ] = None,
     report_key: Annotated[
-        Path | None, typer.Option(metavar="PEM", help="That certificate's private key.")
+        Path | None, typer.Option(metavar="PEM", help="The private key of that certificate.")
     ] = None,
 ) -> None:
-    """Show the tables whose journals lie in a folder: console, REST, WebSocket, metrics."""
+    """Serve the tables of a folder of journals: console, REST API, WebSocket and metrics."""
     from server.commands.serve import Address, People, run_serve
 
     address = Address(host, port, certificate, key, proxy)
@@ -94,19 +109,20 @@ def serve(
 def open_console(
     session: Annotated[
         Path | None,
-        typer.Argument(metavar="SESSION", help="A session folder; the demo's where left out."),
+        typer.Argument(metavar="SESSION", help="A session folder. Default: the demo's."),
     ] = None,
     *,
-    port: Annotated[int, typer.Option(min=1, max=65535)] = 8707,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8707,
     state: Annotated[
         Path | None,
-        typer.Option(help="Where its journal and account are kept.", show_default=False),
+        typer.Option(help="The folder for the journal and the account.", show_default=False),
     ] = None,
     house: HouseFile = None,
 ) -> None:
-    """Look at a recorded session in the console, on this machine alone.
+    """Open a recorded session in the console, for this machine only.
 
-    It is replayed first where it has no journal yet; the first start makes one account.
+    If the session has no journal yet, the command replays it first. The first start creates one
+    account.
     """
     from server.commands.console import run_console
 
@@ -120,13 +136,14 @@ def export(
     files: Annotated[list[Path], typer.Argument(metavar="JOURNAL…", help="Tables' journals.")],
     *,
     what: Annotated[
-        str, typer.Option(help="rounds, hands, violations, reviews, payments, ledger.")
+        str,
+        typer.Option(help="The list: rounds, hands, violations, reviews, payments or ledger."),
     ],
     out: Annotated[Path, typer.Option(help="A new .csv or .parquet file.")],
     force: Force = False,
     house: HouseFile = None,
 ) -> None:
-    """Write a list out of journals as a table, the newest first. Nothing in it is redacted."""
+    """Export a list from journals as CSV or Parquet, newest first. Nothing is redacted."""
     from server.commands.export import run_export
     from server.house.house_file import folders_of, house_for
 

@@ -20,9 +20,9 @@ def settle(
     *,
     rulebook: Annotated[str, typer.Option("--rulebook", "-r", help=RULEBOOK_HELP)],
     knobs: Knobs = None,
-    summary: Annotated[bool, typer.Option("--summary", help="Print the totals alone.")] = False,
+    summary: Annotated[bool, typer.Option("--summary", help="Print only the totals.")] = False,
     findings: Annotated[
-        bool, typer.Option("--findings", help="Print only rounds that a person should look at.")
+        bool, typer.Option("--findings", help="Print only rounds that a person should check.")
     ] = False,
     out: Annotated[Path | None, typer.Option("--out", metavar="PLACE", help=OUT_HELP)] = None,
     jobs: Jobs = None,
@@ -30,14 +30,14 @@ def settle(
     house: HouseFile = None,
     as_json: Json = False,
 ) -> None:
-    """Settle rounds from facts: who wins what, by which clause, and what went wrong.
+    """Settle rounds from facts: who wins what, by which clause, and which rules were broken.
 
-    Takes event files (.jsonl, .jsonl.gz), journals, .zip and .tar archives of them, and folders
-    that hold any of these; of a session's folder its journal, else its facts, else its truth.
-    Every file is checked in full before its first round is settled; one that is not sound is
-    refused whole, by line and field, and the others are settled. Facts on stdin settle as they
-    come, up to the first line that is not sound. A card_dealt that does not say its face lies
-    face up.
+    Input: event files (.jsonl, .jsonl.gz), journals, .zip and .tar archives of these, and folders
+    of these. From a session's folder the command reads the journal, else the facts, else the
+    truth. It checks each file in full before it settles the first round. It refuses an invalid
+    file as a whole, names the line and the field, and settles the others. Facts on stdin are
+    settled as they arrive, up to the first invalid line. A card_dealt event without `face` is a
+    card dealt face up.
     """
     from server.archive.worker_pool import cores
     from server.commands.settle import run_settle
@@ -70,24 +70,23 @@ def resettle(
     knobs: Knobs = None,
     was: Annotated[
         str | None,
-        typer.Option("--was", help="Rules of then. Default: the settlements in the archive."),
+        typer.Option("--was", help="The earlier rules. Default: the archive's own settlements."),
     ] = None,
-    summary: Annotated[bool, typer.Option("--summary", help="Print the totals alone.")] = False,
+    summary: Annotated[bool, typer.Option("--summary", help="Print only the totals.")] = False,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="PLACE", help="Write Parquet: F.parquet, or a folder."),
+        typer.Option("--out", metavar="PLACE", help="Write Parquet: a .parquet file or a folder."),
     ] = None,
     jobs: Jobs = None,
     force: Force = False,
     house: HouseFile = None,
     as_json: Json = False,
 ) -> None:
-    """Settle an archive again under other rules, and say what changes against what was settled.
+    """Settle an archive again under other rules; report what changes.
 
-    Takes what settle takes. What was settled then stands in journals and session truths; for
-    files of facts alone, say with --was which rules they were settled under. Hands that the new
-    rules leave open (a card was due that was not drawn) are for a person to decide. Exit 0 if
-    nothing changes.
+    Input: the same as for `settle`. Journals and session truths hold the earlier settlements. For
+    files of facts, name the earlier rules with --was. If the new rules require a card that was
+    not drawn, a person must decide the hand. Exit 0 if nothing changes.
     """
     from server.archive.worker_pool import cores
     from server.commands.resettle import run_resettle

@@ -20,14 +20,15 @@ def run_live(
     file: Annotated[Path, typer.Argument(metavar="TABLE.toml", help="The configuration.")],
     *,
     for_s: Annotated[
-        float | None, typer.Option("--for", metavar="SECONDS", min=0, help="Then stop.")
+        float | None,
+        typer.Option("--for", metavar="SECONDS", min=0, help="Stop after this time."),
     ] = None,
     house: HouseFile = None,
     as_json: Json = False,
 ) -> None:
-    """Run a live table: watch, settle, record, until SIGINT, SIGTERM or SIGHUP.
+    """Run a live table: read the sensors, settle and record until SIGINT, SIGTERM or SIGHUP.
 
-    Started again with the same journal it goes on where it stopped, in the middle of a round too.
+    Started again with the same journal, the table continues where it stopped, even within a round.
     """
     from server.commands.run import run_table
 
@@ -39,11 +40,11 @@ def check_config(
     file: Annotated[Path, typer.Argument(metavar="TABLE.toml", help="The configuration.")],
     *,
     at_rest: Annotated[
-        bool, typer.Option("--at-rest", help="Do not ask what is plugged into this machine.")
+        bool, typer.Option("--at-rest", help="Do not check this machine's devices.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Say everything that is wrong with a table's configuration, a line a fault."""
+    """Check a configuration and print one line for each fault: a table's, or integration.toml."""
     from server.commands import config as config_command
 
     raise typer.Exit(config_command.check_config(file, at_rest=at_rest, as_json=as_json))
@@ -53,10 +54,10 @@ def check_config(
 def show_config_schema(
     *,
     of_integration: Annotated[
-        bool, typer.Option("--integration", help="Of integration.toml instead of table.toml.")
+        bool, typer.Option("--integration", help="The schema of integration.toml.")
     ] = False,
 ) -> None:
-    """Print the JSON Schema of a configuration, every field with its meaning."""
+    """Print the JSON Schema of table.toml with a description of every field."""
     from server.commands import config as config_command
 
     config_command.show_schema(of_integration=of_integration)

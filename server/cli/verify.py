@@ -9,23 +9,23 @@ from server.cli.options import Json
 
 commands = typer.Typer()
 reports = typer.Typer(help="Reports that the service signed.")
-snapshots = typer.Typer(help="Pictures that were taken out of the console.")
+snapshots = typer.Typer(help="Pictures saved from the console.")
 
 
 @reports.command(
     "verify", epilog="[dim]pitwatch report verify bj-07.12-report.pdf --key service.pem[/dim]"
 )
 def verify_report(
-    file: Annotated[Path, typer.Argument(help="A report, HTML or PDF, as the service made it.")],
+    file: Annotated[Path, typer.Argument(help="A report from the service: HTML or PDF.")],
     key: Annotated[
-        Path | None, typer.Option(metavar="PUBLIC.pem", help="Who must have signed it.")
+        Path | None, typer.Option(metavar="PUBLIC.pem", help="The key that must have signed it.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Check a report's signature; one changed byte is found.
+    """Verify a report's signature. A single changed byte is detected.
 
-    Exit 0 where it is as the key named signed it; 5 where no key was named, so that anybody may
-    have signed it; 2 where it was changed, is unsigned, or another key signed it.
+    Exit 0 if the key named signed it and nothing changed. Exit 5 if no key was named: anybody may
+    have signed it. Exit 2 if it was changed, is not signed, or another key signed it.
     """
     from server.commands import report as report_command
 
@@ -34,24 +34,25 @@ def verify_report(
 
 @snapshots.command("verify", epilog="[dim]pitwatch snapshot verify BJ-07-round-1.png[/dim]")
 def verify_snapshot(
-    file: Annotated[Path, typer.Argument(help="A snapshot, PNG, as the console saved it.")],
+    file: Annotated[Path, typer.Argument(help="A snapshot from the console: PNG.")],
     key: Annotated[
-        Path | None, typer.Option(metavar="PUBLIC.pem", help="Who must have signed it.")
+        Path | None, typer.Option(metavar="PUBLIC.pem", help="The key that must have signed it.")
     ] = None,
     journal: Annotated[
-        Path | None, typer.Option(help="Hold it against the table's journal.")
+        Path | None, typer.Option(help="Compare it with the table's journal.")
     ] = None,
     recording: Annotated[
-        Path | None, typer.Option(help="Hold it against the session's folder, pixel by pixel.")
+        Path | None, typer.Option(help="Compare its pixels with this session's video.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Check a picture's signature, and say which table, round and moment it shows.
+    """Verify a picture's signature; print which table, round and time it shows.
 
-    One changed byte is found. With --journal the entry that it rests on must stand there; with
-    --recording the recorded video must show the same picture at that time.
+    A single changed byte is detected. With --journal, the journal must hold the entry that the
+    picture names. With --recording, the video must show the same picture at that time.
 
-    Exit 5 where no key was named: anybody may have signed it.
+    Exit 0 if all of it is proven. Exit 5 if no key was named: anybody may have signed it. Exit 2
+    if anything differs.
     """
     from server.commands import snapshot as snapshot_command
 
@@ -63,10 +64,10 @@ def verify_snapshot(
 def verify_install(*, as_json: Json = False) -> None:
     """Compare the installed program with the manifest of its wheel; print the program's hash.
 
-    Files that were changed, are missing or were added are named. Every journal states the hash
-    among its first entries.
+    The command lists files that were changed, removed or added. Every journal records the
+    program's hash among its first entries.
 
-    Exit 0 where nothing differs; 2 where something does; 5 in a checkout, which has no manifest.
+    Exit 0 if nothing differs, 2 if something does, 5 in a checkout, which has no manifest.
     """
     from server.commands import verify_install as install_command
 

@@ -118,4 +118,4 @@ def test_a_refused_file_beside_them_is_refused(
 def test_help_lists_the_exit_status(capsys: pytest.CaptureFixture[str]) -> None:
     run(["--help"])
     printed = " ".join(capsys.readouterr().out.split())
-    assert "4 part of an archive passed over unread" in printed
+    assert "4 part of an archive skipped" in printed
