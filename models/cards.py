@@ -10,16 +10,16 @@ SUITS: Final = "SHDC"
 class Card(Enum):
     """One card face, written rank then suit: ``AS``, ``TD``, ``9C``.
 
-    A reader that reports ranks but not suits gives ``A?``; such a member has ``suit`` ``"?"``.
-    A card of which nothing is known is ``None``, never a member.
+    A reader that reports ranks but not suits gives ``A?``; such a member has ``suit`` ``"?"``. A
+    wholly unknown card is ``None``, never a member.
     """
 
     rank: str
     suit: str
     points: int
-    """Value at blackjack with the ace as 1; counting it 11 is the hand's business."""
+    """Value at blackjack with the ace as 1; the hand decides whether an ace counts 11."""
     index: int
-    """Place among the 65 faces: five to a rank, the one without a suit last."""
+    """Index among the 65 faces: five to a rank, the one without a suit last."""
 
     def __init__(self, code: str) -> None:
         self.rank, self.suit = code[0], code[1]

@@ -1,4 +1,4 @@
-"""What a field of a schema may be, where it is one of a list: for the refusal of what is not."""
+"""The allowed values of a schema's field, for the message that refuses another value."""
 
 import re
 from collections.abc import Mapping
@@ -11,12 +11,12 @@ _STEP = re.compile(r"[^.\[\]]+|\[[^\]]*\]")
 
 
 def choices(kind: Any, tree: object, field: str) -> tuple[object, ...]:
-    """Return the values that ``field`` may have; empty where it is no choice from a list.
+    """Return the allowed values of ``field``; empty where the schema does not list them.
 
     Args:
         kind: the type that was decoded.
-        tree: what was found: its ``type`` decides which of several records it is.
-        field: where it stands: ``spots[0].kind``; the decoder writes ``[...]`` for any index.
+        tree: the decoded input; its ``type`` selects one of several records.
+        field: its path, such as ``spots[0].kind``; the decoder writes ``[...]`` for any index.
     """
     schema = _schema(kind)
     node: Mapping[str, Any] = schema
@@ -34,12 +34,12 @@ def choices(kind: Any, tree: object, field: str) -> tuple[object, ...]:
 
 @cache
 def _schema(kind: Any) -> Mapping[str, Any]:
-    """Return it, made once: events of unknown types are refused by it one after another."""
+    """Return the schema, cached: a file may hold many events of unknown types."""
     return msgspec.json.schema(kind)
 
 
 def _record(node: Mapping[str, Any], schema: Mapping[str, Any], tree: object) -> Mapping[str, Any]:
-    """Return the one record that a node of several is, as far as ``tree`` shows it."""
+    """Return the one record of a union that ``tree`` matches."""
     node = _followed(node, schema)
     if "discriminator" in node:
         tag = tree.get("type") if isinstance(tree, dict) else None

@@ -1,4 +1,4 @@
-"""Text in, validated values out; what does not match the format is refused by name.
+"""Decode text into validated values; refuse by name what does not match the format.
 
 Every refusal names the source, the line, the field, what was expected and what was found.
 """
@@ -22,10 +22,11 @@ T = TypeVar("T")
 _EVENT: Final[msgspec.json.Decoder[AnyEvent]] = msgspec.json.Decoder(AnyEvent)
 _KEYS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 LONGEST_LINE: Final = 1 << 20
-"""Bytes of the longest line that is read: a file of one endless line is refused, not loaded."""
+"""Bytes of the longest line that is read: the reader refuses an endless line before memory runs
+out."""
 
 _AT_ONCE: Final = 128
-"""Lines decoded together: many, as that is fast; few, as an event should not wait for long."""
+"""Lines decoded together. More are faster; fewer keep an event from waiting."""
 _PLACE: Final = re.compile(r"^(?P<what>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
 _EXPECTED: Final = re.compile(r"^Expected (?P<expected>.+?)(?:, got (?P<found>.+))?$", re.DOTALL)
 _BOUND: Final = re.compile(r"^`(\w+)` (<=|>=) (-?\d+)$")
@@ -36,7 +37,7 @@ _WORDS: Final = {
     "card": "a card such as AS, a rank alone such as A?, or null",
     "to": 'a spot number or "dealer"',
 }
-"""What a field of an event may be, where its type does not say it in words."""
+"""The allowed values of an event's field, where its type does not state them in words."""
 
 _KINDS: Final = {
     "int": "a whole number",
@@ -46,13 +47,13 @@ _KINDS: Final = {
     "array": "a list",
     "object": "one JSON object",
 }
-"""The decoder's names of kinds, in words."""
+"""The decoder's type names, in words."""
 
 
 def decode_events(lines: Iterable[bytes], source: str) -> Iterator[tuple[int, AnyEvent]]:
-    """Yield each event of JSON Lines with its line number; as :func:`decode_batches`.
+    """Yield each event of JSON Lines with its line number; raises as :func:`decode_batches`.
 
-    Lines are taken from ``lines`` a few at a time.
+    It takes a few lines at a time from ``lines``.
     """
     stripped = (line.rstrip(b"\r\n") for line in lines)
     return decode_batches(iter(lambda: list(islice(stripped, _AT_ONCE)), []), source)
@@ -63,11 +64,11 @@ def decode_batches(
 ) -> Iterator[tuple[int, AnyEvent]]:
     """Yield each event of a JSON Lines stream with its line number, from 1.
 
-    Blank lines are passed over, and so is a byte order mark before the first. ``seq`` may be
-    left out, but where it stands it must grow with each event of its table.
+    Blank lines and a byte order mark before the first line are skipped. ``seq`` is optional; where
+    present it must grow from event to event of a table.
 
     Args:
-        batches: lines without their ends, as many together as there are at hand.
+        batches: lines without their ends, in groups as they are available.
         source: the file's name, for messages.
 
     Raises:
@@ -89,7 +90,7 @@ def decode_batches(
 def decode_event(line: bytes, source: str, number: int) -> AnyEvent:
     """Decode one line; raises :class:`InputRefused` where it is no event.
 
-    A field that appears twice is refused as well: nobody knows which of the two is meant.
+    A repeated field is refused too: nobody knows which of its two values is meant.
     """
     if len(line) > LONGEST_LINE:
         raise _refusal(
@@ -119,7 +120,7 @@ def _unmarked(batch: Sequence[bytes]) -> Sequence[bytes]:
 
 
 def _decoded(batch: Sequence[bytes], source: str, start: int) -> Iterable[tuple[int, AnyEvent]]:
-    """Decode lines all at once where nothing is odd about them, else one after the other."""
+    """Decode regular lines all at once, and irregular ones one by one."""
     block = b"\n".join(batch)
     if _line_by_line(block, len(batch)):
         try:
@@ -127,14 +128,14 @@ def _decoded(batch: Sequence[bytes], source: str, start: int) -> Iterable[tuple[
             if len(events) == len(batch) and _each_key_once(block):
                 return zip(count(start), events, strict=False)
         except (msgspec.DecodeError, RecursionError):
-            """The lines one by one will tell which it is."""
+            """Decoding line by line finds the faulty one."""
     return _one_by_one(batch, source, start)
 
 
 def _line_by_line(block: bytes, lines: int) -> bool:
-    """Tell whether every line is plain text from a ``{`` to a ``}``.
+    """Whether every line is plain text from a ``{`` to a ``}``.
 
-    No object spans such lines: after a ``}`` it could not go on with ``{``.
+    No object spans such lines: after a ``}`` it could not continue with ``{``.
     """
     framed = block.startswith(b"{") and block.endswith(b"}")
     apart = block.count(b"}\n{") == lines - 1
@@ -148,12 +149,12 @@ def _one_by_one(batch: Sequence[bytes], source: str, start: int) -> Iterator[tup
 
 
 def _each_key_once(block: bytes) -> bool:
-    """Tell whether no line can hold a key twice: there are no more colons than keys."""
+    """Whether every line surely holds each key once: there are no more colons than keys."""
     return sum(map(len, _KEYS.decode_lines(block))) == block.count(b":")
 
 
 def _repeated(text: str) -> str | None:
-    """Return the first key that an object of the line holds twice, ``None`` where none is."""
+    """Return the first key that an object of the line holds twice, or ``None``."""
     found: list[str] = []
 
     def keys(pairs: list[tuple[str, Any]]) -> None:
@@ -233,7 +234,7 @@ def _invalid(
 
 
 def _choice(kind: Any, tree: object, field: str) -> str | None:
-    """Say what a field of ``kind`` may be, where that is a list or has words of its own."""
+    """Describe the allowed values of a field of ``kind`` where they are listed or have words."""
     name = re.sub(r"\[.*?\]$", "", field).rpartition(".")[2]
     if kind is AnyEvent and name in _WORDS:
         return _WORDS[name]
@@ -242,7 +243,7 @@ def _choice(kind: Any, tree: object, field: str) -> str | None:
 
 
 def _wanted(what: str, choice: str | None) -> str:
-    """Say what was expected: what may be chosen, else by kind and bounds."""
+    """Describe what was expected: the allowed values, else the kind and bounds."""
     expected = _EXPECTED.match(what)
     bound = expected and _BOUND.match(expected.group("expected"))
     if bound:
@@ -267,7 +268,7 @@ def _joined(field: str, name: str) -> str:
 
 
 def _parsed(line: bytes) -> object:
-    """Return the line's value as far as needed to say what was found in it."""
+    """Return the line's value as far as the message needs it."""
     try:
         return json.loads(line, parse_int=_number)
     except (ValueError, RecursionError):

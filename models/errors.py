@@ -68,7 +68,7 @@ class InputRefused(PitwatchError):
         self.expected, self.found = expected, found
 
     def after(self, applied: str) -> "InputRefused":
-        """Return the same refusal where something had been done before it: say ``applied``."""
+        """Return the same refusal with ``applied``, the work done before it."""
         return InputRefused(
             source=self.source,
             field=self.field,

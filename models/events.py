@@ -1,7 +1,7 @@
-"""The event stream's vocabulary: observations, facts and judgements in one order.
+"""The vocabulary of the event stream: observations, facts and judgements in one order.
 
-Every event is a frozen record tagged by ``type``. Fields that a reader does not know are
-ignored, so a newer writer never stops an older reader.
+Every event is a frozen record tagged by ``type``. A reader ignores fields that it does not know, so
+a newer writer never stops an older reader.
 """
 
 from typing import Annotated, Literal, TypeAlias
@@ -23,10 +23,11 @@ Chips: TypeAlias = Annotated[Cents, Meta(ge=0, le=10**12)]
 """An amount of chips on the table."""
 
 Number: TypeAlias = Annotated[int, Meta(ge=1, le=2**63 - 1)]
-"""A count from 1, as 64 bits hold it."""
+"""A count from 1 that fits into 64 bits."""
 
 RoundNumber: TypeAlias = Annotated[int, Meta(ge=1, le=2**62)]
-"""A round's number. Rounds without one are counted on from it, and stay within 64 bits."""
+"""A round's number. Unnumbered rounds continue the count, so its bound leaves room within 64
+bits."""
 
 Dealt: TypeAlias = Spot | Literal["dealer"]
 Face: TypeAlias = Literal["up", "down"]
@@ -34,12 +35,12 @@ WagerKind: TypeAlias = Literal["main", "double", "split", "insurance", "side"]
 Action: TypeAlias = Literal["hit", "stand", "double", "split", "surrender", "even_money"]
 Manner: TypeAlias = Literal["hand", "verbal", "tuck"]
 SyncState: TypeAlias = Literal["synchronised", "unsynchronised", "unknown"]
-"""What the host's kernel says of its wall clock; ``unknown`` where it may not be asked."""
+"""The kernel's statement on the host's wall clock; ``unknown`` where the kernel cannot be asked."""
 Probability: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
-    """Anything in the stream. A hand-written file may leave these three out."""
+    """Any event of the stream. A hand-written file may omit these three fields."""
 
     seq: Number | None = None
     """Place in the table's journal, 1, 2, 3 … without gaps: the only order."""
@@ -49,7 +50,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_de
 
 
 class Observation(Event, frozen=True, kw_only=True):
-    """What one sensor or person reported. Never retracted."""
+    """The report of one sensor or person. Never retracted."""
 
     source: str
     """``shoe``, ``camera:overhead``, ``plate:3``, ``console:NAME``."""
@@ -60,14 +61,14 @@ class Fact(Event, frozen=True, kw_only=True):
     """What happened at the table, once observations were reconciled."""
 
     evidence: tuple[int, ...] = ()
-    """``seq`` of every observation it rests on."""
+    """``seq`` of every supporting observation."""
 
 
 class Judgement(Event, frozen=True, kw_only=True):
-    """What the engine concludes from the facts."""
+    """A conclusion of the engine from the facts."""
 
     because: tuple[int, ...] = ()
-    """``seq`` of every fact it rests on."""
+    """``seq`` of every supporting fact."""
 
 
 # --- observations: the shoe ---------------------------------------------------------------
@@ -78,7 +79,7 @@ class ShoeCardRead(Observation, frozen=True, kw_only=True, tag="shoe_card_read")
 
     card: Card | None
     draw: int
-    """Cards out since the shoe was loaded, from 1; a jump means a missed card."""
+    """Cards drawn since the shoe was loaded, from 1; a jump means a missed card."""
     raw: str
     """The frame as received, in hex: the evidence behind ``card``."""
 
@@ -96,25 +97,25 @@ class ShoeLoaded(Observation, frozen=True, kw_only=True, tag="shoe_loaded"):
 
 
 class ReaderFault(Observation, frozen=True, kw_only=True, tag="reader_fault"):
-    """A device sent something that cannot be taken as a reading."""
+    """A device sent data that is no valid reading."""
 
     kind: str
     """``checksum``, ``framing``, ``gap``, ``overflow``, ``device_error``, ``link_lost`` …"""
     detail: str
     raw: str = ""
     missing_from: int | None = None
-    """The first draw number that was missed, where the fault tells of missed draws."""
+    """The first missed draw number, where the fault reports missed draws."""
     missing_to: int | None = None
-    """The last of them; ``None`` beside ``missing_from`` where nobody knows how many."""
+    """The last of them; ``None`` beside ``missing_from`` where the count is unknown."""
 
 
 class DeviceReturned(Observation, frozen=True, kw_only=True, tag="device_returned"):
-    """A device, or a camera, that was reported lost works again."""
+    """A device or camera that was reported lost works again."""
 
     away_ns: int
-    """How long nothing of it could be heard."""
+    """Nanoseconds without any data from it."""
     tries: int
-    """How often it was tried to reach it, the successful try included."""
+    """The number of connection attempts, the successful one included."""
 
 
 # --- observations: the camera -------------------------------------------------------------
@@ -123,19 +124,20 @@ class DeviceReturned(Observation, frozen=True, kw_only=True, tag="device_returne
 class CardSighted(Observation, frozen=True, kw_only=True, tag="card_sighted"):
     """A card lies on the felt: new, better read, moved, turned or squared up beneath another.
 
-    ``at`` is when it rested.
+    ``at`` is the time at which it came to rest.
     """
 
     track: int
-    """The camera's own identity of this card on the felt; never used twice in a session."""
+    """The camera's own id of this card on the felt; never used twice in a session."""
     change: Literal["new", "read", "moved", "turned", "squared"]
     face: Face
     card: Card | None
-    """The reading where it is beyond doubt; otherwise ``None`` and ``candidates`` say."""
+    """The reading where it is certain; otherwise ``None``, and ``candidates`` holds the
+    alternatives."""
     candidates: dict[str, Probability] = {}
-    """Calibrated probabilities of the likeliest faces of a card lying face up."""
+    """Calibrated probabilities of the most likely faces of a card lying face up."""
     single_look: bool = False
-    """Whether ``candidates`` are of this look by itself; else of every look so far."""
+    """Whether ``candidates`` come from this look alone, or from every look so far."""
     x_mm: float
     y_mm: float
     """The card's middle on the felt (table layout's frame)."""
@@ -143,19 +145,19 @@ class CardSighted(Observation, frozen=True, kw_only=True, tag="card_sighted"):
     """Direction of the card's top edge from its middle, clockwise from the felt's -y."""
     frame: int
     crop: tuple[int, int, int, int]
-    """Left, top, width, height in pixels of that frame: the picture it rests on."""
+    """Left, top, width, height in pixels of that frame: the picture behind the reading."""
 
 
 class ForeignCardSighted(Observation, frozen=True, kw_only=True, tag="foreign_card_sighted"):
-    """A face or back on the felt fits no card of the decks in use, however often looked at."""
+    """A face or back on the felt fits no card of the decks in use after repeated looks."""
 
     track: int
     """The camera's identity of the card, as in ``card_sighted``."""
     face: Face
     card: Card | None
-    """What a face was read as; ``None`` for a back or in doubt."""
+    """The face as read; ``None`` for a back or in doubt."""
     deck_fit: Probability
-    """How well it fits the decks in use at its best, from 0 to 1."""
+    """The best fit to the decks in use, from 0 to 1."""
     x_mm: float
     y_mm: float
     """The card's middle on the felt."""
@@ -165,30 +167,30 @@ class ForeignCardSighted(Observation, frozen=True, kw_only=True, tag="foreign_ca
 
 
 class CardGone(Observation, frozen=True, kw_only=True, tag="card_gone"):
-    """The felt shows where the card of ``track`` lay; it was taken up."""
+    """The felt is visible where the card of ``track`` lay; it was taken up."""
 
     track: int
     frame: int
 
 
 class CameraFault(Observation, frozen=True, kw_only=True, tag="camera_fault"):
-    """The picture cannot be trusted from here on, until a ``camera_recovered`` of that kind."""
+    """The picture is unreliable from here on, until a ``camera_recovered`` of the same kind."""
 
     kind: str
     """``size_changed``, ``black``, ``overexposed``, ``frozen``, ``unfocused``, ``moved``,
-    ``obstructed`` (most of the felt is hidden), ``covered`` (something lies where cards are
-    dealt), ``unwatched`` (nothing was looked at for a while; it is over when it is told)."""
+    ``obstructed`` (most of the felt is hidden), ``covered`` (an object lies where cards are
+    dealt), ``unwatched`` (no picture was read for a while; reported once it is over)."""
     detail: str
     frame: int
     proposed: CameraPose | None = None
-    """Of a camera that moved: where it hangs now, for a person to accept."""
+    """The new pose of a camera that moved, for a person to accept."""
 
 
 class CameraRecovered(Observation, frozen=True, kw_only=True, tag="camera_recovered"):
     """A fault of the camera has passed."""
 
     kind: str
-    """As the ``camera_fault`` named it."""
+    """The ``kind`` of the ``camera_fault``."""
     lasted_ns: Annotated[int, Meta(ge=0)]
     frame: int
 
@@ -202,7 +204,7 @@ class PlateRead(Observation, frozen=True, kw_only=True, tag="plate_read"):
     spot: Spot
     circle: str
     amount: Chips
-    """The total now lying there, not the change."""
+    """The total on the circle, not the change."""
     chips: dict[str, int] = {}
     """Chip value in cents → how many."""
     raw: str = ""
@@ -215,12 +217,12 @@ class ConsoleEntry(Observation, frozen=True, kw_only=True, tag="console_entry"):
 
 
 class CardPlace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One card of a round, by where it was dealt."""
+    """One card of a round, by the hand that received it."""
 
     to: Dealt
     hand: HandNo = 0
     nth: Annotated[int, Meta(ge=0, le=51)] = 0
-    """Which of the round's ``card_dealt`` to that hand, from 0."""
+    """Index among the round's ``card_dealt`` to that hand, from 0."""
 
 
 Decision: TypeAlias = Literal["chosen", "dealt", "burned", "stands", "unreadable", "void"]
@@ -231,65 +233,66 @@ class ReviewResolved(Observation, frozen=True, kw_only=True, tag="review_resolve
 
     ``chosen``: the card in question is ``choice``. ``dealt``: it belongs to ``card``'s hand.
     ``burned``: it went to the discard rack. ``stands``: what is recorded is right.
-    ``unreadable``: nobody knows the card; what every possible card agrees on is settled. ``void``:
-    the floor calls the round off, and every wager goes back.
+    ``unreadable``: nobody knows the card; the round settles as far as every possible card agrees.
+    ``void``: the floor calls the round off, and every wager goes back.
     """
 
     round: Number
     item: Annotated[int, Meta(ge=0, le=2**31)]
-    """Which of the round's items, from 0, in the order in which they were raised."""
+    """Index among the round's items, from 0, in the order in which they were raised."""
     decision: Decision
     choice: Card | None = None
-    """The card, where the person names one."""
+    """The card, where the decision names one."""
     card: CardPlace | None = None
-    """The card in question, where the item's evidence does not tell; of ``dealt``, its place."""
+    """The card in question, where the evidence leaves it open; for ``dealt``, its place."""
     reason: str = ""
-    """In the person's words; ``unreadable`` and ``void`` ask for it."""
+    """In the person's words; required for ``unreadable`` and ``void``."""
     approved_by: str = ""
-    """The second person who agreed, where the house asks for two; never the first one."""
+    """The second person, where the house requires two; never the first one."""
 
 
 class RulesStated(Observation, frozen=True, kw_only=True, tag="rules_stated"):
-    """The house rules in force from here on, as the table is set up; ``source`` set them."""
+    """The house rules in force from here on; ``source`` set them."""
 
     rulebook: str
     rules: dict[str, str]
-    """Every knob's value, written as ``--set`` takes it."""
+    """Every knob's value, in the notation of ``--set``."""
     overrides: dict[str, str] = {}
-    """Those of them that differ from the sheet ``rulebook``."""
+    """The knobs that differ from the sheet ``rulebook``."""
     rules_hash: str = ""
-    """Hash of every knob in force; empty where an older version wrote the entry."""
+    """Hash of every knob in force; empty in entries of an older version."""
 
 
 class ClockAnchored(Observation, frozen=True, kw_only=True, tag="clock_anchored"):
-    """A clock was set anew: the table's to the host's wall clock, or a camera's to the table's."""
+    """A clock was set: the table's to the host's wall clock, or a camera's to the table's."""
 
     wall_ns: int
-    """The time it was set to, nanoseconds since the Unix epoch, UTC."""
+    """The new time, nanoseconds since the Unix epoch, UTC."""
     step_ns: int
-    """How far that moved the time; after a negative step the time stood still meanwhile."""
+    """The change in nanoseconds; after a negative step the clock stood still until time caught
+    up."""
 
 
 class ClockCompared(Observation, frozen=True, kw_only=True, tag="clock_compared"):
-    """The host's wall clock has parted from the table's, which goes on undisturbed."""
+    """The host's wall clock drifted or stepped away from the table's, which runs on undisturbed."""
 
     wall_ns: int
     """The wall clock's time, nanoseconds since the Unix epoch, UTC."""
     apart_ns: int
-    """How far the wall clock is ahead of the table's."""
+    """Nanoseconds that the wall clock is ahead of the table's."""
     step_ns: int
-    """How far it jumped since it was last compared; 0 where it only drifted. At a table's start,
-    negative: how far the clock stands before the last entry of the earlier run."""
+    """The jump in nanoseconds since the last comparison; 0 for mere drift. At a table's start,
+    negative: how far the clock is behind the last entry of the earlier run."""
 
 
 class ClockSynchronisation(Observation, frozen=True, kw_only=True, tag="clock_synchronisation"):
-    """Whether the host keeps its wall clock by another; at every start and at every change."""
+    """Whether another clock disciplines the host's clock; at every start and at every change."""
 
     state: SyncState
 
 
 class ProgramStated(Observation, frozen=True, kw_only=True, tag="program_stated"):
-    """Which program writes the journal; among its first entries, and again at every start."""
+    """The program that writes the journal; among its first entries, and again at every start."""
 
     version: str
     program_hash: str
@@ -297,7 +300,7 @@ class ProgramStated(Observation, frozen=True, kw_only=True, tag="program_stated"
     networks: dict[str, str] = {}
     """SHA-256 of every network, by the name of its file."""
     compiled_hash: str = ""
-    """Hash of the compiled libraries in use; empty where none are."""
+    """Hash of the compiled libraries in use; empty where there are none."""
 
 
 # --- facts --------------------------------------------------------------------------------
@@ -316,7 +319,7 @@ class CardBurned(Fact, frozen=True, kw_only=True, tag="card_burned"):
 
 
 class CardBoxed(Fact, frozen=True, kw_only=True, tag="card_boxed"):
-    """Found face up in the shoe."""
+    """A card found face up in the shoe; it is not played."""
 
     card: Card | None
 
@@ -340,7 +343,7 @@ class PlayerLeft(Fact, frozen=True, kw_only=True, tag="player_left"):
 
 
 class RoundOpened(Fact, frozen=True, kw_only=True, tag="round_opened"):
-    """Wagers are open."""
+    """A round opened for wagers."""
 
     round: RoundNumber
 
@@ -371,12 +374,12 @@ class CardDealt(Fact, frozen=True, kw_only=True, tag="card_dealt"):
     card: Card | None
     face: Face = "up"
     probability: Probability | None = None
-    """How sure it is which card it is; absent where two sensors agree, and of a card that lies
+    """Probability that ``card`` is right; absent where two sensors agree, and for a card that lies
     face down or was not read."""
 
 
 class CardExposed(Fact, frozen=True, kw_only=True, tag="card_exposed"):
-    """A card that lay face down, or was unknown, is turned up or becomes known."""
+    """A face-down or unknown card is turned up or becomes known."""
 
     to: Dealt
     hand: HandNo = 0
@@ -384,13 +387,13 @@ class CardExposed(Fact, frozen=True, kw_only=True, tag="card_exposed"):
 
 
 class HoleCardChecked(Fact, frozen=True, kw_only=True, tag="hole_card_checked"):
-    """The dealer peeked."""
+    """The dealer checked the hole card."""
 
     blackjack: bool
 
 
 class PlayerActed(Fact, frozen=True, kw_only=True, tag="player_acted"):
-    """A decision. For hit, stand and double the cards and chips that follow show it too."""
+    """A player's decision. The cards and chips that follow a hit, stand or double show it too."""
 
     spot: Spot
     hand: HandNo = 0
@@ -406,7 +409,7 @@ class CardsTouched(Fact, frozen=True, kw_only=True, tag="cards_touched"):
 
 
 class PaymentMade(Fact, frozen=True, kw_only=True, tag="payment_made"):
-    """What changed hands at settlement: positive to the player, on top of the stake."""
+    """One payment at settlement: positive to the player, on top of the stake."""
 
     spot: Spot
     hand: HandNo = 0
@@ -421,7 +424,7 @@ class TrayCounted(Fact, frozen=True, kw_only=True, tag="tray_counted"):
 
 
 class RoundClosed(Fact, frozen=True, kw_only=True, tag="round_closed"):
-    """Cards are taken up; whatever is not settled settles here."""
+    """The cards are taken up; every unsettled wager settles here."""
 
 
 AnyFact: TypeAlias = (

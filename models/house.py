@@ -1,7 +1,7 @@
-"""The house: its time zone, the way it writes, its currency and its shifts.
+"""The house: its time zone, its formats, its currency and its shifts.
 
-Every time that a person reads or types, and every amount that a person reads, goes by these
-values. What is stored stays nanoseconds (UTC) and whole minor units of the currency.
+These values govern every time that a person reads or types, and every amount that a person reads.
+Storage keeps nanoseconds (UTC) and whole minor units of the currency.
 """
 
 import re
@@ -20,7 +20,7 @@ SECOND_NS: Final = 1_000_000_000
 DAY_NS: Final = 86_400 * SECOND_NS
 MOST_HOURS: Final = 8760
 DECISIONS: Final = ("void", "override")
-"""What a house may ask two people for: a round called off, a decision put right by another."""
+"""Decisions that can require two people: voiding a round, and overriding an earlier decision."""
 _TIME_OF_DAY: Final = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
 
 
@@ -32,17 +32,17 @@ class House(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """
 
     zone: str = "UTC"
-    """The IANA name of the time zone that its clocks show: ``Europe/Paris``."""
+    """IANA name of the time zone of its clocks: ``Europe/Paris``."""
     locale: str = "en"
-    """How dates and amounts are written (BCP 47): ``fr-FR``."""
+    """Format of dates and amounts (BCP 47): ``fr-FR``."""
     currency: str = "USD"
     """The three letters of its currency (ISO 4217)."""
     shifts: tuple[str, ...] = ("04:00", "12:00", "20:00")
-    """When its shifts start, local time, in the order of the day."""
+    """Start times of its shifts, local time, in the order of the day."""
     ended_after_hours: float = 24.0
-    """After so many hours without a card, a wager or a payment a session has ended."""
+    """Hours without a card, a wager or a payment after which a session has ended."""
     two_people: tuple[str, ...] = ()
-    """Decisions that hold only once a second person agreed: ``void``, ``override``."""
+    """Decisions that take effect once a second person approves: ``void``, ``override``."""
 
     def __post_init__(self) -> None:
         for field, (expected, is_sound) in FIELDS.items():
@@ -55,7 +55,7 @@ class House(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         return zoneinfo.ZoneInfo(self.zone)
 
     def local(self, at_ns: int) -> datetime:
-        """Return an instant as the house's clocks show it, to the microsecond."""
+        """Return an instant in the house's local time, to the microsecond."""
         seconds, rest_ns = divmod(at_ns, SECOND_NS)
         whole = datetime.fromtimestamp(seconds, UTC)
         return whole.replace(microsecond=rest_ns // 1000).astimezone(self.tz)
@@ -63,8 +63,7 @@ class House(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     def instants(self, shown: datetime) -> tuple[int, ...]:
         """Return every instant at which the house's clocks show a date and time, in order.
 
-        Usually that is one. An hour that is repeated when clocks go back gives two, one that is
-        left out when they go forward none.
+        Usually there is one. An hour that clocks repeat gives two; one that they skip gives none.
 
         Args:
             shown: a date and time without a zone.
@@ -77,9 +76,9 @@ class House(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         return tuple(sorted(found))
 
     def shift_of(self, at_ns: int) -> tuple[int, int]:
-        """Return when the shift that an instant lies in begins, and when the next one does.
+        """Return the start of the shift that holds an instant, and the start of the next one.
 
-        A start that the clocks leave out is an hour later; one that they show twice is the first.
+        A start that the clocks skip moves one hour later; of one that they repeat the first counts.
         """
         day = self.local(at_ns).date()
         days = (day + timedelta(days=away) for away in (-1, 0, 1, 2))
@@ -91,10 +90,10 @@ class House(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         return starts[number - 1], starts[number]
 
     def piece_of(self, at_ns: int, piece_ns: int) -> tuple[int, int]:
-        """Return when the piece of time that an instant lies in begins, and when the next one does.
+        """Return the start of the interval that holds an instant, and the start of the next one.
 
-        Pieces are counted from local midnight. Those of whole days are as long as the clocks make
-        these days; shorter ones are cut off at midnight.
+        Intervals count from local midnight. Whole days follow the clocks' changes; shorter
+        intervals end at midnight at the latest.
         """
         number, days = self.local(at_ns).toordinal(), max(1, piece_ns // DAY_NS)
         first = number // days * days
@@ -109,7 +108,7 @@ class House(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 def decimals(currency: str) -> int:
-    """Return how many decimals a currency's minor unit makes: 2 for USD, 0 for JPY, 3 for KWD."""
+    """Return the number of decimals of a currency: 2 for USD, 0 for JPY, 3 for KWD."""
     return get_currency_precision(currency)
 
 
@@ -159,11 +158,11 @@ FIELDS: Final[Mapping[str, tuple[str, Callable[[object], bool]]]] = {
     "two_people": (f"decisions of {', '.join(DECISIONS)}, each once", _are_decisions),
     "ended_after_hours": (f"a number above 0, at most {MOST_HOURS}", _is_wait),
 }
-"""Of each field what it must be, and whether a value is that."""
+"""For each field, its description and a check of its value."""
 
 
 def _is_shown(local: datetime) -> bool:
-    """Tell whether a local time exists: one in a gap comes back from UTC as another."""
+    """Whether a local time exists: one in a gap comes back from UTC as another."""
     back = local.astimezone(UTC).astimezone(local.tzinfo)
     return back.replace(tzinfo=None) == local.replace(tzinfo=None)
 

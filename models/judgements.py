@@ -1,4 +1,4 @@
-"""What the engine concludes about a round: verdicts, payouts, review items and ledger lines."""
+"""The engine's conclusions about a round: verdicts, payouts, review items and ledger lines."""
 
 from typing import Literal, TypeAlias
 
@@ -16,16 +16,16 @@ Status: TypeAlias = Literal["final", "pending", "review"]
 
 
 class Possible(msgspec.Struct, frozen=True, rename={"condition": "if"}):
-    """One way a hand may turn out while a card is not known."""
+    """One possible outcome of a hand while a card is unknown."""
 
     outcome: HandOutcome
     net: Cents | None
-    """``None`` where a card would still be due."""
+    """``None`` where a further card would be due."""
     condition: str
 
 
 class Violation(msgspec.Struct, frozen=True):
-    """One mistake, with the clause it breaks and what should have been."""
+    """One mistake, with the broken clause and the correct procedure."""
 
     code: str
     seq: int
@@ -36,16 +36,16 @@ class Violation(msgspec.Struct, frozen=True):
 
 
 class OddCents(msgspec.Struct, frozen=True):
-    """What posted odds give exactly, where the house's chips cannot pay it."""
+    """The exact payout of posted odds where the house's chips cannot pay it."""
 
     exact: tuple[int, int]
     """Cents as numerator and denominator: ``[75, 2]`` is 37½ cents."""
     paid: Cents
-    """What is paid for it, by the rulebook's rounding."""
+    """The amount paid instead, by the rulebook's rounding."""
 
 
 class HandResult(msgspec.Struct, frozen=True, kw_only=True):
-    """One hand as it settles. ``net`` is the player's gain."""
+    """The settlement of one hand. ``net`` is the player's gain."""
 
     hand: HandNo
     cards: tuple[Card | None, ...]
@@ -56,20 +56,20 @@ class HandResult(msgspec.Struct, frozen=True, kw_only=True):
     clauses: tuple[str, ...]
     possible: tuple[Possible, ...] | msgspec.UnsetType = msgspec.UNSET
     odd_cents: OddCents | msgspec.UnsetType = msgspec.UNSET
-    """Present where what it wins, or gets back, was rounded."""
+    """Present where its winnings, or its refund, were rounded."""
 
 
 class InsuranceResult(msgspec.Struct, frozen=True):
-    """An insurance wager as it settles."""
+    """The settlement of an insurance wager."""
 
     stake: Cents
     net: Cents | None
     odd_cents: OddCents | msgspec.UnsetType = msgspec.UNSET
-    """Present where what it wins was rounded."""
+    """Present where its winnings were rounded."""
 
 
 class SpotResult(msgspec.Struct, frozen=True, kw_only=True):
-    """One spot as it settles. ``net`` is ``None`` while any hand's is."""
+    """The settlement of one spot. ``net`` is ``None`` while any hand's is."""
 
     spot: Spot
     net: Cents | None
@@ -78,7 +78,7 @@ class SpotResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DealerResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The dealer's hand as it settles."""
+    """The dealer's hand at settlement."""
 
     cards: tuple[Card | None, ...]
     burned: tuple[Card | None, ...]
@@ -88,7 +88,7 @@ class DealerResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Review(msgspec.Struct, frozen=True):
-    """Something a person must decide before the round is final."""
+    """A question that a person must decide before the round is final."""
 
     what: str
     candidates: tuple[str, ...]
@@ -101,9 +101,10 @@ class RoundResult(msgspec.Struct, frozen=True, kw_only=True):
     round: int
     rulebook: str
     overrides: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
-    """Knobs in force otherwise than in that sheet, as ``--set`` takes them; absent where none."""
+    """Knobs that differ from that sheet, in the notation of ``--set``; absent where there are
+    none."""
     rules_hash: str | msgspec.UnsetType = msgspec.UNSET
-    """Hash of every knob in force, beside ``overrides``; see ``settlement.rulebooks``."""
+    """Hash of every knob in force; present with ``overrides``; see ``settlement.rulebooks``."""
     status: Status
     dealer: DealerResult
     spots: tuple[SpotResult, ...]
@@ -125,7 +126,7 @@ class ReviewRaised(Judgement, frozen=True, kw_only=True, tag="review_raised"):
     round: int
     review: Review
     settles_alike: bool = False
-    """The round settles the same whatever the answer: it holds nothing open."""
+    """Whether the round settles the same under every answer: the item then holds nothing open."""
 
 
 class LedgerPosted(Judgement, frozen=True, kw_only=True, tag="ledger_posted"):

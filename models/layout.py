@@ -19,7 +19,7 @@ Point: TypeAlias = tuple[float, float]
 Polygon: TypeAlias = Annotated[tuple[Point, ...], Meta(min_length=3)]
 
 MarkerFamily: TypeAlias = Literal["aruco-4x4", "apriltag-36h11"]
-"""Which set of square patterns a felt's markers are of: ArUco's 50 of 4 by 4, or AprilTag's 587."""
+"""The family of a felt's square markers: ArUco's 50 patterns of 4 by 4, or AprilTag's 587."""
 
 
 class Circle(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -39,15 +39,15 @@ class SpotLayout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Marker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A square pattern printed on the felt, or stuck to it, that a camera finds by itself."""
+    """A square pattern, printed on the felt or stuck to it, that a camera detects by itself."""
 
     id: Annotated[int, Meta(ge=0, le=586)]
-    """Which of its family's patterns it is."""
+    """Index of the pattern in its family."""
     x_mm: float
     y_mm: float
-    """Its middle."""
+    """Centre, with ``x_mm``."""
     side_mm: Annotated[float, Meta(ge=15, le=200)]
-    """Of the black square, the white rim left out."""
+    """Side of the black square, without the white rim."""
     angle_deg: float = 0.0
     """Direction of its top edge from its middle, clockwise from the felt's -y."""
 
@@ -66,7 +66,7 @@ class TableLayout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     tray: Polygon
     marker_family: MarkerFamily = "aruco-4x4"
     markers: tuple[Marker, ...] = ()
-    """Where markers lie; none of them where cards are dealt. At least four fix a camera's pose."""
+    """Positions of the markers, outside the places of cards. At least four fix a camera's pose."""
 
     def spot(self, number: int) -> SpotLayout:
         """Return spot ``number``; raises ``KeyError`` where the felt has none."""
@@ -77,7 +77,7 @@ class TableLayout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 def inside(point: Point, polygon: Polygon) -> bool:
-    """Tell whether ``point`` lies in ``polygon`` (even-odd rule)."""
+    """Whether ``point`` lies in ``polygon`` (even-odd rule)."""
     x, y = point
     crossings = 0
     for (x0, y0), (x1, y1) in zip(polygon, (*polygon[1:], polygon[0]), strict=True):
@@ -112,7 +112,7 @@ def landmarks(layout: TableLayout) -> dict[str, Point]:
 
 
 def faults(layout: TableLayout) -> tuple[str, ...]:
-    """Say what makes a layout impossible: empty when it can be a real felt."""
+    """Return why a layout cannot be a real felt: empty where it can."""
     numbers = [spot.spot for spot in layout.spots]
     found = []
     if numbers != list(range(1, len(numbers) + 1)):

@@ -10,7 +10,7 @@ Cents: TypeAlias = int
 
 _LARGEST_TERM: Final = 100
 _STEEPEST: Final = 10
-"""No house pays more than ten for one, or one for ten, on what this program settles."""
+"""Ratio. No house pays more than ten for one, or one for ten, on what this program settles."""
 
 
 class Odds(msgspec.Struct, frozen=True):

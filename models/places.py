@@ -1,4 +1,4 @@
-"""How hands are named for people: they count from 1 there, and from 0 in facts."""
+"""Names of hands for people, who count hands from 1; facts count them from 0."""
 
 
 def hand_name(hand: int) -> str:

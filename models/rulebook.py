@@ -1,8 +1,7 @@
-"""The schema of a rulebook: every knob a house may set, each value cited.
+"""The schema of a rulebook: every knob that a house may set, each value with a citation.
 
-There are no defaults in code: a rulebook states every knob, and every value says whether
-its document states it, whether it was inferred, or whether it is the reading taken where the
-document is silent.
+Code has no defaults: a rulebook states every knob. Every value is marked as stated by its document,
+as inferred, or as the reading taken where the document is silent.
 """
 
 from typing import Annotated, Final, Literal
@@ -17,7 +16,7 @@ Signal = Literal["hand", "verbal", "tuck"]
 
 
 class Signals(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Accepted ways of saying each decision; empty where the option is not offered."""
+    """Accepted signals for each decision; empty where the option is not offered."""
 
     hit: tuple[Signal, ...]
     stand: tuple[Signal, ...]
@@ -27,7 +26,7 @@ class Signals(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a mistake already made is settled."""
+    """How the house settles a mistake that has been made."""
 
     dealer_overdraw: Literal["burn", "keep"]
     dealer_underdraw: Literal["pending", "as_lies"]
@@ -37,13 +36,13 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Rulebook(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The knobs of one game, as the engine plays it. Citations stand in :class:`Cited`."""
+    """The knobs of one game, as the engine plays it. :class:`Cited` holds the citations."""
 
     id: str
     overrides: dict[str, str] = {}
-    """Knobs set otherwise than in the sheet ``id``, each value as ``--set`` takes it. No knob."""
+    """Knobs that differ from the sheet ``id``, in the notation of ``--set``. Not a knob itself."""
     rules_hash: str = ""
-    """Hash of every knob, where there are overrides. No knob."""
+    """Hash of every knob, where there are overrides. Not a knob itself."""
     decks: Annotated[int, Meta(ge=1, le=8)]
     dealer_first_card: Literal["up", "down"]
     dealer_second_card: Literal["with_deal", "after_players"]
@@ -85,13 +84,13 @@ class Rulebook(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Citation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where a knob's value comes from."""
+    """The origin of a knob's value."""
 
     source: Literal["stated", "inferred", "default"]
     document: str | None = None
-    """The title of the document that states it."""
+    """The title of the document."""
     section: str | None = None
-    """Where in it, if it has sections."""
+    """The section of the document, if it has sections."""
     quote: str | None = None
     reason: str | None = None
 
@@ -125,7 +124,7 @@ class Cited(msgspec.Struct, frozen=True, kw_only=True):
     rules: Rulebook
     citations: dict[str, Citation]
     passages: dict[str, Citation] = {}
-    """What the document says that no knob sets, such as that a dealer stands on hard 17, by the
+    """Statements of the document that no knob sets, such as that a dealer stands on hard 17, by the
     names of :data:`settlement.clauses.PASSAGES`."""
     licensed: tuple[str, ...] | None = None
-    """The knobs that a site may set anew in a sheet of its own; ``None`` where any."""
+    """The knobs that a site's own sheet may change; ``None`` for all."""

@@ -1,4 +1,4 @@
-"""``session.toml``: what a recorded session states about its table, cameras and ports."""
+"""``session.toml``: the table, cameras and ports of a recorded session."""
 
 from typing import Annotated, Literal
 
@@ -11,7 +11,7 @@ Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=6
 
 
 class ReferencePoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A point seen in the picture whose place on the felt is known."""
+    """A point of the picture with its known place on the felt."""
 
     x_px: float
     y_px: float
@@ -20,31 +20,31 @@ class ReferencePoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CameraPose(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a camera hangs over the felt and how its lens bends the picture.
+    """The pose of a camera over the felt, with its lens distortion.
 
-    The camera's own frame is OpenCV's: x to the picture's right, y down, z into the scene. A
-    place of the felt is turned, shifted, divided by its depth, bent by the lens and spread by
-    the focal length. Written by ``pitwatch calibrate``.
+    The camera's own frame is OpenCV's: x to the picture's right, y down, z into the scene. A point
+    of the felt is rotated, shifted, divided by its depth, distorted by the lens and scaled by the
+    focal length. ``pitwatch calibrate`` writes it.
     """
 
     width_px: Annotated[int, Meta(ge=16)]
     height_px: Annotated[int, Meta(ge=16)]
-    """The picture that all of it holds for."""
+    """Height of the picture that the pose holds for."""
     focal_px: Annotated[float, Meta(gt=0)]
     centre_px: tuple[float, float]
-    """Where the lens looks straight ahead."""
+    """Principal point: the pixel on the optical axis."""
     distortion: tuple[float, float] = (0.0, 0.0)
-    """The lens's first two radial coefficients (Brown's model); below 0 it bulges."""
+    """The lens's first two radial coefficients (Brown's model); negative for barrel distortion."""
     turn_rad: tuple[float, float, float]
-    """From the felt's frame to the camera's: an axis as long as the angle about it."""
+    """Rotation from the felt's frame to the camera's: axis times angle."""
     shift_mm: tuple[float, float, float]
     """The felt's origin in the camera's frame."""
     error_mm: Annotated[float, Meta(ge=0)]
-    """Rms distance, on the felt, of what it was found from."""
+    """Root mean square error, on the felt, of the points behind the pose."""
 
 
 class CameraRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One camera's video, and how the felt lies in it: its pose, or else points clicked.
+    """One camera's video and its view of the felt: a pose, or else reference points.
 
     Raises:
         ValueError: neither a pose nor at least four reference points are given.
@@ -52,12 +52,12 @@ class CameraRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     name: Name
     file: str
-    """The video, or its first segment; ``overhead.mp4`` goes on in ``overhead+0001.mp4``."""
+    """The video, or its first segment; ``overhead.mp4`` continues in ``overhead+0001.mp4``."""
     segments: Annotated[int, Meta(ge=1)] | None = None
-    """In how many files it lies; left out while it is recorded: as many as are there."""
+    """The number of files; absent during recording: all files present count."""
     fps: Annotated[float, Meta(gt=0, le=240)]
     reference_points: tuple[ReferencePoint, ...] = ()
-    """For a lens that bends nothing; passed over where there is a pose."""
+    """For a lens without distortion; ignored where there is a pose."""
     pose: CameraPose | None = None
     deck: str | None = None
     """The deck's id where it is known."""
@@ -67,13 +67,13 @@ class CameraRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
             raise ValueError("Expected a pose or at least 4 reference_points")
 
     def segment(self, number: int) -> str:
-        """Return the name of one of its files, counted from 0; no camera's name holds a plus."""
+        """Return the name of segment ``number``, from 0; no camera's name contains a plus."""
         stem, dot, ending = self.file.rpartition(".")
         return f"{stem}+{number:04}{dot}{ending}" if number else self.file
 
     @property
     def view(self) -> CameraPose | tuple[ReferencePoint, ...]:
-        """How the felt lies in the picture, the best that is known."""
+        """The camera's view of the felt: the pose where there is one, else the reference points."""
         return self.pose or self.reference_points
 
 
@@ -86,7 +86,8 @@ class SerialRecord(
     driver: str
     file: str
     settings: dict[str, bool | int | str] = {}
-    """The driver's own, where they are not its defaults; a ``register`` lies in the folder."""
+    """The driver's settings that differ from its defaults; a ``register`` file lies in the
+    folder."""
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -105,9 +106,10 @@ class Session(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     dealing: Literal["shoe", "pitch"]
     cameras: tuple[CameraRecord, ...]
     decks: tuple[Name, ...] = ()
-    """The learnt decks in use, all of them; empty where they are not known."""
+    """All learnt decks in use; empty where they are unknown."""
     serial: tuple[SerialRecord, ...] = ()
     console: str | None = None
     links: str | None = None
-    """What was told of the devices' links meanwhile: lost, returned, what may have been missed."""
+    """File of link events during the session: links lost and restored, and reads possibly
+    missed."""
     truth: str | None = None

@@ -1,11 +1,11 @@
 """Pitwatch for programs: settle facts, replay sessions, read journals, ask a service.
 
-``docs/python.md`` shows each. What is named here and in :mod:`pitwatch.drivers` and
-:mod:`pitwatch.destinations` is public; every other module may change from version to version.
+``docs/python.md`` shows each. The names here, in :mod:`pitwatch.drivers` and in
+:mod:`pitwatch.destinations` are public. Every other module may change from version to version.
 
 A name is loaded when it is first used, so that ``pitwatch`` starts before anything else is
 imported: the command takes the working directory off the module path first. A ``stream.py`` that
-lies there is the user's own.
+    lies there is the user's own.
 """
 
 import os
@@ -48,7 +48,7 @@ def __dir__() -> list[str]:
 
 
 def main() -> None:
-    """Run ``pitwatch`` and leave with its exit status."""
+    """Run ``pitwatch`` and exit with its status."""
     leave_out_working_directory()
     from server.cli.app import main as run_command_line
 
@@ -56,10 +56,10 @@ def main() -> None:
 
 
 def leave_out_working_directory() -> None:
-    """Take the working directory off the module path, here and in the processes started later.
+    """Remove the working directory from the module path, here and in child processes.
 
-    It gets there by ``python -m``, and by an empty entry of ``PYTHONPATH``. Where the program
-    itself lies in the working directory, as in a checkout, that entry stays.
+    ``python -m`` puts it there, and so does an empty entry of ``PYTHONPATH``. Where the program
+    itself lies in the working directory, as in a checkout, the entry stays.
     """
     here, own = os.path.realpath(os.curdir), os.path.dirname(os.path.dirname(__file__))
 

@@ -1,4 +1,4 @@
-"""What a site's own destination of messages is written with; see docs/integration.md."""
+"""The interface of a site's own message destination; see docs/integration.md."""
 
 from server.integration.config import Settings, Site
 from server.integration.delivery import Deliverer, Fate, NotDelivered

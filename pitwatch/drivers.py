@@ -1,4 +1,4 @@
-"""What a site's own driver of a shoe or another device is written with; see docs/drivers.md."""
+"""The interface of a site's own driver of a shoe or another device; see docs/drivers.md."""
 
 from devices.driver import Driver
 from devices.framing import FrameFault, exclusive_or

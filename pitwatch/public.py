@@ -1,4 +1,4 @@
-"""What :mod:`pitwatch` gives, gathered; imported when the first of it is used."""
+"""The public names of :mod:`pitwatch`; imported when one of them is first used."""
 
 from models import events
 from models.errors import PitwatchError

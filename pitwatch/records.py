@@ -24,17 +24,17 @@ FileName: TypeAlias = str | PathLike[str]
 
 
 def settle(file: FileName, rulebook: str, knobs: Sequence[str] = ()) -> Iterator[Settled]:
-    """Yield the rounds of facts or of a journal, settled, as ``pitwatch settle`` does.
+    """Yield the settled rounds of facts or of a journal, as ``pitwatch settle`` prints them.
 
-    A round with an open review item waits for a person: its result says so.
+    A round with an open review item waits for a person: its result contains the item.
 
     Args:
-        file: JSON lines, a journal, a folder or an archive of them.
+        file: JSON lines, a journal, or a folder or an archive of them.
         rulebook: a shipped rulebook's id, or a TOML file.
-        knobs: rules in force otherwise than in it, each ``KNOB=VALUE``.
+        knobs: rules that replace the rulebook's, each ``KNOB=VALUE``.
 
     Raises:
-        PitwatchError: a file or the rulebook is missing or is not what its format says.
+        PitwatchError: a file or the rulebook is missing, or does not match its format.
     """
     return _settled(fspath(file), rules_for(rulebook, knobs))
 
@@ -62,13 +62,13 @@ def replay(
     knobs: Sequence[str] = (),
     journal: FileName | None = None,
 ) -> Replayed:
-    """Play a recorded session again: from its pixels and bytes to settled rounds.
+    """Replay a recorded session: from its pixels and bytes to settled rounds.
 
     Args:
         session: the session's folder.
-        rulebook: instead of the session's own.
-        knobs: rules in force otherwise than in it, each ``KNOB=VALUE``.
-        journal: where to keep the journal; in memory only, where left out.
+        rulebook: replaces the session's own.
+        knobs: rules that replace the rulebook's, each ``KNOB=VALUE``.
+        journal: the file to write the journal to; by default it stays in memory.
 
     Raises:
         PitwatchError: the session is missing, damaged or impossible, or the journal exists.
@@ -81,7 +81,7 @@ def replay(
 
 
 def read(journal: FileName) -> Iterator[AnyEvent | UnknownEvent]:
-    """Yield the events of a journal in order, once it is verified; nothing is written.
+    """Verify a journal and yield its events in order; write nothing.
 
     Raises:
         PitwatchError: it is missing or damaged; no event was yielded.

@@ -1,4 +1,4 @@
-"""The destinations that come with Pitwatch as a package of its own would bring them."""
+"""The shipped destinations, registered the way an external package registers its own."""
 
 from server.integration.genetec import GENETEC
 from server.integration.milestone import MILESTONE

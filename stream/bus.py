@@ -1,7 +1,7 @@
-"""Events handed on within the process, as soon as they are journalled.
+"""Pass events on within the process, as soon as they are journalled.
 
-A reader that is too slow is cut off, not waited for: the table goes on, and the journal
-has every event (``Journal.read(after_seq)``).
+A subscriber that reads too slowly is cut off, so that the table never waits for it. The journal has
+every event (``Journal.read(after_seq)``).
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from models.errors import OperatorError
 from models.events import Event
 
 CAPACITY: Final = 1024
-"""How many events wait for one subscriber."""
+"""Events that may wait for one subscriber."""
 
 
 class Lagging(OperatorError):
@@ -28,7 +28,7 @@ class Lagging(OperatorError):
 
 
 class Subscription:
-    """One reader's queue. Iterate over it; leave it by :meth:`Bus.unsubscribe`."""
+    """One subscriber's queue. Iterate over it; end it with :meth:`Bus.unsubscribe`."""
 
     def __init__(self, capacity: int) -> None:
         self._queue: asyncio.Queue[Event | None] = asyncio.Queue()
@@ -46,7 +46,7 @@ class Subscription:
         return True
 
     def end(self) -> None:
-        """Let the reader stop after what is queued."""
+        """Stop the reader after the queued events."""
         self._queue.put_nowait(None)
 
     async def __aiter__(self) -> AsyncIterator[Event]:
@@ -59,23 +59,23 @@ class Subscription:
 
 
 class Bus:
-    """Hands every published event to every subscriber, in order. For one event loop."""
+    """Passes every published event to every subscriber, in order. For one event loop."""
 
     def __init__(self) -> None:
         self._subscriptions: list[Subscription] = []
 
     def subscribe(self, capacity: int = CAPACITY) -> Subscription:
-        """Start a subscription: everything published from now on."""
+        """Start a subscription to everything published from now on."""
         subscription = Subscription(capacity)
         self._subscriptions.append(subscription)
         return subscription
 
     def unsubscribe(self, subscription: Subscription) -> None:
-        """End a subscription; its reader stops after what is queued."""
+        """End a subscription; its reader stops after the queued events."""
         if subscription in self._subscriptions:
             self._subscriptions.remove(subscription)
             subscription.end()
 
     def publish(self, event: Event) -> None:
-        """Hand ``event`` on; never waits."""
+        """Pass ``event`` to every subscriber without waiting."""
         self._subscriptions = [each for each in self._subscriptions if each.offer(event)]

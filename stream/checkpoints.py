@@ -1,11 +1,11 @@
-"""Checkpoints that left the table: what bounds how much of a journal can be cut off unnoticed.
+"""Checkpoints outside the table: they limit how much of a journal can be cut off unnoticed.
 
-A journal's file proves what it holds, never that it holds everything: its end can be cut off and
-what is left sealed anew. A checkpoint says that at a time the journal had so many entries and this
-last hash. Kept where whoever can change the journal cannot write, it holds the journal to that.
+A journal's file proves its entries, but not that it is complete: somebody can cut off its end and
+seal the rest again. A checkpoint states a time, the number of entries and the last hash. Kept where
+nobody who can change the journal can write, it exposes such a cut.
 
-A file of checkpoints has a JSON object a line, as :class:`Checkpoint` writes it. Whatever stands
-before the object on its line, such as what a syslog server puts there, is passed over.
+A file of checkpoints has one JSON object a line, as :class:`Checkpoint` writes it. The reader
+ignores text before the object, such as the prefix of a syslog server.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -28,13 +28,13 @@ _WAY_OUT: Final = (
 
 
 class Checkpoint(msgspec.Struct, frozen=True, kw_only=True, tag=_KIND):
-    """That a journal had ``seq`` entries at a time. Bytes are in hex."""
+    """States that a journal had ``seq`` entries at a time. Bytes are in hex."""
 
     identity: Identity
     seq: int
     """Its last entry; 0 for a journal that was made and had none."""
     head: str
-    """The hash of that entry, which stands for every one before it."""
+    """The hash of that entry, which covers every one before it."""
     at: int
     """When it was made, nanoseconds since the Unix epoch, UTC."""
     key: str | None = None
@@ -43,7 +43,7 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True, tag=_KIND):
 
     @property
     def is_signed(self) -> bool:
-        """Tell whether its signature fits the key it names."""
+        """Return whether its signature fits the key it names."""
         if self.key is None or self.signature is None:
             return False
         try:
@@ -54,32 +54,32 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True, tag=_KIND):
 
 
 _DECODER: Final = msgspec.json.Decoder(Checkpoint)
-Tell = Callable[[Checkpoint], None]
-"""Sends a checkpoint away from the table. It does not wait, and raises nothing."""
+SendCheckpoint = Callable[[Checkpoint], None]
+"""Sends a checkpoint away from the table. It returns at once and raises nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What checkpoints say of a journal that fits all of them."""
+    """The result of comparing a journal with its checkpoints, where all of them fit."""
 
     seq: int = 0
-    """The last entry that one of them covers, with all before it; 0 where none is known."""
+    """The last covered entry; 0 where there is no checkpoint."""
     at: int | None = None
-    """When that was made."""
+    """The time of that checkpoint."""
     known: int = 0
-    """How many checkpoints of this journal there are."""
+    """The number of checkpoints of this journal."""
     earlier: tuple[str, ...] = ()
-    """The ids of other journals that had its name before it."""
+    """The ids of earlier journals with the same name."""
 
 
 def read_checkpoints(file: Path) -> tuple[Checkpoint, ...]:
-    """Read the checkpoints of a file, those of every journal in it.
+    """Read all checkpoints of a file, of every journal in it.
 
-    A last line that ends within its object is passed over: its writer may still be at it.
+    A last line that ends within its object is skipped: its writer may still be writing it.
 
     Raises:
         OperatorError: the file cannot be read.
-        TechnicianError: a line that starts like a checkpoint is none.
+        TechnicianError: a line starts like a checkpoint but is none.
     """
     try:
         lines = file.read_bytes().splitlines(keepends=True)
@@ -124,18 +124,18 @@ def held_to(
     hash_of: Callable[[int], bytes | None],
     where: str,
 ) -> Held:
-    """Hold a journal to the checkpoints that left its table.
+    """Compare a journal with the checkpoints that left its table.
 
     Args:
         checkpoints: those of any journals.
-        identity: which journal it is; ``None`` for one of an older version.
+        identity: the journal's identity; ``None`` for one of an older version.
         name: the name of its file, without the folder.
         hash_of: returns the hash of an entry, ``None`` where the journal has no such entry.
-        where: what the journal is called in errors.
+        where: the journal's name in errors.
 
     Raises:
-        TechnicianError: it lacks an entry that a checkpoint covers, has another in its place, or
-            a later journal of that name is known.
+        TechnicianError: it lacks an entry that a checkpoint covers, has another in its place, or a
+            later journal of that name is known.
     """
     checkpoints = tuple(checkpoints)
     own = [one for one in checkpoints if one.identity == identity]

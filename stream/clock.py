@@ -1,4 +1,4 @@
-"""Clocks. The only module that asks the host for the time; everything else is handed one.
+"""Clocks. Only this module asks the host for the time; all other code receives a clock.
 
 Time is integer nanoseconds since the Unix epoch, UTC, and never steps back.
 """
@@ -12,11 +12,11 @@ from typing import Final, Protocol
 from models.events import ClockAnchored, SyncState
 
 _STA_UNSYNC: Final = 0x40
-"""The kernel's mark of a clock that nobody keeps (``linux/timex.h``)."""
+"""The kernel's flag for an unsynchronised clock (``linux/timex.h``)."""
 
 
 class Clock(Protocol):
-    """Says the time at the table, and lets one wait for an instant of it."""
+    """Gives the time at the table, and waits for an instant of it."""
 
     def now_ns(self) -> int:
         """Return the time; never less than it returned before."""
@@ -25,11 +25,11 @@ class Clock(Protocol):
         """Return once the time is ``at_ns`` or later."""
 
     async def reached(self, at_ns: int) -> None:
-        """Return once the time is ``at_ns`` or later, letting others run meanwhile."""
+        """Wait until the time is ``at_ns`` or later, without blocking the event loop."""
 
 
 def elapsed_ns() -> int:
-    """Return a count of nanoseconds from no particular start: for measuring, never for events."""
+    """Return a count of nanoseconds from an arbitrary start: for measuring, never for events."""
     return time.perf_counter_ns()
 
 
@@ -48,7 +48,7 @@ class _Timex(ctypes.Structure):
 
 
 def kernel_sync() -> SyncState:
-    """Ask the kernel whether somebody keeps the wall clock; nothing is changed."""
+    """Ask the kernel whether the wall clock is synchronised; change nothing."""
     if not sys.platform.startswith("linux"):
         return "unknown"
     answer = _Timex(modes=0)
@@ -60,9 +60,9 @@ def kernel_sync() -> SyncState:
 class HostClock:
     """The host's monotonic clock, anchored once to its wall clock.
 
-    The wall clock may be corrected under us; nothing of that shows until :meth:`anchor` is
-    called, whose result belongs in the journal. After a correction backwards the time stands
-    still until it has caught up.
+    A correction of the wall clock has no effect until :meth:`anchor` is called, whose result
+    belongs in the journal. After a correction backwards the time stands still until the wall clock
+    catches up.
     """
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ class HostClock:
         return self._latest_ns
 
     def anchor(self) -> ClockAnchored:
-        """Take the wall clock again; return what changed, to be journalled."""
+        """Read the wall clock again; return the change, for the journal."""
         before_ns = self._raw_ns()
         self._wall_ns, self._monotonic_ns = time.time_ns(), time.monotonic_ns()
         step_ns = self._wall_ns - before_ns
@@ -85,7 +85,7 @@ class HostClock:
         )
 
     def apart_ns(self) -> int:
-        """Return how far the wall clock has come to be ahead of this one."""
+        """Return how far the wall clock is ahead of this one."""
         return time.time_ns() - self._raw_ns()
 
     def wait_until(self, at_ns: int) -> None:
@@ -94,7 +94,7 @@ class HostClock:
             time.sleep(left_ns / 1e9)
 
     async def reached(self, at_ns: int) -> None:
-        """Return once the time is ``at_ns`` or later, letting others run meanwhile."""
+        """Wait until the time is ``at_ns`` or later, without blocking the event loop."""
         while (left_ns := at_ns - self.now_ns()) > 0:
             await asyncio.sleep(left_ns / 1e9)
 
@@ -103,13 +103,13 @@ class HostClock:
 
 
 class ReplayClock:
-    """A recording's own time: it stands at the latest instant that was waited for.
+    """A recording's own time: the latest instant that was waited for.
 
-    So a replay gives the same times at any speed.
+    It makes a replay give the same times at any speed.
 
     Args:
-        start_ns: when the recording began.
-        speed: recorded seconds a host second; ``None`` waits for nothing.
+        start_ns: the start of the recording.
+        speed: recorded seconds per host second; ``None`` never waits.
 
     Raises:
         ValueError: ``speed`` is not positive.
@@ -127,13 +127,13 @@ class ReplayClock:
         return self._latest_ns
 
     def wait_until(self, at_ns: int) -> None:
-        """Sleep until the replay has come to ``at_ns``, and stand there."""
+        """Sleep until the replay reaches ``at_ns``, and set the clock to it."""
         if (left_s := self._left_s(at_ns)) > 0:
             time.sleep(left_s)
         self._latest_ns = max(self._latest_ns, at_ns)
 
     async def reached(self, at_ns: int) -> None:
-        """As :meth:`wait_until`, letting others run meanwhile."""
+        """As :meth:`wait_until`, without blocking the event loop."""
         await asyncio.sleep(max(self._left_s(at_ns), 0))
         self._latest_ns = max(self._latest_ns, at_ns)
 
@@ -157,16 +157,16 @@ class SimulatedClock:
         return self._now_ns
 
     def advance(self, by_ns: int) -> None:
-        """Move on by ``by_ns``; raises ``ValueError`` where that is backwards."""
+        """Move forward by ``by_ns``; raises ``ValueError`` where that is backwards."""
         if by_ns < 0:
             raise ValueError(f"time does not step back, asked for {by_ns} ns")
         self._now_ns += by_ns
 
     def wait_until(self, at_ns: int) -> None:
-        """Be at ``at_ns``, unless it is already later."""
+        """Set the time to ``at_ns``, unless it is already later."""
         self._now_ns = max(self._now_ns, at_ns)
 
     async def reached(self, at_ns: int) -> None:
-        """As :meth:`wait_until`, letting others run meanwhile."""
+        """As :meth:`wait_until`, without blocking the event loop."""
         await asyncio.sleep(0)
         self.wait_until(at_ns)

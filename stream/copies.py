@@ -1,7 +1,7 @@
-"""A journal copied, moved into an archive, and brought back: all of its files, verified.
+"""Copy a journal, move it into an archive, or restore it: all of its files, verified.
 
-Whatever is written here is made durable, opened again and held to the chain and to the head of
-what it came from. Until that is done it does not stand under its name.
+Every written file is made durable, opened again and compared with the chain and head of its source.
+Only then does it appear under its name.
 """
 
 import errno
@@ -30,7 +30,7 @@ _PATIENCE_MS: Final = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Archived:
-    """A journal that was moved."""
+    """The result of moving a journal into an archive."""
 
     place: Path
     verified: Verified
@@ -38,11 +38,11 @@ class Archived:
 
 @contextmanager
 def whole_journal(path: Path, *, force: bool = False) -> Iterator[Journal]:
-    """Write a new journal that stands at ``path`` once the block has ended well, and not before.
+    """Write a new journal that appears at ``path`` only once the block has ended without error.
 
     Raises:
-        OperatorError: a file of a journal is at ``path`` already, and ``force`` does not give it
-            up.
+        OperatorError: a file of a journal is at ``path`` already, and ``force`` does not allow
+            replacing it.
         TechnicianError: the disk refuses it.
     """
     files = JournalFiles(path)
@@ -64,12 +64,12 @@ def whole_journal(path: Path, *, force: bool = False) -> Iterator[Journal]:
 def backup_journal(source: Path, target: Path, *, force: bool = False) -> Verified:
     """Copy a journal, also while it is being written, verify the copy and seal it.
 
-    The copy holds every entry that was acknowledged before this was called. It appears under
-    its name only when it is whole.
+    The copy holds every entry that was acknowledged before this was called. It appears under its
+    name only when it is whole.
 
     Raises:
-        OperatorError: a file of a journal is at ``target`` already, and ``force`` does not give
-            it up.
+        OperatorError: a file of a journal is at ``target`` already, and ``force`` does not allow
+            replacing it.
         TechnicianError: the journal is missing or damaged, or a disk refuses it.
     """
     files = JournalFiles(target)
@@ -84,7 +84,7 @@ def backup_journal(source: Path, target: Path, *, force: bool = False) -> Verifi
 
 
 def restore_journal(copy: Path, target: Path) -> Verified:
-    """Put a copy back in the place of its journal; as :func:`backup_journal`.
+    """Restore a copy to the place of its journal; as :func:`backup_journal`.
 
     Raises:
         OperatorError: a file of a journal is at ``target`` already, or ``copy`` is a journal of
@@ -103,11 +103,11 @@ def restore_journal(copy: Path, target: Path) -> Verified:
 
 
 def archive_journal(path: Path, folder: Path) -> Archived:
-    """Move a journal that nobody writes into a folder, with all that its log still holds.
+    """Move a journal that nobody writes into a folder, with all entries of its log.
 
-    There it is called after its own name and its id. One that was not closed in order is closed
-    first, and says so where its log is missing. Done again after it was interrupted, it goes on
-    where it stopped.
+    Its name there is its own name with its id. A journal that was not closed in order is closed
+    first; where its log is missing, an entry says so. After an interruption, another call continues
+    the move.
 
     Raises:
         OperatorError: another file is at its place in the folder.
@@ -148,7 +148,7 @@ def _sole(path: Path) -> Iterator[None]:
 
 
 def _copied(source: Path, target: Path) -> Verified:
-    """Copy a journal to where nothing is; return what the copy is."""
+    """Copy a journal to a vacant place; return the verified copy."""
     part = JournalFiles(target.with_name(target.name + ".part"))
     try:
         with one_line(str(part.main)):
@@ -173,7 +173,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _check_same(source: Path, found: Verified) -> None:
-    """Hold a copy to its source, which may have grown since."""
+    """Compare a copy with its source, which may have grown since."""
     query = "SELECT hash FROM entries WHERE seq = ?"
     with one_line(str(source)), closing(at_rest(source)) as connection:
         row = connection.execute(query, (found.entries,)).fetchone()
@@ -182,7 +182,7 @@ def _check_same(source: Path, found: Verified) -> None:
 
 
 def _proved(place: Path, expected: Verified) -> Verified:
-    """Read again what was written."""
+    """Read and verify the written file."""
     found = verify_journal(place)
     if (found.entries, found.head) != (expected.entries, expected.head):
         raise damaged(str(place), "it does not hold what was written to it")
@@ -190,12 +190,12 @@ def _proved(place: Path, expected: Verified) -> Verified:
 
 
 def _is_closed(found: Verified) -> bool:
-    """Tell whether a journal was closed in order, by a version that gave it an identity."""
+    """Return whether a journal was closed in order, by a version that gave it an identity."""
     return found.sealed and found.identity is not None
 
 
 def _is_there_already(target: Path, found: Verified) -> bool:
-    """Tell whether an archiving that was interrupted had got as far as that."""
+    """Whether an interrupted archiving already wrote that file."""
     if not target.exists():
         JournalFiles(target).check_vacant()
         return False

@@ -1,8 +1,8 @@
-"""A piece of a journal that proves itself away from it.
+"""A piece of a journal that can be proved away from it.
 
-The entries of the piece, and those after them up to the next checkpoint, each as it was hashed.
-The checkpoint's signature stands for the last hash, and with it for every entry before: nothing
-can be changed, left out or put in between them without a new signature.
+It holds the entries of the piece, and those after it up to the next checkpoint, with their hashed
+bytes. The checkpoint's signature covers the last hash, and with it every entry before: nobody can
+change, remove or insert an entry without a new signature.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,25 +20,25 @@ from stream.store import at_rest, identity_of, one_line, version_of
 
 
 class Proof(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the entries of an excerpt are held against. Bytes are in hex."""
+    """The hashes and signature that prove an excerpt's entries. Bytes are in hex."""
 
     before: str
     """Hash of the entry before the first."""
     first: int
-    """The first entry's ``seq``."""
+    """``seq`` of the first entry."""
     last: int
-    """That of the last entry that was asked for; those after it serve the proof alone."""
+    """``seq`` of the last requested entry; the entries after it only serve the proof."""
     to: int
-    """That of the last entry here: the signed one, where one is."""
+    """``seq`` of the last entry here: the signed one, where there is one."""
     head: str
-    """Its hash."""
+    """The hash of entry ``to``."""
     signed_at: int | None = None
-    """When it was signed, nanoseconds since the Unix epoch, UTC; with key and signature, ``None``
-    where the journal is not signed up to here."""
+    """The time of the signature, nanoseconds since the Unix epoch, UTC; like key and signature,
+    ``None`` where no signature covers the excerpt."""
     key: str | None = None
     signature: str | None = None
     identity: Identity | None = None
-    """Which journal it is, as the signature has it; ``None`` for journals of versions 1 and 2."""
+    """The journal's identity, as the signature covers it; ``None`` for versions 1 and 2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Excerpt:
 
     proof: Proof
     bodies: tuple[bytes, ...]
-    """Every entry's JSON as it was hashed."""
+    """The JSON of every entry, as it was hashed."""
 
 
 def excerpt(path: Path, first: int, last: int) -> Excerpt:
@@ -62,7 +62,7 @@ def excerpt(path: Path, first: int, last: int) -> Excerpt:
 
 
 def excerpts(path: Path, spans: Sequence[tuple[int, int]]) -> tuple[Excerpt, ...]:
-    """Cut several pieces out of a journal that is verified once; as :func:`excerpt`."""
+    """Cut several pieces out of a journal, verifying it once; as :func:`excerpt`."""
     verify_journal(path)
     return tuple(_cut(path, first, last) for first, last in spans)
 
@@ -97,7 +97,7 @@ def _cut(path: Path, first: int, last: int) -> Excerpt:
 
 
 def faults(proof: Proof, bodies: Sequence[bytes]) -> Iterator[str]:
-    """Yield what is wrong with an excerpt; nothing where it is as it was cut."""
+    """Yield the faults of an excerpt; nothing where it is unchanged."""
     if not proof.first <= proof.last <= proof.to or len(bodies) != proof.to - proof.first + 1:
         yield f"it should hold entries {proof.first} to {proof.to}, it holds {len(bodies)}"
         return
@@ -111,7 +111,7 @@ def faults(proof: Proof, bodies: Sequence[bytes]) -> Iterator[str]:
 
 
 def signed_by(proof: Proof) -> str | None:
-    """Return the fingerprint of the key that signed an excerpt; ``None`` where none did."""
+    """Return the fingerprint of the key that signed an excerpt; ``None`` without a signature."""
     return None if proof.key is None else fingerprint(bytes.fromhex(proof.key))
 
 

@@ -1,8 +1,8 @@
-"""The files of a journal, which belong together: the database, SQLite's write-ahead log and more.
+"""The files of a journal: the database, SQLite's write-ahead log and its companions.
 
-The log holds acknowledged entries that are not in the database yet. A log that is left beside a
-database of another origin damages it, and a database without its log has lost its last entries.
-So code that creates, copies, moves or removes a journal gets all of its files here.
+The log holds acknowledged entries that are not in the database yet. A log beside a database of
+another origin damages that database. A database without its log has lost its last entries. So code
+that creates, copies, moves or removes a journal gets all of its files here.
 """
 
 import os
@@ -31,7 +31,7 @@ class JournalFiles:
 
     @property
     def log_half(self) -> Path:
-        """A write-ahead log that is being begun."""
+        """The name of a write-ahead log while it is being written for the first time."""
         return self._beside(_LOG_HALF)
 
     @property
@@ -48,10 +48,10 @@ class JournalFiles:
             return 0
 
     def check_vacant(self) -> None:
-        """Refuse the place for a new journal unless no file of another one is there.
+        """Check that no file of another journal is in the place of a new one.
 
         Raises:
-            OperatorError: naming the file that is in the way, and what to do with it.
+            OperatorError: naming the file in the way, and what to do with it.
         """
         if self.main.exists():
             raise OperatorError(
@@ -68,7 +68,7 @@ class JournalFiles:
                 )
 
     def remove_companions(self) -> None:
-        """Remove what lies beside the database; its log must have been moved into it before."""
+        """Remove the files beside the database; its log must have been copied into it before."""
         for ending in (_LOG, _LOG_HALF, _LOG_INDEX, _ROLLBACK):
             self._beside(ending).unlink(missing_ok=True)
 

@@ -1,9 +1,9 @@
 """The table's journal: append-only, hash-chained, durable before anything acts on an entry.
 
 One SQLite file in WAL mode. An entry is an event's JSON exactly as it was hashed; its hash is
-SHA-256 over the hash before it, its ``seq`` (eight bytes, big-endian) and those bytes. From
-time to time a checkpoint signs the last hash and which journal it is, and with it every entry
-before; it leaves the table as it is made.
+SHA-256 over the hash before it, its ``seq`` (eight bytes, big-endian) and those bytes. A checkpoint
+regularly signs the last hash and the journal's identity, and so covers every entry before. The
+table sends each checkpoint away as it is made.
 """
 
 import sqlite3
@@ -21,7 +21,7 @@ from models.decode import decode_event
 from models.errors import InputRefused, TechnicianError
 from models.events import Event
 from models.judgements import AnyEvent
-from stream.checkpoints import Checkpoint, Tell
+from stream.checkpoints import Checkpoint, SendCheckpoint
 from stream.clock import Clock
 from stream.files import JournalFiles, sync_folder
 from stream.identity import Identity, new_identity
@@ -77,13 +77,13 @@ __all__ = [
 ]
 
 _LAST_READERS_MS: Final = 2_000
-"""How long a journal that closes waits for readers in the middle of a page of entries."""
+"""Milliseconds that a closing journal waits for readers in the middle of a page of entries."""
 
 _READ_AT_ONCE: Final = 500
 
 
 class UnknownEvent(msgspec.Struct, frozen=True):
-    """An event of a type that this version does not know, kept word for word."""
+    """An event of a type unknown to this version, kept byte for byte."""
 
     seq: int | None
     type: str
@@ -103,18 +103,18 @@ E = TypeVar("E", bound=Event | UnknownEvent)
 
 @dataclass(frozen=True, slots=True)
 class Checkpoints:
-    """When checkpoints of a journal are made, by which key, and who is told."""
+    """When checkpoints of a journal are made, with which key, and where they are sent."""
 
     signer: Signer | None
-    """Signs them; ``None`` where the table has no key: they then leave it unsigned."""
+    """Signs them; ``None`` where the table has no key: they are then sent unsigned."""
     clock: Clock
-    """Says when a checkpoint is due, and when it was made."""
+    """Gives the time at which a checkpoint is due and made."""
     entries: int = 1000
-    """At the latest after so many entries …"""
+    """Entries after which a checkpoint is due …"""
     period_ns: int = 60_000_000_000
-    """… or with the first entry after so long."""
-    tell: Tell = lambda _: None
-    """Sends each one away from the table, once it is durable."""
+    """… or nanoseconds after which the next entry makes one due."""
+    send: SendCheckpoint = lambda _: None
+    """Sends each checkpoint away from the table, once it is durable."""
 
 
 class Journal:
@@ -128,14 +128,14 @@ class Journal:
         sole: Sole | None = None,
         keeper: sqlite3.Connection | None = None,
     ) -> None:
-        self._connection = connection  # dropped before the keeper, which stands below it
+        self._connection = connection  # dropped before the keeper, which must close last
         self._keeper = keeper
         self._path = path
         self._sole = sole
         self._checkpoints = checkpoints
         self._seq, self._head = _last(connection)
         self._signed_seq, self._signed_ns = _last_checkpoint(connection)
-        self._told_seq = self._signed_seq
+        self._sent_seq = self._signed_seq
         self._lost: Loss | None = None
         self._lost_how = ""
         self._watch = None if path is None else Watch(path)
@@ -151,13 +151,13 @@ class Journal:
         table: str | None = None,
         name: str | None = None,
     ) -> Self:
-        """Start a new journal of ``table``, signed as ``checkpoints`` says.
+        """Create a new journal of ``table``, signed as ``checkpoints`` defines.
 
-        ``name`` is that of its file, where it does not have it yet.
+        ``name`` is the name of its final file, where ``path`` is a temporary one.
 
         Raises:
             OperatorError: a file of a journal is at ``path`` already.
-            TechnicianError: the disk refuses it, or another program begins one there.
+            TechnicianError: the disk refuses it, or another program creates one there.
         """
         files = JournalFiles(path)
         files.check_vacant()
@@ -169,7 +169,7 @@ class Journal:
                 _found(path, new_identity(name or path.name, table))
                 opening.begin(was_sealed=True)
                 journal = cls(opening.writer, path, checkpoints, sole, opening.keeper)
-                journal._tell(journal._checkpoint_now(0, GENESIS))
+                journal._send(journal._checkpoint_now(0, GENESIS))
                 return journal
         except BaseException:
             opening.undo()
@@ -184,15 +184,15 @@ class Journal:
         table: str | None = None,
         against: Collection[Checkpoint] | None = None,
     ) -> Self:
-        """Go on with a journal, once it is verified; one of an older version is upgraded.
+        """Verify a journal and open it for appending; upgrade one of an older version.
 
-        Entries that no checkpoint signs yet were written by another process. Before this one
-        signs on, it says so in an entry, :class:`TailFound`.
+        Another process wrote the entries that no checkpoint signs yet. Before this process signs,
+        it states them in an entry, :class:`TailFound`.
 
         Raises:
-            TechnicianError: it is missing or damaged, of another table than ``table``, lacks an
-                entry that one of ``against`` covers, another program writes it, or the disk
-                refuses it.
+            TechnicianError: it is missing or damaged, belongs to another table than ``table``,
+                lacks an entry that one of ``against`` covers, another program writes it, or the
+                disk refuses it.
         """
         found = verify_journal(path, checkpoints=against)
         _check_table(found.identity, table, str(path))
@@ -213,7 +213,7 @@ class Journal:
 
     @classmethod
     def in_memory(cls) -> Self:
-        """Start a journal that ends with the process: for replays and tests."""
+        """Create a journal that ends with the process: for replays and tests."""
         return cls(founded(connected(":memory:"), new_identity("memory", None)), None)
 
     @property
@@ -225,8 +225,8 @@ class Journal:
         """Append one event and return it with its ``seq``; durable on return.
 
         Raises:
-            TechnicianError: the disk refuses it; nothing was appended, and once the disk is
-                well again appending goes on.
+            TechnicianError: the disk refuses it; nothing was appended, and appending works again
+                once the disk does.
         """
         (appended,) = self.append_all((event,))
         return appended
@@ -249,27 +249,28 @@ class Journal:
             self._insert(made)
         self._seq, self._head = seq, head
         self.check_in_place()
-        self._tell(made)
+        self._send(made)
         return tuple(appended)
 
     def checkpoint(self) -> None:
-        """Make a checkpoint of what none covers yet; with nothing new, do nothing.
+        """Make a checkpoint of the entries that none covers yet; with no such entry, do nothing.
 
         Raises:
-            TechnicianError: the disk refuses it; what is in the journal stays in it.
+            TechnicianError: the disk refuses it; the journal keeps its entries.
         """
-        if self._checkpoints is None or self._seq == self._told_seq:
+        if self._checkpoints is None or self._seq == self._sent_seq:
             return
         made = self._checkpoint_now(self._seq, self._head)
         with one_line(self._where), transaction(self._connection):
             self._insert(made)
-        self._tell(made)
+        self._send(made)
 
     def check_in_place(self) -> None:
-        """Notice that the journal's files were deleted, replaced or truncated by somebody else.
+        """Check that nobody deleted, replaced or truncated the journal's files.
 
         Raises:
-            TechnicianError: they were; what was acknowledged is copied beside it where possible.
+            TechnicianError: somebody did; the acknowledged entries are copied beside it where
+                possible.
         """
         loss = None if self._watch is None else self._watch.loss()
         if loss is None and self._lost is None:
@@ -288,13 +289,13 @@ class Journal:
         """Yield the events after ``after_seq`` in order.
 
         Raises:
-            InputRefused: an entry of a known type is not what the format says.
+            InputRefused: an entry of a known type does not match the format.
             TechnicianError: the file is damaged.
         """
         return _read(self._connection, self._where, after_seq)
 
     def verify(self) -> Verified:
-        """Check every entry, and the pages they lie on.
+        """Check every entry, and the database pages.
 
         Raises:
             TechnicianError: naming the first bad entry and what differs.
@@ -303,7 +304,7 @@ class Journal:
             return verified(self._connection, self._where)
 
     def close(self) -> None:
-        """Close in order; a file is signed and sealed, so that any change to it shows.
+        """Close in order: sign and seal the file, so that any change to it shows.
 
         Raises:
             TechnicianError: the disk refuses it; every entry is in the file all the same.
@@ -334,8 +335,8 @@ class Journal:
     def _let_go_of_the_file(self) -> None:
         """Copy the log into the file, seal it, and only then empty the log and close.
 
-        Ended anywhere in between, even by a kill, it leaves a log or a seal. Where the log cannot
-        be copied, every entry is in it all the same: the file stays unsealed.
+        A kill at any point leaves a log or a seal. Where the log cannot be copied, it still holds
+        every entry, and the file stays unsealed.
         """
         if self._path is None or self._keeper is None:
             self._connection.close()
@@ -353,10 +354,10 @@ class Journal:
 
     def _is_due(self, seq: int) -> bool:
         due = self._checkpoints
-        if due is None or seq == self._told_seq:
+        if due is None or seq == self._sent_seq:
             return False
         return (
-            seq - self._told_seq >= due.entries
+            seq - self._sent_seq >= due.entries
             or due.clock.now_ns() - self._signed_ns >= due.period_ns
         )
 
@@ -371,21 +372,22 @@ class Journal:
         return msgspec.structs.replace(made, key=signer.public.hex(), signature=signature.hex())
 
     def _insert(self, made: Checkpoint | None) -> None:
-        """Put a signed checkpoint into the journal as well."""
+        """Write a signed checkpoint into the journal too."""
         if made is not None and made.key is not None and made.signature is not None:
             row = (made.seq, made.at, bytes.fromhex(made.key), bytes.fromhex(made.signature))
             self._connection.execute("INSERT INTO checkpoints VALUES (?, ?, ?, ?)", row)
 
-    def _tell(self, made: Checkpoint | None) -> None:
-        """Take note of a checkpoint that is durable, and send it away."""
+    def _send(self, made: Checkpoint | None) -> None:
+        """Send a durable checkpoint away from the table."""
         if made is not None and self._checkpoints is not None:
-            self._told_seq, self._signed_ns = made.seq, made.at if made.seq else self._signed_ns
-            self._checkpoints.tell(made)
+            self._sent_seq, self._signed_ns = made.seq, made.at if made.seq else self._signed_ns
+            self._checkpoints.send(made)
 
     def _mark_what_was_found(self, *, lacks_log: bool) -> None:
-        """Say which entries are unsigned, before they are signed, and that the log is missing.
+        """Record which entries are unsigned, before signing, and that the log is missing.
 
-        In one step: a log with the first of these alone would not be missing any more.
+        Both go into one transaction: a log with only the first of these entries would no longer be
+        missing.
         """
         due, table = self._checkpoints, self.identity.table
         at_ns = None if due is None else due.clock.now_ns()
@@ -400,7 +402,7 @@ class Journal:
             self.append_all(said)
 
     def _rescued(self) -> Path | None:
-        """Copy what this process still has open of a file that is gone from its place."""
+        """Copy the data of a file that is gone from its place but still open in this process."""
         assert self._path is not None
         copy = JournalFiles(self._path.with_name(f"{self._path.name}.{self._seq}.rescued"))
         try:
@@ -414,7 +416,7 @@ class Journal:
         return copy.main
 
     def _close_lost(self) -> None:
-        """Close without touching what stands in the place of the journal."""
+        """Close without touching the file in the journal's place."""
         assert self._watch is not None
         with suppress(sqlite3.Error, OSError), self._watch.sparing_others():
             self._connection.close()
@@ -437,11 +439,11 @@ def _check_table(identity: Identity | None, table: str | None, where: str) -> No
 
 
 def read_journal(path: Path) -> Iterator[AnyEvent | UnknownEvent]:
-    """Verify a journal's file and yield its events in order; nothing is written.
+    """Verify a journal's file and yield its events in order; write nothing.
 
     Raises:
         TechnicianError: it is missing or damaged; no event was yielded.
-        InputRefused: an entry of a known type is not what the format says.
+        InputRefused: an entry of a known type does not match the format.
     """
     verify_journal(path)
     with closing(at_rest(path)) as connection:
@@ -449,12 +451,12 @@ def read_journal(path: Path) -> Iterator[AnyEvent | UnknownEvent]:
 
 
 class AnotherJournal(TechnicianError):
-    """Not the journal that was read before, or not all of it any more."""
+    """The journal is not the one read before, or has lost entries since."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """How far a journal has been read: its last entry read, and that entry's hash."""
+    """A reader's position in a journal: the last entry read, and its hash."""
 
     seq: int = 0
     head: bytes = GENESIS
@@ -472,7 +474,7 @@ def journal_id(path: Path) -> str | None:
 
 
 def holds(path: Path, kind: str) -> bool:
-    """Tell whether a journal has an entry of that type; nothing is proved of it.
+    """Return whether a journal has an entry of that type, without verifying it.
 
     Raises:
         TechnicianError: it cannot be read.
@@ -486,17 +488,17 @@ def holds(path: Path, kind: str) -> bool:
 def read_on(
     path: Path, place: Place, at_most: int = _READ_AT_ONCE
 ) -> tuple[tuple[AnyEvent | UnknownEvent, ...], Place]:
-    """Read the next entries of a journal, also while it is written, each proved by the chain.
+    """Read and verify the next entries of a journal, also while it is written.
 
     The file is open only during the call, so that its writer can close it in order.
 
     Returns:
-        at most ``at_most`` events after ``place``, and how far that came.
+        at most ``at_most`` events after ``place``, and the new place.
 
     Raises:
         AnotherJournal: the entry at ``place`` is not in it.
         TechnicianError: it is missing, is no journal, or an entry does not follow the one before.
-        InputRefused: an entry of a known type is not what the format says.
+        InputRefused: an entry of a known type does not match the format.
     """
     where = str(path)
     query = "SELECT seq, hash, body FROM entries WHERE seq > ? ORDER BY seq LIMIT ?"
@@ -531,11 +533,11 @@ def _check_same(connection: sqlite3.Connection, where: str, place: Place) -> Non
 def read_between(path: Path, after_seq: int, last_seq: int) -> tuple[AnyEvent | UnknownEvent, ...]:
     """Read the entries after ``after_seq`` up to ``last_seq`` again, also while it is written.
 
-    They are not proved anew: for whoever went through them with :func:`read_on` before.
+    They are not verified: for callers that verified them with :func:`read_on` before.
 
     Raises:
         TechnicianError: the journal is missing or damaged.
-        InputRefused: an entry of a known type is not what the format says.
+        InputRefused: an entry of a known type does not match the format.
     """
     with one_line(str(path)), closing(at_rest(path)) as connection:
         return tuple(
@@ -564,7 +566,7 @@ def _read(
 
 
 def _found(path: Path, identity: Identity) -> None:
-    """Put an empty, sealed journal at ``path``, or none: a process may be killed meanwhile."""
+    """Put an empty, sealed journal at ``path`` in one step: a kill leaves all of it or nothing."""
     half = JournalFiles(path.with_name(f".{path.name}.new"))
     half.remove()
     founded(connected(str(half.main)), identity).close()
@@ -575,7 +577,7 @@ def _found(path: Path, identity: Identity) -> None:
 
 
 class _Opening:
-    """A journal on its way from closed to written; until it is, each step can be undone."""
+    """The steps of opening a closed journal for writing; each can be undone."""
 
     def __init__(self, path: Path, entries: int) -> None:
         self._files = JournalFiles(path)
@@ -587,12 +589,12 @@ class _Opening:
 
     @property
     def writer(self) -> sqlite3.Connection:
-        """The connection that writes, once it has begun."""
+        """The writing connection, once it is open."""
         assert self._writer is not None, "it has begun"
         return self._writer
 
     def begin(self, *, was_sealed: bool) -> None:
-        """Begin the log, then take the seal off: killed in between, it has both."""
+        """Create the log, then remove the seal: a kill in between leaves both."""
         path = self._files.main
         self._was_sealed = was_sealed
         if was_sealed:
@@ -603,7 +605,7 @@ class _Opening:
         self.keeper = keeper_of(path)
 
     def undo(self) -> None:
-        """Leave the files as they were found, where nothing was added to them."""
+        """Restore the files as they were found, where no entry was added."""
         with suppress(sqlite3.Error, TechnicianError, OSError):
             if not self._closed() or not self._was_sealed:
                 return
@@ -613,7 +615,7 @@ class _Opening:
                 self._files.remove_companions()
 
     def _closed(self) -> bool:
-        """Close what is open, so that the log stays; return whether no entry was added."""
+        """Close every connection, keeping the log; return whether no entry was added."""
         if self._writer is None:
             return True
         if self.keeper is None:
@@ -646,10 +648,10 @@ def _body(event: Event | UnknownEvent) -> bytes:
 
 
 def event_of(body: bytes, where: str, seq: int) -> AnyEvent | UnknownEvent:
-    """Read an entry's JSON; ``where`` and ``seq`` are for the error message alone.
+    """Decode an entry's JSON; ``where`` and ``seq`` only serve the error message.
 
     Raises:
-        InputRefused: it is of a known type and not what the format says.
+        InputRefused: it is of a known type and does not match the format.
     """
     event = _as_written(body)
     if event is not None:
@@ -663,9 +665,9 @@ def event_of(body: bytes, where: str, seq: int) -> AnyEvent | UnknownEvent:
 
 
 def _as_written(body: bytes) -> AnyEvent | None:
-    """Return an event whose JSON is just as this version writes it; ``None`` for any other.
+    """Return an event whose JSON is exactly as this version writes it; ``None`` for any other.
 
-    Such JSON holds each field once: that need not be looked for, which takes twice as long.
+    Such JSON repeats no field. Skipping that check halves the time.
     """
     try:
         event = _EVENT.decode(body)

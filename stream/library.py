@@ -1,4 +1,4 @@
-"""The texts that ship with the product: rulebooks and table layouts, by their ids."""
+"""The shipped texts: rulebooks and table layouts, by their ids."""
 
 from importlib.resources import files
 from typing import Final
@@ -16,7 +16,7 @@ def rulebook_ids() -> tuple[str, ...]:
 
 
 def rulebook_text(rulebook: str) -> str:
-    """Return a shipped rulebook's TOML; raises :class:`InstallerError` where there is none."""
+    """Return a shipped rulebook's TOML; raises :class:`InstallerError` for an unknown id."""
     return _text(_RULEBOOKS, rulebook)
 
 
@@ -26,7 +26,7 @@ def layout_ids() -> tuple[str, ...]:
 
 
 def layout_text(layout: str) -> str:
-    """Return a shipped layout's TOML; raises :class:`InstallerError` where there is none."""
+    """Return a shipped layout's TOML; raises :class:`InstallerError` for an unknown id."""
     return _text(_LAYOUTS, layout)
 
 

@@ -1,7 +1,7 @@
-"""Hashes of a recording's files, journalled while it is written, to hold a copy to them.
+"""Hashes of a recording's files, journalled while they are written, to verify copies of them.
 
-A file is hashed in pieces as its bytes are written, each piece from the end of the one before. A
-checkpoint directly after each such entry signs it, so that it can be proven without any other.
+A file is hashed in pieces as its bytes are written; each piece starts at the end of the one before.
+A checkpoint directly after each such entry signs it, so that it can be proved alone.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ _START: Final = b'{"type":"recording_hashed"'
 
 
 class Piece(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Bytes of a file, ``from_byte`` up to before ``to_byte``."""
+    """A range of a file's bytes, from ``from_byte`` to before ``to_byte``."""
 
     file: str
     device: str = ""
@@ -26,23 +26,23 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     from_byte: int = 0
     to_byte: int
     sha256: str = ""
-    """Left out where nothing was added."""
+    """Empty where nothing was added."""
     from_ns: int | None = None
-    """When its earliest picture or read was taken, nanoseconds since the Unix epoch, UTC."""
+    """Time of its earliest picture or read, nanoseconds since the Unix epoch, UTC."""
     to_ns: int | None = None
-    """When its latest was."""
+    """Time of its latest."""
     closed: bool = False
     """Whether the file ends here."""
 
     def is_of(self, data: bytes) -> bool:
-        """Tell whether these are its bytes."""
+        """Return whether ``data`` are its bytes."""
         if len(data) != self.to_byte - self.from_byte:
             return False
         return not data or hashlib.sha256(data).hexdigest() == self.sha256
 
 
 class RecordingHashed(Event, frozen=True, kw_only=True, tag="recording_hashed"):
-    """What was added to a recorded session since the entry before; ``at`` is when it was hashed."""
+    """The bytes added to a recorded session since the entry before; ``at`` is the hashing time."""
 
     folder: str
     """The session folder's name."""
@@ -50,7 +50,7 @@ class RecordingHashed(Event, frozen=True, kw_only=True, tag="recording_hashed"):
 
 
 class Hashing:
-    """The growing end of one file, hashed as it is written."""
+    """A running hash of the growing end of one file."""
 
     def __init__(self, file: str, device: str) -> None:
         self._file, self._device = file, device
@@ -60,23 +60,23 @@ class Hashing:
         self._to_ns: int | None = None
 
     def add(self, data: bytes | bytearray | memoryview) -> None:
-        """Take bytes that the disk took."""
+        """Add bytes that were written to disk."""
         self._sha256.update(data)
         self._end += len(data)
 
     def note(self, at_ns: int) -> None:
-        """Take note of when a picture or read was taken; its bytes may come later."""
+        """Note the time of a picture or read; its bytes may come later."""
         self._from_ns = at_ns if self._from_ns is None else min(self._from_ns, at_ns)
         self._to_ns = at_ns if self._to_ns is None else max(self._to_ns, at_ns)
 
     def cut(self, *, closed: bool = False) -> Piece:
-        """Return what was added, with the times noted, and begin the next piece."""
+        """Return the added bytes as a piece with the noted times, and begin the next piece."""
         piece = self._piece(self._from_ns, self._to_ns, closed=closed)
         self._from_ns = self._to_ns = None
         return piece
 
     def cut_header(self) -> Piece:
-        """Return what was added as a piece of no time; the times noted belong to what follows."""
+        """Return the added bytes as a piece without times; the next piece gets the noted times."""
         return self._piece(None, None, closed=False)
 
     def _piece(self, from_ns: int | None, to_ns: int | None, *, closed: bool) -> Piece:
@@ -95,13 +95,13 @@ class Hashing:
 
 
 def whole(file: Path) -> Piece:
-    """Return a file that is written in one go as one piece."""
+    """Return a whole file as one piece, for files written in one step."""
     data = file.read_bytes()
     return Piece(file=file.name, to_byte=len(data), sha256=hashlib.sha256(data).hexdigest())
 
 
 def hashed_in(journal: Path) -> tuple[RecordingHashed, ...]:
-    """Return a journal's entries with hashes of recordings, in order; nothing is proved of them.
+    """Return a journal's entries with hashes of recordings, in order, without verifying them.
 
     Raises:
         TechnicianError: it cannot be read.
@@ -113,5 +113,5 @@ def hashed_in(journal: Path) -> tuple[RecordingHashed, ...]:
 
 
 def recording_hashed(body: bytes) -> RecordingHashed | None:
-    """Return what an entry says of recordings; ``None`` for any other."""
+    """Return an entry's hashes of recordings; ``None`` for any other entry."""
     return msgspec.json.decode(body, type=RecordingHashed) if body.startswith(_START) else None

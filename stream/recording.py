@@ -18,21 +18,21 @@ from models.session import CameraRecord, Session
 from stream.toml import to_toml
 
 SESSION_FILE: Final = "session.toml"
-"""What makes a folder a session."""
+"""A folder with this file is a session."""
 
 _OFFSET: Final = re.compile(r"[0-9]{1,18}")
 
 
 class Chunk(msgspec.Struct, frozen=True):
-    """The bytes that one read of a port returned."""
+    """The bytes of one read of a port."""
 
     offset_ns: int
-    """Since the session's start."""
+    """Nanoseconds since the session's start."""
     data: bytes
 
 
 def read_session(folder: Path) -> Session:
-    """Read and check a session's description; every file that it names is there.
+    """Read and check a session's description; check that every file that it names exists.
 
     Raises:
         InputRefused: a field does not match the format.
@@ -52,7 +52,7 @@ def read_session(folder: Path) -> Session:
 
 
 def read_description(folder: Path) -> Session:
-    """Read a session's own description, also while it is recorded: no other file is looked for.
+    """Read a session's own description, also during recording; check no other file.
 
     Raises:
         InputRefused: a field does not match the format.
@@ -64,9 +64,9 @@ def read_description(folder: Path) -> Session:
 
 
 def video_files(folder: Path, camera: CameraRecord) -> tuple[Path, ...]:
-    """Return the segments of a camera's video, in order; of an unclosed one, those that are there.
+    """Return the segments of a camera's video, in order; of an unclosed one, the existing ones.
 
-    The first is named whether it is there or not.
+    The first is returned even where it does not exist.
     """
     if camera.segments is not None:
         return tuple(folder / camera.segment(number) for number in range(camera.segments))
@@ -75,12 +75,12 @@ def video_files(folder: Path, camera: CameraRecord) -> tuple[Path, ...]:
 
 
 def write_session(folder: Path, session: Session) -> None:
-    """Write the description; the files that it names are the caller's."""
+    """Write the description; the caller writes the files that it names."""
     (folder / SESSION_FILE).write_text(to_toml(session), encoding="utf-8")
 
 
 def read_layout(file: Path) -> TableLayout:
-    """Read a table layout that can be a real felt.
+    """Read a table layout and check that it can be a real felt.
 
     Raises:
         InputRefused: a field does not match the format.
@@ -138,13 +138,13 @@ def read_capture(file: Path) -> Iterator[Chunk]:
 
 
 class CaptureWriter:
-    """Writes a serial capture, a line a read, each on disk's way when ``add`` returns."""
+    """Writes a serial capture, one line a read; each line is handed to the disk at once."""
 
     def __init__(self, file: Path) -> None:
         self._lines: TextIO = file.open("w", encoding="ascii", buffering=1)
 
     def add(self, chunk: Chunk) -> bytes:
-        """Write one read; return its line as it was written."""
+        """Write one read; return its line as written."""
         line = f"{chunk.offset_ns} {chunk.data.hex()}\n"
         self._lines.write(line)
         return line.encode("ascii")

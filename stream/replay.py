@@ -1,4 +1,4 @@
-"""A recording's sources merged into the one order of their times, at the clock's pace."""
+"""Merge a recording's sources into one order of time, at the clock's pace."""
 
 import heapq
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Timed(Generic[T_co]):
-    """Something that a source gave at an instant."""
+    """An item of a source with its time."""
 
     at_ns: int
     source: str
@@ -24,13 +24,13 @@ class Timed(Generic[T_co]):
 
 
 def timed_chunks(chunks: Iterable[Chunk], source: str, start_ns: int) -> Iterator[Timed[bytes]]:
-    """Yield a capture's reads at their times, the session having started at ``start_ns``."""
+    """Yield a capture's reads with their times; the session started at ``start_ns``."""
     for chunk in chunks:
         yield Timed(start_ns + chunk.offset_ns, source, chunk.data)
 
 
 def merged(sources: Iterable[Iterable[Timed[T]]]) -> Iterator[Timed[T]]:
-    """Yield all sources' items by time; at one instant, the earlier listed source first.
+    """Yield all sources' items by time; items of one instant in the order of the sources.
 
     Each source is read one item ahead at most.
 

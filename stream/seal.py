@@ -4,9 +4,9 @@
 
     SQLite pages …  |  magic (24)  entries (8)  head (32)  digest (32)  zeros to 4096
 
-SQLite counts its pages in its own header and takes no notice of what follows; whoever goes on
-with the journal takes the seal off first. The hash chain proves the entries; the seal proves the
-rest of the file as well: page headers, free space, the schema.
+SQLite counts its pages in its own header and ignores what follows. A writer that continues the
+journal removes the seal first. The hash chain proves the entries; the seal proves the rest of the
+file as well: page headers, free space, the schema.
 """
 
 import hashlib
@@ -19,16 +19,16 @@ PAGE_BYTES: Final = 4096
 
 _MAGIC: Final = b"pitwatch journal seal 1\n"
 _PAGES_AT: Final = 28
-"""Where SQLite's header counts its pages, four bytes, big-endian."""
+"""Byte offset of the page count in SQLite's header, four bytes, big-endian."""
 
 
 class SealBroken(Exception):
-    """The file is not as it was sealed, or something else follows the database."""
+    """The file has changed since it was sealed, or something else follows the database."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """What a seal states about its journal: how many entries, and the last one's hash."""
+    """A seal's statement: the number of entries, and the last one's hash."""
 
     entries: int
     head: bytes
@@ -49,7 +49,7 @@ def write_seal(path: Path, seal: Seal) -> None:
 def break_seal(path: Path) -> bytes:
     """Remove the seal of a journal that is continued, durable on return; return its page.
 
-    Otherwise the file would still pass for closed in order after its write-ahead log was lost.
+    With the seal, the file would pass for closed in order even after its write-ahead log was lost.
     """
     with path.open("r+b") as file:
         length = database_bytes(file)
@@ -61,7 +61,7 @@ def break_seal(path: Path) -> bytes:
 
 
 def put_back(path: Path, page: bytes) -> None:
-    """Put the page that :func:`break_seal` took off back on; durable on return."""
+    """Restore the page that :func:`break_seal` removed; durable on return."""
     with path.open("r+b") as file:
         file.seek(database_bytes(file))
         file.write(page)
@@ -80,7 +80,7 @@ def read_seal(path: Path) -> Seal | None:
     """Check and return a journal's seal, ``None`` where it was not closed in order.
 
     Raises:
-        SealBroken: some byte of the file is not what it was.
+        SealBroken: a byte of the file has changed.
     """
     with path.open("rb") as file:
         length = file.seek(0, os.SEEK_END) - PAGE_BYTES

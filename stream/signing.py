@@ -6,7 +6,7 @@ What a checkpoint signs::
 
 both numbers big-endian, ``at`` in nanoseconds since the Unix epoch, the identity as
 :mod:`stream.identity` hashes it. Journals of versions 1 and 2 had no identity; their checkpoints
-are of form 1, which leaves it out. What else a table's key signs begins with another purpose.
+are of form 1, without it. Everything else that a table's key signs begins with another purpose.
 """
 
 import hashlib
@@ -45,7 +45,7 @@ class Signer:
 
     @classmethod
     def create(cls, path: Path) -> Self:
-        """Make a new key in a new file that only this user can read (PKCS #8 PEM, mode 0600).
+        """Create a new key in a new file that only this user can read (PKCS #8 PEM, mode 0600).
 
         Raises:
             OperatorError: there is a file at ``path`` already, or it cannot be written.
@@ -59,7 +59,8 @@ class Signer:
         """Read a table's key.
 
         Raises:
-            InstallerError: it is missing, no such key, or others than its owner can read it.
+            InstallerError: it is missing, is no such key, or users other than its owner can read
+                it.
         """
         text = _text(path)
         if path.stat().st_mode & _OTHERS:
@@ -81,11 +82,11 @@ class Signer:
         return self._key.sign(_signed(seq, at_ns, head, identity))
 
     def sign_digest(self, purpose: str, digest: bytes) -> bytes:
-        """Return the signature, 64 bytes, under a SHA-256 for ``purpose``, no checkpoint's."""
+        """Return the signature, 64 bytes, over a SHA-256 for ``purpose``, never a checkpoint's."""
         return self._key.sign(_purposed(purpose, digest))
 
     def public_pem(self) -> bytes:
-        """Return the public key as PEM, to be given to those who verify."""
+        """Return the public key as PEM, for those who verify."""
         return self._key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
 
 
@@ -111,7 +112,7 @@ def write_private_key(path: Path, key: PrivateKeyTypes) -> None:
 
 
 def read_public_key(path: Path) -> bytes:
-    """Return the 32 bytes of a public key in PEM; raises ``InstallerError`` where it is none."""
+    """Return the 32 bytes of a public key in PEM; raises ``InstallerError`` for anything else."""
     try:
         key = load_pem_public_key(_text(path))
     except (ValueError, TypeError) as fault:
@@ -130,12 +131,12 @@ def is_signed(
     *,
     identity: Identity | None = None,
 ) -> bool:
-    """Tell whether ``signature`` is that of ``public`` under the journal up to ``seq``."""
+    """Return whether ``public`` made ``signature`` over the journal up to ``seq``."""
     return _fits(public, signature, _signed(seq, at_ns, head, identity))
 
 
 def is_digest_signed(public: bytes, signature: bytes, purpose: str, digest: bytes) -> bool:
-    """Tell whether ``signature`` is that of ``public`` under a SHA-256 for ``purpose``."""
+    """Return whether ``public`` made ``signature`` over a SHA-256 for ``purpose``."""
     return _fits(public, signature, _purposed(purpose, digest))
 
 

@@ -1,7 +1,7 @@
-"""A journal has one writer: the process that writes it holds a lock beside it until it closes.
+"""A journal has one writer: the writing process holds a lock beside it until it closes.
 
-The lock is a file of its own. Taken on the journal itself it would not do: to close a second
-handle of a database's file lets go of every lock that SQLite holds on it in this process.
+The lock is a file of its own. A lock on the journal itself would fail: closing a second handle of a
+database's file releases every lock that SQLite holds on it in this process.
 """
 
 import fcntl
@@ -16,10 +16,10 @@ SUFFIX: Final = "-lock"
 
 
 class Sole:
-    """The right to write a journal; gone with the process, at the latest.
+    """The right to write a journal; it ends with the process at the latest.
 
     Raises:
-        TechnicianError: another program has it, or the disk refuses the lock's file.
+        TechnicianError: another program holds it, or the disk refuses the lock's file.
     """
 
     def __init__(self, journal: Path) -> None:
@@ -39,7 +39,7 @@ class Sole:
                 ) from held
             if self._is_in_place(handle):
                 return handle
-            os.close(handle)  # it was let go, and taken away, between the two calls
+            os.close(handle)  # its holder released and removed it between the two calls
 
     def _is_in_place(self, handle: int) -> bool:
         with suppress(FileNotFoundError):
@@ -47,7 +47,7 @@ class Sole:
         return False
 
     def let_go(self) -> None:
-        """Leave the journal to the next writer."""
+        """Release the journal to the next writer."""
         with suppress(OSError):
             self._place.unlink(missing_ok=True)
         os.close(self._handle)

@@ -1,9 +1,9 @@
-"""The file under a journal: its tables in every version, opened, upgraded, and its errors named.
+"""The file under a journal: its tables in every version, its upgrades, and its errors.
 
-Version 1 had the entries alone. Version 2 adds signed checkpoints, and says which entries an
-older version wrote. Version 3 adds the journal's identity, which checkpoints then sign. Going
-from one to the next is a step of its own in ``_UPGRADES``; entries are never rewritten, they are
-lifted when they are read (:mod:`stream.upcasting`).
+Version 1 had the entries alone. Version 2 adds signed checkpoints, and records which entries an
+older version wrote. Version 3 adds the journal's identity, which checkpoints then sign. Each
+upgrade by one version is a step of its own in ``_UPGRADES``. Upgrades never rewrite entries;
+reading converts them (:mod:`stream.upcasting`).
 """
 
 import errno
@@ -25,7 +25,7 @@ APPLICATION_ID: Final = 0x50495457
 SCHEMA_VERSION: Final = 3
 
 _IDENTIFIED: Final = 3
-"""The first version whose journals have an identity."""
+"""The first version of journals with an identity."""
 
 _RESTORE: Final = "Keep this file as it is and restore the journal from its last good copy"
 _CHECK: Final = "Check the disk, and that no other program writes this journal"
@@ -72,21 +72,21 @@ _ADDED_BY_3: Final = (
     " BEGIN SELECT raise(ABORT, 'the identity never goes'); END",
 )
 _ADDED: Final = (_VERSION_1, _ADDED_BY_2, _ADDED_BY_3)
-"""What each version added to the tables of the one before."""
+"""The tables that each version added to those of the one before."""
 _SCHEMAS: Final = {
     version: tuple(chain.from_iterable(_ADDED[:version])) for version in range(1, len(_ADDED) + 1)
 }
 
 
 def connected(address: str, *, uri: bool = False) -> sqlite3.Connection:
-    """Open a database in autocommit; text that is no UTF-8 is shown rather than refused."""
+    """Open a database in autocommit mode; show text that is not UTF-8 instead of refusing it."""
     connection = sqlite3.connect(address, uri=uri, isolation_level=None)
     connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
     return connection
 
 
 def founded(connection: sqlite3.Connection, identity: Identity) -> sqlite3.Connection:
-    """Make a new journal of an empty database, durable from its first entry."""
+    """Create a new journal in an empty database, durable from its first entry."""
     for setting in (
         f"page_size={PAGE_BYTES}",
         "journal_mode=WAL",
@@ -104,9 +104,9 @@ def founded(connection: sqlite3.Connection, identity: Identity) -> sqlite3.Conne
 
 
 def upgraded(connection: sqlite3.Connection, identity: Identity) -> sqlite3.Connection:
-    """Bring a verified journal of an older version to this one, in one transaction.
+    """Upgrade a verified journal of an older version, in one transaction.
 
-    One that had no identity gets ``identity``, which holds from its next entry on.
+    One without an identity gets ``identity``, which holds from its next entry on.
     """
     with transaction(connection):
         for version in range(version_of(connection), SCHEMA_VERSION):
@@ -152,7 +152,7 @@ def version_of(connection: sqlite3.Connection) -> int:
 
 
 def written_in(connection: sqlite3.Connection) -> tuple[tuple[int, int], ...]:
-    """Return from which entry on which version wrote, ascending."""
+    """Return the versions that wrote it, each with its first entry, ascending."""
     if version_of(connection) == 1:
         return ((1, 1),)
     query = "SELECT from_seq, version FROM versions ORDER BY from_seq"
@@ -160,7 +160,7 @@ def written_in(connection: sqlite3.Connection) -> tuple[tuple[int, int], ...]:
 
 
 def identity_of(connection: sqlite3.Connection, where: str) -> tuple[int, Identity] | None:
-    """Return which journal it is, and from which entry on its checkpoints sign that.
+    """Return the identity, and the first entry whose checkpoints sign it.
 
     ``None`` for journals of older versions, which had no identity.
 
@@ -203,17 +203,17 @@ def check_pages(connection: sqlite3.Connection, where: str) -> None:
 
 
 def waiting(path: Path) -> bool:
-    """Tell whether entries still lie in the write-ahead log beside the file."""
+    """Return whether the write-ahead log beside the file still holds entries."""
     return JournalFiles(path).log_bytes > 0
 
 
 def log_copied(connection: sqlite3.Connection, patience_ms: int) -> bool:
-    """Copy the write-ahead log into the database; whether no reader was in the way so long."""
+    """Copy the write-ahead log into the database; return whether no reader blocked it so long."""
     return _checkpointed(connection, "FULL", patience_ms)
 
 
 def log_emptied(connection: sqlite3.Connection, patience_ms: int) -> bool:
-    """Empty a write-ahead log that was copied; whether no reader was in the way so long."""
+    """Empty a copied write-ahead log; return whether no reader blocked it so long."""
     return _checkpointed(connection, "TRUNCATE", patience_ms)
 
 
@@ -224,10 +224,10 @@ def _checkpointed(connection: sqlite3.Connection, how: str, patience_ms: int) ->
 
 
 def keeper_of(path: Path) -> sqlite3.Connection:
-    """Open a journal so that its log stays when its writer is only dropped.
+    """Open a second connection that keeps the log when the writer's connection is dropped.
 
-    SQLite removes the log with the last connection that can write, unless another is open; the
-    file without a seal and without a log would look like one whose log somebody took away.
+    SQLite removes the log with the last writing connection. A file without seal and log would look
+    like one whose log somebody removed.
     """
     keeper = _opened(path, "mode=ro")
     keeper.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -235,13 +235,13 @@ def keeper_of(path: Path) -> sqlite3.Connection:
 
 
 def at_rest(path: Path) -> sqlite3.Connection:
-    """Open a journal to be read alone, whether or not it is being written; no file is made.
+    """Open a journal for reading alone, also while it is written; create no file beside it.
 
-    SQLite makes the index of a log where it is missing, even for a reader. So a log without one,
-    as a copy of files brings it, is read in a folder of its own, which is gone before this returns.
+    SQLite creates a missing index of a log, even for a reader. So a log without one, as in a copy
+    of files, is read in a temporary folder, removed before this returns.
 
     Raises:
-        TechnicianError: there is no file, or something else than one.
+        TechnicianError: there is no file, or not a regular one.
     """
     if not path.is_file():
         raise no_journal(path)
@@ -265,22 +265,22 @@ def _opened(path: Path, how: str) -> sqlite3.Connection:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Do all of the block or nothing; where the disk fails, the connection stays usable."""
+    """Run the block in one transaction; where the disk fails, the connection stays usable."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:  # SQLite ends it by itself where the disk failed
+        if connection.in_transaction:  # SQLite ends the transaction by itself where the disk failed
             connection.execute("ROLLBACK")
         raise
 
 
 @contextmanager
 def one_line(where: str) -> Iterator[None]:
-    """Turn the database's own errors into one line for the technician.
+    """Convert the database's own errors into one line for the technician.
 
-    A schema that is no UTF-8 makes its message one that cannot be decoded.
+    Where a schema is not UTF-8, SQLite's message cannot be decoded either.
     """
     try:
         yield
@@ -296,18 +296,18 @@ def one_line(where: str) -> Iterator[None]:
 
 
 def no_journal(path: Path) -> TechnicianError:
-    """Say that there is no journal at ``path``."""
+    """Return the error for a missing journal at ``path``."""
     what = "this is no file" if path.exists() else "there is no journal"
     return TechnicianError(what, where=str(path), way_out="Check the file's name")
 
 
 def unusable(where: str, what: str, way_out: str) -> TechnicianError:
-    """Say that the journal cannot be used as things are, though it may be sound."""
+    """Return the error for a journal that cannot be used at present, though it may be sound."""
     return TechnicianError(
         f"the journal cannot be read or written: {what}", where=where, way_out=way_out
     )
 
 
 def damaged(where: str, what: object) -> TechnicianError:
-    """Say that the journal is not as it was written."""
+    """Return the error for a journal that has changed since it was written."""
     return TechnicianError(f"the journal is damaged: {what}", where=where, way_out=_RESTORE)

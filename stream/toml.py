@@ -1,4 +1,4 @@
-"""Values written as TOML: what the standard library reads but does not write."""
+"""Write values as TOML: the standard library only reads it."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ import msgspec
 def to_toml(value: msgspec.Struct) -> str:
     """Write a struct as a TOML document; fields that are ``None`` are left out.
 
-    A list of tables becomes ``[[name]]`` blocks, anything nested deeper an inline table.
+    A list of tables becomes ``[[name]]`` blocks, anything deeper an inline table.
     """
     fields: dict[str, object] = msgspec.to_builtins(value)
     blocks = {name: found for name, found in fields.items() if _is_tables(found)}
@@ -46,5 +46,5 @@ def _inline(value: object) -> str:
 
 
 def _quoted(text: str) -> str:
-    # JSON's escapes are TOML's, but for the one control character JSON lets through.
+    # JSON's escapes are TOML's, except that JSON allows the control character DEL.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

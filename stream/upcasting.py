@@ -1,4 +1,4 @@
-"""Entries of older versions, lifted to this one when they are read. The file stays as it is."""
+"""Convert entries of older versions to this one at reading. The file stays unchanged."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ class _Head(msgspec.Struct):
 
 
 def upcast(body: bytes, version: int) -> bytes:
-    """Return an entry's JSON as this version would have written it; ``version`` wrote it."""
+    """Return the JSON of an entry of ``version`` as this version would have written it."""
     if version == SCHEMA_VERSION:
         return body
     kind = msgspec.json.decode(body, type=_Head).type
@@ -32,7 +32,7 @@ def upcast(body: bytes, version: int) -> bytes:
 
 
 def _missing_draws(fault: Fields) -> Fields:
-    """Version 1 named the draws that a gap left out in words only."""
+    """Add the draws of a gap as fields: version 1 named them in words only."""
     gap = _GAP.fullmatch(fault["detail"]) if fault["kind"] == "gap" else None
     if gap is None or int(gap["found"]) <= int(gap["due"]):
         return fault
@@ -42,4 +42,4 @@ def _missing_draws(fault: Fields) -> Fields:
 _STEPS: Final[Mapping[tuple[int, str], Callable[[Fields], Fields]]] = {
     (1, "reader_fault"): _missing_draws,
 }
-"""What becomes of an event of that type on the way from that version to the next."""
+"""The conversion of a type of event from a version to the next."""

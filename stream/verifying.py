@@ -1,7 +1,7 @@
-"""Whether a journal's file is what was written: its chain, signatures, seal and pages.
+"""Verify a journal's file: its chain, signatures, seal and pages.
 
-The file is only read. What it cannot show by itself, that its end was cut off, is asked of the
-checkpoints that left the table (:mod:`stream.checkpoints`).
+The file is only read. It cannot show by itself that its end was cut off; the checkpoints that left
+the table show that (:mod:`stream.checkpoints`).
 """
 
 import hashlib
@@ -40,7 +40,7 @@ GENESIS: Final = bytes(32)
 class TailFound(Event, frozen=True, kw_only=True, tag="tail_found"):
     """Entries that this process found unsigned when it opened the journal, and did not write.
 
-    A signature after it stands for the order of these entries, not for where they came from.
+    A later signature proves the order of these entries, not their origin.
     """
 
     first: int
@@ -50,10 +50,10 @@ class TailFound(Event, frozen=True, kw_only=True, tag="tail_found"):
 
 
 class LogMissing(Event, frozen=True, kw_only=True, tag="log_missing"):
-    """That the journal had no write-ahead log when this process opened it, and needed one."""
+    """The journal lacked its write-ahead log when this process opened it, and needed one."""
 
     last: int
-    """The last entry that was there. Those that followed it, if any, are lost."""
+    """The last entry in the file. Later ones, if any, are lost."""
 
 
 M = TypeVar("M", TailFound, LogMissing)
@@ -65,30 +65,32 @@ _TAIL: Final[msgspec.json.Decoder[TailFound]] = msgspec.json.Decoder(TailFound)
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """A journal that is as it was written."""
+    """The result of verifying a sound journal."""
 
     entries: int
     head: str
-    """The last entry's hash in hex; it stands for every entry before it."""
+    """The last entry's hash in hex; it covers every entry before it."""
     sealed: bool
     """Whether the file was closed in order, so that every byte of it is proved."""
     signed: int = 0
     """The last entry that a checkpoint signs, with all before it; 0 where none does."""
     keys: tuple[str, ...] = ()
-    """The public keys, in hex, whose checkpoints it holds."""
+    """The public keys, in hex, of its checkpoints."""
     identity: Identity | None = None
-    """Which journal it is; ``None`` for one of an older version."""
+    """The journal's identity; ``None`` for one of an older version."""
     found: tuple[tuple[int, int], ...] = ()
-    """First and last of the entries that a process found unsigned at its start, and signed on.
+    """First and last of the entries that a process found unsigned at its start, and then signed.
 
-    Those that a checkpoint of the process before covers, where it was held to some, are left out.
+    Tails that a checkpoint of the earlier process covers are left out, where checkpoints were
+    given.
     """
     gaps: tuple[int, ...] = ()
-    """After which entries others may be lost: the write-ahead log was missing at a restart."""
+    """Entries after which others may be lost: the write-ahead log was missing at a restart."""
     lacks_log: bool = False
-    """Whether it was not closed in order and its write-ahead log is gone: it may lack entries."""
+    """Whether it was not closed in order and its write-ahead log is gone: entries may be
+    missing."""
     held: Held | None = None
-    """What the checkpoints that it was held to cover; ``None`` where there were none to ask."""
+    """Coverage by the given checkpoints; ``None`` where none were given."""
 
 
 def link(head: bytes, seq: int, body: bytes) -> bytes:
@@ -97,7 +99,7 @@ def link(head: bytes, seq: int, body: bytes) -> bytes:
 
 
 def found_tail(body: bytes) -> TailFound | None:
-    """Return an entry's statement about entries found unsigned; ``None`` for any other entry."""
+    """Return an entry's statement on entries found unsigned; ``None`` for any other entry."""
     return _TAIL.decode(body) if body.startswith(_TAIL_FOUND) else None
 
 
@@ -110,14 +112,14 @@ def verify_journal(
 
     Args:
         path: the journal.
-        keys: the public keys, 32 bytes each, that may have signed it; with none, a signature
-            must fit the key it names, whoever's that is.
-        checkpoints: those that left the table, to hold the journal to; ``None`` asks for none.
+        keys: the public keys, 32 bytes each, that may have signed it; with none, a signature must
+            fit the key it names, whoever's that is.
+        checkpoints: those that left the table, to compare the journal with; ``None`` skips this.
 
     Raises:
         TechnicianError: naming the first bad entry and what differs; with ``keys``, also where
-            nothing is signed, or by another key; with ``checkpoints``, where it lacks an entry
-            that one of them covers.
+            nothing is signed, or by another key; with ``checkpoints``, where it lacks an entry that
+            one of them covers.
     """
     where = str(path)
     if not path.is_file():
@@ -141,7 +143,7 @@ def verify_journal(
 
 
 def verified(connection: sqlite3.Connection, where: str) -> Verified:
-    """Check the entries of an open journal, what signs them, and the pages they lie on.
+    """Check the entries of an open journal, their signatures, and the database pages.
 
     Raises:
         TechnicianError: naming the first bad entry and what differs.
@@ -198,9 +200,10 @@ def _held(
 def _unwitnessed(
     found: Verified, checkpoints: Collection[Checkpoint]
 ) -> tuple[tuple[int, int], ...]:
-    """Return what of the tails found at starts no checkpoint covers that was made before.
+    """Return the parts of the found tails that no earlier checkpoint covers.
 
-    A start signs on after the entry that states the tail, so one within the tail is not its own.
+    A start signs after the entry that states the tail, so a checkpoint within the tail is not its
+    own.
     """
     seqs = [one.seq for one in checkpoints if one.identity == found.identity]
     left = (
@@ -211,7 +214,7 @@ def _unwitnessed(
 
 
 def _at(identified: tuple[int, Identity] | None, seq: int) -> Identity | None:
-    """Return what a checkpoint at entry ``seq`` signs of the journal's identity."""
+    """Return the identity that a checkpoint at entry ``seq`` signs."""
     return identified[1] if identified is not None and seq >= identified[0] else None
 
 
@@ -240,7 +243,7 @@ def _check_keys(found: Verified, keys: Collection[bytes], where: str) -> None:
 
 
 def _seal(path: Path) -> tuple[Seal | None, SealBroken | None]:
-    """Return the seal, or why it is broken: the entries may say it more exactly."""
+    """Return the seal, or why it is broken: the entries may show the fault more exactly."""
     if waiting(path):
         return None, None
     try:

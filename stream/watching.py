@@ -1,7 +1,7 @@
-"""Whether the files that a process writes are still the ones at their place.
+"""Detect that a file which this process writes is no longer the one at its path.
 
-A file that was deleted or replaced can be written on without an error; what is written there is
-gone with the process.
+A process can write to a deleted or replaced file without an error, and loses those bytes at its
+end.
 """
 
 import os
@@ -20,19 +20,19 @@ _HELD: Final = ".held"
 @dataclass(slots=True)
 class _Seen:
     file: tuple[int, int]
-    """Device and inode."""
+    """Device and inode numbers."""
     least_bytes: int
 
 
 class Watch:
-    """Watches the files of a journal that this process has just opened to write."""
+    """Watches the files of a journal that this process has just opened for writing."""
 
     def __init__(self, path: Path) -> None:
         self._files = JournalFiles(path)
         self._main, self._log = _seen(path), _seen(self._files.log)
 
     def loss(self) -> tuple[Loss, str] | None:
-        """Return which file is no longer the one that was opened, and what happened to it."""
+        """Return the file that is no longer the opened one, and what happened to it."""
         if self._main is not None:
             what = _changed(self._files.main, self._main)
             if what is not None:
@@ -47,7 +47,7 @@ class Watch:
 
     @contextmanager
     def sparing_others(self) -> Iterator[None]:
-        """Keep another journal's log: SQLite removes whatever has the log's name as it closes."""
+        """Keep another journal's log: SQLite removes any file with the log's name on closing."""
         log, held = self._files.log, self._files.log.with_name(self._files.log.name + _HELD)
         there = _inode(log)
         if there is not None and (self._log is None or there != self._log.file):

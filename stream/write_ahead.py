@@ -1,11 +1,11 @@
 """SQLite's write-ahead log: begun before SQLite opens a journal, and looked at without SQLite.
 
-SQLite takes the seal that follows a database for a page of it, unless a log says how many pages
-there are. So the log is begun here, while the seal is still on: at no moment is a journal without
-both. The format is SQLite's own (sqlite.org/fileformat2.html, "The Write-Ahead Log")::
+SQLite takes the seal after a database for a page of it, unless a log states the number of pages. So
+this module creates the log while the seal is still on: a journal always has at least one of them.
+The format is SQLite's own (sqlite.org/fileformat2.html, "The Write-Ahead Log")::
 
-    magic  version  page size  checkpoint number  salt (8)  checksum (8)
-    each frame:  page number  pages after a commit, else 0  salt (8)  checksum (8)  |  page
+    magic  version  page size  checkpoint number  salt (8)  checksum (8) each frame:  page number
+    pages after a commit, else 0  salt (8)  checksum (8)  |  page
 """
 
 import os
@@ -16,7 +16,7 @@ from stream.files import JournalFiles, sync_folder
 from stream.seal import PAGE_BYTES, database_bytes
 
 _MAGIC: Final = 0x377F0683
-"""Its last bit says that checksums are of big-endian words; SQLite reads both."""
+"""Magic number. Its last bit selects checksums of big-endian words; SQLite reads both."""
 _VERSION: Final = 3_007_000
 _HEAD: Final = Struct(">4I8s")
 _FRAME: Final = Struct(">2I8s")
@@ -26,15 +26,15 @@ _FRAME_BYTES: Final = _FRAME.size + _SUM.size
 
 _WAL_VERSION: Final = 2
 _WRITE_VERSION_AT: Final = 18
-"""Where SQLite's header says how the file is written: 2 stands for a write-ahead log."""
+"""Byte offset of the write version in SQLite's header: 2 stands for a write-ahead log."""
 
 Sum = tuple[int, int]
 
 
 def begin_log(files: JournalFiles) -> None:
-    """Put a log beside a sealed journal that changes nothing in it; durable on return.
+    """Create a log beside a sealed journal that changes nothing in it; durable on return.
 
-    It holds the first page as it is, and how many pages there are.
+    It holds the unchanged first page and the number of pages.
     """
     with files.main.open("rb") as file:
         page = file.read(PAGE_BYTES)
@@ -58,9 +58,9 @@ def begin_log(files: JournalFiles) -> None:
 
 
 def is_log_missing(files: JournalFiles) -> bool:
-    """Tell whether the database needs a write-ahead log and has none, or one without an entry.
+    """Return whether the database needs a write-ahead log and has none, or one without an entry.
 
-    Holds for a database that was not closed in order: one that was is sealed.
+    It applies to a database that was not closed in order: one that was is sealed.
     """
     with files.main.open("rb") as file:
         file.seek(_WRITE_VERSION_AT)
@@ -74,9 +74,9 @@ def is_log_missing(files: JournalFiles) -> bool:
 
 
 def _has_commit(file: BinaryIO) -> bool:
-    """Tell whether a log holds anything that was committed, or did before it was begun anew.
+    """Return whether a log holds, or held before its restart, a committed transaction.
 
-    What it held before it was begun anew had all been moved into the database.
+    Everything before a restart of the log was copied into the database.
     """
     head = file.read(_HEAD_BYTES)
     if len(head) < _HEAD_BYTES:

@@ -5,7 +5,7 @@
     with Client("https://pit:8443", token) as service:
         for mistake in service.each(rows.ViolationRow, table="BJ-07"):
             ...
-        for told in service.watch({"bj-07": 0}):
+        for event in service.watch({"bj-07": 0}):
             ...
 """
 

@@ -1,4 +1,4 @@
-"""The client: one connection pool, questions, and the stream."""
+"""The client: one connection pool, requests, and the event stream."""
 
 import ssl
 import time
@@ -40,23 +40,24 @@ PATHS: Final[Mapping[type, str]] = {
     LedgerRow: "/api/ledger",
     IncidentRow: "/api/incidents",
 }
-"""Where the list of each kind is."""
+"""The path of the list of each kind of row."""
 STREAM: Final = "/api/stream"
 _TIMEOUT_S: Final = 20
 _SILENCE_S: Final = 45
-"""The service sends a sign of life every 15 s; after three that stay away the stream is lost."""
+"""Seconds. The service sends a keep-alive every 15 s; after three missing ones the stream is
+lost."""
 _SHORTEST_PAUSE_S: Final = 0.1
 _LONGEST_PAUSE_S: Final = 30.0
 _REFUSED_FOR_GOOD: Final = frozenset({401, 403, 404, 422})
 
 
 class Client:
-    """A connection to a service. Used by one thread.
+    """A connection to a service, for use by one thread.
 
     Args:
         url: of the service, such as ``https://pit:8443``.
-        token: an API token; the answers hold what it may see.
-        tls: whom to trust; the machine's own authorities where it is left out.
+        token: an API token; its rights limit what the answers contain.
+        tls: the certificates to trust; by default, the machine's own authorities.
 
     Raises:
         Unreachable: ``url`` is not the address of a service.
@@ -70,7 +71,7 @@ class Client:
             headers={"Authorization": f"Bearer {token}", "Accept-Encoding": "identity"},
             timeout=_TIMEOUT_S,
             verify=tls or ssl.create_default_context(),
-            trust_env=False,  # a proxy named in the environment is not for the house's network
+            trust_env=False,  # the house's network needs no proxy from the environment
         )
 
     def close(self) -> None:
@@ -88,22 +89,22 @@ class Client:
     ) -> None:
         self.close()
 
-    # --- questions ------------------------------------------------------------------------
+    # --- requests -------------------------------------------------------------------------
 
     def me(self) -> Me:
-        """Return whose token it is and what it may; raises as :meth:`get`."""
+        """Return the account and rights behind the token; raises as :meth:`get`."""
         return self.get("/api/me", Me)
 
     def tables(self) -> tuple[TableView, ...]:
-        """Return every table as it stands; raises as :meth:`get`."""
+        """Return the current state of every table; raises as :meth:`get`."""
         return self.get("/api/tables", tuple[TableView, ...])
 
     def sessions(self) -> tuple[SessionView, ...]:
-        """Return every journal as it stands; raises as :meth:`get`."""
+        """Return the current state of every journal; raises as :meth:`get`."""
         return self.get("/api/sessions", tuple[SessionView, ...])
 
     def round(self, session: str, number: int) -> RoundRow:
-        """Return a round; raises as :meth:`get`."""
+        """Return one round; raises as :meth:`get`."""
         return self.get(f"/api/sessions/{quote(session, '')}/rounds/{number}", RoundRow)
 
     def round_at(self, table: str, at_ns: int) -> Moment:
@@ -111,16 +112,15 @@ class Client:
         return self.get(f"/api/tables/{quote(table, '')}/rounds/at/{at_ns}", Moment)
 
     def incident(self, incident: str) -> IncidentView:
-        """Return an incident with all that belongs to it; raises as :meth:`get`."""
+        """Return an incident with all its details; raises as :meth:`get`."""
         return self.get(f"/api/incidents/{quote(incident, '')}", IncidentView)
 
     def each(self, kind: type[R], **asked: str | int) -> Iterator[R]:
-        """Yield a list, the newest first, page by page.
+        """Yield the rows of a list, the newest first, page by page.
 
         Args:
             kind: one of :data:`PATHS`.
-            asked: ``table``, ``session``, ``from_ns``, ``to_ns``, ``round`` and what else the
-                list is filtered by.
+            asked: filters, such as ``table``, ``session``, ``from_ns``, ``to_ns`` and ``round``.
 
         Raises:
             Refused: as :meth:`get`.
@@ -135,11 +135,11 @@ class Client:
             query["cursor"] = page.next
 
     def get(self, path: str, kind: type[T]) -> T:
-        """Return what the service answers at ``path``.
+        """Return the answer of the service at ``path``.
 
         Raises:
-            Refused: it refuses: no such thing, no such right, or too often.
-            Unreachable: it does not answer, or not what this version knows.
+            Refused: the thing does not exist, the right is missing, or requests come too often.
+            Unreachable: the service does not answer, or this version cannot read the answer.
         """
         answer = self._asked(path)
         if answer.status_code != httpx.codes.OK:
@@ -150,7 +150,7 @@ class Client:
             raise Unreachable(self._url + path, f"its answer is not understood: {fault}") from fault
 
     def _asked(self, path: str) -> httpx.Response:
-        """Ask; once more where the connection was closed meanwhile."""
+        """Send the request; send it once more where the server had closed the connection."""
         try:
             try:
                 return self._http.get(path)
@@ -162,26 +162,26 @@ class Client:
     # --- the stream -----------------------------------------------------------------------
 
     def watch(self, places: Mapping[str, int]) -> Generator[StreamEvent, None, None]:
-        """Yield the events of journals after the ``seq`` of each, then as they come, for ever.
+        """Yield the events of journals after each given ``seq``, then new ones, without end.
 
-        Where the connection breaks it is made again, from the last event on: none is lost and
-        none comes twice. Between tries it waits longer each time, half a minute at most.
+        After a lost connection the client reconnects and goes on from the last event. No event is
+        lost and none comes twice. The pause between attempts grows to at most half a minute.
 
         Args:
-            places: the journals, and after which event of each to begin; of all journals from
-                now on, where none is named.
+            places: the journals, each with the ``seq`` after which to begin; where empty, all
+                journals from now on.
 
         Raises:
-            Refused: the right is not there, or was taken back.
-            Unreachable: an event is not what this version knows.
+            Refused: the right is missing, or was revoked.
+            Unreachable: this version cannot read an event.
         """
         reached, pause_s = dict(places), 0.0
         while True:
             time.sleep(pause_s)
             try:
-                for told in self._streamed(reached):
-                    reached[told.session], pause_s = told.seq, 0.0
-                    yield told
+                for event in self._streamed(reached):
+                    reached[event.session], pause_s = event.seq, 0.0
+                    yield event
             except httpx.RequestError:
                 pass
             except msgspec.DecodeError as fault:

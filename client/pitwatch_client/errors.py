@@ -1,4 +1,4 @@
-"""What goes wrong when a service is asked."""
+"""Errors of a request to a service."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -13,11 +13,11 @@ _WAYS_OUT: Final[Mapping[int, str]] = {
 
 
 class ClientError(Exception):
-    """One line for a person: what is wrong, where, and the way out.
+    """An error in one line for a person: what is wrong, where, and the way out.
 
     Args:
         what: what is wrong, naming the thing.
-        where: the address that was asked.
+        where: the address of the request.
         way_out: what the reader can do about it.
     """
 
@@ -39,7 +39,7 @@ class Refused(ClientError):
 
 
 class Unreachable(ClientError):
-    """The service does not answer, or not as this version of the client understands."""
+    """The service does not answer, or this version of the client cannot read the answer."""
 
     def __init__(self, url: str, why: object) -> None:
         super().__init__(

@@ -1,6 +1,6 @@
-"""What a service answers with. Money is cents, time is nanoseconds since the Unix epoch, UTC.
+"""The answers of a service. Money is cents, time is nanoseconds since the Unix epoch, UTC.
 
-Fields that a later service adds are passed over.
+Decoding ignores fields that a later service adds.
 """
 
 from enum import StrEnum
@@ -11,8 +11,8 @@ import msgspec
 T = TypeVar("T")
 TableState: TypeAlias = Literal["no round", "round open", "between rounds", "unreadable"]
 Presence: TypeAlias = Literal["live", "quiet", "recorded"]
-"""``live``: its journal is being written and its last event is minutes old at most; ``quiet``: it
-is being written, but its last event is older, as in a replay; ``recorded``: it is closed."""
+"""``live``: a process writes its journal, and its last event is at most minutes old. ``quiet``: a
+process writes it, but its last event is older, as in a replay. ``recorded``: it is closed."""
 RoundStatus: TypeAlias = Literal["open", "final", "pending", "review"]
 SettledStatus: TypeAlias = Literal["final", "pending", "review"]
 DealerOutcome: TypeAlias = Literal["stand", "bust", "blackjack", "no_draw", "short", "unknown"]
@@ -27,7 +27,7 @@ Severity: TypeAlias = Literal["high", "medium", "low"]
 class Card(StrEnum):
     """One card face, written rank then suit: ``AS``, ``TD``, ``9C``; ``A?`` is of any suit.
 
-    A card of which nothing is known is ``None``, never a member.
+    A wholly unknown card is ``None``, never a member.
     """
 
     AS, AH, AD, AC, ANY_A = "AS", "AH", "AD", "AC", "A?"
@@ -59,16 +59,16 @@ class Card(StrEnum):
 
 
 class Possible(msgspec.Struct, frozen=True, rename={"condition": "if"}):
-    """One way a hand may turn out while a card is not known."""
+    """One possible outcome of a hand while a card is unknown."""
 
     outcome: HandOutcome
     net: int | None
-    """``None`` where a card would still be due."""
+    """``None`` where a further card would be due."""
     condition: str
 
 
 class Violation(msgspec.Struct, frozen=True):
-    """One mistake of a round, with the clause it breaks and what should have been."""
+    """One mistake of a round, with the broken clause and the correct procedure."""
 
     code: str
     seq: int
@@ -79,16 +79,16 @@ class Violation(msgspec.Struct, frozen=True):
 
 
 class OddCents(msgspec.Struct, frozen=True):
-    """What posted odds give exactly, where the house's chips cannot pay it."""
+    """The exact payout of posted odds where the house's chips cannot pay it."""
 
     exact: tuple[int, int]
     """Cents as numerator and denominator: ``[75, 2]`` is 37½ cents."""
     paid: int
-    """What is paid for it, by the rulebook's rounding."""
+    """The amount paid instead, by the rulebook's rounding."""
 
 
 class HandResult(msgspec.Struct, frozen=True, kw_only=True):
-    """One hand as it settles. ``net`` is the player's gain."""
+    """The settlement of one hand. ``net`` is the player's gain."""
 
     hand: int
     cards: tuple[Card | None, ...]
@@ -99,20 +99,20 @@ class HandResult(msgspec.Struct, frozen=True, kw_only=True):
     clauses: tuple[str, ...]
     possible: tuple[Possible, ...] | msgspec.UnsetType = msgspec.UNSET
     odd_cents: OddCents | msgspec.UnsetType = msgspec.UNSET
-    """Present where what it wins, or gets back, was rounded."""
+    """Present where its winnings, or its refund, were rounded."""
 
 
 class InsuranceResult(msgspec.Struct, frozen=True):
-    """An insurance wager as it settles."""
+    """The settlement of an insurance wager."""
 
     stake: int
     net: int | None
     odd_cents: OddCents | msgspec.UnsetType = msgspec.UNSET
-    """Present where what it wins was rounded."""
+    """Present where its winnings were rounded."""
 
 
 class SpotResult(msgspec.Struct, frozen=True, kw_only=True):
-    """One spot as it settles. ``net`` is ``None`` while any hand's is."""
+    """The settlement of one spot. ``net`` is ``None`` while any hand's is."""
 
     spot: int
     net: int | None
@@ -121,7 +121,7 @@ class SpotResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DealerResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The dealer's hand as it settles."""
+    """The dealer's hand at settlement."""
 
     cards: tuple[Card | None, ...]
     burned: tuple[Card | None, ...]
@@ -131,7 +131,7 @@ class DealerResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Review(msgspec.Struct, frozen=True):
-    """Something a person must decide before the round is final."""
+    """A question that a person must decide before the round is final."""
 
     what: str
     candidates: tuple[str, ...]
@@ -144,9 +144,9 @@ class RoundResult(msgspec.Struct, frozen=True, kw_only=True):
     round: int
     rulebook: str
     overrides: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
-    """Knobs in force otherwise than in that rulebook; absent where there are none."""
+    """Knobs that differ from that rulebook; absent where there are none."""
     rules_hash: str | msgspec.UnsetType = msgspec.UNSET
-    """Hash of every knob in force, beside ``overrides``."""
+    """Hash of every knob in force; present with ``overrides``."""
     status: SettledStatus
     dealer: DealerResult
     spots: tuple[SpotResult, ...]
@@ -159,7 +159,7 @@ class RoundResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """Something of a table's journal. ``at`` and ``seq`` place it there."""
+    """An entry of a table's journal. ``at`` and ``seq`` are its place there."""
 
     session: str
     """The journal's name."""
@@ -170,23 +170,23 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RoundRow(Row, frozen=True, kw_only=True):
-    """One round. ``at`` and ``seq`` are its opening's."""
+    """One round. ``at`` and ``seq`` are those of its opening."""
 
     status: RoundStatus
     closed_at: int | None
     last_seq: int
-    """The last event that belongs to it so far."""
+    """The last event of the round so far."""
     net: int | None
     violations: int
     reviews: int
-    """Items that nobody has decided yet."""
+    """The number of undecided items."""
     decided: int
     result: RoundResult | None
     """``None`` until it is settled."""
 
 
 class HandRow(Row, frozen=True, kw_only=True):
-    """One settled hand. ``at`` and ``seq`` are its settlement's."""
+    """One settled hand. ``at`` and ``seq`` are those of its settlement."""
 
     spot: int
     hand: int
@@ -208,16 +208,16 @@ class ViolationRow(Row, frozen=True, kw_only=True):
 
 
 class CardPlace(msgspec.Struct, frozen=True, kw_only=True):
-    """One card of a round, by where it was dealt."""
+    """One card of a round, by the hand that received it."""
 
     to: int | Literal["dealer"]
     hand: int = 0
     nth: int = 0
-    """Which of the cards dealt to that hand, from 0."""
+    """Index among the cards dealt to that hand, from 0."""
 
 
 class Decided(msgspec.Struct, frozen=True, kw_only=True):
-    """How a person decided a review item."""
+    """A person's decision on a review item."""
 
     person: str
     at: int
@@ -231,19 +231,19 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReviewRow(Row, frozen=True, kw_only=True):
-    """Something that a person must decide."""
+    """A question that a person must decide."""
 
     item: int
-    """Which of the round's items, from 0."""
+    """Index among the round's items, from 0."""
     what: str
     candidates: tuple[str, ...]
     evidence: tuple[int, ...]
     decided: Decided | None = None
-    """``None`` until somebody has."""
+    """``None`` while it is open."""
 
 
 class PaymentRow(Row, frozen=True, kw_only=True):
-    """What changed hands: positive to the player on top of the stake."""
+    """One payment: positive to the player, on top of the stake."""
 
     spot: int
     hand: int
@@ -260,18 +260,18 @@ class LedgerRow(Row, frozen=True, kw_only=True):
 
 
 class Page(msgspec.Struct, Generic[T], frozen=True):
-    """Some of a list, the newest first."""
+    """One page of a list, the newest first."""
 
     items: tuple[T, ...]
     next: str | None
-    """Ask again with this as ``cursor`` for what comes after; ``None`` at the end."""
+    """The ``cursor`` of the next page; ``None`` at the end."""
 
 
-# --- tables, sessions, times, whoever asks ------------------------------------------------
+# --- tables, sessions, times, the account -------------------------------------------------
 
 
 class Trouble(msgspec.Struct, frozen=True):
-    """A device that is at fault now."""
+    """A present fault of a device."""
 
     source: str
     kind: str
@@ -279,7 +279,7 @@ class Trouble(msgspec.Struct, frozen=True):
 
 
 class PassedFault(msgspec.Struct, frozen=True):
-    """How often a device had a fault that is over."""
+    """The count of a device's past faults of one kind."""
 
     source: str
     kind: str
@@ -294,27 +294,27 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     table: str | None
     started_at: int | None
     last_at: int | None
-    """When a sensor or a person at the table was heard last; later decisions do not count."""
+    """Time of the last observation by a sensor or a person; later decisions do not count."""
     last_seq: int
     head: str
     """Hash of the last entry read, in hex; it stands for every entry before it."""
     rounds: int
     violations: int
     reviews: int
-    """Items that nobody has decided yet."""
+    """The number of undecided items."""
     state: TableState
     presence: Presence
     round: int | None
     """The round in play, or the last one."""
     troubles: tuple[Trouble, ...]
-    """Faults that last; of a recorded session, those that lasted at its end."""
+    """Present faults; for a recorded session, those at its end."""
     passed: tuple[PassedFault, ...]
     fault: str | None
-    """Why the journal cannot be read on; what was read before stands."""
+    """Why the rest of the journal cannot be read; the entries before it stand."""
 
 
 class TableView(msgspec.Struct, frozen=True, kw_only=True):
-    """One table, as its newest session has it."""
+    """One table, as its newest session shows it."""
 
     table: str
     now: SessionView
@@ -323,32 +323,33 @@ class TableView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Moment(msgspec.Struct, frozen=True, kw_only=True):
-    """What was on a table at a time."""
+    """The state of a table at a time."""
 
     at: int
-    """The time that was asked for."""
+    """The requested time."""
     written: str
-    """The same, as the house writes it."""
+    """The same time in the house's format."""
     go_to: int | None
-    """Where to begin to watch: then, or when the round opened; ``None`` where none was in play."""
+    """Where to start the video: that time, or the round's opening; ``None`` where no round was in
+    play."""
     round: RoundRow | None
-    """The round in play; ``None`` where nothing was dealt."""
+    """The round in play; ``None`` between rounds."""
     before: RoundRow | None
-    """Where nothing was dealt, the last round before."""
+    """Between rounds, the last round before."""
     after: RoundRow | None
-    """Where nothing was dealt, the first round after."""
+    """Between rounds, the first round after."""
 
 
 class Me(msgspec.Struct, frozen=True):
-    """Whoever asks."""
+    """The account behind a token."""
 
     name: str
     role: str
     rights: tuple[str, ...]
     second_factor: Literal["off", "on", "due"]
-    """``due``: the account's role asks for a second factor, and it has none yet."""
+    """``due``: the account's role requires a second factor, and none is set up yet."""
     password: Literal["own", "due"]
-    """``due``: it must be changed before anything else."""
+    """``due``: the password must be changed before anything else."""
 
 
 # --- incidents ----------------------------------------------------------------------------
@@ -365,24 +366,24 @@ class IncidentRow(msgspec.Struct, frozen=True, kw_only=True):
     at: int
     """When the round was opened."""
     state: IncidentState
-    """``closed`` only as long as nothing more was found since."""
+    """``closed`` only while nothing new was found after the closing."""
     severity: Severity
     codes: tuple[str, ...]
-    """The codes of its mistakes, each once."""
+    """The codes of its mistakes, without repeats."""
     violations: int
     reviews: int
-    """Items that nobody has decided yet."""
+    """The number of undecided items."""
     decided: int
     by_hand: bool
     """Whether a person opened it."""
     assignee: str | None
     comments: int
     changed_at: int | None
-    """When somebody last did something with it."""
+    """Time of a person's last action on it."""
 
 
 class CaseEvent(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
-    """Something that a person did with an incident."""
+    """A person's action on an incident."""
 
     seq: int | None = None
     at: int | None = None
@@ -392,39 +393,39 @@ class CaseEvent(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
 
 
 class CaseOpened(CaseEvent, frozen=True, kw_only=True, tag="case_opened"):
-    """A person opened an incident by hand, where nothing was found wrong."""
+    """A person opened an incident by hand, without a finding."""
 
     text: str
 
 
 class CaseAssigned(CaseEvent, frozen=True, kw_only=True, tag="case_assigned"):
-    """It is somebody's to work on, or nobody's any more."""
+    """The incident was assigned to a person, or to nobody."""
 
     to: str | None
 
 
 class CaseCommented(CaseEvent, frozen=True, kw_only=True, tag="case_commented"):
-    """A remark."""
+    """A person's comment."""
 
     text: str
 
 
 class CaseClosed(CaseEvent, frozen=True, kw_only=True, tag="case_closed"):
-    """It is done with, for a reason. What is found afterwards opens it again."""
+    """A person closed the incident, with a reason. A later finding opens it again."""
 
     reason: str
     known: int
-    """How many mistakes and items it had then."""
+    """The number of its mistakes and items at that time."""
 
 
 class CaseReopened(CaseEvent, frozen=True, kw_only=True, tag="case_reopened"):
-    """It is not done with after all."""
+    """A person reopened the incident."""
 
     reason: str
 
 
 class DecisionProposed(CaseEvent, frozen=True, kw_only=True, tag="decision_proposed"):
-    """A person decided an item that needs two; nothing of it holds before another agrees."""
+    """A person decided an item that needs two people. It takes effect once another approves."""
 
     item: int
     decision: Decision
@@ -432,11 +433,11 @@ class DecisionProposed(CaseEvent, frozen=True, kw_only=True, tag="decision_propo
     card: CardPlace | None = None
     reason: str = ""
     instead_of: int | None = None
-    """The decision that it would put right."""
+    """The decision that this one replaces."""
 
 
 class DecisionApproved(CaseEvent, frozen=True, kw_only=True, tag="decision_approved"):
-    """A second person agreed, and the decision was journalled."""
+    """A second person approved, and the decision was journalled."""
 
     item: int
     proposed_by: str
@@ -445,7 +446,7 @@ class DecisionApproved(CaseEvent, frozen=True, kw_only=True, tag="decision_appro
 
 
 class DecisionDeclined(CaseEvent, frozen=True, kw_only=True, tag="decision_declined"):
-    """A person did not agree, or took their own proposal back."""
+    """A person declined, or withdrew their own proposal."""
 
     item: int
     proposed_by: str
@@ -465,13 +466,13 @@ AnyCaseEvent: TypeAlias = (
 
 
 class IncidentView(msgspec.Struct, frozen=True, kw_only=True):
-    """One incident with all that belongs to it."""
+    """One incident with all its details."""
 
     incident: IncidentRow
     round: RoundRow
     violations: tuple[ViolationRow, ...]
     reviews: tuple[ReviewRow, ...]
     proposals: tuple[DecisionProposed, ...]
-    """Decisions that wait for a second person."""
+    """Decisions that wait for approval by a second person."""
     history: tuple[AnyCaseEvent, ...]
-    """What people did with it, in order; its last ``case_closed`` says why it was closed."""
+    """People's actions, in order; the last ``case_closed`` holds the reason for closing."""

@@ -1,4 +1,4 @@
-"""Server-sent events: what the stream is read with."""
+"""Decoder of server-sent events."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ _DATA: Final = b"data: "
 
 @dataclass(frozen=True, slots=True)
 class StreamEvent:
-    """One event of a stream."""
+    """One event of the stream."""
 
     session: str
     seq: int
     event: Mapping[str, Any]
-    """As the stream's schema has it; what this token may not see is left out or null."""
+    """As the stream's schema defines it. Fields that the token may not see are missing or null."""
 
 
 class _Message(msgspec.Struct):
@@ -28,11 +28,11 @@ def events(chunks: Iterable[bytes]) -> Iterator[StreamEvent]:
     """Yield the events of a stream until it is cut off or the service ends it.
 
     Raises:
-        msgspec.DecodeError: an event is not what this version knows.
+        msgspec.DecodeError: this version cannot read an event.
     """
     rest = b""
     for chunk in chunks:
-        # Only "\n" ends a line here: a JSON string may hold what str.splitlines() splits at.
+        # Only "\n" ends a line here: str.splitlines() would also split inside a JSON string.
         *lines, rest = (rest + chunk).split(b"\n")
         for line in lines:
             if line == b"event: end":

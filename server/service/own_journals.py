@@ -57,7 +57,7 @@ def own_journals(signer: Signer, targets: Sequence[Target], clock: Clock) -> Ite
         _check_own(target, signer)
     known = trusted(known_checkpoints(targets), (signer.public,))
     with Sender(targets) as sender:
-        yield OwnJournals(Checkpoints(signer, clock, tell=sender.tell), sender, known)
+        yield OwnJournals(Checkpoints(signer, clock, send=sender.send), sender, known)
 
 
 def _check_own(target: Target, signer: Signer) -> None:

@@ -51,4 +51,4 @@ def _due(
     if sent is None:
         return None if signer is None else Checkpoints(signer, clock)
     period_ns = round(sent.seconds * 1e9)
-    return Checkpoints(signer, clock, sent.entries, period_ns, sender.tell)
+    return Checkpoints(signer, clock, sent.entries, period_ns, sender.send)

@@ -100,8 +100,8 @@ class Sender:
     def __init__(self, targets: Iterable[Target]) -> None:
         self._queues = [_Queue(target) for target in targets]
 
-    def tell(self, checkpoint: Checkpoint) -> None:
-        """Have a checkpoint sent; returns at once."""
+    def send(self, checkpoint: Checkpoint) -> None:
+        """Queue a checkpoint for every target; return at once."""
         for queue in self._queues:
             queue.put(checkpoint)
 

@@ -311,7 +311,7 @@ def checkpointed(data: Path) -> Path:
     """Have a table at the site whose checkpoints go to another place; return that file."""
     elsewhere = data.parent / "BJ-10.checkpoints"
     with Sender([target_at(str(elsewhere), data)]) as sender:
-        due = Checkpoints(None, SimulatedClock(), tell=sender.tell)
+        due = Checkpoints(None, SimulatedClock(), send=sender.send)
         with Journal.create(data / "journals" / "BJ-10.journal", due) as journal:
             journal.append_all(rounds(1, 5))
     return elsewhere

@@ -83,7 +83,7 @@ class House:
 
     def checkpoints(self) -> Checkpoints:
         """When the table makes checkpoints, and that they go elsewhere."""
-        return Checkpoints(self.signer, HostClock(), entries=7, tell=self._send)
+        return Checkpoints(self.signer, HostClock(), entries=7, send=self._send)
 
     def _send(self, checkpoint: Checkpoint) -> None:
         with self.elsewhere.open("ab", buffering=0) as file:

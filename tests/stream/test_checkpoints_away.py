@@ -29,7 +29,7 @@ class Elsewhere:
     def __init__(self, file: Path) -> None:
         self.file = file
 
-    def tell(self, checkpoint: Checkpoint) -> None:
+    def send(self, checkpoint: Checkpoint) -> None:
         with self.file.open("ab") as file:
             file.write(msgspec.json.encode(checkpoint) + b"\n")
 
@@ -43,7 +43,7 @@ def elsewhere(tmp_path: Path) -> Elsewhere:
 
 
 def due(elsewhere: Elsewhere, signer: Signer | None = SIGNER) -> Checkpoints:
-    return Checkpoints(signer, SimulatedClock(SECOND_NS), entries=10, tell=elsewhere.tell)
+    return Checkpoints(signer, SimulatedClock(SECOND_NS), entries=10, send=elsewhere.send)
 
 
 def written(path: Path, elsewhere: Elsewhere, last: int, signer: Signer | None = SIGNER) -> Path:
@@ -149,7 +149,7 @@ def test_an_older_journal_put_back_under_the_name_is_found(
 ) -> None:
     first = written(tmp_path / "t.journal", elsewhere, 5).rename(tmp_path / "first.journal")
     clock = SimulatedClock(9 * SECOND_NS)
-    later = Checkpoints(SIGNER, clock, tell=elsewhere.tell)
+    later = Checkpoints(SIGNER, clock, send=elsewhere.send)
     with Journal.create(tmp_path / "t.journal", later, "BJ-07") as journal:
         journal.append(RoundOpened(round=1))
     held = verify_journal(tmp_path / "t.journal", (), elsewhere.known()).held

@@ -67,11 +67,11 @@ def signed(tmp_path: Path) -> Path:
     key, file = tmp_path / "07.key", tmp_path / "elsewhere"
     assert run(["journal", "keys", str(key)]) == 0
 
-    def tell(checkpoint: Checkpoint) -> None:
+    def send(checkpoint: Checkpoint) -> None:
         with file.open("ab") as opened:
             opened.write(msgspec.json.encode(checkpoint) + b"\n")
 
-    due = Checkpoints(Signer.read(key), SimulatedClock(5), entries=10, tell=tell)
+    due = Checkpoints(Signer.read(key), SimulatedClock(5), entries=10, send=send)
     with Journal.create(tmp_path / "07.journal", due, "BJ-07") as journal:
         for number in range(1, 26):
             journal.append(RoundOpened(round=number))
@@ -220,10 +220,10 @@ def test_what_a_checkpoint_of_before_covers_of_a_tail_is_proven(
 ) -> None:
     told, path = signed / "sent", signed / "late.journal"
 
-    def tell(checkpoint: Checkpoint) -> None:
+    def send(checkpoint: Checkpoint) -> None:
         told.write_bytes(msgspec.json.encode(checkpoint))
 
-    unsigned = Checkpoints(None, SimulatedClock(5), entries=10, tell=tell)
+    unsigned = Checkpoints(None, SimulatedClock(5), entries=10, send=send)
     with Journal.create(path, unsigned, "BJ-07") as journal:
         journal.append_all(RoundOpened(round=number) for number in range(1, 11))
     with Journal.open(path) as journal:

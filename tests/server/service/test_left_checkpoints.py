@@ -43,7 +43,7 @@ def token(found: House, *scopes: str) -> str:
 
 
 def write(path: Path, sender: Sender) -> None:
-    due = Checkpoints(SIGNER, SimulatedClock(5), entries=10, tell=sender.tell)
+    due = Checkpoints(SIGNER, SimulatedClock(5), entries=10, send=sender.send)
     with Journal.create(path, due, "BJ-07") as journal:
         journal.append_all(RoundOpened(round=number) for number in range(1, 26))
 
@@ -87,7 +87,7 @@ def left(kept: House, secret: str, checkpoint: Checkpoint) -> int:
 
 def test_a_forged_one_and_one_of_another_table_are_refused(kept: House, tmp_path: Path) -> None:
     told: list[Checkpoint] = []
-    due = Checkpoints(SIGNER, SimulatedClock(5), tell=told.append)
+    due = Checkpoints(SIGNER, SimulatedClock(5), send=told.append)
     Journal.create(tmp_path / "t.journal", due, "BJ-07").close()
     secret = token(kept, "leave_checkpoints")
     assert left(kept, secret, told[0]) == 204

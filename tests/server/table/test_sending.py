@@ -35,7 +35,7 @@ def until(is_so: Callable[[], bool]) -> None:
 
 def write(path: Path, sender: Sender) -> None:
     """Write a journal of 25 rounds with a checkpoint every ten."""
-    due = Checkpoints(SIGNER, SimulatedClock(5), entries=10, tell=sender.tell)
+    due = Checkpoints(SIGNER, SimulatedClock(5), entries=10, send=sender.send)
     with Journal.create(path, due, "BJ-07") as journal:
         for number in range(1, 26):
             journal.append(RoundOpened(round=number))
@@ -122,7 +122,7 @@ def test_another_kind_of_target_is_refused(address: str, tmp_path: Path) -> None
 
 def test_a_syslog_message_is_one_line_with_its_time(tmp_path: Path) -> None:
     told: list[Checkpoint] = []
-    due = Checkpoints(SIGNER, SimulatedClock(1_763_734_000_000_000_000), tell=told.append)
+    due = Checkpoints(SIGNER, SimulatedClock(1_763_734_000_000_000_000), send=told.append)
     Journal.create(tmp_path / "t.journal", due).close()
     message = syslog_message(told[0])
     assert b"\n" not in message
@@ -174,5 +174,5 @@ def test_a_table_refuses_to_go_on_with_a_journal_that_lost_its_end(tmp_path: Pat
 
 def test_a_checkpoint_is_written_as_it_is_read(tmp_path: Path) -> None:
     told: list[Checkpoint] = []
-    Journal.create(tmp_path / "t.journal", Checkpoints(None, SimulatedClock(), tell=told.append))
+    Journal.create(tmp_path / "t.journal", Checkpoints(None, SimulatedClock(), send=told.append))
     assert msgspec.json.decode(msgspec.json.encode(told[0]), type=Checkpoint) == told[0]
