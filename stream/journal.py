@@ -7,13 +7,13 @@ table sends each checkpoint away as it is made.
 """
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self, TypeVar
+from typing import Final, Generic, Self, TypeVar
 
 import msgspec
 
@@ -41,7 +41,7 @@ from stream.store import (
     log_emptied,
     one_line,
     transaction,
-    upgraded,
+    upgrade,
     version_of,
     written_in,
 )
@@ -99,6 +99,21 @@ _EVENT: Final[msgspec.json.Decoder[AnyEvent]] = msgspec.json.Decoder(AnyEvent)
 
 
 E = TypeVar("E", bound=Event | UnknownEvent)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chained(Generic[E]):
+    """Events on their way into the journal, all or none."""
+
+    events: tuple[E, ...]
+    """With their ``seq``."""
+    rows: Sequence[tuple[int, bytes, bytes]]
+    """Number, hash and JSON of each."""
+    seq: int
+    head: bytes
+    """The journal's last entry with them, and its hash."""
+    checkpoint: Checkpoint | None
+    """The one that is due with the last of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,10 +216,17 @@ class Journal:
         try:
             with one_line(str(path)):
                 opening.begin(was_sealed=found.sealed)
-                if version_of(opening.writer) < SCHEMA_VERSION:
-                    upgraded(opening.writer, new_identity(path.name, table))
-                journal = cls(opening.writer, path, checkpoints, sole, opening.keeper)
-                journal._mark_what_was_found(lacks_log=found.lacks_log)
+                # One transaction: a log that holds the upgrade alone would not be missing any more.
+                with transaction(opening.writer):
+                    if version_of(opening.writer) < SCHEMA_VERSION:
+                        upgrade(opening.writer, new_identity(path.name, table))
+                    journal = cls(opening.writer, path, checkpoints, sole, opening.keeper)
+                    findings = tuple(journal._findings(lacks_log=found.lacks_log))
+                    marked = journal._chained(findings) if findings else None
+                    if marked is not None:
+                        journal._insert(marked)
+                if marked is not None:
+                    journal._acknowledge(marked)
                 return journal
         except BaseException:
             opening.undo()
@@ -233,24 +255,12 @@ class Journal:
 
     def append_all(self, events: Iterable[E]) -> tuple[E, ...]:
         """Append events in one transaction, all or none; as :meth:`append`."""
-        seq, head = self._seq, self._head
-        appended, rows = [], []
-        for event in events:
-            seq += 1
-            numbered = _numbered(event, seq)
-            body = _body(numbered)
-            head = link(head, seq, body)
-            appended.append(numbered)
-            rows.append((seq, head, body))
+        chained = self._chained(events)
         self.check_in_place()
         with one_line(self._where), transaction(self._connection):
-            self._connection.executemany("INSERT INTO entries VALUES (?, ?, ?)", rows)
-            made = self._checkpoint_now(seq, head) if self._is_due(seq) else None
-            self._insert(made)
-        self._seq, self._head = seq, head
-        self.check_in_place()
-        self._send(made)
-        return tuple(appended)
+            self._insert(chained)
+        self._acknowledge(chained)
+        return chained.events
 
     def checkpoint(self) -> None:
         """Make a checkpoint of the entries that none covers yet; with no such entry, do nothing.
@@ -262,7 +272,7 @@ class Journal:
             return
         made = self._checkpoint_now(self._seq, self._head)
         with one_line(self._where), transaction(self._connection):
-            self._insert(made)
+            self._insert_checkpoint(made)
         self._send(made)
 
     def check_in_place(self) -> None:
@@ -371,8 +381,32 @@ class Journal:
         signature = signer.sign(seq, at_ns, head, self.identity)
         return msgspec.structs.replace(made, key=signer.public.hex(), signature=signature.hex())
 
-    def _insert(self, made: Checkpoint | None) -> None:
-        """Write a signed checkpoint into the journal too."""
+    def _chained(self, events: Iterable[E]) -> "_Chained[E]":
+        """Number events and link them to the last entry; nothing is written."""
+        seq, head = self._seq, self._head
+        numbered, rows = [], []
+        for event in events:
+            seq += 1
+            numbered.append(_numbered(event, seq))
+            body = _body(numbered[-1])
+            head = link(head, seq, body)
+            rows.append((seq, head, body))
+        made = self._checkpoint_now(seq, head) if self._is_due(seq) else None
+        return _Chained(tuple(numbered), rows, seq, head, made)
+
+    def _insert(self, chained: "_Chained[E]") -> None:
+        """Put them into the journal, within a transaction of the caller's."""
+        self._connection.executemany("INSERT INTO entries VALUES (?, ?, ?)", chained.rows)
+        self._insert_checkpoint(chained.checkpoint)
+
+    def _acknowledge(self, chained: "_Chained[E]") -> None:
+        """Take note of entries that are durable."""
+        self._seq, self._head = chained.seq, chained.head
+        self.check_in_place()
+        self._send(chained.checkpoint)
+
+    def _insert_checkpoint(self, made: Checkpoint | None) -> None:
+        """Put a signed checkpoint into the journal as well."""
         if made is not None and made.key is not None and made.signature is not None:
             row = (made.seq, made.at, bytes.fromhex(made.key), bytes.fromhex(made.signature))
             self._connection.execute("INSERT INTO checkpoints VALUES (?, ?, ?, ?)", row)
@@ -383,23 +417,16 @@ class Journal:
             self._sent_seq, self._signed_ns = made.seq, made.at if made.seq else self._signed_ns
             self._checkpoints.send(made)
 
-    def _mark_what_was_found(self, *, lacks_log: bool) -> None:
-        """Record which entries are unsigned, before signing, and that the log is missing.
-
-        Both go into one transaction: a log with only the first of these entries would no longer be
-        missing.
-        """
+    def _findings(self, *, lacks_log: bool) -> Iterator[Event]:
+        """Yield which entries are unsigned, before they are signed, and that the log is missing."""
         due, table = self._checkpoints, self.identity.table
         at_ns = None if due is None else due.clock.now_ns()
-        said: list[Event] = []
         if due is not None and due.signer is not None and self._seq != self._signed_seq:
             first, last = self._signed_seq + 1, self._seq
             head = self._head.hex()
-            said.append(TailFound(at=at_ns, table=table, first=first, last=last, head=head))
+            yield TailFound(at=at_ns, table=table, first=first, last=last, head=head)
         if lacks_log:
-            said.append(LogMissing(at=at_ns, table=table, last=self._seq))
-        if said:
-            self.append_all(said)
+            yield LogMissing(at=at_ns, table=table, last=self._seq)
 
     def _rescued(self) -> Path | None:
         """Copy the data of a file that is gone from its place but still open in this process."""

@@ -103,18 +103,16 @@ def founded(connection: sqlite3.Connection, identity: Identity) -> sqlite3.Conne
     return connection
 
 
-def upgraded(connection: sqlite3.Connection, identity: Identity) -> sqlite3.Connection:
-    """Upgrade a verified journal of an older version, in one transaction.
+def upgrade(connection: sqlite3.Connection, identity: Identity) -> None:
+    """Upgrade a verified journal of an older version, within a transaction.
 
     One without an identity gets ``identity``, which holds from its next entry on.
     """
-    with transaction(connection):
-        for version in range(version_of(connection), SCHEMA_VERSION):
-            _UPGRADES[version](connection)
-            connection.execute(f"PRAGMA user_version={version + 1}")
-        if connection.execute("SELECT 1 FROM identity").fetchone() is None:
-            _identify(connection, identity, _entries(connection) + 1)
-    return connection
+    for version in range(version_of(connection), SCHEMA_VERSION):
+        _UPGRADES[version](connection)
+        connection.execute(f"PRAGMA user_version={version + 1}")
+    if connection.execute("SELECT 1 FROM identity").fetchone() is None:
+        _identify(connection, identity, _entries(connection) + 1)
 
 
 def _identify(connection: sqlite3.Connection, identity: Identity, from_seq: int) -> None:

@@ -19,15 +19,22 @@ from models.events import RoundOpened
 from stream.clock import SimulatedClock
 from stream.files import JournalFiles
 from stream.journal import Checkpoints, Journal, verify_journal
+from stream.seal import break_seal
 from stream.signing import Signer
 
 DUE = Checkpoints(Signer(Ed25519PrivateKey.generate()), SimulatedClock(5))
 ADDED = 3
-WAYS = ("closed", "killed", "log gone")
+WITHOUT_LOG = ("log gone", "of version 1, log gone")
+WAYS = ("closed", "killed", *WITHOUT_LOG)
+VERSION_1 = Path(__file__).parents[1] / "stream" / "version_1.journal"
 
 
 def laid(path: Path, way: str) -> int:
     """Make a journal that lies as ``way`` says; return how many entries it has."""
+    if way.startswith("of version 1"):
+        shutil.copy(VERSION_1, path)
+        break_seal(path)
+        return verify_journal(path).entries
     with Journal.create(path, DUE) as journal:
         journal.append_all(RoundOpened(round=number) for number in range(1, 26))
     child = os.fork()
@@ -68,11 +75,11 @@ def wrongs(path: Path, way: str, entries: int) -> Iterator[str]:
     if found.entries < entries:
         yield f"{entries - found.entries} acknowledged entries are lost"
     is_told = found.lacks_log or bool(found.gaps)
-    if is_told != (way == "log gone"):
+    if is_told != (way in WITHOUT_LOG):
         yield "its log is said to be missing" if is_told else "that its log was lost is not said"
     Journal.open(path, DUE).close()
     after = verify_journal(path)
-    if not after.sealed or len(after.gaps) != (way == "log gone"):
+    if not after.sealed or len(after.gaps) != (way in WITHOUT_LOG):
         yield f"the next start left it sealed: {after.sealed}, gaps: {after.gaps}"
 
 

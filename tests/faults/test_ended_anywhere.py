@@ -16,7 +16,7 @@ from models.errors import TechnicianError
 from models.events import RoundOpened
 from stream.files import JournalFiles
 from stream.journal import Journal, verify_journal
-from tests.faults.ended_anywhere import DUE, laid
+from tests.faults.ended_anywhere import DUE, WAYS, laid
 from tests.stream.test_journal import Stopped, stop_at
 
 ROOT = Path(__file__).parents[2]
@@ -38,7 +38,7 @@ def test_a_kill_before_any_change_of_a_file_accuses_nobody_and_hides_nothing(
         check=False,
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert ran.stdout.count("killed before each of") == 3, ran.stdout
+    assert ran.stdout.count("killed before each of") == len(WAYS), ran.stdout
 
 
 def test_a_signal_at_any_line_of_a_close_leaves_a_seal_or_a_log(tmp_path: Path) -> None:
