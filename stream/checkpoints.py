@@ -81,15 +81,31 @@ def read_checkpoints(file: Path) -> tuple[Checkpoint, ...]:
         OperatorError: the file cannot be read.
         TechnicianError: a line starts like a checkpoint but is none.
     """
+    found, _ = read_checkpoints_on(file, 0)
+    return found
+
+
+def read_checkpoints_on(
+    file: Path, after_bytes: int, at_most_bytes: int = -1
+) -> tuple[tuple[Checkpoint, ...], int]:
+    """Read the checkpoints of a file's next lines; raises as :func:`read_checkpoints`.
+
+    Returns:
+        those after so many bytes, and how many bytes the whole lines have that were read so far.
+    """
     try:
-        lines = file.read_bytes().splitlines(keepends=True)
+        with file.open("rb") as opened:
+            opened.seek(after_bytes)
+            lines = opened.read(at_most_bytes).splitlines(keepends=True)
     except OSError as fault:
         raise OperatorError(
             f"the checkpoints cannot be read ({fault.strerror})",
             where=str(file),
             way_out="Name the file that the table's checkpoints are sent to",
         ) from fault
-    return tuple(_parsed(lines, str(file)))
+    whole = sum(len(line) for line in lines if line.endswith(b"\n"))
+    source = f"{file}, after byte {after_bytes}" if after_bytes else str(file)
+    return tuple(_parsed(lines, source)), after_bytes + whole
 
 
 def _parsed(lines: Iterable[bytes], source: str) -> Iterator[Checkpoint]:

@@ -33,6 +33,7 @@ from server.service.http import problems
 from server.service.http.limits import Limiter, Limits
 from server.service.http.patience import Patience
 from server.service.http.shell import Meters, Shell
+from server.service.left_checkpoints import CHECKPOINTS_FILE, LeftCheckpoints
 from server.service.own_journals import OwnJournals, keep_covered, own_journals
 from server.service.request.answers import document
 from server.service.request.services import Services, install
@@ -189,6 +190,7 @@ def _services(setup: Setup, clock: Clock) -> Services:
             "account": Limiter(limits.account, limits.kept),
             "sign_in": Limiter(limits.sign_in, limits.kept),
         },
+        left=LeftCheckpoints(setup.state / CHECKPOINTS_FILE),
         video=Video(Recordings(setup.recordings or setup.journals)),
         seats=asyncio.Semaphore(live_video.MOST),
         tallies=Tallies(),
@@ -218,11 +220,12 @@ async def _living(
     queueing = asyncio.create_task(queue.run())
     covering = asyncio.create_task(keep_covered(own, records, cases))
     counting = asyncio.create_task(_count_strangers(records, clock))
+    reading = asyncio.create_task(asyncio.to_thread(services.left.read_ahead))
     try:
         async with _telling(setup, services):
             yield
     finally:
-        for task in (following, queueing, covering, counting):
+        for task in (following, queueing, covering, counting, reading):
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task

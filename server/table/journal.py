@@ -1,6 +1,7 @@
 """A table's own journal, opened as its configuration says: who signs it, and who is told."""
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from server.table.config import Placed, SentCheckpoints
@@ -11,15 +12,28 @@ from stream.journal import Checkpoints, Journal
 from stream.signing import Signer
 
 
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)
+
+
 @contextmanager
-def table_journal(placed: Placed, clock: HostClock) -> Iterator[tuple[Journal, Sender]]:
-    """Open the table's journal, or make it; it is sealed at the end."""
+def table_journal(
+    placed: Placed, clock: HostClock, say: Callable[[str], None] = _say
+) -> Iterator[tuple[Journal, Sender]]:
+    """Open the table's journal, or make it; it is sealed at the end.
+
+    ``say`` is given a line for every target of checkpoints that cannot be asked what it keeps.
+
+    Raises:
+        TechnicianError: the journal is damaged, or lacks what a target's checkpoints cover.
+    """
     config, path = placed.config, placed.beside(placed.config.journal)
     signer = None if config.signing_key is None else Signer.read(placed.beside(config.signing_key))
-    with Sender(_targets(placed)) as sender:
+    targets = _targets(placed, signer)
+    with Sender(targets) as sender:
         due = _due(config.checkpoints, signer, clock, sender)
         if path.exists():
-            known = trusted(known_checkpoints(_targets(placed)), _keys(signer))
+            known = trusted(known_checkpoints(targets, say), _keys(signer))
             opened = Journal.open(path, due, config.table, known)
         else:
             opened = Journal.create(path, due, config.table)
@@ -27,18 +41,19 @@ def table_journal(placed: Placed, clock: HostClock) -> Iterator[tuple[Journal, S
             yield journal, sender
 
 
-def _targets(placed: Placed) -> tuple[Target, ...]:
+def _targets(placed: Placed, signer: Signer | None) -> tuple[Target, ...]:
     sent = placed.config.checkpoints
     if sent is None:
         return ()
-    access = access_of(placed)
+    access = access_of(placed, signer)
     return tuple(target_at(to, placed.file.parent, access) for to in sent.to)
 
 
-def access_of(placed: Placed) -> Access:
+def access_of(placed: Placed, signer: Signer | None = None) -> Access:
     """Return how a table shows a service who it is, where it sends checkpoints to one."""
-    sent = placed.config.checkpoints
-    return Access() if sent is None else Access(sent.token_file, sent.ca_file)
+    sent, table = placed.config.checkpoints, placed.config.table
+    key = None if signer is None else signer.public.hex()
+    return Access() if sent is None else Access(sent.token_file, sent.ca_file, table, key)
 
 
 def _keys(signer: Signer | None) -> tuple[bytes, ...]:

@@ -2,7 +2,8 @@
 
 A thread for each target: neither a mounted disk that does not answer nor a server that is down
 holds the table up. What a target does not take is tried again, the newest checkpoints for longest:
-each one covers every entry before it.
+each one covers every entry before it. Files and services are asked at the table's next start what
+they keep.
 """
 
 import errno
@@ -15,19 +16,22 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Condition, Thread
-from typing import Final
-from urllib.parse import SplitResult, urlsplit
+from typing import Any, Final
+from urllib.parse import SplitResult, quote, urlsplit
 
 import httpx
 import msgspec
 
 from stream.checkpoints import Checkpoint, read_checkpoints
+from stream.clock import elapsed_ns
 
 _KEPT: Final = 1_000
 """So many checkpoints wait for a target."""
 _RETRY_S: Final = 5.0
 _PATIENCE_S: Final = 5.0
 """How long a server may take, and how long the table waits for all targets as it stops."""
+_ASK_S: Final = 3.0
+"""How long a table that starts waits for what services keep, for all of them together."""
 _NOTICE: Final = 109
 """Facility 13, log audit; severity 5, notice."""
 _UDP_PORT: Final = 514
@@ -36,6 +40,8 @@ _LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 Send = Callable[[Checkpoint], None]
 """Sends one checkpoint; raises ``OSError`` where the target does not take it."""
+Ask = Callable[[], tuple[Checkpoint, ...]]
+"""Returns what a target keeps of the table's journals; raises ``OSError`` where it does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,8 @@ class Target:
     send: Send
     file: Path | None = None
     """The file, where it is one: the table reads it again at its next start."""
+    ask: Ask | None = None
+    """Asks what it keeps, where it is a service."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +62,9 @@ class Access:
 
     token_file: str | None = None
     ca_file: str | None = None
+    table: str = ""
+    key: str | None = None
+    """The public key that signs the table's checkpoints, in hex."""
 
 
 def target_at(address: str, folder: Path, access: Access | None = None) -> Target:
@@ -75,7 +86,8 @@ def target_at(address: str, folder: Path, access: Access | None = None) -> Targe
             if token_file is None:
                 raise ValueError("token_file beside it: a file with a token of the service")
             ca_file = None if access.ca_file is None else folder / access.ca_file
-            return Target(address, _to_service(address, folder / token_file, ca_file))
+            keeper = _Service(address.rstrip("/"), folder / token_file, ca_file)
+            return Target(address, keeper.keep, ask=lambda: keeper.kept(access))
         case "":
             file = folder / address
             return Target(str(file), _to_file(file), file)
@@ -88,10 +100,45 @@ def _is_private(address: SplitResult) -> bool:
     return bool(address.hostname) and (address.scheme == "https" or address.hostname in _LOOPBACK)
 
 
-def known_checkpoints(targets: Iterable[Target]) -> tuple[Checkpoint, ...]:
-    """Read what earlier runs sent to those targets that are files."""
+def known_checkpoints(
+    targets: Iterable[Target], say: Callable[[str], None] = lambda _: None
+) -> tuple[Checkpoint, ...]:
+    """Return what earlier runs sent to those targets that are files or services.
+
+    Args:
+        targets: the targets.
+        say: is given a line for every service that does not answer within some seconds.
+    """
+    targets = tuple(targets)
+    asked = [_Asked(one.name, one.ask) for one in targets if one.ask is not None]
+    for question in asked:
+        question.start()
     files = [one.file for one in targets if one.file is not None and one.file.exists()]
-    return tuple(checkpoint for file in files for checkpoint in read_checkpoints(file))
+    found = [checkpoint for file in files for checkpoint in read_checkpoints(file)]
+    until_ns = elapsed_ns() + round(_ASK_S * 1e9)
+    for question in asked:
+        question.join(max(0, until_ns - elapsed_ns()) / 1e9)
+        found += question.answer
+        if question.fault is not None:
+            say(f"{question.target}: its checkpoints are not compared: {question.fault}")
+    return tuple(found)
+
+
+class _Asked(Thread):
+    """What one service keeps, asked by a thread: whoever waits for it may stop waiting."""
+
+    def __init__(self, target: str, ask: Ask) -> None:
+        super().__init__(name=f"what {target} keeps", daemon=True)
+        self.target, self._ask = target, ask
+        self.answer: tuple[Checkpoint, ...] = ()
+        self.fault: str | None = f"no answer in {_ASK_S:g} s"
+
+    def run(self) -> None:
+        """Ask."""
+        try:
+            self.answer, self.fault = self._ask(), None
+        except OSError as fault:
+            self.fault = fault.strerror or str(fault)
 
 
 class Sender:
@@ -219,32 +266,48 @@ def _over_tcp(host: str, port: int) -> Send:
     return send
 
 
-def _to_service(address: str, token_file: Path, ca_file: Path | None) -> Send:
-    """Post each to a service; it has kept it when it answers."""
-    url = f"{address.rstrip('/')}/api/checkpoints"
+@dataclass(frozen=True, slots=True)
+class _Service:
+    """A service of Pitwatch that keeps checkpoints."""
 
-    def send(checkpoint: Checkpoint) -> None:
-        headers = {
-            "Authorization": f"Bearer {token_file.read_bytes().decode('ascii', 'replace').strip()}",
-            "Content-Type": "application/json",
-        }
-        trusted = ssl.create_default_context(cafile=None if ca_file is None else str(ca_file))
+    address: str
+    token_file: Path
+    ca_file: Path | None
+
+    def keep(self, checkpoint: Checkpoint) -> None:
+        """Post a checkpoint; the service has kept it when it answers."""
         body = msgspec.json.encode(checkpoint)
+        self._request("POST", "/api/checkpoints", content=body)
+
+    def kept(self, access: Access) -> tuple[Checkpoint, ...]:
+        """Return the last checkpoint that it keeps of each of the table's journals."""
+        asked = {} if access.key is None else {"key": access.key}
+        path = f"/api/tables/{quote(access.table, safe='')}/checkpoints"
+        answer = self._request("GET", path, params=asked)
         try:
-            answer = httpx.post(
-                url,
-                content=body,
+            return msgspec.json.decode(answer.content, type=tuple[Checkpoint, ...])
+        except msgspec.DecodeError as fault:
+            raise OSError(f"its answer is no list of checkpoints ({fault})") from fault
+
+    def _request(self, method: str, path: str, **more: Any) -> httpx.Response:
+        token = self.token_file.read_bytes().decode("ascii", "replace").strip()
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        ca_file = None if self.ca_file is None else str(self.ca_file)
+        try:
+            answer = httpx.request(
+                method,
+                self.address + path,
                 headers=headers,
-                verify=trusted,
+                verify=ssl.create_default_context(cafile=ca_file),
                 timeout=_PATIENCE_S,
                 trust_env=False,  # neither a proxy nor a password comes from the environment
+                **more,
             )
         except httpx.HTTPError as fault:
             raise OSError(str(fault) or "no answer in time") from fault
         if not answer.is_success:
             raise OSError(f"it answered {answer.status_code}")
-
-    return send
+        return answer
 
 
 def syslog_message(checkpoint: Checkpoint) -> bytes:

@@ -40,6 +40,7 @@ from server.service.access.tokens import Token
 from server.service.evidence.footage import FootageView
 from server.service.http.problems import MEDIA_TYPE, ProblemDocument
 from settlement.clauses import Clause
+from stream.checkpoints import Checkpoint
 
 _REF: Final = "#/components/schemas/{name}"
 _NO_STORE: Final = {"Cache-Control": "no-store"}
@@ -120,6 +121,7 @@ _KNOWN: Final[Sequence[Any]] = (
     RulesInForce,
     tuple[RulesRow, ...],
     tuple[Verdict, ...],
+    tuple[Checkpoint, ...],
 )
 _SCHEMAS, _COMPONENTS = msgspec.json.schema_components(_KNOWN, ref_template=_REF)
 _SCHEMA_OF: Final[Mapping[Any, Any]] = dict(zip(_KNOWN, _SCHEMAS, strict=True))

@@ -20,6 +20,7 @@ from server.service.evidence.video import Video
 from server.service.http.limits import Limiter
 from server.service.http.patience import Patience
 from server.service.http.shell import Meters
+from server.service.left_checkpoints import LeftCheckpoints
 from stream.clock import Clock
 from stream.signing import Signer
 
@@ -38,6 +39,8 @@ class Services:
     two_people: frozenset[TwoPeople]
     limiters: Mapping[str, Limiter]
     """By what they count: ``account`` and ``sign_in``."""
+    left: LeftCheckpoints
+    """What tables left here."""
     video: Video
     seats: asyncio.Semaphore
     """One for each viewer of live video."""

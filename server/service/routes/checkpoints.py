@@ -1,24 +1,19 @@
 """Checkpoints that tables leave here: they bound how much of a journal can be cut off unnoticed."""
 
 import asyncio
-import os
-from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
 import msgspec
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
-from models.errors import TechnicianError
 from server.service.access.people import Person, Right
 from server.service.http.problems import Problem
+from server.service.request.answers import give
 from server.service.request.body import Body
 from server.service.request.guard import Who, guarded, note
 from server.service.request.services import services_of
 from stream.checkpoints import Checkpoint, utc
-
-CHECKPOINTS_FILE: Final = "tables.checkpoints"
-"""In the state folder; lines are added to it and never changed."""
 
 Hex = Annotated[str, Field(pattern="^[0-9a-f]*$", max_length=128)]
 Number = Annotated[int, Field(ge=0, le=2**63 - 1)]
@@ -70,26 +65,32 @@ async def leave_checkpoint(request: Request, who: Who, sent: SentCheckpoint) -> 
         await _note_refused(request, who)
         raise Problem(422, "its signature does not fit the key that it names")
     services = services_of(request)
-    said = f"{utc(services.clock.now_ns())} {who.name} {who.by} ".encode()
-    line = said + msgspec.json.encode(checkpoint) + b"\n"
-    await asyncio.to_thread(_append, services.records.folder / CHECKPOINTS_FILE, line)
+    said = f"{utc(services.clock.now_ns())} {who.name} {who.by}"
+    await asyncio.to_thread(services.left.keep, checkpoint, said)
     return Response(status_code=204)
+
+
+@router.get(
+    "/api/tables/{table}/checkpoints",
+    **guarded(
+        Right.LEAVE_CHECKPOINTS,
+        tuple[Checkpoint, ...],
+        problems={
+            404: "The account does not see that table.",
+            503: "What is kept cannot be read.",
+        },
+    ),
+)
+async def last_checkpoints(
+    request: Request, table: str, key: Annotated[Hex | None, Query()] = None
+) -> Response:
+    """Return of every journal of a table the checkpoint that covers most, and the latest.
+
+    A table that starts holds its journal to them. With ``key`` only those that it signed.
+    """
+    left = services_of(request).left
+    return give(await asyncio.to_thread(left.last_of, table, key))
 
 
 async def _note_refused(request: Request, who: Person) -> None:
     await note(request, who.name, who.by, "left_checkpoint", outcome="refused")
-
-
-def _append(file: Path, line: bytes) -> None:
-    try:
-        handle = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        with os.fdopen(handle, "wb") as opened:
-            opened.write(line)
-            opened.flush()
-            os.fsync(opened.fileno())
-    except OSError as fault:
-        raise TechnicianError(
-            f"the checkpoint cannot be kept: {fault.strerror}",
-            where=str(file),
-            way_out="Make room on the disk of the service's state",
-        ) from fault

@@ -29,6 +29,7 @@ MAY: Final[dict[tuple[str, str], frozenset[str]]] = {
     ("POST", "/api/sign-in"): EVERYBODY,
     ("GET", "/metrics"): TECHNICAL,
     ("POST", "/api/checkpoints"): TECHNICAL,
+    ("GET", "/api/tables/{table}/checkpoints"): TECHNICAL,
     ("POST", "/api/sign-out"): STAFF,
     ("GET", "/api/me"): STAFF,
     ("POST", "/api/me/password"): STAFF,
