@@ -43,7 +43,7 @@ def _refuse_member(member: str, why: str) -> None:
     raise OperatorError(
         f"a member of the archive cannot be settled: {why}",
         where=member,
-        way_out="Unpack the archive and name the file itself",
+        way_out="Unpack the archive and name the file",
     )
 
 

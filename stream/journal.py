@@ -292,7 +292,7 @@ class Journal:
         raise TechnicianError(
             f"{self._lost_how}. Nothing more is written",
             where=self._where,
-            way_out="Find out who did that, and start again",
+            way_out="Find out what caused this, and start again",
         )
 
     def read(self, after_seq: int = 0) -> Iterator[AnyEvent | UnknownEvent]:

@@ -29,7 +29,7 @@ _IDENTIFIED: Final = 3
 
 _RESTORE: Final = "Keep this file as it is and restore the journal from its last good copy"
 _CHECK: Final = "Check the disk, and that no other program writes this journal"
-_FULL: Final = ("the disk is full", "Make room; nothing of this was kept")
+_FULL: Final = ("the disk is full", "Make room; nothing of this was written")
 _READ_ONLY: Final = (
     "the disk or the file may only be read",
     "Mount the disk for writing, or give this user the right to write",

@@ -147,7 +147,7 @@ class Client:
         try:
             return msgspec.json.decode(answer.content, type=kind)
         except msgspec.DecodeError as fault:
-            raise Unreachable(self._url + path, f"its answer is not understood: {fault}") from fault
+            raise Unreachable(self._url + path, f"its answer cannot be decoded: {fault}") from fault
 
     def _asked(self, path: str) -> httpx.Response:
         """Send the request; send it once more where the server had closed the connection."""
@@ -186,7 +186,7 @@ class Client:
                 pass
             except msgspec.DecodeError as fault:
                 where = self._url + STREAM
-                raise Unreachable(where, f"its event is not understood: {fault}") from fault
+                raise Unreachable(where, f"its event cannot be decoded: {fault}") from fault
             pause_s = min(max(2 * pause_s, _SHORTEST_PAUSE_S), _LONGEST_PAUSE_S)
 
     def _streamed(self, places: Mapping[str, int]) -> Iterator[StreamEvent]:

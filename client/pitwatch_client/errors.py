@@ -30,9 +30,9 @@ class Refused(ClientError):
     """The service refused a request."""
 
     def __init__(self, url: str, status: int, body: bytes) -> None:
-        way_out = _WAYS_OUT.get(status, "Ask for what this token may see")
+        way_out = _WAYS_OUT.get(status, "Request only what this token may see")
         if status >= 500:
-            way_out = "The service's log says more"
+            way_out = "See the service's log"
         super().__init__(_detail(body), where=url, way_out=way_out)
         self.status = status
         """The HTTP status."""
@@ -57,4 +57,4 @@ def _detail(body: bytes) -> str:
     try:
         return msgspec.json.decode(body, type=_Problem).detail
     except msgspec.DecodeError:
-        return "the service refuses and gives no reason"
+        return "the service refused the request without a reason"

@@ -296,7 +296,7 @@ def _base(stream: av.VideoStream) -> Fraction:
 
 def _reformed(file: Path) -> OperatorError:
     return OperatorError(
-        "the camera's picture changed its form within that time",
+        "the camera's picture format changed within that time",
         where=str(file),
         way_out="Ask for the time before or after, or for a clip with its time burned in",
     )

@@ -206,7 +206,7 @@ class _Damages:
         if isinstance(item, _Damage):
             self._count("damaged", 1, item.detail)
         if left_out:
-            self._count("left_out", left_out, "pictures came faster than they were looked at")
+            self._count("left_out", left_out, "pictures arrived faster than they were processed")
         for kind, (number, detail) in [*self._waiting.items()]:
             if now_ns - self._told_ns.get(kind, -_TOLD_AGAIN_NS) >= _TOLD_AGAIN_NS:
                 del self._waiting[kind]

@@ -181,7 +181,7 @@ def _some(names: Sequence[str], where: str) -> Sequence[str]:
     raise OperatorError(
         "there is no event file, journal, session or archive",
         where=where,
-        way_out="Name a place that holds .jsonl, .jsonl.gz, .journal, .zip or .tar files",
+        way_out="Name a path that holds .jsonl, .jsonl.gz, .journal, .zip or .tar files",
     )
 
 
@@ -367,7 +367,7 @@ def _tarred(path: Path, told: Told, passed_over: Passed) -> Iterator[tuple[str, 
 def _odd(member: tarfile.TarInfo) -> str | None:
     if member.issym() or member.islnk():
         return _LINK
-    return None if member.isfile() else "it is no file but a device"
+    return None if member.isfile() else "it is a device, not a file"
 
 
 @contextmanager

@@ -131,7 +131,7 @@ def round_asked(journal: Path, number: int, margin_ns: int) -> Asked:
         raise OperatorError(
             f"there is no round {number}",
             where=str(journal),
-            way_out="Ask for a round that was opened, or for a time with --from and --to",
+            way_out="Give a round that exists, or a time with --from and --to",
         )
     begun_ns = events[opened[-1]][0]
     ended_ns = end_ns(events[opened[-1] :], number)
@@ -164,7 +164,7 @@ def entry_asked(journal: Path, seq: int, margin_ns: int) -> Asked:
         raise OperatorError(
             f"there is no entry {seq} with a time",
             where=str(journal),
-            way_out="Ask for the seq that the violation names",
+            way_out="Give the seq that the violation names",
         )
     return _asked(events, moments[0] - margin_ns, moments[0] + margin_ns, None, journal)
 
@@ -173,7 +173,7 @@ def span_asked(journal: Path, from_ns: int, to_ns: int) -> Asked:
     """Return a span of the table's time.
 
     Raises:
-        OperatorError: nothing stands in the journal of that time.
+        OperatorError: the journal has no entry of that time.
         TechnicianError: it is damaged.
     """
     return _asked(_timed(journal), from_ns, to_ns, None, journal)
@@ -197,9 +197,9 @@ def _asked(
     found = [one.seq for at, one in events if from_ns <= at <= to_ns and one.seq is not None]
     if not found:
         raise OperatorError(
-            "nothing stands in the journal of that time",
+            "the journal has no entry of that time",
             where=str(journal),
-            way_out="Ask for a time while the table ran",
+            way_out="Give a time when the table ran",
         )
     return Asked(from_ns, to_ns, min(found), max(found), number)
 

@@ -126,7 +126,7 @@ def _decoded(file: Path, files: dict[str, bytes], name: str, kind: type[T]) -> T
     try:
         return msgspec.json.decode(files[name], type=kind)
     except (KeyError, msgspec.MsgspecError, UnicodeDecodeError) as fault:
-        raise _refused(file, f"{name} is missing or not what its format says") from fault
+        raise _refused(file, f"{name} is missing or does not follow its format") from fault
 
 
 def _listed_otherwise(manifest: Manifest, files: dict[str, bytes]) -> Iterator[str]:
@@ -155,5 +155,5 @@ def _refused(file: Path, what: str) -> TechnicianError:
     return TechnicianError(
         f"the incident is damaged: {what}",
         where=str(file),
-        way_out="Take nothing from it; ask for the export again",
+        way_out="Do not use it; ask for the export again",
     )

@@ -67,7 +67,7 @@ def _of_time(manifest: Manifest, proof: Proof, bodies: Sequence[bytes]) -> Itera
         seq for at, seq, _ in events if manifest.from_ns <= at <= manifest.to_ns and seq is not None
     ]
     if (manifest.first, manifest.last) != (min(within, default=0), max(within, default=0)):
-        yield "its manifest says another time than its entries"
+        yield "its manifest gives another time than its entries"
     elif manifest.round is not None and not _is_round(manifest, events, manifest.round):
         yield f"its manifest says round {manifest.round}, its entries do not"
 
@@ -96,7 +96,7 @@ def _of_files(manifest: Manifest, files: Mapping[str, bytes]) -> Iterator[str]:
     recordings = tuple(described(files))
     for place, session in recordings:
         if (session.table, session.currency) != (manifest.table, manifest.currency):
-            yield f"its manifest says another table or currency than {place}{SESSION_FILE}"
+            yield f"its manifest gives another table or currency than {place}{SESSION_FILE}"
     cameras = {place + camera.name for place, session in recordings for camera in session.cameras}
     if cameras != manifest.clips.keys():
         yield f"its manifest names other cameras than {SESSION_FILE}"
@@ -108,7 +108,7 @@ def _of_files(manifest: Manifest, files: Mapping[str, bytes]) -> Iterator[str]:
         yield f"{name} {'is missing' if name in expected else 'belongs to no incident'}"
     for name, span in filmed.items():
         if not _is_clip(manifest, span, files.get(name, b"")):
-            yield f"its manifest says another time than {name}"
+            yield f"its manifest gives another time than {name}"
 
 
 def of_recordings(manifest: Manifest, proof: Proof, files: Mapping[str, bytes]) -> tuple[str, ...]:

@@ -52,7 +52,7 @@ def proven_entries(data: bytes, main: Proof) -> tuple[tuple[RecordingHashed, ...
     try:
         entries = msgspec.json.decode(data, type=tuple[Proven, ...])
     except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
-        raise Differs("hashes.json is not what its format says") from fault
+        raise Differs("hashes.json does not follow its format") from fault
     in_order = sorted(entries, key=lambda one: one.proof.first)
     found = tuple(one.proof.first for one in in_order if _was_found(one))
     return tuple(_proven(one, main) for one in in_order), found

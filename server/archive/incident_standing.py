@@ -36,21 +36,21 @@ def proven(found: Checked, trusted: Trusted) -> Iterator[str]:
             f"{manifest.first} to {manifest.last}, by the table's key"
         )
         if manifest.round is not None:
-            yield f"that they are of round {manifest.round}, by the table's key"
+            yield f"that the entries belong to round {manifest.round}, by the table's key"
         if not found.recordings:
-            yield "video and bytes in recorded/ and serial/, all of that time, by the table's key"
+            yield "all video and bytes of that time, in recorded/ and serial/, by the table's key"
     if trusted.exporter:
-        yield "that the file is as it was exported, video and bytes too, by the exporter's key"
+        yield "that video, bytes and the rest are unchanged since the export, by the exporter's key"
 
 
 def unproven(found: Checked, trusted: Trusted) -> Iterator[Open]:
     """Yield what is not proven."""
     if found.journal_key is None:
-        yield Open("the entries: the journal is not signed up to there")
+        yield Open("the entries: no signature of the journal covers them")
     elif not trusted.table:
         yield Open(
-            f"the entries: key {found.journal_key} signed them, and anybody can sign changed ones "
-            "with a key of their own; name the table's with --key"
+            f"the entries: key {found.journal_key} signed them; anybody can sign changed entries "
+            "with their own key; give the table's key with --key"
         )
     if not found.names_table:
         yield Open("the table: the journal names none")
@@ -75,4 +75,4 @@ def _not_exported(key: str | None) -> str:
     what = "clips, the time of the export, and that no entry at the span's edges was left out: "
     if key is None:
         return what + "no exporter signed the file"
-    return what + f"key {key} signed the file; name the exporter's with --exporter"
+    return what + f"key {key} signed the file; give the exporter's key with --exporter"

@@ -27,7 +27,7 @@ def unpacked(data: bytes) -> dict[str, bytes]:
                 raise NotPlain(fault)
             return {entry.filename: archive.read(entry) for entry in entries}
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError) as fault:
-        raise NotPlain("it is no incident") from fault
+        raise NotPlain("it is not an incident file") from fault
 
 
 def _faults(

@@ -61,7 +61,7 @@ def make(data: Path, backups: Path, keep_days: int, now_s: float) -> None:
         raise OperatorError(
             "this backup exists already", where=str(made), way_out="Run it again in a second"
         )
-    with _owner_only(), disk_faults("the backup did not run to its end", backups):
+    with _owner_only(), disk_faults("the backup was interrupted", backups):
         backups.mkdir(parents=True, exist_ok=True)
         _remove_parts(backups)
         journals = _made(data, made)
@@ -188,10 +188,10 @@ def _tell_prometheus(backups: Path, now_s: int, journals: int) -> None:
     file = backups / _PROMETHEUS
     write_whole(
         file,
-        "# HELP pitwatch_backup_time_seconds When the last backup was whole.\n"
+        "# HELP pitwatch_backup_time_seconds Time of the last complete backup.\n"
         "# TYPE pitwatch_backup_time_seconds gauge\n"
         f"pitwatch_backup_time_seconds {now_s}\n"
-        "# HELP pitwatch_backup_journals Journals in it.\n"
+        "# HELP pitwatch_backup_journals Journals in the last complete backup.\n"
         "# TYPE pitwatch_backup_journals gauge\n"
         f"pitwatch_backup_journals {journals}\n".encode(),
     )

@@ -90,7 +90,7 @@ def print_markers(layout: str, out: Path, *, force: bool) -> None:
             way_out="Name a file that ends in .pdf",
         )
     write_whole(out, marker_sheets(table_layout(layout), HostClock().now_ns()))
-    screen().print(Text(f"written {out}: print it at 100% and check the line of 100 mm"))
+    screen().print(Text(f"written {out}: print it at 100% and check that its line is 100 mm long"))
 
 
 def picture_at(picture: Path, at_s: float) -> NDArray[np.uint8]:
@@ -208,8 +208,8 @@ def _as_json(found: Calibration) -> dict[str, Any]:
 def _print(found: Calibration, layout: TableLayout, asked: Asked) -> None:
     table = Table(box=None, header_style="dim", pad_edge=False)
     table.add_column("point")
-    table.add_column("off, mm", justify="right")
-    table.add_column("off when found without it, mm", justify="right")
+    table.add_column("error, mm", justify="right")
+    table.add_column("held-out error, mm", justify="right")
     for error in found.errors:
         style = "yellow" if error is found.worst else None
         table.add_row(error.name, f"{error.error_mm:.2f}", f"{error.held_out_mm:.2f}", style=style)

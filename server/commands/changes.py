@@ -50,7 +50,9 @@ def _heading(one: Resettled, formats: Formats) -> Text:
     line.append(f"Round {one.round}")
     now = None if one.now is None else one.now.result
     if one.then is None or now is None:
-        missing = "was not settled then" if one.then is None else "its facts are not in the record"
+        missing = (
+            "was not settled before" if one.then is None else "its facts are not in the record"
+        )
         return line.append(f"   {missing}", style="yellow")
     line.append(f"   dealer {cards_text(now.dealer.cards)}", style="dim")
     house = _arrow(gain_of(one.then, formats), gain_of(now, formats))
@@ -62,7 +64,7 @@ def _arrow(then: str, now: str) -> str:
 
 
 def _fates(one: Resettled, formats: Formats) -> Table:
-    table = plain_table("spot", "hand", "then", "now", "paid", "should be", "decided by")
+    table = plain_table("spot", "hand", "before", "now", "paid", "should be", "decided by")
     paid = {} if one.now is None else one.now.paid()
     misplaced, clauses = one.misplaced(), one.clauses_of_change()
     for account, (then, now) in one.fates_changed().items():
@@ -135,7 +137,7 @@ def _lines(
     totals: Changes, rules: Rulebook, was: Rulebook | None, formats: Formats
 ) -> Iterator[tuple[str, Text]]:
     share = f" ({totals.changed / totals.rounds:.1%})" if totals.rounds else ""
-    then = ", ".join(totals.rules_then) or "not settled then"
+    then = ", ".join(totals.rules_then) or "not settled before"
     yield "rules", Text(f"{then} → {name_of(rules).text}")
     for knob, before, after in () if was is None else differences(was, rules):
         yield "", Text(f"{knob}: {before} → {after}")
@@ -143,31 +145,38 @@ def _lines(
     yield "settled again", Text(changed, style="bold yellow" if totals.changed else "bold green")
     difference = formats.signed(totals.house_now - totals.house_then)
     then, now = formats.signed(totals.house_then), formats.signed(totals.house_now)
-    house = f"then {then}   now {now}"
+    house = f"before {then}   now {now}"
     yield (
         "house",
-        Text(f"{house}   difference {difference}   of what is settled both times"),
+        Text(f"{house}   difference {difference}   of rounds settled both times"),
     )
     if totals.opened:
         stakes = formats.amount(sum(spot.open_stakes for spot in totals.spots.values()))
         gained = formats.signed(-sum(spot.open_then for spot in totals.spots.values()))
         said = f"{counted(totals.opened, 'round')} for a person to decide: "
-        said += f"{stakes} staked, settled then for house {gained}"
+        said += f"{stakes} staked, settled before for house {gained}"
         yield "open now", Text(said, style="yellow")
     if totals.closed:
-        yield "settled now", Text(f"{counted(totals.closed, 'round')} that were open then")
+        yield "settled now", Text(f"{counted(totals.closed, 'round')} that were open before")
     if totals.in_review:
-        said = f"{counted(totals.in_review, 'round')}: the house's gain leaves them out"
+        said = f"{counted(totals.in_review, 'round')}: not in the house's gain"
         yield "under review", Text(said, style="yellow")
     if totals.unsettled_then:
-        yield "not settled then", Text(counted(totals.unsettled_then, "round"), style="yellow")
+        yield "not settled before", Text(counted(totals.unsettled_then, "round"), style="yellow")
     if totals.without_facts:
         yield "facts missing", Text(counted(totals.without_facts, "round"), style="yellow")
 
 
 def _spots(totals: Changes, formats: Formats) -> Table:
     table = plain_table(
-        "table", "spot", "then", "now", "paid too much", "too little", "open stakes", "open, then"
+        "table",
+        "spot",
+        "before",
+        "now",
+        "paid too much",
+        "too little",
+        "open stakes",
+        "open before",
     )
     for (name, number), spot in sorted(totals.spots.items(), key=by_place):
         if spot != SpotChange():

@@ -39,14 +39,14 @@ def show_schema(*, of_integration: bool = False) -> None:
 
 def _sound(file: Path) -> Text:
     config = read_config(file).config
-    line = Text("sound", style="bold green")
+    line = Text("valid", style="bold green")
     line.append(f"  {file}: table {config.table}, {counted(len(config.cameras), 'camera')}, ")
     return line.append(counted(len(config.ports), "port"))
 
 
 def _sound_relay(file: Path) -> Text:
     destinations = read_integration(file).config.destinations
-    line = Text("sound", style="bold green")
+    line = Text("valid", style="bold green")
     return line.append(f"  {file}: {counted(len(destinations), 'destination')}")
 
 

@@ -88,7 +88,7 @@ def account_in(state: Path, clock: Clock) -> str:
         accounts.close()
     if not file.is_file():
         raise OperatorError(
-            "the account's password is not known any more",
+            "the account's password file is missing",
             where=str(file),
             way_out=f"Remove {state} and start again; the session itself is not touched",
         )

@@ -111,7 +111,7 @@ def check(name: str, folder: Path | None, *, as_json: bool) -> Exit:
         print_json({**_outline(deck), "sound": sound, "contradictions": list(alike)})
     else:
         lines = [*alike, *([_lacking(deck.lacking)] if deck.lacking else [])]
-        screen().print("\n".join(lines) or f"{name}: 52 cards, all told apart")
+        screen().print("\n".join(lines) or f"{name}: 52 cards, no two alike")
     return Exit.CLEAN if sound else Exit.FINDINGS
 
 
@@ -120,7 +120,7 @@ def _check_name(name: str) -> None:
         msgspec.convert(name, Name)
     except msgspec.ValidationError as refused:
         raise OperatorError(
-            f"{name!r} is no name for a deck",
+            f"{name!r} is not a valid deck name",
             where="decks learn",
             way_out="Use letters, digits, dots, dashes and underscores, a letter or digit first",
         ) from refused
@@ -179,17 +179,21 @@ def _print(learnt: Learnt, shown: int, shelf: Library) -> None:
     deck, lines = learnt.profile, []
     lines.append(f"{deck.name}: {len(DECK) - len(deck.lacking)} cards known, {shown} pictures seen")
     if learnt.remained:
-        lines.append(f"told by what remained: {' '.join(map(card_text, learnt.remained))}")
+        lines.append(f"identified by elimination:  {' '.join(map(card_text, learnt.remained))}")
     if deck.lacking:
         lines.append(_lacking(deck.lacking))
     if not len(deck.backs):
-        lines.append("the back was not seen: show it once, so that foreign backs are noticed")
+        lines.append(
+            "the back was not seen: add a picture of it, so that foreign backs are detected"
+        )
     lines += learnt.contradictions
     if learnt.contradictions or deck.lacking:
-        lines.append("show what is lacking again: each card whole, from above, in good light")
+        lines.append(
+            "add pictures of the missing cards: each card whole, from above, in good light"
+        )
     lines.append(f"kept in {shelf.manifest(deck.name)}")
     screen().print("\n".join(lines), markup=False)
 
 
 def _lacking(cards: Sequence[Card]) -> str:
-    return f"still lacking: {' '.join(map(card_text, cards))}"
+    return f"still missing: {' '.join(map(card_text, cards))}"

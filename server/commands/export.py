@@ -52,7 +52,7 @@ def _kind(text: str) -> Kind:
         raise OperatorError(
             f"there is no list {text!r}",
             where="--what",
-            way_out=f"Say one of {', '.join(get_args(Kind))}",
+            way_out=f"Choose one of {', '.join(get_args(Kind))}",
         ) from fault
     return kind
 

@@ -48,7 +48,7 @@ def replayed_beside(session: Path, journal: Path, say: Callable[[str], None]) ->
         return
     open_recording(session)
     _clear(journal)
-    say("replaying it once: rounds appear in the console as they settle")
+    say("replaying the session: rounds appear in the console as they settle")
     process = multiprocessing.get_context("spawn").Process(
         target=_replay, args=(session, journal, os.getpid()), daemon=True
     )
@@ -67,9 +67,9 @@ def replayed_beside(session: Path, journal: Path, say: Callable[[str], None]) ->
         process.join()
     if failed:
         raise TechnicianError(
-            "the replay broke off",
+            "the replay stopped early",
             where=str(session),
-            way_out="Its reason stands above; without one, check this machine's memory",
+            way_out="The reason is printed above; if there is none, check this machine's memory",
         )
 
 

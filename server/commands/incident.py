@@ -136,9 +136,9 @@ def journal_of(session: Path) -> Path:
 def _span(export: Export) -> tuple[int, int]:
     if export.from_text is None or export.to_text is None:
         raise OperatorError(
-            "neither a round, an entry nor a time was asked for",
+            "no round, entry or time was given",
             where=str(export.session),
-            way_out="Ask with --round N, --entry SEQ, or --from and --to",
+            way_out="Give --round N, --entry SEQ, or --from and --to",
         )
     house = house_for(export.house, export.session, export.session.resolve().parent)
     span = _instant_ns(export.from_text, house), _instant_ns(export.to_text, house)
@@ -146,7 +146,7 @@ def _span(export: Export) -> tuple[int, int]:
         raise OperatorError(
             f"{export.to_text} is not after {export.from_text}",
             where="--to",
-            way_out="Ask for a time that goes forwards",
+            way_out="Give a --to that is later than --from",
         )
     return span
 
@@ -159,7 +159,7 @@ def _instant_ns(text: str, house: House) -> int:
         moment = datetime.fromisoformat(text)
     except ValueError as fault:
         raise OperatorError(
-            f"{text!r} is no time",
+            f"{text!r} is not a time",
             where="--from or --to",
             way_out="Write it like 2026-11-21T14:23:45Z",
         ) from fault
@@ -184,7 +184,7 @@ def _is_signed_by(
     by_file = Path(named).is_file()
     expected = fingerprint(read_public_key(Path(named))) if by_file else _fingerprint(named, option)
     if signed_by is None:
-        raise _untrusted(file, f"{what} signed by nobody, and {option} names a key")
+        raise _untrusted(file, f"{what} not signed, and {option} names a key")
     if signed_by != expected:
         raise _untrusted(file, f"{what} signed by another key than {option} names, {signed_by}")
     return True
@@ -204,7 +204,7 @@ def _fingerprint(key: str, option: str) -> str:
 
 def _untrusted(file: Path, what: str) -> TechnicianError:
     return TechnicianError(
-        f"the incident is not what it is taken for: {what}",
+        f"the keys given do not prove the incident: {what}",
         where=str(file),
         way_out="Ask the house for its keys' fingerprints, and for the export again",
     )
@@ -236,7 +236,7 @@ def _summary(line: Text, file: Path, found: Checked) -> Text:
     clips = [name for name, span in manifest.clips.items() if span is not None]
     line.append(f"\n{counted(found.events, 'event')}, {counted(len(clips), 'clip')}")
     for name in sorted(manifest.clips.keys() - set(clips)):
-        line.append(f"\ncamera {name} gave no picture then", style="yellow")
+        line.append(f"\ncamera {name} has no picture of that time", style="yellow")
     return line
 
 

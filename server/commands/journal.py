@@ -117,7 +117,7 @@ def export_keys(file: Path, public: Path | None, *, as_json: bool, force: bool) 
         return
     line = Text("made" if made else "kept", style="bold green")
     line.append(f"  {file}: keep it on the table's machine, readable by its user alone")
-    line.append(f"\n      {target}: give it to whoever verifies, by a way of its own")
+    line.append(f"\n      {target}: give it to auditors over a separate channel")
     line.append(f"\nkey {signer.public.hex()}", style="dim")
     line.append(f"\nfingerprint {fingerprint(signer.public)}", style="dim")
     screen().print(line)
@@ -148,14 +148,17 @@ def _facts(file: Path, found: Verified) -> dict[str, object]:
 def _doubts(file: Path, found: Verified, *, is_key_given: bool) -> Iterator[str]:
     """Yield what was asked about and is not proven."""
     if found.lacks_log:
-        yield "it was not closed in order and its write-ahead log is missing: entries may be too"
+        yield (
+            "it was not closed cleanly and its write-ahead log is missing: "
+            "entries may be missing too"
+        )
     if found.identity is not None and not found.identity.is_named(file):
-        yield f"it was made as {found.identity.name} and has another name now"
+        yield f"it was created as {found.identity.name} and renamed since"
     covered = 0 if found.held is None else found.held.seq
     if is_key_given and max(found.signed, covered) < found.entries:
         yield f"{_from(max(found.signed, covered), found.entries)} not signed"
     if found.held is not None and not found.held.known:
-        yield "none of the checkpoints is of this journal"
+        yield "no checkpoint belongs to this journal"
     elif found.held is not None and found.held.seq < found.entries:
         yield f"{_from(found.held.seq, found.entries)} not covered by the checkpoints"
 
@@ -176,7 +179,7 @@ def _story(file: Path, found: Verified, *, trusted: bool, doubts: Sequence[str])
         whose = "the key given" if trusted else f"key {', '.join(found.keys)}"
         line.append(f"\nsigned up to entry {found.signed} by {whose}")
     if found.held is not None and found.held.at is not None:
-        last = f"entry {found.held.seq}, the last of {utc(found.held.at)}"
+        last = f"entry {found.held.seq}, the last one of {utc(found.held.at)}"
         line.append(f"\ncheckpoints cover it up to {last}")
     for doubt in doubts:
         line.append(f"\n{doubt}", style="bold yellow")
@@ -187,7 +190,7 @@ def _story(file: Path, found: Verified, *, trusted: bool, doubts: Sequence[str])
 
 def _named(identity: Identity) -> str:
     table = "" if identity.table is None else f" of table {identity.table}"
-    return f"journal {identity.journal}, made as {identity.name}{table}"
+    return f"journal {identity.journal}, created as {identity.name}{table}"
 
 
 def _notes(found: Verified, *, trusted: bool) -> Iterator[str]:
@@ -197,13 +200,13 @@ def _notes(found: Verified, *, trusted: bool) -> Iterator[str]:
             "written"
         )
     for last in found.gaps:
-        yield f"a restart found its write-ahead log missing: entries may be too, after entry {last}"
+        yield f"a restart found its write-ahead log missing: entries after {last} may be lost"
     if found.held is not None and found.held.earlier:
         yield f"other journals had this name before it: {', '.join(found.held.earlier)}"
     if found.signed and not trusted:
-        yield "name the table's public key with --key to know it is its own"
+        yield "only --key PUBLIC.pem proves that the table signed it"
     if found.held is None:
-        yield "whether its end was cut off, only --against CHECKPOINTS shows"
+        yield "only --against CHECKPOINTS shows whether its end was cut off"
     if not found.sealed:
         unproved = "unused bytes of its pages may have changed unnoticed"
-        yield f"not closed in order: its entries are proved, {unproved}"
+        yield f"not closed cleanly: its entries are proven, {unproved}"

@@ -28,7 +28,7 @@ def play_live(session: Path, *, as_json: bool) -> None:
         if as_json:
             print_json({"config": str(playing.config)})
         else:
-            print(f"now, beside this: pitwatch run {playing.config}")
+            print(f"now run in another terminal: pitwatch run {playing.config}")
         sys.stdout.flush()
         playing.watched.wait()
         playing.left.wait(_READY_S)

@@ -29,7 +29,7 @@ def run_relay(folder: Path, config: Path, state: Path) -> None:
     """Relay until SIGINT, SIGTERM or SIGHUP.
 
     Raises:
-        OperatorError: there is no such folder, or another relay is at work with this state.
+        OperatorError: there is no such folder, or another relay uses this state folder.
         InputRefused: the configuration is not what it must be.
         InstallerError: a secret or a package is missing.
     """
@@ -57,17 +57,17 @@ def try_destination(config: Path, name: str) -> Exit:
         raise OperatorError(
             f"there is no destination {name!r}",
             where=str(config),
-            way_out=f"Name one of {', '.join(found)}",
+            way_out=f"Choose one of {', '.join(found)}",
         )
     deliverer = make_deliverer(found[name], configured.site)
     try:
         deliverer.deliver(trial(HostClock().now_ns()))
     except NotDelivered as failed:
-        screen().print(Text(f"not taken  {name}: {failed.why}", style="bold red"))
+        screen().print(Text(f"not accepted  {name}: {failed.why}", style="bold red"))
         return Exit.FINDINGS
     finally:
         deliverer.close()
-    screen().print(Text(f"taken  {name}", style="bold green"))
+    screen().print(Text(f"accepted  {name}", style="bold green"))
     return Exit.CLEAN
 
 
@@ -96,7 +96,7 @@ def ask_again(state: Path, destination: str | None, numbers: Collection[int]) ->
         asked = store.ask_again(destination, numbers)
     finally:
         store.close()
-    screen().print(f"{counted(asked, 'letter')} asked for again")
+    screen().print(f"{counted(asked, 'letter')} queued again")
 
 
 async def _until_stopped(relay: Relay, floor: Floor) -> None:
@@ -120,7 +120,7 @@ def trial(now_ns: int) -> Message:
         table=TRIAL,
         at=now_ns,
         round=None,
-        text="A trial: nothing happened at any table",
+        text="A trial message: nothing happened at any table",
         data={},
     )
 

@@ -107,9 +107,9 @@ def faults_of(replayed: Replayed) -> list[TechnicianError]:
 
 def _cut(camera: str) -> TechnicianError:
     return TechnicianError(
-        "the recording was broken off: its last pictures may be missing",
+        "the recording was interrupted: its last pictures may be missing",
         where=f"camera:{camera}",
-        way_out="Find out what ended the table's process; the next session goes on from there",
+        way_out="Find out what ended the table's process; the next session continues from there",
     )
 
 

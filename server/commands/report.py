@@ -33,6 +33,6 @@ def verify_report(file: Path, key: Path | None, *, as_json: bool) -> Exit:
         line.append(f"\ncertificate sha256 {found.certificate.fingerprint}", style="dim")
     if key is None:
         line.append("\nnot proven: who signed it. Anybody can sign a changed report", "yellow")
-        line.append(" with a key of their own; name the service's with --key", "yellow")
+        line.append(" with their own key; give the service's key with --key", "yellow")
     screen().print(line)
     return proven

@@ -78,7 +78,7 @@ class ResettleWork:
 
 def _nothing_then(name: str) -> OperatorError:
     return OperatorError(
-        "it holds no settlements of then to compare with",
+        "it holds no earlier settlements to compare with",
         where=name,
         way_out="Say by --was RULEBOOK under which rules its rounds were settled",
     )

@@ -79,7 +79,7 @@ def disk_faults(consequence: str, place: Path) -> Iterator[None]:
         yield
     except OSError as fault:
         raise TechnicianError(
-            f"the disk refuses it ({fault.strerror}), {consequence}",
+            f"the disk refused the write ({fault.strerror}), {consequence}",
             where=str(fault.filename or place),
             way_out="Make room, or give this user the right to write there, and run it again",
         ) from fault
@@ -99,15 +99,15 @@ def files_of(backup: Path, data: Path) -> Iterator[BackedUp]:
         sha256, _, name = line.partition("  ")
         folder, _, file = name.removeprefix("./").partition("/")
         if folder not in FOLDERS or not file or "/" in file or len(sha256) != 64:
-            raise _no_backup(backup, f"{SUMS} has the line {line!r}: use another")
+            raise _no_backup(backup, f"{SUMS} has the line {line!r}")
         yield BackedUp(backup / folder / file, data / folder / file, sha256)
 
 
 def _no_backup(backup: Path, why: str) -> OperatorError:
     return OperatorError(
-        f"this is no backup: {why}",
+        f"this is not a backup: {why}",
         where=str(backup),
-        way_out="Name what `pitwatch backup make` made",
+        way_out="Name a folder that `pitwatch backup make` made",
     )
 
 
@@ -140,9 +140,9 @@ def _check_vacant(file: BackedUp) -> None:
         JournalFiles(file.target).check_vacant()
     if file.target.exists():
         raise OperatorError(
-            "it stands already, nothing was restored",
+            "it exists already; nothing was restored",
             where=str(file.target),
-            way_out="Move it away: a journal with `pitwatch journal archive`",
+            way_out="Move it away; a journal with `pitwatch journal archive`",
         )
 
 

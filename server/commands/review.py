@@ -94,9 +94,9 @@ def _check_people(journal: Path, said: Said, house: House) -> None:
     """Ask for the second person that the house asks for; both names are taken at their word."""
     if said.approved_by is not None and said.approved_by.strip() in ("", said.by.strip()):
         raise OperatorError(
-            "the second person is the one who decides, or nobody",
+            "--approved-by must name a second person",
             where="--approved-by",
-            way_out="Name somebody else who agrees",
+            way_out="Give another person's name",
         )
     asked = set(house.two_people)
     if said.approved_by is not None or not asked:
@@ -106,10 +106,10 @@ def _check_people(journal: Path, said: Said, house: House) -> None:
         needed |= {"override"}
     if needed:
         raise OperatorError(
-            f"the house asks for two people for this: {', '.join(sorted(needed))}",
+            f"the house requires two people for this: {', '.join(sorted(needed))}",
             where="--approved-by",
-            way_out="Name who agrees with --approved-by, or decide it at the console, "
-            "where another approves it",
+            way_out="Give --approved-by, or decide it in the console, where another person "
+            "approves it",
         )
 
 
@@ -171,7 +171,7 @@ def _decision(text: str) -> Decision:
         raise OperatorError(
             f"there is no decision {text!r}",
             where="--as",
-            way_out=f"Say one of {', '.join(get_args(Decision))}",
+            way_out=f"Choose one of {', '.join(get_args(Decision))}",
         ) from fault
     return decision
 

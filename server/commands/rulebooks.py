@@ -70,7 +70,7 @@ def show_differences(one: str, other: str, *, as_json: bool) -> None:
     table.add_column(second.rules.id, style="magenta")
     for row in found:
         table.add_row(*row)
-    screen().print(table if found else f"{one} and {other} play alike")
+    screen().print(table if found else f"{one} and {other} have the same knobs")
 
 
 def _gist(book: Cited) -> tuple[str, ...]:

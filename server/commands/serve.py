@@ -187,7 +187,7 @@ def _named(kind: type[E], name: str, what: str, option: str) -> E:
         raise OperatorError(
             f"there is no {what} {name!r}",
             where=option,
-            way_out=f"Name one of {', '.join(kind)}",
+            way_out=f"Choose one of {', '.join(kind)}",
         ) from None
 
 

@@ -164,7 +164,7 @@ def tell_unsettled(reports: Sequence[FileReport[Any]]) -> Exit | None:
     sys.stdout.flush()
     passed_over = [report for report in reports if report.passed_over is not None]
     for report in passed_over:
-        why = f"passed over: {report.passed_over}. Unpack the archive and name the file itself"
+        why = f"skipped: {report.passed_over}. Unpack the archive and name the file"
         print(f"pitwatch: {report.name}: {why}", file=sys.stderr)
     refusals = [report.refusal for report in reports if report.refusal is not None]
     for refusal in refusals:

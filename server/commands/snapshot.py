@@ -63,11 +63,11 @@ def _told(file: Path, found: Checked, proved: dict[str, bool]) -> Text:
         f"hash {facts.journal_hash}"
     )
     if proved["journal"]:
-        line.append("\nthe journal holds that entry, and its chain is sound")
+        line.append("\nthe journal holds that entry, and its chain is intact")
     if proved["recording"]:
         line.append("\nthe recording shows the same picture, pixel by pixel")
     line.append(f"\nkey {found.key}", style="dim")
     if not proved["key_given"]:
         line.append("\nnot proven: who signed it. Anybody can sign a changed picture", "yellow")
-        line.append(" with a key of their own; name the service's with --key", "yellow")
+        line.append(" with their own key; give the service's key with --key", "yellow")
     return line

@@ -164,14 +164,14 @@ def _money(totals: Tally, formats: Formats) -> Text:
     if totals.hold is not None:
         line.append(f"   hold {totals.hold:.2%}")
     if totals.not_final:
-        line.append("   on the hands that are settled", style="yellow")
+        line.append("   settled hands only", style="yellow")
     return line
 
 
 def _open(totals: Tally, formats: Formats) -> str:
     rounds, stakes = counted(totals.not_final, "round"), formats.amount(totals.open_stakes)
-    waiting = f"{counted(totals.pending, 'hand')} waiting for a card that was due"
-    unknown = f"{totals.unknown:,} hanging on a card that nobody knows"
+    waiting = f"{counted(totals.pending, 'hand')} waiting for a card that is due"
+    unknown = f"{totals.unknown:,} depending on an unknown card"
     held = f", {counted(totals.in_review, 'round')} under review" if totals.in_review else ""
     return f"{rounds} not final: {waiting}, {unknown}{held}; {stakes} staked on them"
 
@@ -254,7 +254,7 @@ def _hand_cells(hand: HandResult, formats: Formats) -> tuple[RenderableType, ...
     if hand.outcome == "pending":
         clauses = f"a card is due: {clauses}"
     elif hand.outcome == "unknown":
-        clauses = "a card that nobody knows, see below"
+        clauses = "unknown card, see below"
     return (
         _cards(hand.cards, hand.burned),
         formats.amount(hand.stake),

@@ -239,7 +239,7 @@ def _numbers(words: Sequence[str], locale: Locale) -> date | None:
             return date.fromisoformat(numbers[0])
         return parse_date(numbers[0], locale, "short")
     except (ValueError, IndexError) as fault:
-        raise _refused("date", "a date that there is", numbers[0]) from fault
+        raise _refused("date", "a date that exists", numbers[0]) from fault
 
 
 def _written(words: Sequence[str], locale: Locale, today: date) -> date | None:
@@ -255,7 +255,7 @@ def _written(words: Sequence[str], locale: Locale, today: date) -> date | None:
     try:
         found = date(years[0] if years else today.year, months[0], days[0])
     except ValueError as fault:
-        raise _refused("date", "a date that there is", " ".join(words)) from fault
+        raise _refused("date", "a date that exists", " ".join(words)) from fault
     return found if years or found <= today else found.replace(year=found.year - 1)
 
 

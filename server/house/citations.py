@@ -33,7 +33,7 @@ class Book:
             return None
         if name not in PASSAGES and self._is_changed(name):
             value = rulebooks.shown(rulebooks.value(self.rules, name))
-            return Passage(f"{name} = {value}", "Set for this table, otherwise than in its sheet")
+            return Passage(f"{name} = {value}", "Set for this table; differs from the rulebook")
         return Passage(citation.says, citation.origin)
 
     def _citation(self, name: str) -> Citation | None:

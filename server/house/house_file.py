@@ -38,7 +38,7 @@ def read_house(file: Path) -> House:
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as fault:
-        why = getattr(fault, "strerror", None) or "it is no UTF-8 text"
+        why = getattr(fault, "strerror", None) or "it is not UTF-8 text"
         raise InstallerError(
             f"the house's file cannot be read ({why})",
             where=str(file),

@@ -54,9 +54,7 @@ def _faults(configured: PlacedIntegration, *, at_rest: bool) -> Iterator[Pitwatc
     source, destinations = str(configured.file), configured.config.destinations
     for name, number in Counter(one.name for one in destinations).items():
         if number > 1:
-            yield _refused(
-                source, "name", "a name of its own for each destination", f"{name!r} twice"
-            )
+            yield _refused(source, "name", "a unique name for each destination", f"{name!r} twice")
     for number, one in enumerate(destinations):
         yield from _unknown_kinds(source, number, one)
         try:

@@ -52,7 +52,7 @@ class Genetec:
         """Add a bookmark; raises ``NotDelivered``."""
         camera = self._settings.cameras.get(message.table)
         if camera is None:
-            raise NotDelivered(f"no camera is named for table {message.table}", Fate.REFUSED)
+            raise NotDelivered(f"no camera is configured for table {message.table}", Fate.REFUSED)
         query = bookmark(camera, message, self._site)
         target = f"{self._poster.path.rstrip('/')}/action?q={quote(query, safe='(),:')}"
         headers = {"Authorization": self._basic, "Accept": "text/json", "User-Agent": "Pitwatch"}

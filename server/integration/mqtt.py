@@ -78,7 +78,7 @@ class Mqtt:
         except (OSError, ValueError) as fault:
             self.close()
             why = getattr(fault, "strerror", None) or type(fault).__name__
-            raise NotDelivered(f"the broker is not reached ({why})", Fate.WAIT) from fault
+            raise NotDelivered(f"the broker cannot be reached ({why})", Fate.WAIT) from fault
 
     def close(self) -> None:
         """Leave the broker."""
@@ -119,7 +119,7 @@ class _Link:
             if not self._changed.wait_for(lambda: self._answer is not None, self._timeout_s):
                 raise NotDelivered("the broker does not answer", Fate.WAIT)
             if self._answer.is_failure:
-                raise NotDelivered(f"the broker says {self._answer}", Fate.WAIT)
+                raise NotDelivered(f"the broker answered {self._answer}", Fate.WAIT)
 
     def publish(self, topic: str, payload: bytes) -> None:
         said = self._settings
@@ -131,7 +131,7 @@ class _Link:
                 raise NotDelivered("the broker does not answer", Fate.WAIT)
             answer = self._taken.pop(sent.mid)
         if answer.value >= _FAILED:
-            raise NotDelivered(f"the broker says {answer}", _fate(answer.value))
+            raise NotDelivered(f"the broker answered {answer}", _fate(answer.value))
 
     def close(self) -> None:
         self._client.disconnect()

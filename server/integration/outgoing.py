@@ -121,9 +121,9 @@ def _said(fault: Exception) -> str:
         return "no answer in time"
     for cause in _causes(fault):
         if isinstance(cause, ssl.SSLCertVerificationError):
-            return f"its certificate does not hold: {cause.verify_message}"
+            return f"its certificate is not valid: {cause.verify_message}"
         if isinstance(cause, socket.gaierror):
-            return "its name is not known here"
+            return "its host name cannot be resolved"
         if isinstance(cause, OSError) and cause.strerror:
             return cause.strerror
     return type(fault).__name__

@@ -55,17 +55,19 @@ class RelayMeters:
     def __init__(self, registry: CollectorRegistry) -> None:
         of = ("destination",)
         self.delivered = Counter(
-            "pitwatch_relay_delivered", "Messages taken.", of, registry=registry
+            "pitwatch_relay_delivered", "Messages delivered.", of, registry=registry
         )
-        self.failed = Counter("pitwatch_relay_failed", "Tries that failed.", of, registry=registry)
+        self.failed = Counter(
+            "pitwatch_relay_failed", "Failed delivery attempts.", of, registry=registry
+        )
         self.dead = Counter(
-            "pitwatch_relay_dead_letters", "Messages laid aside.", of, registry=registry
+            "pitwatch_relay_dead_letters", "Dead letters: messages given up.", of, registry=registry
         )
         self.behind = Gauge(
-            "pitwatch_relay_behind", "Events not dealt with yet.", of, registry=registry
+            "pitwatch_relay_behind", "Events not yet processed.", of, registry=registry
         )
         self.up = Gauge(
-            "pitwatch_relay_up", "Whether the last try was taken.", of, registry=registry
+            "pitwatch_relay_up", "1 if the last delivery attempt succeeded.", of, registry=registry
         )
 
 
@@ -220,7 +222,7 @@ class Courier:
         now_ns = self._desk.clock.now_ns()
         self._store.lay_aside(self._to.name, message, now_ns, tries, why)
         self._desk.meters.dead.labels(self._to.name).inc()
-        log.warning("laid aside", extra=_fields(self._to.name, message.id, why))
+        log.warning("given up", extra=_fields(self._to.name, message.id, why))
 
     async def _send_again(self) -> bool:
         """Send the dead letters that somebody asked for, each once; tell whether any was."""
@@ -253,7 +255,7 @@ class Courier:
             return
         self._said = why
         if why is None:
-            log.info("taken again", extra=_fields(self._to.name, "", ""))
+            log.info("delivered again", extra=_fields(self._to.name, "", ""))
         else:
             log.warning("not taken", extra=_fields(self._to.name, "", why))
 
@@ -307,7 +309,7 @@ def opened(
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as fault:
             raise OperatorError(
-                "another relay is at work with this state",
+                "another relay uses this state folder",
                 where=str(state),
                 way_out="Stop it, or give this one a --state of its own",
             ) from fault
@@ -343,7 +345,7 @@ async def _kept_up(courier: Courier) -> None:
         try:
             await courier.run()
         except Exception:
-            log.exception("a destination stopped; it begins again")
+            log.exception("a destination's worker failed and is restarted")
         await asyncio.sleep(_AGAIN_S)
 
 

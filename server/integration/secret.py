@@ -36,7 +36,7 @@ class Secret(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         """
         if (self.file is None) == (self.env is None):
             raise InstallerError(
-                "a secret is named by file or by env, by one of them",
+                "a secret needs either file or env",
                 where="secret",
                 way_out='Write secret = { file = "…" } or secret = { env = "…" }',
             )
@@ -46,7 +46,7 @@ class Secret(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         try:
             return _found(path.read_text("utf-8").rstrip("\r\n"), str(path))
         except (OSError, UnicodeDecodeError) as fault:
-            why = getattr(fault, "strerror", None) or "it is no UTF-8 text"
+            why = getattr(fault, "strerror", None) or "it is not UTF-8 text"
             raise InstallerError(
                 f"the secret cannot be read ({why})",
                 where=str(path),

@@ -61,7 +61,7 @@ class RelayStore:
         path = folder / RELAY_FILE
         if not is_made and not path.is_file():
             raise OperatorError(
-                "nothing was ever sent from here",
+                "no message was ever sent from here",
                 where=str(path),
                 way_out="Name the service's state folder with --state",
             )

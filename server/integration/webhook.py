@@ -73,7 +73,7 @@ def _key(secret: SecretText) -> bytes:
         raise InstallerError(
             f"a webhook's secret must have {SHORTEST_KEY} bytes or more",
             where="secrets",
-            way_out="Make one: openssl rand -base64 32, and write it as whsec_ and that text",
+            way_out="Create one with openssl rand -base64 32 and write it after whsec_",
         )
     return key
 

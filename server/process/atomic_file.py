@@ -55,7 +55,7 @@ def check_place(path: Path | None, *, force: bool = False) -> None:
         return
     if path.is_dir() or not path.parent.is_dir():
         raise OperatorError(
-            "a folder stands there" if path.is_dir() else "there is no such folder to write in",
+            "a folder exists there" if path.is_dir() else "there is no such folder to write in",
             where=str(path),
             way_out="Name a file in a folder that exists",
         )
@@ -79,7 +79,7 @@ def check_tables(place: Path | None, *, force: bool = False) -> None:
     elif not force or not place.is_dir():
         kind = "folder" if place.is_dir() else "file"
         raise OperatorError(
-            f"a {kind} stands there",
+            f"a {kind} exists there",
             where=str(place),
             way_out="Name a new folder, or write into one that exists with --force",
         )

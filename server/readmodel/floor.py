@@ -144,7 +144,7 @@ class Floor:
             try:
                 await self.poll()
             except Exception:
-                log.exception("the journals cannot be looked at; it is tried again")
+                log.exception("the journals cannot be read; retrying")
                 await asyncio.sleep(_AFTER_FAULT_S)
             await asyncio.sleep(every_ns / 1e9)
 
@@ -320,11 +320,11 @@ class Floor:
             if events:
                 self._fold(followed.session, events, place)
         except Exception as fault:
-            log.exception("the journal cannot be taken in: %s", followed.session.name)
+            log.exception("the journal cannot be read: %s", followed.session.name)
             followed.session = self._session_of(followed.session.path)
             followed.stamp = None
             what = fault.what if isinstance(fault, PitwatchError) else "the log says more"
-            followed.session.fault = f"what was read cannot be taken in: {what}"
+            followed.session.fault = f"an entry cannot be read: {what}"
             return False
         followed.failed, followed.session.fault, followed.is_known = 0, None, False
         if not followed.is_written:
@@ -345,7 +345,7 @@ class Floor:
             self._failed(followed, other)
             return
         log.warning(
-            "the journal is not the one that was read before: it is read anew",
+            "the journal is not the one that was read before: it is read again from the start",
             extra={"fields": {"session": followed.session.name, "fault": other.what}},
         )
         followed.session.forget()
@@ -392,7 +392,7 @@ def _read_one(path: Path, place: Place, at_most: int) -> _Found:
     except Exception as fault:
         log.exception("a journal cannot be read: %s", path.name)
         what = f"it cannot be read ({type(fault).__name__})"
-        return TechnicianError(what, where=str(path), way_out="The log says more")
+        return TechnicianError(what, where=str(path), way_out="See the log")
 
 
 def _made_by() -> str:

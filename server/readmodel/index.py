@@ -404,7 +404,7 @@ def _named(path: Path | None) -> Iterator[None]:
         yield
     except sqlite3.Error as fault:
         raise TechnicianError(
-            f"what was read of the journals cannot be kept: {fault}",
+            f"the index of the journals cannot be written: {fault}",
             where="memory" if path is None else str(path),
-            way_out="Make room on the disk; if that is not it, delete this file and start again",
+            way_out="Make room on the disk; if that does not help, delete this file and restart",
         ) from fault

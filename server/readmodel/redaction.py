@@ -37,7 +37,7 @@ from stream.journal import UnknownEvent
 Hidden: TypeAlias = frozenset[Dealt]
 """The places of a round at which a card lay face down and was never turned up."""
 
-WITHHELD: Final = "withheld: it speaks of a card that was not shown at the table"
+WITHHELD: Final = "withheld: it names a card that was not shown at the table"
 _HEAD: Final = frozenset({"type", "seq", "at", "table", "source", "confidence"})
 _SHOWN: Final[Mapping[str, frozenset[str]]] = {
     "reader_fault": frozenset({"kind"}),

@@ -30,7 +30,7 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     """What a value counts."""
     of_unit: str | None
     piece_ns: int
-    """How long a piece is."""
+    """Length of an interval."""
     lines: tuple[Line, ...]
     complete: bool
     """Whether that is all; otherwise ask again, or for a shorter time."""

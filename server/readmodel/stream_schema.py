@@ -44,7 +44,7 @@ def _seen() -> dict[str, Any]:
     schema["anyOf"].append({"$ref": "#/$defs/UnknownEvent"})
     del schema["discriminator"]
     return schema | {
-        "title": "An event as a viewer is given it",
+        "title": "An event as a viewer receives it",
         "description": "What the viewer may not see is left out or null.",
     }
 
@@ -74,7 +74,10 @@ _SECURITY: Final = [
 _LAST_ID: Final = {
     "type": "object",
     "properties": {
-        "Last-Event-ID": {"type": "string", "description": "The last `id` that was taken."}
+        "Last-Event-ID": {
+            "type": "string",
+            "description": "The last `id` that the client processed.",
+        }
     },
 }
 
@@ -118,9 +121,9 @@ ASYNC_DOCUMENT: Final[dict[str, Any]] = {
     "info": {
         "title": "Pitwatch's streams",
         "version": "1",
-        "description": "Every event once and in order, from any `seq` on. A WebSocket is closed"
-        " with 1013 where nothing was taken for long, with 1008 where the right has ended: go on"
-        " from the last `seq`.",
+        "description": "Every event once and in order, from any `seq` on. The service closes a"
+        " WebSocket with 1013 if the client reads too slowly and with 1008 if its right has ended."
+        " Continue from the last `seq`.",
     },
     "defaultContentType": "application/json",
     "channels": {
@@ -137,7 +140,7 @@ ASYNC_DOCUMENT: Final[dict[str, Any]] = {
                             "from": {
                                 "type": "array",
                                 "items": {"type": "string", "pattern": "^.+:[0-9]{1,18}$"},
-                                "description": "SESSION:SEQ; with none, all from now on.",
+                                "description": "SESSION:SEQ. Default: all events from now on.",
                             }
                         },
                     },
@@ -147,7 +150,7 @@ ASYNC_DOCUMENT: Final[dict[str, Any]] = {
         ),
         "events": _channel(
             "/api/stream",
-            "The same as server-sent events: `from` as there, `data` is the WebSocket's message.",
+            "The same as server-sent events: `from` as in the WebSocket, `data` is its message.",
             "tableEvent",
             {"http": {"bindingVersion": "0.3.0"}},
         ),

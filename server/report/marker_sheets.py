@@ -34,7 +34,7 @@ def marker_sheets(layout: TableLayout, made_ns: int) -> bytes:
         raise InstallerError(
             "it has no markers",
             where=f"layout {layout.name}",
-            way_out="Say where they are to lie under [[markers]]: id, x_mm, y_mm, side_mm",
+            way_out="Give their places under [[markers]]: id, x_mm, y_mm, side_mm",
         )
     pdf = FPDF(unit="mm", format=_PAGE_MM)
     pdf.set_auto_page_break(False)
@@ -78,7 +78,13 @@ def _draw_page(pdf: FPDF, layout: TableLayout, markers: Sequence[tuple[Marker, f
     left = 20.0
     _write(pdf, left, 16, 11, f"{layout.name}: markers. Print at 100%; this line is 100 mm long:")
     pdf.rect(left, 22, _RULER_MM, 0.5, style="F")
-    _write(pdf, left, 31, 9, "Cut along the thin lines. Top edges towards the dealer, unless said.")
+    _write(
+        pdf,
+        left,
+        31,
+        9,
+        "Cut along the thin lines. Top edges towards the dealer, unless the label says otherwise.",
+    )
     for marker, down in markers:
         tall = _rimmed_mm(layout, marker)
         pdf.rect(left, down, tall, tall, style="D")

@@ -80,7 +80,7 @@ def _figures(story: SessionStory) -> str:
     compared = [one.comparison for one in story.rounds if one.comparison]
     if compared:
         exact = sum(one.verdict == "exact" for one in compared)
-        figures.append((f"{exact} of {len(compared)}", "rounds as the truth has them"))
+        figures.append((f"{exact} of {len(compared)}", "rounds that match the truth"))
     cells = (f'<div class="figure"><b>{n}</b><span>{what}</span></div>' for n, what in figures)
     return f'<div class="figures">{"".join(cells)}</div>'
 

@@ -48,8 +48,8 @@ def _top(story: RoundStory, formats: Formats) -> str:
     badges = [_badge(result.status, STATUS_TONES[result.status])]
     if story.comparison:
         verdict = story.comparison.verdict
-        said = {"exact": "as it really happened", "wrong": "differs from the truth"}
-        badges.append(_badge(said.get(verdict, "left to a person"), VERDICT_TONES[verdict]))
+        said = {"exact": "matches the truth", "wrong": "differs from the truth"}
+        badges.append(_badge(said.get(verdict, "for review"), VERDICT_TONES[verdict]))
     found = len(result.violations)
     if found and result.status == "review":
         badges.append(_badge(f"{found} to be confirmed", "quiet"))

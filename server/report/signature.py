@@ -118,7 +118,7 @@ def _ending(content: bytes, where: str) -> Signed:
     before = b"%" if body.startswith(b"%PDF") else b"<!-- "
     text = _TEXT.fullmatch(line.removeprefix(before).removesuffix(_ENDS[before]))
     if text is None or line != before + text[0] + _ENDS[before]:
-        raise _not_so(where, "it bears no signature, or its last line was changed")
+        raise _not_so(where, "it has no signature, or its last line was changed")
     return _checked(text, body, where)
 
 
@@ -160,5 +160,5 @@ def _replaced(content: bytes, place: int, text: bytes) -> bytes:
 
 def _not_so(where: str, what: str) -> TechnicianError:
     return TechnicianError(
-        what, where=where, way_out="Do not rely on it: ask whoever made it for the report again"
+        what, where=where, way_out="Do not rely on it: ask its maker for the report again"
     )

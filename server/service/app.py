@@ -66,7 +66,7 @@ from server.table.sending import Target
 from stream.clock import Clock
 
 _ABOUT = (
-    "Shows what the tables' journals hold. Money is cents, time is nanoseconds since the Unix "
+    "Reads the tables' journals. Money is cents, time is nanoseconds since the Unix "
     "epoch, UTC. Events come from `/api/sessions/{session}/stream` (server-sent events) or the "
     "WebSocket `/stream?from=SESSION:SEQ`; `/api/schema/events` is their JSON Schema."
 )

@@ -61,13 +61,13 @@ class Throttle:
         if not wait_ns:
             return None
         self._meters.limited.labels("address").inc()
-        return answer(429, "too many requests of this address; wait", retry_after(wait_ns))
+        return answer(429, "too many requests from this address; wait", retry_after(wait_ns))
 
 
 def _too_much(headers: Headers) -> ASGIApp | None:
     if "Transfer-Encoding" in headers:
-        return answer(411, "say with Content-Length how long the body is")
+        return answer(411, "send Content-Length with the body")
     length = headers.get("Content-Length", "0")
     if not (length.isascii() and length.isdigit() and int(length[:9]) <= LONGEST_BODY):
-        return answer(413, f"no more than {LONGEST_BODY} bytes are taken")
+        return answer(413, f"no more than {LONGEST_BODY} bytes are accepted")
     return None

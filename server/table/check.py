@@ -129,7 +129,7 @@ def _names_once(placed: Placed) -> None:
     names = Counter([port.name for port in config.ports] + [one.name for one in config.cameras])
     for name, number in names.items():
         if number > 1:
-            raise _refused(placed, "name", "a name of its own for each device", f"{name!r} twice")
+            raise _refused(placed, "name", "a unique name for each device", f"{name!r} twice")
 
 
 def _limits(placed: Placed) -> None:
@@ -159,14 +159,14 @@ def _has_sensors(placed: Placed) -> None:
 
 def _there(placed: Placed, field: str, name: str) -> None:
     if not Path(name).exists():
-        raise _refused(placed, field, "a device or file that is there", repr(name))
+        raise _refused(placed, field, "a device or file that exists", repr(name))
     if not os.access(name, os.R_OK):
-        raise _refused(placed, field, "a device or file that this user may read", repr(name))
+        raise _refused(placed, field, "a device or file that this user can read", repr(name))
 
 
 def _folder(placed: Placed, field: str, folder: Path) -> None:
     if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise _refused(placed, field, "a folder that this user may write", repr(str(folder)))
+        raise _refused(placed, field, "a folder that this user can write", repr(str(folder)))
 
 
 def _refused(placed: Placed, field: str, expected: str, found: str) -> InputRefused:

@@ -222,7 +222,7 @@ def read_text(file: Path, way_out: str) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as fault:
-        why = getattr(fault, "strerror", None) or "it is no UTF-8 text"
+        why = getattr(fault, "strerror", None) or "it is not UTF-8 text"
         raise InstallerError(
             f"the file cannot be read ({why})", where=str(file), way_out=way_out
         ) from fault

@@ -101,7 +101,7 @@ async def open_for_requests(journal: Path, take: Take) -> AsyncIterator[None]:
             place.chmod(0o660)
         except OSError as fault:
             raise TechnicianError(
-                f"the table's desk cannot be opened ({fault.strerror})",
+                f"the table's decision socket cannot be opened ({fault.strerror})",
                 where=str(place),
                 way_out="Keep the journal on a local disk that this user may write",
             ) from fault
@@ -123,7 +123,7 @@ class _Visits:
     def __init__(self, take: Take) -> None:
         self._take = take
         self._going: set[asyncio.Task[None]] = set()
-        self.stopped = "it was told to stop"
+        self.stopped = "it is stopping"
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer the lines of one connection."""
@@ -200,7 +200,9 @@ def _seq_of(line: bytes, place: Path) -> int:
         raise _unanswered(place, f", it stopped: {answer.stopped}")
     if answer.seq is None:
         raise OperatorError(
-            answer.refused or "the table refuses it", where=str(place), way_out="Decide otherwise"
+            answer.refused or "the table refused it",
+            where=str(place),
+            way_out="Make another decision",
         )
     return answer.seq
 
@@ -209,7 +211,7 @@ def _unanswered(place: Path, why: str = "") -> TechnicianError:
     return TechnicianError(
         f"the table did not acknowledge it{why}",
         where=str(place),
-        way_out="Look whether it stands in the journal; otherwise hand it in again",
+        way_out="Check whether the journal has it; otherwise send it again",
     )
 
 

@@ -18,9 +18,9 @@ def check_synchronised(placed: Placed, state: SyncState) -> None:
     """
     if placed.config.clock == "warn" or state == "synchronised":
         return
-    what = "is not synchronised" if state == "unsynchronised" else "may not be asked for its state"
+    what = "is not synchronised" if state == "unsynchronised" else "cannot be queried"
     raise TechnicianError(
-        f"the host's clock {what}, and {_SETTING} asks for one that is",
+        f"the host's clock {what}, and {_SETTING} requires a synchronised one",
         where=str(placed.file),
         way_out="Start chrony, ntpd or systemd-timesyncd, and wait until it has a server",
     )
@@ -35,9 +35,9 @@ def check_not_before(placed: Placed, now_ns: int, end_ns: int) -> None:
     if placed.config.clock == "require" and now_ns < end_ns:
         behind_s = (end_ns - now_ns) / 1e9
         raise TechnicianError(
-            f"the host's clock stands {behind_s:.1f} s before the journal's last entry",
+            f"the host's clock is {behind_s:.1f} s behind the journal's last entry",
             where=str(placed.file),
-            way_out=f"Set the clock right, or take {_SETTING} out to go on with a warning",
+            way_out=f"Set the clock, or remove {_SETTING} to continue with a warning",
         )
 
 

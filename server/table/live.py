@@ -268,7 +268,7 @@ class LiveTable:
                         source=source,
                         at=frame.at_ns,
                         kind="left_out",
-                        detail="pictures come faster than they are looked at",
+                        detail="pictures arrive faster than they are processed",
                         frame=frame.index,
                     )
                 )

@@ -72,7 +72,7 @@ class TableRecord:
         written = cast(Event, self._expected.popleft())
         if replace(written, seq=None) != event:
             raise TechnicianError(
-                f"entry {written.seq} is not what the observations before it give now",
+                f"entry {written.seq} differs from what the observations before it give now",
                 where="the table's journal",
                 way_out="It was written by another version or under other rules: "
                 "name a new journal, and keep this one",

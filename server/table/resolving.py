@@ -110,8 +110,8 @@ def rules_of(events: Iterable[AnyEvent], where: str) -> Rulebook:
             named = event.result.rulebook
     if named is None:
         raise OperatorError(
-            "the journal does not say by which rules it was written",
+            "the journal does not record its rules",
             where=where,
-            way_out="Name them with --rulebook",
+            way_out="Give them with --rulebook",
         )
     return cited(named).rules

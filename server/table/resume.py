@@ -131,7 +131,7 @@ def _wait(record: TableRecord, pipeline: Pipeline, at_ns: int, before_seq: int |
     while record.lacks(before_seq):
         if at_ns - begun_ns > _LONGEST_NS:
             raise TechnicianError(
-                "a fact in it does not come of the observations before it",
+                "a fact in it does not follow from the observations before it",
                 where=f"the table's journal, before entry {before_seq}",
                 way_out="It was written by another version or under other rules: "
                 "name a new journal, and keep this one",

@@ -277,7 +277,7 @@ class SettlementBook:
         was = self._settled.get(result.round)
         if was is not None and all(_bare(self._whole(one)) != _bare(was) for one in versions):
             raise OperatorError(
-                f"under these rules round {result.round} does not come to what was settled then",
+                f"under these rules round {result.round} does not give the recorded settlement",
                 where=f"rulebook {result.rulebook}",
                 way_out="Name the rules that were in force with --rulebook and --set",
             )

@@ -168,7 +168,7 @@ def _refused(decision: ReviewResolved, what: str, way_out: str) -> OperatorError
 def _applied(own: Sequence[AnyFact], review: Review, decision: ReviewResolved) -> list[AnyFact]:
     """Return a round's facts with one decision in them."""
     if decision.decision in _ASKS_REASON and not decision.reason.strip():
-        raise _refused(decision, f"{decision.decision} asks for a reason", "Give one")
+        raise _refused(decision, f"{decision.decision} requires a reason", "Give one")
     match decision.decision:
         case "chosen":
             if decision.choice is None:

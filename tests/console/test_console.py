@@ -381,7 +381,7 @@ def test_a_round_that_is_called_off_asks_for_a_reason(
         officer.page.keyboard.press("v")
         decide = officer.page.get_by_role("button", name="Decide as surveillance")
         decide.click()
-        expect(officer.page.get_by_role("alert").first).to_contain_text("asks for a reason")
+        expect(officer.page.get_by_role("alert").first).to_contain_text("requires a reason")
         officer.page.get_by_label("Reason", exact=True).fill("The cards fell to the floor.")
         decide.click()
         officer.shows("The cards fell to the floor.")

@@ -40,7 +40,7 @@ def test_the_first_start_makes_one_account_and_later_ones_keep_it(tmp_path: Path
 def test_a_password_that_was_lost_is_not_made_up(tmp_path: Path) -> None:
     account_in(tmp_path, HostClock())
     (tmp_path / PASSWORD_FILE).unlink()
-    with pytest.raises(OperatorError, match="not known any more"):
+    with pytest.raises(OperatorError, match="password file is missing"):
         account_in(tmp_path, HostClock())
 
 

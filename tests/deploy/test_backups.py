@@ -151,7 +151,7 @@ def test_a_journal_changed_together_with_its_sum_is_found_by_its_chain(
 def test_nothing_that_stands_is_written_over(data: Path, backup: Path) -> None:
     run = ran("pitwatch-restore", backup, data)
     assert run.returncode == 2
-    assert "stands already, nothing was restored" in run.stderr
+    assert "exists already; nothing was restored" in run.stderr
 
 
 def test_a_log_left_of_a_journal_that_was_moved_away_is_named(backup: Path, tmp_path: Path) -> None:
@@ -180,7 +180,9 @@ def test_a_full_disk_restores_nothing_and_says_so(backup: Path, tmp_path: Path) 
         env={**os.environ, "PITWATCH": str(PITWATCH)},
     )
     assert run.returncode == 2
-    assert "the disk refuses it (No space left on device), nothing was restored" in run.stderr
+    assert (
+        "the disk refused the write (No space left on device), nothing was restored" in run.stderr
+    )
     assert run.stderr.count("\n") == 1, "no file is left"
     assert "restored" not in run.stdout
 
@@ -341,6 +343,6 @@ def test_nobody_else_may_read_a_backup(backup: Path) -> None:
 
 def test_a_folder_that_is_no_backup_is_named(tmp_path: Path) -> None:
     run = ran("pitwatch-restore", tmp_path, tmp_path / "again")
-    assert (run.returncode, "this is no backup" in run.stderr) == (2, True)
+    assert (run.returncode, "this is not a backup" in run.stderr) == (2, True)
     assert ran("pitwatch-backup", tmp_path / "none", tmp_path).returncode == 2
     shutil.rmtree(tmp_path)

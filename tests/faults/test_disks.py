@@ -84,7 +84,7 @@ def test_a_full_disk_is_said_keeps_what_was_acknowledged_and_goes_on_with_room(
 ) -> None:
     said = python(FULL, tmp_path, prefix=(*SMALL_DISK, str(tmp_path)))
     assert f"{tmp_path}/table.journal: the journal cannot be read or written" in said
-    assert "the disk is full. Make room; nothing of this was kept" in said
+    assert "the disk is full. Make room; nothing of this was written" in said
 
 
 LIMITED = """

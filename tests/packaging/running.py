@@ -90,7 +90,7 @@ class Shell:
         )
         assert process.stdout is not None
         try:
-            while "now, beside this" not in (told := process.stdout.readline()):
+            while "now run in another terminal" not in (told := process.stdout.readline()):
                 assert told, f"{line}: exit {process.wait()}"
             self.seconds[line] = time.monotonic() - began
             yield

@@ -92,9 +92,9 @@ class CodeDue(OperatorError):
 
     def __init__(self) -> None:
         super().__init__(
-            "a code is asked for",
+            "a code is required",
             where="sign-in",
-            way_out="Send the code of your authenticator, or a recovery code",
+            way_out="Send the code from your authenticator, or a recovery code",
         )
 
 
@@ -384,7 +384,7 @@ class Accounts:
             return None
         if self._factors.is_on(name):
             raise OperatorError(
-                "there is a second factor already", where=name, way_out="Drop it first"
+                "there is a second factor already", where=name, way_out="Remove it first"
             )
         return self._factors.begin(name)
 

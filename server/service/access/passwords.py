@@ -74,7 +74,7 @@ class Passwords:
             raise OperatorError(
                 f"this password is too easily guessed: {said[0].lower()}{said[1:]}",
                 where=f"account {name!r}",
-                way_out="Take four or more unrelated words, or let a password manager make one",
+                way_out="Use four or more unrelated words, or let a password manager make one",
             )
         if any(is_right(self._hasher, former, new) for former in self._former(name)):
             raise OperatorError(

@@ -176,7 +176,7 @@ class Records:
         try:
             await self._append(self._counted)
         except TechnicianError as fault:
-            log.warning("strangers' tries cannot be recorded: %s", fault)
+            log.warning("unauthenticated attempts cannot be recorded: %s", fault)
         else:
             self._counted = ()
 
@@ -205,9 +205,9 @@ def _no_room(folder: Path) -> TechnicianError | None:
 
 def _refused(folder: Path, why: str) -> TechnicianError:
     return TechnicianError(
-        f"what people do cannot be recorded: {why.replace(_SQLITE_FULL, 'the disk is full')}",
+        f"people's actions cannot be recorded: {why.replace(_SQLITE_FULL, 'the disk is full')}",
         where=str(folder),
-        way_out="Make room on the disk of the service's state; reading goes on meanwhile",
+        way_out="Make room on the disk of the service's state; reading continues meanwhile",
     )
 
 

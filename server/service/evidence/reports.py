@@ -94,7 +94,7 @@ def session_report(matter: SessionMatter, made: Made) -> Document:
         sections=(
             Section("The session", (_about_session(matter, made, words),)),
             Section("Mistakes", (_violation_table(matter.violations, words),)),
-            Section("Left to a person", _review_blocks(matter.reviews, words)),
+            Section("Review items", _review_blocks(matter.reviews, words)),
             Section("Incidents", (_incident_table(matter.incidents),)),
             Section("Rounds", (_round_table(matter.rounds, words),)),
         ),
@@ -114,7 +114,7 @@ def incident_report(matter: IncidentMatter, made: Made) -> Document:
             Section("The round", (_about_round(matter, words),)),
             Section("Due and paid", _hands(view.round.result, matter.payments, words)),
             Section("Mistakes", tuple(_mistakes(view, matter.book, words)) or (NOTHING,)),
-            Section("Left to a person", _review_blocks(view.reviews, words)),
+            Section("Review items", _review_blocks(view.reviews, words)),
             Section("What the camera saw", tuple(seen(matter.evidence, words))),
             Section("What people did", (_history_table(view.history, words),)),
             Section("Ledger", (_ledger_table(matter.ledger, words),)),
@@ -280,24 +280,26 @@ def _deed(event: AnyCaseEvent) -> str:
         case DecisionProposed() | DecisionApproved() | DecisionDeclined():
             return _decision_deed(event)
         case CaseOpened():
-            return f"opened it: {event.text}"
+            return f"opened the incident: {event.text}"
         case CaseAssigned():
-            return f"gave it to {event.to}" if event.to else "took it back from whoever had it"
+            return f"assigned it to {event.to}" if event.to else "removed the assignment"
         case CaseCommented():
             return event.text
         case CaseClosed() | CaseReopened():
-            done = "closed it" if isinstance(event, CaseClosed) else "opened it again"
+            done = "closed it" if isinstance(event, CaseClosed) else "reopened it"
             return f"{done}: {event.reason}"
 
 
 def _decision_deed(event: DecisionProposed | DecisionApproved | DecisionDeclined) -> str:
     match event:
         case DecisionProposed():
-            return f"proposed for item {event.item}: {event.decision}. {event.reason}".strip()
+            return f"proposed on item {event.item}: {event.decision}. {event.reason}".strip()
         case DecisionApproved():
-            return f"agreed with {event.proposed_by} on item {event.item}, entry {event.entry}"
+            return (
+                f"approved {event.proposed_by}'s decision on item {event.item}, entry {event.entry}"
+            )
         case DecisionDeclined():
-            return f"declined what {event.proposed_by} proposed for item {event.item}"
+            return f"declined {event.proposed_by}'s decision on item {event.item}"
 
 
 def _ledger_table(rows: Iterable[LedgerRow], words: Words) -> Block:

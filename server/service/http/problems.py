@@ -93,7 +93,7 @@ def _refused(_: Request, refused: Exception) -> Response:
 
 
 def _broken(_: Request, __: Exception) -> Response:
-    return answer(500, "the service made a mistake; its log says more")
+    return answer(500, "internal error; see the service's log")
 
 
 _STATUS: Final[Mapping[type[PitwatchError], int]] = {

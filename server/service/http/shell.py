@@ -42,7 +42,7 @@ class Meters:
         )
         self.seconds = Histogram(
             "pitwatch_request_seconds",
-            "From request to answer's start.",
+            "Time from a request to the start of its answer.",
             ("route",),
             registry=self.registry,
         )
@@ -57,13 +57,13 @@ class Meters:
         )
         self.dropped = Counter(
             "pitwatch_viewers_dropped",
-            "Viewers dropped because they took nothing.",
+            "Viewers disconnected because they read nothing.",
             ("kind",),
             registry=self.registry,
         )
         self.sign_ins = Counter(
             "pitwatch_sign_ins",
-            "Tries to sign in.",
+            "Sign-in attempts.",
             ("outcome",),
             registry=self.registry,
         )
@@ -75,13 +75,13 @@ class Meters:
         )
         self.connections = Gauge(
             "pitwatch_connections",
-            "Open connections, of strangers and of people who signed in.",
+            "Open connections, of unauthenticated clients and of signed-in people.",
             ("kind",),
             registry=self.registry,
         )
         self.connections_dropped = Counter(
             "pitwatch_connections_dropped",
-            "Connections dropped: overdue, displaced by a newer one, or refused for want of room.",
+            "Connections dropped: overdue, displaced by a newer one, or refused at the limit.",
             ("why",),
             registry=self.registry,
         )
@@ -105,25 +105,25 @@ class Meters:
         )
         self.last_at = Gauge(
             "pitwatch_session_last_event_time_seconds",
-            "When the last event was, by the table's clock.",
+            "Time of the last event by the table's clock.",
             ("session",),
             registry=self.registry,
         )
         self.clock_synchronised = Gauge(
             "pitwatch_session_clock_synchronised",
-            "1 while the clock of a table's machine is kept, 0 while it is not or cannot be asked.",
+            "1 while the clock of a table's machine is synchronised, 0 while not or not known.",
             ("session",),
             registry=self.registry,
         )
         self.clock_offset = Gauge(
             "pitwatch_session_clock_offset_seconds",
-            "How far the wall clock is ahead of the table's, which is set to it at each start.",
+            "Wall clock minus the table's clock, which is set to it at each start.",
             ("session",),
             registry=self.registry,
         )
         self.clock_steps = Gauge(
             "pitwatch_session_clock_steps",
-            "Jumps of the clock of a table's machine in its journal.",
+            "Steps of the clock of a table's machine, from its journal.",
             ("session",),
             registry=self.registry,
         )
@@ -132,7 +132,7 @@ class Meters:
         )
         self.looked = Gauge(
             "pitwatch_journals_looked_at_seconds",
-            "How long ago the journals were looked at; more than seconds: reading stands still.",
+            "Time since the journals were last read; more than a few seconds: reading has stopped.",
             registry=self.registry,
         )
         ProcessCollector(registry=self.registry)

@@ -155,7 +155,7 @@ def said(
         code: {"description": text} | _content(MEDIA_TYPE, _SCHEMA_OF[ProblemDocument])
         for code, text in problems.items()
     }
-    return {status: {"description": "As asked."} | content} | refusals
+    return {status: {"description": "The requested data."} | content} | refusals
 
 
 def _content(media_type: str, schema: Any) -> dict[str, Any]:
@@ -182,9 +182,9 @@ def document(app: FastAPI) -> dict[str, Any]:
 def _add_gate(paths: Mapping[str, Any]) -> None:
     """Say of every route what the gate before it may answer."""
     refusals = {
-        "411": "The body comes without its length.",
+        "411": "The request has no Content-Length.",
         "413": "The body is too long.",
-        "429": "Too many requests; Retry-After says how many seconds to wait.",
+        "429": "Too many requests; Retry-After gives the seconds to wait.",
         "503": "Too many connections are open for this account.",
     }
     for operations in paths.values():

@@ -25,8 +25,8 @@ _LONGEST_TARGET: Final = 500
 
 _REFUSALS: Final = {
     401: "Nobody is signed in, or the session or token has ended.",
-    403: "This account or token has not that right, or the CSRF token is missing.",
-    422: "A field is not what it must be; nothing was done.",
+    403: "This account or token lacks the right, or the CSRF token is missing.",
+    422: "A field is invalid; nothing was changed.",
 }
 
 
@@ -80,7 +80,7 @@ async def _passed(connection: HTTPConnection, right: Right, action: str | None) 
     _hold(connection, person)
     if not person.may(right):
         await note(connection, person.name, person.by, action or "tried", outcome="refused")
-        raise Problem(403, f"{person.role} has no right {right}; ask an administrator")
+        raise Problem(403, f"{person.role} lacks the right {right}; ask an administrator")
     await _check_seen(connection, person, action or "tried")
     if not _is_read(connection):
         await _check_recordable(connection)
@@ -103,7 +103,7 @@ async def _check_seen(connection: HTTPConnection, person: Person, action: str) -
         return
     if not person.sees(table):
         await note(connection, person.name, person.by, action, outcome="refused")
-        raise Problem(404, "there is no such table, session or incident for you")
+        raise Problem(404, "this account may see no such table, session or incident")
 
 
 def _hold(connection: HTTPConnection, person: Person) -> None:

@@ -67,7 +67,7 @@ class Feed:
             return
         self._who = await authority(self._connection)
         if not self._who.may(Right.SEE_ROUNDS):
-            raise Problem(403, "the right was taken back")
+            raise Problem(403, "the right was withdrawn")
         self._checked_ns = elapsed_ns()
 
     def _sessions(self) -> list[Session]:

@@ -47,7 +47,7 @@ class SentCheckpoint(Body):
     **guarded(
         Right.LEAVE_CHECKPOINTS,
         status=204,
-        problems={503: "The disk refuses it; it was not kept."},
+        problems={503: "The disk refused the write; it was not stored."},
         action=None,
     ),
 )

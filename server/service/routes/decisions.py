@@ -72,7 +72,7 @@ class Approval(Body):
         IncidentView,
         problems={
             404: "There is no such round, or no such item of it.",
-            409: "It cannot be decided so; the detail says why, and what can.",
+            409: "This decision is not possible; the detail gives the reason.",
             503: "The table does not answer, or the journal cannot be written.",
         },
         action=None,
@@ -109,8 +109,8 @@ async def decide_review(
         Right.RESOLVE_REVIEWS,
         IncidentView,
         problems={
-            404: "There is no such round, or nothing is proposed for that item.",
-            409: "It was proposed by the same person, or cannot be decided so any more.",
+            404: "There is no such round, or no proposal for that item.",
+            409: "The same person proposed it, or the decision is no longer possible.",
             503: "The table does not answer, or the journal cannot be written.",
         },
         action=None,
@@ -128,7 +128,7 @@ async def approve_decision(
         case = cases_of(request).of(incident)
         proposed = next((one for one in case.proposals if one.item == item), None)
         if proposed is None:
-            raise Problem(404, f"nothing is proposed for item {item}")
+            raise Problem(404, f"there is no proposal for item {item}")
         if not sent.approve:
             await _decline(request, who, proposed, sent.reason)
             return give(view_of(request, who, incident))
@@ -193,7 +193,7 @@ def _resolved(request: Request, number: int, proposed: DecisionProposed) -> Revi
 
 async def _propose(request: Request, who: Person, proposed: DecisionProposed) -> None:
     if proposed.decision in _ASKS_FOR_A_REASON and not proposed.reason.strip():
-        raise Problem(409, f"{proposed.decision} asks for a reason")
+        raise Problem(409, f"{proposed.decision} requires a reason")
     await cases_of(request).note(proposed)
     target = f"{proposed.incident} item {proposed.item}: {proposed.decision}"
     await note(request, who.name, who.by, "decision_proposed", target=target)
@@ -235,7 +235,7 @@ def _check_open(session: Session, number: int, proposed: DecisionProposed, who: 
             "name that entry in instead_of to put it right",
         )
     if review.what == WITHHELD and proposed.decision in _NAMES_A_CARD:
-        raise Problem(409, "it speaks of a card not shown; wait until its shoe has ended")
+        raise Problem(409, "it names a card that was not shown; wait until its shoe has ended")
 
 
 def _place(sent: Place) -> CardPlace:
@@ -255,4 +255,4 @@ async def _until_read(session: Session) -> None:
             while session.place.seq < end.seq:
                 await asyncio.sleep(_LOOK_S)
     except TimeoutError:
-        raise Problem(503, "it stands in the journal, which cannot be read now") from None
+        raise Problem(503, "the journal has it but cannot be read now") from None

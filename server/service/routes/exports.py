@@ -39,10 +39,10 @@ router = APIRouter()
 class WantedExport:
     """What part of a list is asked for."""
 
-    table: Annotated[str | None, Query(description="Of this table alone.")] = None
-    session: Annotated[str | None, Query(description="Of this session alone.")] = None
-    from_ns: Annotated[Nanoseconds | None, Query(description="From this time on.")] = None
-    to_ns: Annotated[Nanoseconds | None, Query(description="Up to this time.")] = None
+    table: Annotated[str | None, Query(description="Only this table.")] = None
+    session: Annotated[str | None, Query(description="Only this session.")] = None
+    from_ns: Annotated[Nanoseconds | None, Query(description="Start of the time span.")] = None
+    to_ns: Annotated[Nanoseconds | None, Query(description="End of the time span.")] = None
 
     def sought(self, kind: Kind) -> Sought[Any]:
         """Return what is looked for first."""
@@ -80,12 +80,12 @@ async def export(
     """Give a list as CSV or Parquet, the newest first, redacted as the list itself is."""
     right = Right.SEE_MONEY if kind in _MONEY else Right.SEE_ROUNDS
     if not who.may(right):
-        raise Problem(403, f"this export asks for the right {right} too")
+        raise Problem(403, f"this export also requires the right {right}")
     own = await asyncio.to_thread(video_of(request).recordings.currencies)
     try:
         table = pieces(kind, form, Place(house_of(request), own))
     except ImportError:
-        raise Problem(501, "Parquet needs pyarrow; take csv, or install it") from None
+        raise Problem(501, "Parquet needs pyarrow; request csv, or install it") from None
     name = file_name(f"{wanted.session or wanted.table or 'all'}-{kind}.{form}")
     headers = {
         "Content-Disposition": f'attachment; filename="{name}"',

@@ -103,7 +103,7 @@ async def find(
     request: Request,
     who: Who,
     what: Annotated[str, Query(max_length=200, description="`BJ-07 at 21:14`")],
-    table: Annotated[str | None, Query(description="Where `what` names none.")] = None,
+    table: Annotated[str | None, Query(description="The table, if `what` names none.")] = None,
 ) -> Response:
     """Say what happened at a table at a time, read in the house's time zone.
 
@@ -147,11 +147,11 @@ def _said(table: str, reading: Reading, moments: Sequence[Moment], now_ns: int) 
     """Say in a sentence what the moments are."""
     first = moments[0]
     if reading.shown == "never":
-        return f"The clocks left that time out: they were put forward, to {first.written}."
+        return f"That local time did not exist: the clocks went forward, to {first.written}."
     if reading.shown == "twice":
-        return f"The clocks showed that time twice that night. Which one at {table}?"
+        return f"That local time came twice that night. Which one at {table}?"
     if first.at > now_ns:
-        return f"{first.written} has not come yet."
+        return f"{first.written} is in the future."
     if first.round is None:
         other = " It was dealt at that time on another day." if len(moments) > 1 else ""
         return f"Nothing was dealt at {table} at {first.written}.{other}"
@@ -182,7 +182,5 @@ async def round_at(request: Request, who: Who, table: str, time: str) -> Respons
         raise Problem(422, f"time: expected {refused.expected}, found {refused.found}") from refused
     reading = instants(asked, house, now_ns)
     if reading.shown != "once":
-        raise Problem(
-            422, f"time: the clocks of {house.zone} showed it {reading.shown}; send its offset"
-        )
+        raise Problem(422, f"time: {house.zone} had it {reading.shown}; send its offset from UTC")
     return give(await _Lookup(request, who, table).moment(reading.at_ns[0], reading.span_ns))

@@ -31,7 +31,7 @@ async def ready(request: Request) -> Response:
     """Say whether every journal has been read to its end once, and what people do is recorded."""
     services = services_of(request)
     if not services.floor.is_ready:
-        return problems.answer(503, "the journals are still being read; ask again")
+        return problems.answer(503, "the journals are still being read; try again")
     fault = await services.records.fault(services.clock.now_ns())
     if fault is not None:
         return problems.answer(503, f"{fault.what}. {fault.way_out}")

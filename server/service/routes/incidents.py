@@ -42,7 +42,7 @@ from server.service.request.sessions import LONGEST_PAGE, floor_of
 from server.service.request.viewers import EventStream, Feed
 
 _NO_INCIDENT: Final = {404: "There is no such session, or no such round in it."}
-_AS_IT_IS: Final = {409: "It cannot be done as things are; the detail says why."}
+_AS_IT_IS: Final = {409: "The current state does not allow it; the detail gives the reason."}
 
 router = APIRouter()
 
@@ -53,8 +53,8 @@ Text = Annotated[str, Field(min_length=1, max_length=4000)]
 class WantedIncidents:
     """What part of the queue is asked for."""
 
-    state: Annotated[list[IncidentState] | None, Query(description="Of these alone.")] = None
-    severity: Annotated[list[Severity] | None, Query(description="Of these alone.")] = None
+    state: Annotated[list[IncidentState] | None, Query(description="Only these.")] = None
+    severity: Annotated[list[Severity] | None, Query(description="Only these.")] = None
     table: str | None = None
     session: str | None = None
     assignee: str | None = None
@@ -198,7 +198,7 @@ async def close(request: Request, who: Who, incident: str, sent: Reason) -> Resp
     """Close it, for a reason; not while an item of it waits to be decided."""
     _, row = the_round(request, incident)
     if row.reviews:
-        raise Problem(409, "an item of it waits to be decided; decide that first")
+        raise Problem(409, "it has an open review item; decide that first")
     event = CaseClosed(
         incident=incident,
         person=who.name,

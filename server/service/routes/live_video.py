@@ -38,7 +38,7 @@ def _watching() -> dict[str, Any]:
         Right.SEE_ROUNDS,
         problems={
             404: "There is no such session or camera, or it is not being recorded.",
-            503: "Too many watch, or the video cannot be read.",
+            503: "Too many viewers, or the video cannot be read.",
         },
         action=None,
     )
@@ -61,7 +61,7 @@ async def live(request: Request, who: Who, session: str, camera: str) -> Streami
     services = services_of(request)
     watching, seats = services.meters.viewers.labels("video"), services.seats
     if seats.locked():
-        raise Problem(503, f"{MOST} watch already; ask again when one has gone")
+        raise Problem(503, f"{MOST} viewers watch already; try again when one has left")
     await note_look(request, who, found)
     broadcast = _broadcast(recording, camera)
     first = await asyncio.to_thread(broadcast.news)

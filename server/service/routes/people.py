@@ -37,9 +37,9 @@ from server.service.request.services import services_of
 
 DAY_NS: Final = 86_400_000_000_000
 _NO_ACCOUNT: Final = "There is no such account."
-_TAKEN: Final = "It cannot be done as things are; the detail says why."
+_TAKEN: Final = "The current state does not allow it; the detail gives the reason."
 
-_LOCKED: Final = "Too many wrong passwords or codes; Retry-After says how many seconds."
+_LOCKED: Final = "Too many wrong passwords or codes; Retry-After gives the seconds to wait."
 _CHALLENGE: Final = {"WWW-Authenticate": "Bearer"}
 _WRONG_PASSWORD: Final = "the password is wrong"
 
@@ -128,9 +128,9 @@ class NewToken(Body):
         SignedIn,
         200,
         {
-            401: "Name, password or code is wrong; or, with `needs`, a code is asked for.",
-            403: "Another site's page asked.",
-            422: "A field is not what it must be.",
+            401: "Name, password or code is wrong. With `needs`, a code is required.",
+            403: "The request came from another site's page.",
+            422: "A field is invalid.",
             429: _LOCKED,
         },
     ),
@@ -243,7 +243,7 @@ def _in_person(who: Person) -> None:
         Right.KEEP_SELF,
         Enrolment,
         status=201,
-        problems={409: "The password is wrong, or there is one already.", 429: _LOCKED},
+        problems={409: "The password is wrong, or a second factor exists already.", 429: _LOCKED},
         action=None,
     ),
 )
@@ -264,7 +264,7 @@ async def begin_factor(request: Request, who: Who, sent: OwnPassword) -> Respons
     **guarded(
         Right.KEEP_SELF,
         Recovery,
-        problems={409: "The code is not of the secret just made, or there is none."},
+        problems={409: "The code does not belong to the new secret, or there is no new secret."},
         action=None,
     ),
 )
@@ -277,7 +277,10 @@ async def confirm_factor(request: Request, who: Who, sent: OwnCode) -> Response:
     outcome: Outcome = "refused" if codes is None else "done"
     await note(request, who.name, who.by, "second_factor_on", outcome=outcome, target=who.name)
     if codes is None:
-        raise Problem(409, "this is no code of the secret just made; check the clock, try the next")
+        raise Problem(
+            409,
+            "this code does not belong to the new secret; check the clock and try the next code",
+        )
     return give(codes)
 
 
@@ -286,7 +289,7 @@ async def confirm_factor(request: Request, who: Who, sent: OwnCode) -> Response:
     **guarded(
         Right.KEEP_SELF,
         status=204,
-        problems={409: "Password or code is wrong, or there is none.", 429: _LOCKED},
+        problems={409: "Password or code is wrong, or there is no second factor.", 429: _LOCKED},
         action=None,
     ),
 )
@@ -309,7 +312,7 @@ async def drop_own_factor(request: Request, who: Who, sent: OwnFactor) -> Respon
     **guarded(
         Right.KEEP_ACCOUNTS,
         status=204,
-        problems={404: _NO_ACCOUNT, 409: "It has none, or it is one's own."},
+        problems={404: _NO_ACCOUNT, 409: "It has none, or it is your own account."},
         action=None,
     ),
 )
@@ -317,7 +320,7 @@ async def drop_factor(request: Request, who: Who, name: str) -> Response:
     """Turn another's second factor off, where they have lost it; the account's sessions end."""
     _in_person(who)
     if name == who.name:
-        raise Problem(409, "one's own second factor goes with a code of it: /api/me")
+        raise Problem(409, "remove your own second factor with one of its codes: /api/me")
     known = await records_of(request).accounts(lambda kept: kept.all())
     if name not in {one.name for one in known}:
         raise Problem(404, "there is no such account")

@@ -45,10 +45,10 @@ router = APIRouter()
 class Asked:
     """What part of a list is asked for."""
 
-    table: Annotated[str | None, Query(description="Of this table alone.")] = None
-    session: Annotated[str | None, Query(description="Of this session alone.")] = None
-    from_ns: Annotated[Nanoseconds | None, Query(description="From this time on.")] = None
-    to_ns: Annotated[Nanoseconds | None, Query(description="Up to this time.")] = None
+    table: Annotated[str | None, Query(description="Only this table.")] = None
+    session: Annotated[str | None, Query(description="Only this session.")] = None
+    from_ns: Annotated[Nanoseconds | None, Query(description="Start of the time span.")] = None
+    to_ns: Annotated[Nanoseconds | None, Query(description="End of the time span.")] = None
     round: Annotated[int | None, Query(ge=1, le=2**63 - 1)] = None
     spot: Annotated[int | None, Query(ge=1, le=99)] = None
     cursor: Annotated[str | None, Query(max_length=400, description="`next` of a page.")] = None
@@ -61,7 +61,7 @@ class WantedEvents:
 
     after: Annotated[int, Query(ge=0, le=2**63 - 1)] = 0
     limit: Annotated[int, Query(ge=1, le=LONGEST_PAGE)] = 100
-    type: Annotated[str | None, Query(description="Of this type alone: `card_dealt`.")] = None
+    type: Annotated[str | None, Query(description="Only this type: `card_dealt`.")] = None
 
 
 Wanted: TypeAlias = Annotated[Asked, Depends()]

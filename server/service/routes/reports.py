@@ -156,7 +156,7 @@ async def report_certificate(request: Request) -> Response:
 def _check_rights(who: Person) -> None:
     for right in (Right.SEE_ROUNDS, Right.SEE_MONEY):
         if not who.may(right):
-            raise Problem(403, f"a report asks for the right {right} too")
+            raise Problem(403, f"a report also requires the right {right}")
 
 
 def _made(request: Request, who: Person) -> Made:
@@ -198,7 +198,7 @@ async def _rows(
         rows += [shown(session, placed.row, who) for placed in found]
         sought = replace(sought, before=found[-1].key)
         if len(rows) > MOST_ROWS:
-            raise Problem(409, f"more than {MOST_ROWS} rows: take an export instead")
+            raise Problem(409, f"more than {MOST_ROWS} rows: use an export instead")
     return rows
 
 

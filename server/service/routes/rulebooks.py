@@ -24,7 +24,7 @@ from server.service.request.rules import InForce, in_force, rules_of, shipped_sh
 from server.service.request.sessions import floor_of, session_of
 from settlement import rulebooks
 
-_NO_SHEET: Final = {404: "No sheet of that id ships."}
+_NO_SHEET: Final = {404: "No shipped rulebook has that id."}
 _NO_RULES: Final = {404: "There is no such session, or no rules are known of it yet."}
 
 router = APIRouter()
@@ -112,7 +112,7 @@ def _row(session: Session, found: InForce, changes: tuple[Difference, ...] | Non
 def _book(name: str) -> Cited:
     book = shipped_sheet(name)
     if book is None:
-        raise Problem(404, f"no sheet {name!r} ships")
+        raise Problem(404, f"no shipped rulebook is called {name!r}")
     return book
 
 

@@ -36,12 +36,12 @@ Counted = Counter[tuple[str, int]]
 class Span:
     """Which time is asked for, and in what pieces."""
 
-    table: Annotated[str | None, Query(description="Of this table alone.")] = None
-    session: Annotated[str | None, Query(description="Of this session alone.")] = None
-    from_ns: Annotated[Nanoseconds, Query(description="From this time on.")] = 0
-    to_ns: Annotated[Nanoseconds, Query(description="Up to this time.")] = 2**63 - 1
+    table: Annotated[str | None, Query(description="Only this table.")] = None
+    session: Annotated[str | None, Query(description="Only this session.")] = None
+    from_ns: Annotated[Nanoseconds, Query(description="Start of the time span.")] = 0
+    to_ns: Annotated[Nanoseconds, Query(description="End of the time span.")] = 2**63 - 1
     piece_ns: Annotated[
-        int, Query(ge=MINUTE_NS, le=31 * DAY_NS, description="How long a piece is.")
+        int, Query(ge=MINUTE_NS, le=31 * DAY_NS, description="Length of an interval.")
     ] = HOUR_NS
 
     def holds(self, at: int) -> bool:
@@ -140,7 +140,7 @@ async def violations(
     span: Asked,
     *,
     by_shift: Annotated[
-        bool, Query(description="Whether a piece is a shift of the house.")
+        bool, Query(description="Whether an interval is a shift of the house.")
     ] = False,
 ) -> Response:
     """Count mistakes by code, and as `of` the rounds settled; by the house's shifts if asked.

@@ -53,7 +53,7 @@ async def take_snapshot(
     is signed with the key of this service's reports, `/api/report-key`.
     """
     if not who.may(Right.SEE_ROUNDS):
-        raise Problem(403, f"a snapshot asks for the right {Right.SEE_ROUNDS} too")
+        raise Problem(403, f"a snapshot also requires the right {Right.SEE_ROUNDS}")
     found = session_of(request, session)
     row = found.rounds.row(number)
     if row is None:

@@ -64,7 +64,11 @@ async def stream(
             await any_of(_send_all(socket, feed, taking), _until_gone(socket), watching)
         except TimeoutError:
             meters.dropped.labels("websocket").inc()
-            await _part(socket, TRY_AGAIN_LATER, "nothing was taken; go on from your last seq")
+            await _part(
+                socket,
+                TRY_AGAIN_LATER,
+                "nothing was read for too long; continue from your last seq",
+            )
 
 
 async def _until_gone(socket: WebSocket) -> None:

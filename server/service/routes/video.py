@@ -154,8 +154,8 @@ def _shipped_layout(session: Session) -> TableLayout:
     "/api/sessions/{session}/rounds/{number}/clips/{camera}",
     **_showing(
         "video/mp4",
-        {200: "The round's video.", 206: "The part of it that was asked for."},
-        {404: _NO_PICTURE[404], 416: "It has no such part."},
+        {200: "The round's video.", 206: "The requested byte range."},
+        {404: _NO_PICTURE[404], 416: "The range is not satisfiable."},
     ),
 )
 async def clip(request: Request, who: Who, session: str, number: int, camera: str) -> Response:
@@ -213,7 +213,7 @@ async def card(
     session: str,
     seq: int,
     whole: Annotated[
-        bool, Query(description="The card whole, marked, with its surroundings.")
+        bool, Query(description="The whole card, marked, with its surroundings.")
     ] = False,
 ) -> Response:
     """Give the piece of the picture that a sighting of a card rests on."""

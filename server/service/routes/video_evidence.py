@@ -21,7 +21,7 @@ MARGIN_NS: Final = 3_000_000_000
 _HASHED_WITHIN_NS: Final = 20_000_000_000
 """How far the recorded bytes may go beyond the span: they are hashed, and taken, 10 s at a time."""
 
-IN_USE: Final = "{} may still be in use; ask again once a new shoe is started or the session ends"
+IN_USE: Final = "{} may still be in use; try again once a new shoe is started or the session ends"
 _PLAIN: Final = frozenset(ascii_letters + digits + "-._")
 
 router = APIRouter()
@@ -31,7 +31,7 @@ def _giving() -> dict[str, Any]:
     asked = guarded(
         Right.TAKE_OUT,
         problems={
-            403: "This account has not the rights take_out and see_undealt.",
+            403: "This account lacks the rights take_out and see_undealt.",
             404: "There is no such incident, or no recording of it.",
             409: "Its shoe is still in use, or it was not recorded then.",
             503: "The recording or the journal cannot be read, or the recording not be held.",
@@ -55,8 +55,8 @@ async def evidence(request: Request, who: Who, incident: str) -> Response:
     if not who.may(Right.SEE_UNDEALT):
         raise Problem(
             403,
-            f"the file holds cards that were not shown: it asks for the right "
-            f"{Right.SEE_UNDEALT} too",
+            "the file holds cards that were not shown: it also requires the right "
+            f"{Right.SEE_UNDEALT}",
         )
     session, row = the_round(request, incident)
     if not session.is_round_past(row.round):

@@ -185,7 +185,7 @@ def test_a_picture_of_another_size_begins_a_segment_and_no_copied_clip_spans_it(
     assert filming.segments == 2
     clips = Clips(tmp_path)
     assert clips.frame_at(at(12)).size_px == (256, 128)
-    with pytest.raises(OperatorError, match="changed its form"):
+    with pytest.raises(OperatorError, match="picture format changed"):
         clips.clip(at(5), at(15))
     assert len(pictures(clips.stamped_clip(at(5), at(15)))) == 11
 

@@ -330,9 +330,12 @@ def test_the_moment_of_an_entry_is_exported_with_what_came_around_it(
     [
         (["--round", "77"], "there is no round 77"),
         (["--from", "2027-01-15T08:00:03Z", "--to", "2027-01-15T08:00:01Z"], "is not after"),
-        (["--from", "tomorrow", "--to", "2027-01-15T08:00:01Z"], "'tomorrow' is no time"),
-        (["--from", "2020-01-15T08:00:00Z", "--to", "2020-01-15T08:00:01Z"], "nothing stands"),
-        ([], "neither a round, an entry nor a time"),
+        (["--from", "tomorrow", "--to", "2027-01-15T08:00:01Z"], "'tomorrow' is not a time"),
+        (
+            ["--from", "2020-01-15T08:00:00Z", "--to", "2020-01-15T08:00:01Z"],
+            "no entry of that time",
+        ),
+        ([], "no round, entry or time"),
         (["--entry", "900"], "there is no entry 900"),
     ],
 )

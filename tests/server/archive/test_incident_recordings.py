@@ -115,7 +115,7 @@ def test_all_is_proven_with_the_keys_of_table_and_exporter(
     verify = ["incident", "verify", str(file)]
     keys = ["--key", hashed.fingerprint, "--exporter", fingerprint(exporter.public)]
     assert run([*verify, *keys]) == Exit.CLEAN, capsys.readouterr().out
-    assert "video and bytes in recorded/" in capsys.readouterr().out
+    assert "all video and bytes of that time" in capsys.readouterr().out
     assert run([*verify, *keys[:2]]) == Exit.UNPROVEN
     assert run([*verify, *keys[:2], "--allow-unsigned"]) == Exit.CLEAN
     assert run(verify) == Exit.UNPROVEN

@@ -66,9 +66,7 @@ def test_each_member_is_named_with_the_reason(
     told = capsys.readouterr().err.splitlines()
     assert len(told) == len(NAMED)
     for name, why in NAMED.items():
-        assert any(
-            line.startswith(f"pitwatch: {archive}/{name}: passed over: {why}.") for line in told
-        )
+        assert any(line.startswith(f"pitwatch: {archive}/{name}: skipped: {why}.") for line in told)
 
 
 def test_the_summary_names_them(archive: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,7 +100,7 @@ def test_of_two_members_of_a_name_the_last_settles_and_the_first_is_named(
     assert run(["settle", str(place), "-r", "kansas-shoe", "--json"]) == Exit.INCOMPLETE
     out, err = capsys.readouterr()
     assert len(out.splitlines()) == 3
-    assert "day.jsonl: passed over: another member of the same name follows it" in err
+    assert "day.jsonl: skipped: another member of the same name follows it" in err
 
 
 def test_a_refused_file_beside_them_is_refused(

@@ -12,7 +12,7 @@ from server.process.atomic_file import check_place, check_tables, whole_file
 from server.process.exit_status import Exit
 from tests.server.evenings import as_file, as_journal, evening, judged
 
-KEPT = b"what stands there"
+KEPT = b"what exists there"
 RULES = ("-r", "kansas-shoe")
 Command = Callable[[Path, Path], tuple[object, ...]]
 COMMANDS: dict[str, Command] = {
@@ -101,10 +101,10 @@ def test_a_file_that_is_not_finished_leaves_the_old_one(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_no_place_for_a_file_even_with_force(tmp_path: Path) -> None:
-    with pytest.raises(OperatorError, match="a folder stands there"):
+    with pytest.raises(OperatorError, match="a folder exists there"):
         check_place(tmp_path, force=True)
     (tmp_path / "file").write_bytes(KEPT)
-    with pytest.raises(OperatorError, match="a file stands there"):
+    with pytest.raises(OperatorError, match="a file exists there"):
         check_tables(tmp_path / "file", force=True)
 
 

@@ -76,7 +76,7 @@ def test_a_name_that_is_no_file_name_is_refused(
 ) -> None:
     image = str(photographs / "AS.jpg")
     assert run(["decks", "learn", "../out", image, "--library", str(tmp_path / "shelf")]) == 2
-    assert "no name for a deck" in capsys.readouterr().err
+    assert "not a valid deck name" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 

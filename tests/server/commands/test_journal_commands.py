@@ -71,7 +71,7 @@ def test_without_a_key_it_is_said_that_anyone_may_have_signed(
     assert run(["journal", "verify", str(folder / "07.journal")]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "signed up to entry 3" in out
-    assert "name the table's public key with --key" in out
+    assert "only --key PUBLIC.pem proves" in out
 
 
 def test_a_backup_verifies_as_the_journal_does(folder: Path, capsys: Capture) -> None:

@@ -40,12 +40,12 @@ def test_an_unknown_card_says_what_it_decides(
 ) -> None:
     text = "bet 1 2500; bet 2 1000; 1 ??; 2 TC; D AS; 1 9C; 2 6C; D 7S down; show D 7S; close"
     lines = page(text, tmp_path, capsys)
-    assert "1 1 ?? 9♣ 25.00 unknown open a card that nobody knows, see below" in lines
+    assert "1 1 ?? 9♣ 25.00 unknown open unknown card, see below" in lines
     assert "? spot 1: win +25.00 if the hand's unknown card is an ace or a ten" in lines
     assert "2 1 10♣ 6♣ 10.00 lose -10.00 lose.takes" in lines
     assert any(line.startswith("open 1 round not final") for line in lines)
     (money,) = (line for line in lines if line.startswith("money "))
-    assert money.endswith("on the hands that are settled")
+    assert money.endswith("settled hands only")
 
 
 def test_a_card_that_was_due_is_named_where_the_hand_waits_for_it(

@@ -57,7 +57,7 @@ def test_a_signal_quotes_the_decision_that_was_shown() -> None:
 def test_what_a_table_sets_otherwise_does_not_rest_on_the_sheets_words() -> None:
     found = passages(book("kansas-shoe", "blackjack_payout=6:5"), "blackjack.pays")
     assert [(one.says, one.origin) for one in found] == [
-        ("blackjack_payout = 6:5", "Set for this table, otherwise than in its sheet")
+        ("blackjack_payout = 6:5", "Set for this table; differs from the rulebook")
     ]
 
 

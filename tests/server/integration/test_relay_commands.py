@@ -140,7 +140,7 @@ def test_no_secret_is_in_the_log_the_letters_or_the_store(tmp_path: Path) -> Non
         until(lambda: (tmp_path / "relay.sqlite").exists() and receiver.sent)
         said = ended(process)
     lines = [json.loads(line) for line in said.splitlines()]
-    assert any(line["says"] == "laid aside" and line["destination"] == "siem" for line in lines)
+    assert any(line["says"] == "given up" and line["destination"] == "siem" for line in lines)
     kept = b"".join(path.read_bytes() for path in tmp_path.glob("relay.sqlite*"))
     for secret in (KEY, KEY.removeprefix("whsec_"), "0123456789abcdef"):
         assert secret not in said
@@ -190,9 +190,9 @@ def test_a_trial_says_whether_it_was_taken(
     with receiving(Receiver(answers=[200, 403])) as receiver:
         file = simple(tmp_path, receiver.url)
         assert run(["relay", "try", str(file), "siem"]) == Exit.CLEAN
-        assert "taken  siem" in capsys.readouterr().out
+        assert "accepted  siem" in capsys.readouterr().out
         assert run(["relay", "try", str(file), "siem"]) == Exit.FINDINGS
-        assert "not taken  siem: answered 403" in capsys.readouterr().out
+        assert "not accepted  siem: answered 403" in capsys.readouterr().out
         assert run(["relay", "try", str(file), "other"]) == Exit.REFUSED
     assert receiver.sent[0].json["type"] == "pitwatch.trial"
 
@@ -240,7 +240,7 @@ def test_a_folder_that_nothing_was_sent_from_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["relay", "letters", "--state", str(tmp_path)]) == Exit.REFUSED
-    assert "nothing was ever sent from here" in capsys.readouterr().err
+    assert "no message was ever sent from here" in capsys.readouterr().err
 
 
 def test_the_service_relays_and_tells_its_meters(tmp_path: Path) -> None:

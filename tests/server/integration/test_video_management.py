@@ -145,5 +145,5 @@ def test_a_table_without_a_camera_is_a_dead_letter_that_says_so(
     store = RelayStore.open(tmp_path)
     letter = store.letters("dead")[0]
     store.close()
-    assert letter.why == "no camera is named for table BJ-07"
+    assert letter.why == "no camera is configured for table BJ-07"
     assert not receiver.sent

@@ -278,7 +278,7 @@ def test_two_relays_never_tell_from_one_state(tmp_path: Path) -> None:
         configuration = whole(tmp_path, receiver)
         with (
             relaying(tmp_path, tmp_path, configuration) as registry,
-            pytest.raises(OperatorError, match="another relay is at work"),
+            pytest.raises(OperatorError, match="another relay uses this state"),
             opened(configuration, tmp_path, Floor(tmp_path), HostClock(), registry),
         ):
             pass

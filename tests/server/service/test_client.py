@@ -103,7 +103,7 @@ def test_a_refusal_says_why(program: Client, at_work: House) -> None:
     assert refused.value.status == 404
     with (
         Client(at_work.url, token_of(at_work, "pit", "see_tables")) as little,
-        pytest.raises(Refused, match="no right see_rounds"),
+        pytest.raises(Refused, match="lacks the right see_rounds"),
     ):
         list(little.each(RoundRow))
     with Client("http://127.0.0.1:9", "no token") as nobody, pytest.raises(Unreachable):
@@ -165,7 +165,7 @@ def test_what_is_no_answer_of_the_service_is_said_to_be_none(
 ) -> None:
     answer = httpx.Response(httpx.codes.OK, content=b'{"tables": 1}')
     monkeypatch.setattr(program, "_asked", lambda _: answer)
-    with pytest.raises(Unreachable, match="not understood"):
+    with pytest.raises(Unreachable, match="cannot be decoded"):
         program.tables()
 
 
@@ -193,4 +193,4 @@ def test_a_stream_cut_anywhere_gives_the_same_events_and_no_half_one(cut: int) -
     whole = b": nothing new\n\n" + one % 1 + one % 2 + (one % 3)[:20]
     chunks = [whole[at : at + cut] for at in range(0, len(whole), cut)]
     assert [told.seq for told in events(chunks)] == [1, 2]
-    assert list(events([b"event: end\ndata: the right was taken back\n\n"])) == []
+    assert list(events([b"event: end\ndata: the right was withdrawn\n\n"])) == []

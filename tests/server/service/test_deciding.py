@@ -101,7 +101,7 @@ def test_who_comes_second_is_told_who_was_first_and_may_put_it_right(own: House)
 @pytest.mark.parametrize(
     ("body", "status", "says"),
     [
-        pytest.param({"decision": "void"}, 409, "asks for a reason", id="void-without-reason"),
+        pytest.param({"decision": "void"}, 409, "requires a reason", id="void-without-reason"),
         pytest.param({"decision": "chosen"}, 409, "no card is chosen", id="no-card"),
         pytest.param({"decision": "chosen", "choice": "1X"}, 422, "choice", id="no-such-card"),
         pytest.param({"decision": "guessed"}, 422, "decision", id="no-such-decision"),
@@ -180,7 +180,7 @@ def test_a_closed_journal_is_signed_on_and_refuses_rules_that_are_not_those_of_t
         source="console:ann", at=1, round=1, item=0, decision="chosen", choice=Card("6H")
     )
     before = verify_journal(path).entries
-    with pytest.raises(OperatorError, match="does not come to what was settled then"):
+    with pytest.raises(OperatorError, match="does not give the recorded settlement"):
         decide_closed(
             path, said, rules_for("kansas-shoe", ["blackjack_payout=6:5", "win_payout=2:1"])
         )
@@ -220,7 +220,7 @@ def test_the_command_asks_for_the_second_person_that_the_house_asks_for(
     before = verify_journal(path).entries
     assert run(void) == Exit.REFUSED
     said = capsys.readouterr().err
-    assert "the house asks for two people for this: void" in said
+    assert "the house requires two people for this: void" in said
     assert "--approved-by" in said
     assert run([*void, "--approved-by", "ann"]) == Exit.REFUSED
     assert verify_journal(path).entries == before

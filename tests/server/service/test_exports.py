@@ -163,4 +163,4 @@ def test_the_command_exports_journals_at_rest(
     assert "the file exists already" in capsys.readouterr().err
     missing = str(tmp_path / "x.parquet")
     assert run(["export", *journals, "--what", "all", "--out", missing]) == Exit.REFUSED
-    assert "Say one of rounds" in capsys.readouterr().err
+    assert "Choose one of rounds" in capsys.readouterr().err

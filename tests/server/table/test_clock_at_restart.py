@@ -103,5 +103,5 @@ def test_where_the_house_requires_the_clock_that_start_is_refused_in_one_line(
         capsys.readouterr()
         assert started(file) == Exit.REFUSED
     (told,) = capsys.readouterr().err.splitlines()
-    assert "s before the journal's last entry" in told
+    assert "s behind the journal's last entry" in told
     assert verify_journal(tmp_path / "BJ-07.journal") == before

@@ -316,7 +316,7 @@ def test_a_closed_journal_says_by_itself_what_was_decided(journal: Journal) -> N
     recalled.recall(journal.read(), rules)
     assert recalled.rounds() == pipeline.rounds()
     other = SettlementBook(list, journal.read)
-    with pytest.raises(OperatorError, match="does not come to what was settled"):
+    with pytest.raises(OperatorError, match="does not give the recorded settlement"):
         other.recall(journal.read(), rules_for("kansas-shoe", ["win_payout=2:1"]))
 
 

@@ -48,7 +48,7 @@ def test_run_refuses_in_one_line_and_makes_no_journal(
 def test_it_does_not_go_on_with_a_journal_whose_last_entry_is_yet_to_come() -> None:
     check_not_before(placed("require"), END, END)
     check_not_before(placed("warn"), END - 90 * SECOND, END)
-    with pytest.raises(TechnicianError, match=r"90\.0 s before the journal's last entry"):
+    with pytest.raises(TechnicianError, match=r"90\.0 s behind the journal's last entry"):
         check_not_before(placed("require"), END - 90 * SECOND, END)
 
 
