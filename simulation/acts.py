@@ -22,7 +22,7 @@ from models.events import (
 from models.money import Cents
 from models.rulebook import Rulebook
 from settlement.hands import natural
-from simulation.dues import blackjack_win, dues
+from simulation.dues import blackjack_win, due
 from simulation.steps import Hand, Rig
 from simulation.strategy import Options, may_double_on, pair
 from simulation.table import Table
@@ -171,7 +171,7 @@ class Acts:
         if self.blackjack(hand) and not self.hole_shown:
             return blackjack_win(hand.stake, self.rules)
         facts = [step.fact for step in self.table.steps[self.first_step :]]
-        return dues(facts, self.rules).get((hand.spot, hand.number), 0)
+        return due(facts, self.rules, hand.spot, hand.number)
 
     def options(self, hand: Hand) -> Options:
         """Say what the house lets this hand do now."""

@@ -1,31 +1,42 @@
-"""What each hand is due, by the same engine that will judge what was paid."""
+"""What a hand is due, by the same engine that will judge what was paid."""
 
 from collections.abc import Iterable
 
 import msgspec
 
-from models.events import AnyFact, RoundClosed
+from models.events import AnyFact, Dealt, RoundClosed
 from models.money import Cents
 from models.rulebook import Rulebook
 from settlement.engine import Engine
 
 
-def dues(facts: Iterable[AnyFact], rules: Rulebook) -> dict[tuple[int, int], Cents]:
-    """Return what each ``(spot, hand)`` wins if the round ended now.
+def due(facts: Iterable[AnyFact], rules: Rulebook, spot: int, hand: int) -> Cents:
+    """Return what a hand wins if the round ended now.
 
     A dealer who stopped too early settles on what lies there, as dealers do who do not see
     their mistake; a hand that cannot be settled even so is due nothing.
+
+    Other spots decide nothing of it and are left out: the engine would try every card for each
+    of theirs that lies face down.
     """
     policy = msgspec.structs.replace(rules.policy, dealer_underdraw="as_lies")
     engine = Engine(msgspec.structs.replace(rules, policy=policy))
-    results = [result for fact in (*facts, RoundClosed()) for result in engine.feed(fact)]
+    told = (fact for fact in facts if _place(fact) in (spot, "dealer"))
+    results = [result for fact in (*told, RoundClosed()) for result in engine.feed(fact)]
     results += engine.finish()
-    return {
-        (spot.spot, hand.hand): hand.net or 0
+    nets = {
+        (one.spot, held.hand): held.net
         for result in results
-        for spot in result.spots
-        for hand in spot.hands
+        for one in result.spots
+        for held in one.hands
     }
+    return nets.get((spot, hand)) or 0
+
+
+def _place(fact: AnyFact) -> Dealt:
+    """Return the spot that a fact is about, or ``"dealer"``, as for what is about the table."""
+    place: Dealt = getattr(fact, "spot", getattr(fact, "to", "dealer"))
+    return place
 
 
 def blackjack_win(stake: Cents, rules: Rulebook) -> Cents:
