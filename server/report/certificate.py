@@ -49,6 +49,16 @@ class Identity:
         return b"".join(one.public_bytes(Encoding.PEM) for one in self.chain)
 
 
+@dataclass(frozen=True, slots=True)
+class Certified:
+    """A PDF's signature that fits."""
+
+    subject: str
+    """Whom its certificate names."""
+    fingerprint: str
+    """SHA-256 of that certificate, in hex."""
+
+
 def identity_in(state: Path, name: str, now_ns: int) -> Identity:
     """Return the identity kept in a service's state folder; the first call makes it.
 

@@ -8,7 +8,6 @@ import asyncio
 import io
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -28,21 +27,11 @@ from pyhanko.sign.validation.errors import SignatureValidationError
 from pyhanko_certvalidator import ValidationContext
 from pyhanko_certvalidator.registry import SimpleCertificateStore
 
-from server.report.certificate import Identity
+from server.report.certificate import Certified, Identity
 
 FIELD: Final = "Pitwatch"
 _SEAL: Final = f"2.25.{uuid.UUID('5d8a1f0e-6b0c-4e0a-9c55-2b7f6a1c9e04').int}"
 """The type of the unsigned attribute that holds the service's own signature (ITU-T X.667)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Certified:
-    """A PDF's signature that fits."""
-
-    subject: str
-    """Whom its certificate names."""
-    fingerprint: str
-    """SHA-256 of that certificate, in hex."""
 
 
 class NotCertified(Exception):

@@ -20,8 +20,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from models.errors import TechnicianError
-from server.report.certificate import Identity
-from server.report.pades import Certified, NotCertified, certified, check_certified
+from server.report.certificate import Certified, Identity
 from stream.signing import Signer, is_digest_signed
 
 Form: TypeAlias = Literal["html", "pdf"]
@@ -58,6 +57,8 @@ def signed_page(content: bytes, signer: Signer, at_ns: int) -> bytes:
 
 def signed_paper(content: bytes, signer: Signer, identity: Identity, at_ns: int) -> bytes:
     """Return a PDF report with both signatures."""
+    from server.report.pades import certified
+
     blank = _text(at_ns, _NO_DIGEST, signer.public, _NO_SIGNATURE)
     whole = certified(content, identity, at_ns, blank)
     place = whole.index(_in_hex(blank))
@@ -98,6 +99,8 @@ def read_report(path: Path, key: bytes | None = None) -> Signed:
 
 def _sealed(content: bytes, where: str) -> Signed:
     """Check a PDF with both signatures."""
+    from server.report.pades import NotCertified, check_certified
+
     place = content.index(_in_hex(PURPOSE.encode()))
     piece = re.match(rb"(?:[0-9A-F]{2})*", content[place : place + 2 * _LONGEST])
     text = _TEXT.match(bytes.fromhex(piece[0].decode())) if piece else None

@@ -10,7 +10,6 @@ from typing import Final, Literal, TypeAlias
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
-from zxcvbn import zxcvbn
 
 from models.errors import OperatorError
 from stream.clock import Clock
@@ -68,6 +67,8 @@ class Passwords:
 
     def check(self, name: str, new: str) -> None:
         """Raise ``OperatorError`` where ``new`` is common, easily guessed, or was used before."""
+        from zxcvbn import zxcvbn
+
         judged = zxcvbn(new[:_LOOKED_AT], user_inputs=[name, *_OWN_WORDS])
         if judged["score"] < _STRONG_ENOUGH:
             said = judged["feedback"]["warning"].rstrip(".") or "it is guessed early"

@@ -22,7 +22,6 @@ from server.readmodel.views import (
     ViolationRow,
 )
 from server.report.as_page import POLICY, as_page
-from server.report.as_paper import as_paper
 from server.report.certificate import Identity, identity_in
 from server.report.document import Document
 from server.report.signature import Form, signed_page, signed_paper
@@ -185,6 +184,8 @@ def _signed(request: Request, document: Document, form: Form, at_ns: int) -> byt
     services = services_of(request)
     if form == "html":
         return signed_page(as_page(document), services.signer, at_ns)
+    from server.report.as_paper import as_paper
+
     return signed_paper(as_paper(document), services.signer, services.identity, at_ns)
 
 

@@ -15,6 +15,15 @@ def test_help_and_settling_load_neither_pixels_nor_networks() -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+def test_the_service_starts_without_what_makes_pdfs_and_judges_passwords() -> None:
+    asked = (
+        "import sys, server.service.app; print([name for name in"
+        " ('fpdf', 'pyhanko', 'zxcvbn', 'onnxruntime') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
 @pytest.mark.parametrize("arguments", [["settle"], ["replay"], ["nonsense"], ["settle", "x", "-q"]])
 def test_a_command_that_cannot_be_understood_is_exit_2(arguments: list[str]) -> None:
     done = subprocess.run(
