@@ -12,6 +12,11 @@ Case = TypeVar("Case")
 ALL: Final = os.environ.get("PITWATCH_TESTS") == "all"
 
 
-def one_in(many: int, cases: Sequence[Case]) -> Sequence[Case]:
-    """Return every ``many``-th case, or all of them before a release."""
-    return cases if ALL else cases[::many]
+def one_in(many: int, cases: Sequence[Case], first: int = 0) -> Sequence[Case]:
+    """Return every ``many``-th case from the ``first``, or all of them before a release."""
+    return cases if ALL else cases[first::many]
+
+
+def examples(many: int) -> int:
+    """Return a quarter of ``many`` Hypothesis examples, 8 or more, or all before a release."""
+    return many if ALL else max(many // 4, min(many, 8))

@@ -14,7 +14,7 @@ from devices.shoes import angel_eye, line
 from models.cards import DECK, Card
 from models.events import ReaderFault, ShoeCardRead
 from tests.devices.wires import AT_NS, FRAMES, MARKS, SUITED, cut, said, streams
-from tests.thoroughness import ALL
+from tests.thoroughness import examples
 
 
 def meant(chunks: list[bytes], driver: str) -> list[Reading]:
@@ -28,7 +28,7 @@ def meant(chunks: list[bytes], driver: str) -> list[Reading]:
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(data=st.data())
 def test_however_a_stream_is_cut_the_same_observations_come_out(
     driver: str, data: st.DataObject
@@ -50,7 +50,7 @@ def test_a_stream_cut_at_the_cap_says_the_same(driver: str, length: int, end: by
     assert said(driver, [stream[:length], stream[length:]]) == whole
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(garbage=st.binary(max_size=300) | MARKS, card=SUITED)
 def test_no_garbage_before_a_report_loses_it(garbage: bytes, card: Card) -> None:
     frame = angel_eye.encode_card(card, 1, 7)
@@ -59,7 +59,7 @@ def test_no_garbage_before_a_report_loses_it(garbage: bytes, card: Card) -> None
     assert cards[-1].raw == frame.hex()
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(garbage=st.binary(max_size=300) | MARKS, card=SUITED)
 def test_no_garbage_that_ends_before_a_line_loses_it(garbage: bytes, card: Card) -> None:
     *_, last = said("line", [garbage + b"\xff" + line.encode_card(card)])
@@ -68,7 +68,7 @@ def test_no_garbage_that_ends_before_a_line_loses_it(garbage: bytes, card: Card)
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
-@settings(max_examples=400 if ALL else 100)
+@settings(max_examples=examples(400))
 @given(data=st.data())
 def test_a_single_changed_byte_never_makes_another_reading(
     driver: str, data: st.DataObject

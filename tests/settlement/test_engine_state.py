@@ -24,6 +24,7 @@ from server.house.rulebooks import rules_for
 from settlement.engine import Engine
 from settlement.engine_state import EngineState
 from tests.server.evenings import evening
+from tests.thoroughness import examples
 
 KNOBS = ("mid_shoe_entry=false",)
 RULES = rules_for("kansas-shoe", KNOBS)
@@ -79,7 +80,7 @@ def test_it_goes_on_from_every_round_of_an_evening() -> None:
         goes_on_alike(facts, at, engine_state)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 350), between), min_size=1, max_size=12), st.data())
 def test_it_goes_on_from_any_round_whatever_happened_between_rounds(
     more: list[tuple[int, AnyFact]], data: st.DataObject

@@ -14,6 +14,7 @@ from models.judgements import RoundResult
 from settlement.engine import settle
 from settlement.ledger import post
 from tests.settlement.table import IDS, facts, one_round, rules
+from tests.thoroughness import examples
 
 CARDS = st.sampled_from([*DECK, Card("A?"), Card("T?"), Card("5?"), None])
 SPOTS = st.integers(1, 3)
@@ -50,7 +51,7 @@ def _settled(told: list[AnyFact], name: str) -> list[RoundResult]:
     return list(settle(enumerate(told, start=1), rules(name)))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(FACTS, max_size=40), st.sampled_from(IDS))
 def test_nothing_that_happens_at_a_table_is_refused(told: list[AnyFact], name: str) -> None:
     results = _settled(told, name)
@@ -61,7 +62,7 @@ def test_nothing_that_happens_at_a_table_is_refused(told: list[AnyFact], name: s
         assert result.net == (None if None in nets else -sum(net for net in nets if net))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(FACTS, max_size=40), st.sampled_from(IDS))
 def test_every_card_dealt_lies_somewhere_once(told: list[AnyFact], name: str) -> None:
     """A card is in a hand, burned beside it, or was dealt where no hand is."""
@@ -83,7 +84,7 @@ def test_every_card_dealt_lies_somewhere_once(told: list[AnyFact], name: str) ->
     assert len(lying) <= dealt
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(FACTS, max_size=40), st.sampled_from(IDS))
 def test_the_ledger_sums_to_zero(told: list[AnyFact], name: str) -> None:
     for result in _settled(told, name):
@@ -96,7 +97,7 @@ def test_the_ledger_sums_to_zero(told: list[AnyFact], name: str) -> None:
             assert sum(line.amount for line in lines if line.account == "tray") == result.net
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(FACTS, max_size=25), st.lists(FACTS, max_size=25), st.sampled_from(IDS))
 def test_a_prefix_settles_alike_whatever_follows(
     told: list[AnyFact], later: list[AnyFact], name: str
@@ -107,7 +108,7 @@ def test_a_prefix_settles_alike_whatever_follows(
     assert _settled([*first, *later], name)[: len(alone)] == alone
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.permutations([1, 2, 3]), st.lists(st.sampled_from(DECK), min_size=8, max_size=8))
 def test_permuting_the_spots_permutes_their_results(order: list[int], cards: list[Card]) -> None:
     def played(places: list[int]) -> dict[int, tuple[str, int | None]]:

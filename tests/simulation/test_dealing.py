@@ -10,11 +10,12 @@ from simulation.dealing import deal_session
 from simulation.session import Settings
 from simulation.table import Table
 from tests.simulation.tables import LAYOUTS, RULEBOOKS, results, rules_of
+from tests.thoroughness import examples
 
 SEEDS = st.integers(0, 10**6)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(
     seed=SEEDS,
     rulebook=st.sampled_from(RULEBOOKS),
@@ -31,7 +32,7 @@ def test_a_table_without_fault_breaks_no_rule_and_pays_to_the_cent(
     assert {result.status for result in found} == {"final"}
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(seed=SEEDS, rulebook=st.sampled_from(RULEBOOKS))
 def test_no_more_of_a_card_leaves_a_shoe_than_its_decks_hold(seed: int, rulebook: str) -> None:
     rules = rules_of(rulebook)
@@ -44,7 +45,7 @@ def test_no_more_of_a_card_leaves_a_shoe_than_its_decks_hold(seed: int, rulebook
         assert all(count <= rules.decks for count in out.values())
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(seed=SEEDS, rulebook=st.sampled_from(RULEBOOKS))
 def test_the_same_seed_deals_the_same_script(seed: int, rulebook: str) -> None:
     rules = rules_of(rulebook)
@@ -58,7 +59,7 @@ def test_another_seed_deals_other_cards() -> None:
     assert [step.card for step in one] != [step.card for step in other]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(seed=SEEDS, rulebook=st.sampled_from(RULEBOOKS))
 def test_players_bet_chips_at_or_above_their_minimum(seed: int, rulebook: str) -> None:
     rules = rules_of(rulebook)

@@ -17,6 +17,7 @@ from models.events import (
 from simulation.ideal import Timed, ideal_observations
 from simulation.session import START_NS, Scene, Settings, prepare
 from tests.simulation.tables import RULEBOOKS
+from tests.thoroughness import examples
 
 SESSIONS = st.builds(
     Settings,
@@ -36,7 +37,7 @@ def only(timed: tuple[Timed, ...], kind: type[AnyObservation]) -> list[AnyObserv
     return [said for _, said in timed if isinstance(said, kind)]
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(SESSIONS)
 def test_observations_are_numbered_in_the_order_of_their_arrival(played: Settings) -> None:
     timed = heard(prepare(played))
@@ -45,7 +46,7 @@ def test_observations_are_numbered_in_the_order_of_their_arrival(played: Setting
     assert all(said.at is not None and said.at <= at_ns for at_ns, said in timed)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(SESSIONS)
 def test_every_dealt_card_is_sighted_where_it_came_to_rest(played: Settings) -> None:
     scene = prepare(played)
@@ -60,7 +61,7 @@ def test_every_dealt_card_is_sighted_where_it_came_to_rest(played: Settings) -> 
     assert dealt <= new
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(SESSIONS)
 def test_every_track_that_appears_is_taken_up_again(played: Settings) -> None:
     timed = heard(prepare(played), keeps_tracks=False)
@@ -70,7 +71,7 @@ def test_every_track_that_appears_is_taken_up_again(played: Settings) -> None:
     assert len(gone) == len(new)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(SESSIONS)
 def test_the_shoe_reads_every_card_in_its_order(played: Settings) -> None:
     scene = prepare(played)
@@ -81,7 +82,7 @@ def test_the_shoe_reads_every_card_in_its_order(played: Settings) -> None:
     assert only(timed, ReaderFault) == []
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(SESSIONS)
 def test_the_plates_say_what_lies_there_before_the_first_card(played: Settings) -> None:
     scene = prepare(played)

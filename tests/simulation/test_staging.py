@@ -13,6 +13,7 @@ from simulation.mistakes import known
 from simulation.session import Scene, Settings, prepare
 from simulation.staging import Staged
 from tests.simulation.tables import LAYOUTS, RULEBOOKS
+from tests.thoroughness import examples
 from vision.scenes.performance import CardMove, Place
 
 SEEDS = st.integers(0, 10**6)
@@ -73,13 +74,13 @@ def broken_paths(staged: Staged) -> list[tuple[CardMove, CardMove]]:
     ]
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(SESSIONS)
 def test_no_two_cards_rest_in_the_same_place(played: Settings) -> None:
     assert crowded(prepare(played)) == []
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(SESSIONS)
 def test_a_card_goes_on_from_where_it_lay_and_shows_what_it_showed(played: Settings) -> None:
     assert broken_paths(prepare(played).staged) == []
@@ -88,7 +89,7 @@ def test_a_card_goes_on_from_where_it_lay_and_shows_what_it_showed(played: Setti
         assert moves[-1].end is None
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(SESSIONS)
 def test_every_dealt_card_comes_to_rest_when_its_fact_says(played: Settings) -> None:
     staged = prepare(played).staged
@@ -97,7 +98,7 @@ def test_every_dealt_card_comes_to_rest_when_its_fact_says(played: Settings) -> 
     assert dealt <= rests
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(SESSIONS)
 def test_every_card_of_a_shoe_game_passes_its_mouth_as_it_sets_out(played: Settings) -> None:
     staged = prepare(played).staged
@@ -110,14 +111,14 @@ def test_every_card_of_a_shoe_game_passes_its_mouth_as_it_sets_out(played: Setti
     )
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(SESSIONS)
 def test_facts_are_in_the_order_of_their_time(played: Settings) -> None:
     times = [fact.at for fact in prepare(played).staged.facts if fact.at is not None]
     assert times == sorted(times)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(SESSIONS)
 def test_players_cards_lie_in_their_spots_zone(played: Settings) -> None:
     scene = prepare(played)
@@ -134,7 +135,7 @@ def test_players_cards_lie_in_their_spots_zone(played: Settings) -> None:
             assert inside((place.x_mm, place.y_mm), zone)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(SESSIONS)
 def test_every_round_leaves_the_felt_empty_of_cards(played: Settings) -> None:
     staged = prepare(played).staged
@@ -145,7 +146,7 @@ def test_every_round_leaves_the_felt_empty_of_cards(played: Settings) -> None:
         assert lying == []
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(SESSIONS)
 def test_a_plate_rests_before_the_cards_of_its_hand_are_taken(played: Settings) -> None:
     staged = prepare(played).staged

@@ -199,6 +199,15 @@ def stop_at(line: int) -> Iterator[int]:
         sys.settrace(None)
 
 
+@pytest.fixture
+def quick_collection() -> Iterator[None]:
+    """Leave what exists already out of every collection: each then takes no time."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("quick_collection")
 @pytest.mark.parametrize("begin", [Journal.create, Journal.open])
 def test_a_start_that_a_signal_ends_at_any_line_leaves_no_journal_that_lost_its_log(
     begin: Callable[[Path], Journal], tmp_path: Path

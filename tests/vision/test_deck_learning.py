@@ -85,8 +85,23 @@ class Class:
         self.lesson.show(f"{card}-{at}.jpg", pictured(deck, card, at))
 
     def show_all_but(self, *absent: Card) -> None:
-        for card in [*(c for c in reversed(DECK) if c not in absent), None]:
+        self.lesson._looks += _shown().lesson._looks
+        self.lesson._backs += _shown().lesson._backs
+        for card in LEFT_OUT.difference(absent):
             self.show(card)
+
+
+LEFT_OUT = frozenset({Card.SEVEN_H, Card.QC, Card.NINE_S, Card.KD, Card.TD})
+"""Cards that one test or another does not show."""
+
+
+@cache
+def _shown() -> Class:
+    """A lesson that was shown every card but these, once for all tests."""
+    lesson = Class()
+    for card in [*(c for c in reversed(DECK) if c not in LEFT_OUT), None]:
+        lesson.show(card)
+    return lesson
 
 
 @cache

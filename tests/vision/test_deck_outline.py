@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from models.cards import DECK
+from tests.thoroughness import examples
 from tests.vision.snapshots import outline, snapshot
 from vision.decks.outline import outlined
 from vision.scenes.decks import load_deck
@@ -25,7 +26,7 @@ def misjudged(
     return np.asarray(moved, np.float32)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     number=st.integers(0, 51),
     size=st.floats(0.92, 1.1),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from models.errors import OperatorError
+from tests.thoroughness import examples
 from vision.photos import open_picture
 from vision.picture_files import damage, declared_size
 
@@ -195,7 +196,7 @@ KINDS: tuple[Callable[[], bytes], ...] = tuple(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.sampled_from(KINDS), st.data())
 def test_whatever_bytes_change_a_picture_opens_or_is_refused_in_one_line(
     tmp_path_factory: pytest.TempPathFactory, kind: Callable[[], bytes], data: st.DataObject

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from models.cards import DECK, Card
 from models.errors import OperatorError
 from models.layout import middle
+from tests.thoroughness import examples
 from tests.vision.stage import MS, PLAIN, alike, laid, layout, performance, rectified
 from vision.scenes.decks import deck_ids, load_deck
 from vision.scenes.film import film, frame_count, reference_points, still
@@ -223,7 +224,7 @@ def test_an_unknown_felt_is_refused() -> None:
         Look(felt="tartan")  # type: ignore[arg-type]
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(seed=st.integers(0, 10_000), dealing=st.sampled_from(["shoe", "pitch"]))
 def test_any_look_can_be_filmed(seed: int, dealing: str) -> None:
     look = varied_look(seed, decks=deck_ids())

@@ -23,6 +23,7 @@ from server.table.config import Recorder
 from server.table.recorder import Film
 from stream.recording import read_description, video_files
 from tests.server.filmed import FPS, SIZE, START_NS, at, described, film, number_in, session, shot
+from tests.thoroughness import examples
 
 PICTURES = 130
 SEGMENT_S = 4.0
@@ -76,7 +77,7 @@ def test_a_recording_lies_in_segments_and_is_played_as_one(folder: Path) -> None
     assert played == [(number, number, at(number)) for number in range(PICTURES)]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(since_ms=st.integers(500, 500 + PICTURES * 1000 // FPS - 1))
 def test_the_picture_of_a_moment_is_the_latest_that_was_taken(folder: Path, since_ms: int) -> None:
     frame = Clips(folder).frame_at(START_NS + since_ms * 1_000_000)

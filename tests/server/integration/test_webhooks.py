@@ -32,6 +32,7 @@ from tests.server.integration.relays import (
     relaying,
 )
 from tests.server.service.house import until, write
+from tests.thoroughness import examples
 
 EVENING: Final = "bj-07"
 
@@ -239,7 +240,7 @@ def test_a_mistake_of_a_round_that_settles_anew_is_told_once(evening: Path, tmp_
     assert len(ids) == len(set(ids)) == mistakes
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     answers=st.lists(st.sampled_from([200, 204, 400, 413, 429, 500, 501, 503]), max_size=40),
     stops=st.lists(st.integers(1, 6), max_size=3),

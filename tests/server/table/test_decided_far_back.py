@@ -19,6 +19,7 @@ from settlement.engine import Engine
 from settlement.reconcile import check_decision, decided, voided, with_reviews
 from stream.journal import Journal, UnknownEvent
 from tests.server.evenings import evening
+from tests.thoroughness import examples
 
 RULES = rules_for("casino-single-deck")
 ROUNDS = 12
@@ -99,7 +100,7 @@ def play(asked: Sequence[tuple[int, ReviewResolved]], kept: int | None) -> Playe
     return played
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(moments)
 def test_it_comes_to_what_the_whole_session_heard_again_comes_to(
     asked: list[tuple[int, ReviewResolved]],
@@ -108,7 +109,7 @@ def test_it_comes_to_what_the_whole_session_heard_again_comes_to(
     assert played.verdicts.rounds() == heard_whole(played.events())
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(moments)
 def test_rounds_that_were_let_go_of_are_decided_alike(
     asked: list[tuple[int, ReviewResolved]],
@@ -116,7 +117,7 @@ def test_rounds_that_were_let_go_of_are_decided_alike(
     assert play(asked, 2).events() == play(asked, None).events()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(decisions, decisions)
 def test_a_decision_is_refused_where_the_whole_session_says_that_it_cannot_be(
     first: ReviewResolved, second: ReviewResolved

@@ -42,6 +42,7 @@ from stream.journal import Journal
 from tests.golden.sessions import heard
 from tests.server.doubted import FALSE, TRUE, blinded, play_blinded, table
 from tests.server.evenings import settle_file
+from tests.thoroughness import examples
 
 LATER_NS = 1_767_297_700_000_000_000
 
@@ -362,7 +363,7 @@ decisions = st.lists(
 )
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(decisions)
 def test_whatever_is_decided_the_ledger_is_what_is_due_and_a_replay_says_the_same(
     asked: list[ReviewResolved],

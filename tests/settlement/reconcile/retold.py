@@ -9,15 +9,16 @@ from tests.bench.noise import Plan, Rates, heard
 
 
 def main() -> None:
-    """Print what is said of four sessions."""
+    """Print what is said of some sessions."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("rulebook")
     parser.add_argument("times", type=float, help="the stated rates, so many times")
+    parser.add_argument("--sessions", type=int, default=4)
     parser.add_argument("--clinging", action="store_true")
     asked = parser.parse_args()
     rates = Rates().times(asked.times)
     plan = Plan(asked.rulebook, rates, 10, 10, clinging=asked.clinging, show=False)
-    for seed in range(4):
+    for seed in range(asked.sessions):
         told = heard(seed, plan)
         table = Reconciler(told.rules, told.layout, told.dealing)
         for at, observation in told.spoilt:

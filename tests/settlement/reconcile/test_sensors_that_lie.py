@@ -22,6 +22,7 @@ from models.judgements import ReviewRaised
 from settlement.reconcile import Reconciler
 from simulation.places import dealer_card, spot_places
 from tests.settlement.felt_scene import FELT, MS, RULES, UNSEEN, Scene, line
+from tests.thoroughness import examples
 
 NOBODY_ASKED: list[str] = []
 
@@ -230,7 +231,7 @@ ROUND = whole_round()
 SOURCES = ("shoe", "camera:overhead", "plate:1", "plate:2")
 
 
-@settings(max_examples=25, deadline=None, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=examples(25), deadline=None, phases=[Phase.explicit, Phase.generate])
 @given(st.fixed_dictionaries({source: st.integers(0, 1_500) for source in SOURCES}))
 def test_facts_do_not_depend_on_whose_word_comes_first_within_the_bound(
     late_ms: dict[str, int],
