@@ -1,1 +1,1 @@
-"""The event stream: clock, journal, bus, recording and replay."""
+"""The event stream: clock, journal, recording and replay."""
