@@ -1,17 +1,14 @@
-"""The rules and the felt that a simulated session plays by, from their names or files."""
+"""The rules that a simulated session plays by, from a rulebook's name or file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from models.decode import from_toml
 from models.errors import OperatorError
-from models.layout import TableLayout
 from models.rulebook import Cited, Rulebook
 from settlement import rulebooks
 from stream import library
-from stream.recording import read_layout
 
 RULEBOOK_FILE: Final = "rulebook.toml"
 _OF_THE_TABLE: Final = ("table_min", "table_max")
@@ -53,18 +50,6 @@ def house(name: str, settings: Sequence[str] = ()) -> House:
     if not written:
         return House(rules, name, None)
     return House(rules, RULEBOOK_FILE, _extending(name, rules, written))
-
-
-def table_layout(name: str) -> TableLayout:
-    """Return a shipped layout by its id, or read it from a file.
-
-    Raises:
-        InstallerError: there is none such, or it is impossible.
-        InputRefused: a field does not match the format.
-    """
-    if Path(name).suffix == ".toml":
-        return read_layout(Path(name))
-    return from_toml(library.layout_text(name), TableLayout, name)
 
 
 def _cited(name: str) -> Cited:

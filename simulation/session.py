@@ -21,13 +21,13 @@ from models.session import CameraRecord, SerialRecord, Session
 from simulation import wire
 from simulation.chips import VALUES
 from simulation.dealing import deal_session, is_shoe_game
-from simulation.house import House, house, table_layout
+from simulation.house import House, house
 from simulation.mistakes import knobs_for
 from simulation.staging import Staged, stage
 from simulation.table import Table
 from simulation.truth import settled
 from simulation.wire import ShoeDriver
-from stream.recording import SESSION_FILE, write_events, write_session
+from stream.recording import SESSION_FILE, table_layout, write_events, write_session
 from stream.toml import to_toml
 from vision.scenes.film import film, reference_points
 from vision.scenes.lens import Lens

@@ -15,6 +15,7 @@ from models.events import Event
 from models.judgements import AnyEvent
 from models.layout import TableLayout, faults
 from models.session import CameraRecord, Session
+from stream import library
 from stream.toml import to_toml
 
 SESSION_FILE: Final = "session.toml"
@@ -77,6 +78,18 @@ def video_files(folder: Path, camera: CameraRecord) -> tuple[Path, ...]:
 def write_session(folder: Path, session: Session) -> None:
     """Write the description; the caller writes the files that it names."""
     (folder / SESSION_FILE).write_text(to_toml(session), encoding="utf-8")
+
+
+def table_layout(name: str) -> TableLayout:
+    """Return a shipped layout by its id, or read it from a TOML file.
+
+    Raises:
+        InstallerError: there is none such, or it is impossible.
+        InputRefused: a field does not match the format.
+    """
+    if Path(name).suffix == ".toml":
+        return read_layout(Path(name))
+    return from_toml(library.layout_text(name), TableLayout, name)
 
 
 def read_layout(file: Path) -> TableLayout:

@@ -18,9 +18,8 @@ from models.session import CameraPose, CameraRecord, Session
 from server.process.atomic_file import check_place, write_whole
 from server.process.terminal import print_json, screen
 from server.report.marker_sheets import marker_sheets
-from simulation.house import table_layout
 from stream.clock import HostClock
-from stream.recording import SESSION_FILE, read_session
+from stream.recording import SESSION_FILE, read_session, table_layout
 from stream.toml import to_toml
 from vision.calibration import Calibration, Tie, calibrate
 from vision.felt import felt_of

@@ -17,7 +17,7 @@ from models.errors import InputRefused, InstallerError
 from models.layout import TableLayout
 from models.money import Cents
 from models.session import CameraPose, Name, ReferencePoint
-from simulation.house import table_layout
+from stream.recording import table_layout
 
 MOST_FAULTS: Final = 50
 
@@ -229,6 +229,6 @@ def read_text(file: Path, way_out: str) -> str:
 
 
 def layout_of(placed: Placed) -> TableLayout:
-    """Return the felt; raises as :func:`simulation.house.table_layout` does."""
+    """Return the felt; raises as :func:`stream.recording.table_layout` does."""
     file = placed.beside(placed.config.layout)
     return table_layout(str(file) if file.suffix == ".toml" else placed.config.layout)

@@ -41,7 +41,7 @@ from server.service.request.recordings import (
     video_of,
 )
 from server.service.request.sessions import floor_of, session_of
-from simulation.house import table_layout
+from stream.recording import table_layout
 
 _HANDS_LOOKED_AT: Final = 200
 _NEXT_ENTRIES: Final = 100
