@@ -5,7 +5,7 @@ y towards the players. Seen from above with the dealer at the top of the picture
 the right and y down: the same handedness as pixels.
 """
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -15,6 +15,10 @@ CARD_HEIGHT_MM = 88.9
 
 Point: TypeAlias = tuple[float, float]
 """``(x_mm, y_mm)`` on the felt."""
+
+DEALER_POINT: Final[Point] = (0.0, 40.0)
+"""Where the dealer stands. Every spot faces this point, and the arcs of the print are drawn about
+it."""
 
 Polygon: TypeAlias = Annotated[tuple[Point, ...], Meta(min_length=3)]
 

@@ -5,11 +5,9 @@ from functools import cache
 from math import atan2, cos, degrees, hypot, radians, sin
 from typing import Final
 
-from models.layout import Point, SpotLayout, TableLayout, middle
+from models.layout import DEALER_POINT, Point, SpotLayout, TableLayout, middle
 from vision.scenes.performance import Place
 
-_HEART: Final = (0.0, 40.0)
-"""The point at the dealer's edge that every spot faces."""
 _ROW_MM: Final = 72.0
 _BOX_MM: Final = (0.0, 75.0, -75.0, 150.0, -150.0, 225.0)
 _STACK_MM: Final = (0.0, 42.0, -42.0)
@@ -91,7 +89,7 @@ def spot_places(layout: TableLayout, spot: int) -> SpotPlaces:
 
 @cache
 def _places(found: SpotLayout, width_mm: float, depth_mm: float) -> SpotPlaces:
-    x, y = found.circle.x_mm - _HEART[0], found.circle.y_mm - _HEART[1]
+    x, y = found.circle.x_mm - DEALER_POINT[0], found.circle.y_mm - DEALER_POINT[1]
     length = hypot(x, y)
     out = (x / length, y / length)
     cards, circle = middle(found.cards), (found.circle.x_mm, found.circle.y_mm)
@@ -117,7 +115,10 @@ def insurance_place(layout: TableLayout, spot: int) -> Point:
     out = spot_places(layout, spot).out
     return max(
         layout.insurance_line,
-        key=lambda p: (p[0] * out[0] + (p[1] - _HEART[1]) * out[1]) / hypot(p[0], p[1] - _HEART[1]),
+        key=lambda p: (
+            (p[0] * out[0] + (p[1] - DEALER_POINT[1]) * out[1])
+            / hypot(p[0], p[1] - DEALER_POINT[1])
+        ),
     )
 
 

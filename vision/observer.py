@@ -6,6 +6,7 @@ from typing import Final, TypeAlias
 
 from models.cards import Card
 from models.events import CardGone, CardSighted, Face, ForeignCardSighted
+from models.layout import DEALER_POINT
 from vision.change import Rect
 from vision.decks.reading import FOREIGN_BACK_FIT, FOREIGN_FIT
 from vision.felt import Felt, Pose
@@ -17,7 +18,6 @@ Told: TypeAlias = tuple[Card | None, Card | None]
 _MOST: Final = 4  # candidates of a doubtful card in an event
 _LEAST_P: Final = 0.01  # a less likely candidate is left out
 _MARGIN_MM: Final = 8.0  # felt around a card in its evidence region
-_DEALER_Y_MM: Final = 40.0  # where hands face: the point of docs/conduct.md from which u runs
 FOREIGN_LOOKS: Final = 2
 """A card is called foreign after this many looks, none of which fitted."""
 
@@ -126,6 +126,7 @@ class Observer:
 def _upright(pose: Pose) -> float:
     """Of a card's two like ends, call the one nearer the dealer its top; -180 to 180."""
     away = math.radians(pose.angle_deg)
-    towards = pose.x_mm * math.sin(away) - (pose.y_mm - _DEALER_Y_MM) * math.cos(away)
+    x, y = pose.x_mm - DEALER_POINT[0], pose.y_mm - DEALER_POINT[1]
+    towards = x * math.sin(away) - y * math.cos(away)
     turned = pose.angle_deg + (180.0 if towards > 0 else 0.0)
     return round((turned + 180.0) % 360.0 - 180.0, 1)

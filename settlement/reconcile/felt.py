@@ -6,7 +6,7 @@ from functools import lru_cache
 from math import atan2, degrees, hypot
 
 from models.events import Dealt
-from models.layout import Point, Polygon, SpotLayout, TableLayout, inside
+from models.layout import DEALER_POINT, Point, Polygon, SpotLayout, TableLayout, inside
 from settlement.reconcile.sightings import Place
 
 CHAIN_MM = 38.0
@@ -26,9 +26,6 @@ NEXT_OFFSETS_MM = ((18.0, 8.0), (27.0, 8.0))
 
 _PLACES = 512
 """Places whose zone is remembered: a card that lies still is asked about many times."""
-
-MEETING_POINT: Point = (0.0, 40.0)
-"""Spots are turned towards this point, where the dealer stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +130,7 @@ def nearest_mm(place: Place, hand: Sequence[Place]) -> float:
 
 
 def _towards_dealer(spot: SpotLayout) -> Point:
-    x, y = MEETING_POINT[0] - spot.circle.x_mm, MEETING_POINT[1] - spot.circle.y_mm
+    x, y = DEALER_POINT[0] - spot.circle.x_mm, DEALER_POINT[1] - spot.circle.y_mm
     length = hypot(x, y) or 1.0
     return (x / length, y / length)
 

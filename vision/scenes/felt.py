@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from models.layout import TableLayout
+from models.layout import DEALER_POINT, TableLayout
 from vision.markers import pattern
 from vision.scenes.furniture import draw_furniture
 from vision.scenes.lens import Lens
@@ -14,10 +14,8 @@ from vision.scenes.lettering import arc_text, straight_text
 from vision.scenes.look import Felt, Look
 from vision.scenes.sprites import Image, padded, put, spread, warped
 
-HUB_MM: Final = (0.0, 40.0)
-"""The point that arcs of the print and the table's edge are drawn about."""
 RAIL_MM: Final = 1062.0
-"""Where the players' padded rail begins, from the hub."""
+"""Where the players' padded rail begins, from the dealer's point."""
 _RAIL_WIDTH_MM: Final = 130.0  # chosen, as a usual table's
 # BGR.
 _CLOTH: Final[dict[Felt, tuple[int, int, int]]] = {
@@ -66,7 +64,7 @@ def _lay_rail(
     cloth: NDArray[np.float32], places: NDArray[np.float32], rng: np.random.Generator
 ) -> None:
     """Draw the padded rail and the floor where the felt ends, and the rail's shade on it."""
-    away = np.hypot(places[..., 0] - HUB_MM[0], places[..., 1] - HUB_MM[1])
+    away = np.hypot(places[..., 0] - DEALER_POINT[0], places[..., 1] - DEALER_POINT[1])
     across = (away - RAIL_MM) / _RAIL_WIDTH_MM
     rail = across >= 0
     bulge = np.sqrt(np.clip(1 - (2 * across[rail] - 1) ** 2, 0, 1))
@@ -128,7 +126,7 @@ class Pen:
         self._layout, self._fine = layout, fine
         half = layout.width_mm / 2
         self.to_raster = np.array([[fine, 0, half * fine - 0.5], [0, fine, -0.5], [0, 0, 1]])
-        line = np.array(layout.insurance_line) - HUB_MM
+        line = np.array(layout.insurance_line) - DEALER_POINT
         self.insurance_radius_mm = float(np.hypot(line[:, 0], line[:, 1]).mean())
 
     def place(self, x_mm: float, y_mm: float) -> tuple[float, float]:
@@ -148,7 +146,7 @@ class Pen:
     def insurance(self, ink: Image) -> None:
         """Print the insurance line, and the second one that closes its band."""
         line = self._curve()
-        outer = np.array(HUB_MM) + (line - HUB_MM) * (1 + 40 / self.insurance_radius_mm)
+        outer = np.array(DEALER_POINT) + (line - DEALER_POINT) * (1 + 40 / self.insurance_radius_mm)
         for points, thick_mm in ((line, 4.0), (outer, 2.5)):
             raster = np.array([self.place(x, y) for x, y in points])
             thick = max(1, round(thick_mm * self._fine))
@@ -157,17 +155,19 @@ class Pen:
 
     def _curve(self) -> NDArray[np.float64]:
         """The insurance line, rounded between the layout's points."""
-        line = np.array(self._layout.insurance_line) - HUB_MM
+        line = np.array(self._layout.insurance_line) - DEALER_POINT
         turn = np.unwrap(np.arctan2(line[:, 1], line[:, 0]))
         share = np.arange(len(line), dtype=float)
         fine = np.linspace(0, len(line) - 1, 12 * len(line))
         angle = np.interp(fine, share, turn)
         away = np.interp(fine, share, np.hypot(line[:, 0], line[:, 1]))
-        return np.array(HUB_MM) + np.column_stack([away * np.cos(angle), away * np.sin(angle)])
+        return np.array(DEALER_POINT) + np.column_stack(
+            [away * np.cos(angle), away * np.sin(angle)]
+        )
 
     def lettering(self, inks: tuple[Image, Image], words: tuple[str, str, str]) -> None:
         """Print the odds and the dealer's rule, and thrice the insurance band's words."""
-        fine, reach, hub = self._fine, self.insurance_radius_mm, self.place(*HUB_MM)
+        fine, reach, hub = self._fine, self.insurance_radius_mm, self.place(*DEALER_POINT)
         arc_text(inks[1], words[0], hub, radius=(reach - 78) * fine, height=40 * fine)
         arc_text(inks[0], words[1], hub, radius=(reach - 30) * fine, height=17 * fine)
         for turn in (-52, 0, 52):

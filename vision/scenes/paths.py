@@ -8,8 +8,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from models.layout import Point, TableLayout, middle
-from vision.scenes.felt import HUB_MM
+from models.layout import DEALER_POINT, Point, TableLayout, middle
 from vision.scenes.performance import CardMove, ChipMove, Gesture, Performance, Place
 
 _MS: Final = 1_000_000  # nanoseconds in a millisecond
@@ -132,9 +131,9 @@ class Surroundings:
         number = by.rpartition(":")[2]
         spots = {str(spot.spot): spot.circle for spot in self._layout.spots}
         circle = spots.get(number) or self._layout.spots[-1].circle
-        x, y = circle.x_mm - HUB_MM[0], circle.y_mm - HUB_MM[1]
+        x, y = circle.x_mm - DEALER_POINT[0], circle.y_mm - DEALER_POINT[1]
         far = 1 + by_mm / float(np.hypot(x, y))
-        return HUB_MM[0] + x * far, HUB_MM[1] + y * far
+        return DEALER_POINT[0] + x * far, DEALER_POINT[1] + y * far
 
 
 Tasks: TypeAlias = Mapping[str, list[_Task]]
