@@ -9,6 +9,7 @@ import msgspec
 
 from models.judgements import HandResult, RoundResult, SpotResult, Violation
 from models.places import hand_name
+from server.house.wording import cards_text
 
 
 class Tally(msgspec.Struct, frozen=True):
@@ -122,7 +123,7 @@ def _changed(what: str, real: object, settled: object) -> Iterator[str]:
 
 def _written(value: object) -> str:
     if isinstance(value, tuple):
-        return " ".join("??" if card is None else str(card) for card in value) or "none"
+        return cards_text(value) or "none"
     if isinstance(value, msgspec.Struct):
         return msgspec.json.encode(value).decode()
     return "unknown" if value is None else str(value)

@@ -25,7 +25,7 @@ def test_another_card_makes_a_round_wrong_and_says_which() -> None:
     dealer = replace(DEALER_OVERDREW.dealer, cards=cards("TS 6H"))
     (one,) = compare_sessions([DEALER_OVERDREW], [replace(DEALER_OVERDREW, dealer=dealer)])
     assert one.verdict == "wrong"
-    assert one.differences == ("dealer cards: TS 7H in truth, TS 6H settled",)
+    assert one.differences == ("dealer cards: 10♠ 7♥ in truth, 10♠ 6♥ settled",)
 
 
 def test_another_stake_net_or_insurance_is_a_difference() -> None:
