@@ -4,12 +4,11 @@ from typing import Final
 
 from models.events import CardsTouched, HoleCardChecked
 from settlement.cards import in_turn
-from settlement.facts import Noted
 from settlement.hands import named
 from settlement.houserules import HouseRules
 from settlement.play import finished, hand_of, up_points
 from settlement.splits import double_begins, split
-from settlement.state import Hand, Spot, State
+from settlement.state import Hand, Noted, Spot, State
 from settlement.wagering import even_money
 
 
@@ -21,7 +20,7 @@ def acted(state: State, noted: Noted) -> None:
     state.round.last_play = noted.index
     _signal(state, noted)
     hand = hand_of(noted.at, noted.hand)
-    if hand is None or not state.round.dealing:
+    if hand is None or not state.round.phases.dealt:
         return
     if not (noted.what == "surrender" and _before_the_look(state)):
         in_turn(state, noted.at, hand, noted)

@@ -4,18 +4,18 @@ from typing import Final
 
 from models.places import hand_name
 from settlement.dealing import begins, cut_short, expects, initial_card, stray_card
-from settlement.facts import DEALER, FOREIGN, HOLE, Noted, card_named
+from settlement.facts import DEALER, FOREIGN, HOLE, card_named
 from settlement.hands import named
 from settlement.houserules import HouseRules
 from settlement.play import closed_to_cards, double_stands, finished, spot_unfinished, unfinished
 from settlement.splits import split, split_source
-from settlement.state import Hand, Round, Spot, State
+from settlement.state import Hand, Noted, Round, Spot, State
 from settlement.tables import deal_begins
 
 
 def dealt(state: State, noted: Noted) -> None:
     """Apply a card dealt to a spot or to the dealer: it is on the felt, due or not."""
-    if not state.round.dealing:
+    if not state.round.phases.dealt:
         begins(state.round)
         deal_begins(state, noted.seq)
     if expects(state.round, noted):

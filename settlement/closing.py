@@ -16,7 +16,6 @@ from models.money import Cents
 from settlement.dealer import Played, draw_faults, hands_live, play, stood_short
 from settlement.dealing import deal_unfinished
 from settlement.doubt import OUT_OF_REACH, Doubts, Outcome, Way, dealers, gathered
-from settlement.facts import Noted
 from settlement.hands import UNKNOWN, Counted, named
 from settlement.houserules import HouseRules
 from settlement.payments import compare, out_of_order, paid_late
@@ -24,7 +23,7 @@ from settlement.play import owed_card, turn_over
 from settlement.sentences import Sentence
 from settlement.settling import Due, due, insurance_net, insurance_stake, odd_cents, staked
 from settlement.splits import amount_faults
-from settlement.state import Hand, Round, Spot, State
+from settlement.state import Hand, Noted, Round, Spot, State
 
 
 class _Table:
@@ -181,7 +180,7 @@ def _judge_the_end(state: State, played: Played) -> None:
             amount_faults(state, spot, hand)
         if played.blackjack():
             _late_surrender(state, spot)
-    if round_.closed or round_.payments:
+    if round_.phases.closed or round_.payments:
         _cards_missing(state, played)
 
 

@@ -1,12 +1,9 @@
 """The initial deal: who gets a card next, which side up, and what passing over someone is."""
 
-from typing import Final
-
-from settlement.facts import DEALER, Noted
+from settlement.facts import DEALER
 from settlement.houserules import HouseRules
-from settlement.state import Round, Spot, State
-
-_WITH_HOLE_CARD: Final = 2
+from settlement.phases import WITH_HOLE_CARD
+from settlement.state import Noted, Round, Spot, State
 
 
 def begins(round_: Round) -> None:
@@ -18,10 +15,9 @@ def begins(round_: Round) -> None:
     else:
         for spot in [spot for spot in round_.spots if not spot.hands[0].stake]:
             round_.leave(spot)
-    round_.dealing = True
     order = [spot.number for spot in round_.spots]
     order.append(DEALER)
-    second = order.copy() if round_.dealer_dealt == _WITH_HOLE_CARD else order[:-1]
+    second = order.copy() if round_.dealer_dealt == WITH_HOLE_CARD else order[:-1]
     round_.passes = [order, second]
 
 
@@ -150,7 +146,7 @@ def _wrong_order(state: State, noted: Noted, due: int) -> None:
 def _passes_alike(round_: Round) -> bool:
     """Tell whether both passes went round in the same order."""
     order = round_.order
-    if round_.dealer_dealt != _WITH_HOLE_CARD:
+    if round_.dealer_dealt != WITH_HOLE_CARD:
         players = [to for to in order if to != DEALER]
         first = len(round_.spots)
         return order[:first] == players[:first] == players[first : 2 * first]

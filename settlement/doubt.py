@@ -9,12 +9,11 @@ from typing import Final
 from models.cards import Card
 from models.judgements import Possible
 from settlement.dealer import Alive, Played, play
-from settlement.facts import Noted
 from settlement.hands import UNKNOWN, Counted, face_of, points_of
 from settlement.judge import judge
 from settlement.reading import take
 from settlement.settling import Due
-from settlement.state import Hand, Spot, State
+from settlement.state import Hand, Noted, Spot, State
 
 _VALUES: Final = tuple(face_of(Card(f"{rank}?")) for rank in "A23456789T")
 """One card of each value, by its index."""

@@ -10,20 +10,17 @@ from settlement.closing import Closed, amend, close
 from settlement.engine_state import EngineState, engine_state_of, start_from
 from settlement.facts import (
     CARD_DEALT,
-    CARD_EXPOSED,
-    DEALER,
     KINDS,
     PAYMENT_MADE,
-    ROUND_CLOSED,
     ROUND_OPENED,
     TRAY_COUNTED,
     WAGER_PLACED,
-    Noted,
 )
 from settlement.houserules import HouseRules
 from settlement.judge import judge
+from settlement.phases import RoundPhases
 from settlement.reading import take
-from settlement.state import Round, State
+from settlement.state import Noted, Round, State
 
 _OPENS: Final = (ROUND_OPENED, WAGER_PLACED, CARD_DEALT, PAYMENT_MADE)
 """What a round may begin with."""
@@ -53,7 +50,10 @@ class Engine:
         """Scratch of the round closed last while the next is played, and the other way round."""
         self._last: Closed | None = None
         """The round closed last, as long as a payment may still belong to it."""
-        self._course = _Course(self._state.round.dealer_dealt)
+        self._phases = RoundPhases(self._state.round.dealer_dealt)
+        """Those of the round in play, as its facts are recorded."""
+        self._count_in_round = self._counted_last = False
+        """Whether the tray was counted in the round, and whether after its last payment."""
         self._seen = 0
         if engine_state is not None:
             start_from(self._state, engine_state)
@@ -78,7 +78,7 @@ class Engine:
         self._seen += 1
         seq = fact.seq
         place = (line or self._seen) if seq is None else seq
-        over = self._course.ends_before(fact, kind)
+        over = self._ends_before(fact, kind)
         closed = self._close() if over else ()
         if self._last is not None and kind in _OPENS:
             if kind == PAYMENT_MADE:
@@ -111,14 +111,29 @@ class Engine:
             self._between_rounds(noted)
             return ()
         take(round_, noted)
-        self._course.follow(noted)
-        if self._course.closed and not self._awaits_count():
+        self._phases.follow(kind, noted.spot)
+        if kind == TRAY_COUNTED:
+            self._count_in_round = self._counted_last = True
+        elif kind == PAYMENT_MADE:
+            self._counted_last = False
+        if self._phases.closed and not self._awaits_count():
             return self._close()
         return ()
 
+    def _ends_before(self, fact: AnyFact, kind: int) -> bool:
+        """Tell whether a fact belongs to what comes after the round in play."""
+        phases = self._phases
+        if phases.closed:
+            return kind != TRAY_COUNTED or self._counted_last
+        if kind == ROUND_OPENED:
+            return phases.opened or phases.dealt
+        if phases.settling and not phases.opened:
+            return isinstance(fact, WagerPlaced) and fact.kind == "main"
+        return False
+
     def _awaits_count(self) -> bool:
-        counted = self._state.table.tray is not None or self._course.tray_counted
-        return counted and not self._course.tray_after_payments
+        counts = self._state.table.tray is not None or self._count_in_round
+        return counts and not self._counted_last
 
     def _between_rounds(self, noted: Noted) -> None:
         """Apply a fact at once that comes while no round is in play."""
@@ -136,7 +151,8 @@ class Engine:
         state.round, self._other = self._other, state.round
         state.round.begin(last.result.round + 1)
         state.found.clear()
-        self._course.begin()
+        self._phases.begin()
+        self._count_in_round = self._counted_last = False
         return () if self._patient else (last.result,)
 
     def release(self) -> tuple[RoundResult, ...]:
@@ -150,56 +166,6 @@ class Engine:
         noted.write(fact, PAYMENT_MADE, seq)
         amend(self._state, last, noted)
         return () if self._patient else (last.result,)
-
-
-class _Course:
-    """How far the round in play has come, and so when it is over."""
-
-    def __init__(self, dealer_dealt: int) -> None:
-        self._dealer_dealt = dealer_dealt
-        self.begin()
-
-    def begin(self) -> None:
-        """Start a round."""
-        self.closed = False
-        self.tray_counted = False
-        self.tray_after_payments = False
-        self._opened = False
-        self._dealt = False
-        self._dealer_cards = 0
-        self._dealer_played = False
-        self._settling = False
-
-    def follow(self, noted: Noted) -> None:
-        """Go on with one more fact of the round."""
-        kind = noted.kind
-        if kind == CARD_DEALT:
-            self._dealt = True
-            if noted.spot == DEALER:
-                self._dealer_cards += 1
-                without_hole = self._dealer_dealt == 1 and self._dealer_cards > 1
-                self._dealer_played = self._dealer_played or without_hole
-        elif kind == PAYMENT_MADE:
-            self._settling = self._dealer_played
-            self.tray_after_payments = False
-        elif kind == CARD_EXPOSED:
-            self._dealer_played = self._dealer_played or noted.spot == DEALER
-        elif kind == ROUND_OPENED:
-            self._opened = True
-        elif kind == ROUND_CLOSED:
-            self.closed = True
-        elif kind == TRAY_COUNTED:
-            self.tray_counted = self.tray_after_payments = True
-
-    def ends_before(self, fact: AnyFact, kind: int) -> bool:
-        """Tell whether a fact belongs to what comes after this round."""
-        if self.closed:
-            return kind != TRAY_COUNTED or self.tray_after_payments
-        if kind == ROUND_OPENED:
-            return self._opened or self._dealt
-        if self._settling and not self._opened:
-            return isinstance(fact, WagerPlaced) and fact.kind == "main"
-        return False
 
 
 def settle(facts: Iterable[tuple[int, AnyEvent]], rules: Rulebook) -> Iterator[RoundResult]:

@@ -1,6 +1,6 @@
 """Facts read once into plain fields, in the record of the round they belong to."""
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from models.cards import Card
 from models.events import (
@@ -25,9 +25,6 @@ from models.events import (
     WagerRemoved,
 )
 from settlement.hands import FACES, UNKNOWN, face_of
-
-if TYPE_CHECKING:
-    from settlement.state import Spot
 
 DEALER: Final = 0
 """Stands for the dealer where a spot's number is kept."""
@@ -79,7 +76,7 @@ FOREIGN: Final = 2
 """A card turned up that is not the one dealt there."""
 
 
-class Noted:
+class ReadFact:
     """A fact with its place in the journal, or its line in the file.
 
     Only the fields of its own type say anything.
@@ -89,15 +86,13 @@ class Noted:
     """What happened; its type is the one that ``kind`` stands for."""
     kind: int
     seq: int
-    at: "Spot"
-    """The spot it names; set as it is taken into the record of a round."""
     index: int
     """Its place in the record of the round."""
     sweep: int
     """The settling pass that a payment belongs to."""
 
     def write(self, fact: AnyFact, kind: int, seq: int) -> None:
-        """Write a fact on a blank note."""
+        """Read a fact into blank fields."""
         self.fact = fact
         self.kind = kind
         self.seq = seq
@@ -119,7 +114,7 @@ class Noted:
         _write(self, fact, kind)
 
 
-def _write(noted: Noted, fact: Any, kind: int) -> None:
+def _write(noted: ReadFact, fact: Any, kind: int) -> None:
     """Read the fields of a fact's own type, which ``kind`` stands for."""
     if kind == CARD_DEALT:
         _dealt(noted, fact)
@@ -137,31 +132,31 @@ def _write(noted: Noted, fact: Any, kind: int) -> None:
         noted.amount = fact.amount
 
 
-def _dealt(noted: Noted, fact: CardDealt) -> None:
+def _dealt(noted: ReadFact, fact: CardDealt) -> None:
     _place(noted, fact.to, fact.hand)
     noted.read = noted.card = face_of(fact.card)
     noted.down = noted.lies_down = fact.face == "down"
 
 
-def _exposed(noted: Noted, fact: CardExposed) -> None:
+def _exposed(noted: ReadFact, fact: CardExposed) -> None:
     _place(noted, fact.to, fact.hand)
     noted.read = face_of(fact.card)
 
 
-def _place(noted: Noted, to: Dealt, hand: int) -> None:
+def _place(noted: ReadFact, to: Dealt, hand: int) -> None:
     if isinstance(to, int):
         noted.spot = to
         noted.hand = hand
 
 
-def _acted(noted: Noted, fact: PlayerActed) -> None:
+def _acted(noted: ReadFact, fact: PlayerActed) -> None:
     noted.spot = fact.spot
     noted.hand = fact.hand
     noted.what = fact.action
     noted.manner = fact.manner
 
 
-def _chips(noted: Noted, fact: WagerPlaced | WagerRemoved | PaymentMade) -> None:
+def _chips(noted: ReadFact, fact: WagerPlaced | WagerRemoved | PaymentMade) -> None:
     noted.spot = fact.spot
     noted.hand = fact.hand
     noted.what = fact.kind

@@ -17,15 +17,13 @@ from settlement.facts import (
     PLAYER_ACTED,
     PLAYER_LEFT,
     PLAYER_SEATED,
-    ROUND_CLOSED,
     ROUND_OPENED,
     SHOE_STARTED,
     TRAY_COUNTED,
     WAGER_PLACED,
     WAGER_REMOVED,
-    Noted,
 )
-from settlement.state import State
+from settlement.state import Noted, State
 
 
 def judge(state: State, noted: Noted) -> None:
@@ -35,7 +33,7 @@ def judge(state: State, noted: Noted) -> None:
     the fact shows.
     """
     round_ = state.round
-    if not round_.closed:
+    if not round_.phases.closed:
         round_.last_seq = noted.seq
     if noted.kind == CARD_DEALT:
         _dealt(state, noted)
@@ -49,7 +47,8 @@ def judge(state: State, noted: Noted) -> None:
         cards.exposed(state, noted)
     else:
         _judge_rare(state, noted)
-    round_.settling = round_.settling and _in_sweep(noted)
+    round_.in_sweep = round_.in_sweep and _in_sweep(noted)
+    round_.phases.follow(noted.kind, noted.spot)
 
 
 def _judge_rare(state: State, noted: Noted) -> None:
@@ -58,9 +57,6 @@ def _judge_rare(state: State, noted: Noted) -> None:
     if kind == ROUND_OPENED:
         opening: RoundOpened = noted.fact
         state.round.number = opening.round
-        state.round.opened = True
-    elif kind == ROUND_CLOSED:
-        state.round.closed = True
     elif kind == HOLE_CARD_CHECKED:
         acting.checked(state, noted)
     elif kind == WAGER_REMOVED:

@@ -19,69 +19,16 @@ class Form(NamedTuple):
     name: str
     package: str
     """The folder of the package, from the root of the project."""
-    modules: tuple[str, ...]
-    """The modules of the package that are compiled."""
+    interpreted: tuple[str, ...]
+    """The modules of the package that are not compiled; every other one is."""
     effort: str
     """How hard the C compiler tries: where it gains little, it need not take long."""
 
 
-_ENGINE_MODULES: Final = (
-    "acting",
-    "cards",
-    "closing",
-    "dealer",
-    "dealing",
-    "doubt",
-    "engine",
-    "engine_state",
-    "facts",
-    "hands",
-    "houserules",
-    "judge",
-    "payments",
-    "play",
-    "reading",
-    "script",
-    "sentences",
-    "settling",
-    "shoe",
-    "splits",
-    "state",
-    "tables",
-    "wagering",
+ENGINE: Final = Form(
+    "engine", "settlement", ("__init__", "clauses", "ledger", "native", "rulebooks"), "3"
 )
-
-_RECONCILER_MODULES: Final = (
-    "camera",
-    "chips",
-    "clinging",
-    "decisions",
-    "draws",
-    "faces",
-    "felt",
-    "grounds",
-    "happenings",
-    "identity",
-    "looks",
-    "matching",
-    "pitch",
-    "questions",
-    "reconciler",
-    "reviews",
-    "rounds",
-    "sightings",
-    "splits",
-    "table",
-    "timing",
-    "unread",
-    "unseen",
-    "voice",
-    "wagers",
-    "weighing",
-)
-
-ENGINE: Final = Form("engine", "settlement", _ENGINE_MODULES, "3")
-RECONCILER: Final = Form("reconciler", "settlement/reconcile", _RECONCILER_MODULES, "1")
+RECONCILER: Final = Form("reconciler", "settlement/reconcile", ("__init__",), "1")
 FORMS: Final = (ENGINE, RECONCILER)
 
 INTERPRETED: Final = "PITWATCH_INTERPRETED"
@@ -110,8 +57,7 @@ def found(form: Form) -> str | None:
 
 def sources(form: Form) -> list[str]:
     """Return the files that a form depends on, from the root of the project."""
-    names = sorted(os.listdir(os.path.join(_ROOT, "models")))  # noqa: PTH118, PTH208
-    files = [f"models/{name}" for name in names if name.endswith(".py")]
+    files = [f"models/{name}.py" for name in _modules_in("models")]
     files += [f"settlement/{name}.py" for name in ("__init__", "clauses", "native")]
     files += modules(ENGINE)
     if form is not ENGINE:
@@ -121,7 +67,13 @@ def sources(form: Form) -> list[str]:
 
 def modules(form: Form) -> list[str]:
     """Return the files that are compiled, from the root of the project."""
-    return [f"{form.package}/{name}.py" for name in form.modules]
+    found = _modules_in(form.package)
+    return [f"{form.package}/{name}.py" for name in found if name not in form.interpreted]
+
+
+def _modules_in(package: str) -> list[str]:
+    names = os.listdir(os.path.join(_ROOT, package))  # noqa: PTH118, PTH208
+    return sorted(name.removesuffix(".py") for name in names if name.endswith(".py"))
 
 
 def _key(form: Form) -> str:

@@ -1,10 +1,9 @@
 """What was paid and taken against what was due, in which order and when."""
 
 from models.money import Cents
-from settlement.facts import Noted
 from settlement.play import blackjack, hand_of, up_points
 from settlement.sentences import Sentence
-from settlement.state import Account, Round, Spot, State
+from settlement.state import Account, Noted, Round, Spot, State
 
 
 def paid(state: State, noted: Noted) -> None:
@@ -13,9 +12,9 @@ def paid(state: State, noted: Noted) -> None:
     if _settled_in_turn(round_, noted):
         noted.sweep = 0
     else:
-        if not round_.settling:
+        if not round_.in_sweep:
             round_.sweep += 1
-        round_.settling = True
+        round_.in_sweep = True
         noted.sweep = round_.sweep
     if noted.what == "main" and noted.amount > 0:
         _early(state, noted)
@@ -34,9 +33,9 @@ def paid_late(state: State, noted: Noted) -> None:
     for payment in round_.payments:
         payment.at.account(payment.hand, payment.what).begin()
         payment.at.main_pass = payment.at.insurance_pass = 0
-    if not round_.settling:
+    if not round_.in_sweep:
         round_.sweep += 1
-    round_.settling = True
+    round_.in_sweep = True
     noted.sweep = round_.sweep
     noted.index, noted.at = len(round_.record), round_.spot(noted.spot)
     round_.record.append(noted)

@@ -8,9 +8,8 @@ from settlement.facts import (
     DEALER,
     PLAYER_ACTED,
     WAGER_PLACED,
-    Noted,
 )
-from settlement.state import MOST_HANDS, Round, Spot
+from settlement.state import MOST_HANDS, Noted, Round, Spot
 
 _DEALT_IN: Final = 2
 """The dealer's cards up to which a spot is dealt in: his second comes after every spot's."""

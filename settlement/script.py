@@ -5,10 +5,11 @@ card to the next hand is out of order only if the hand before it went on afterwa
 """
 
 from bisect import insort
+from collections.abc import Sequence
 from typing import Final
 
 from models.cards import Card
-from settlement.facts import FOREIGN, HOLE, OPEN, Noted
+from settlement.facts import FOREIGN, HOLE, OPEN, ReadFact
 from settlement.hands import FACES, UNKNOWN
 
 
@@ -42,7 +43,7 @@ class Script:
     """
 
     def __init__(self) -> None:
-        self._lying: list[Noted] = []
+        self._lying: list[ReadFact] = []
         self.begin()
 
     def begin(self) -> None:
@@ -62,7 +63,7 @@ class Script:
         """Note that its player wants no more cards."""
         self._ended = True
 
-    def lay(self, card: Noted) -> None:
+    def lay(self, card: ReadFact) -> None:
         """Add a card."""
         self._lying.append(card)
         if self._places is not None:
@@ -72,14 +73,14 @@ class Script:
         """Tell whether there are cards to be parted."""
         return len(self._lying) >= 2
 
-    def part(self) -> Noted:
+    def part(self) -> ReadFact:
         """Take the second card off."""
         second = self._lying.pop(1)
         if self._places is not None:
             self._places.remove(second)
         return second
 
-    def turn_up(self, shown: Noted, record: list[Noted]) -> None:
+    def turn_up(self, shown: ReadFact, record: Sequence[ReadFact]) -> None:
         """Find the card that ``shown`` turns up: the same face lying down, else one it may be.
 
         Args:
@@ -98,7 +99,7 @@ class Script:
         self._places.add(card)
 
 
-def _turn(shown: Noted, card: Noted) -> None:
+def _turn(shown: ReadFact, card: ReadFact) -> None:
     """Turn a card up; what it shows is what it was from the first."""
     known, seen = card.card, shown.read
     shown.turned = HOLE if card.lies_down else OPEN
@@ -112,17 +113,17 @@ def _turn(shown: Noted, card: Noted) -> None:
 class _Places:
     """Where in a round's record the cards of one hand are, by their face."""
 
-    def __init__(self, lying: list[Noted]) -> None:
+    def __init__(self, lying: list[ReadFact]) -> None:
         self._down: dict[int, list[int]] = {}
         self._up: dict[int, list[int]] = {}
         for card in lying:
             self.add(card)
 
-    def add(self, card: Noted) -> None:
+    def add(self, card: ReadFact) -> None:
         """Put a card in its place."""
         insort((self._down if card.lies_down else self._up).setdefault(card.card, []), card.index)
 
-    def remove(self, card: Noted) -> None:
+    def remove(self, card: ReadFact) -> None:
         """Take a card out."""
         (self._down if card.lies_down else self._up)[card.card].remove(card.index)
 

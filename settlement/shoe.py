@@ -1,9 +1,9 @@
 """The cards of the shoe: what has left it, what was burned or boxed, whether it may be."""
 
 from models.events import CardDealt, ShoeStarted
-from settlement.facts import Noted, card_named
+from settlement.facts import card_named
 from settlement.hands import UNKNOWN
-from settlement.state import NOT_BOXED, Shoe, State
+from settlement.state import NOT_BOXED, Noted, Shoe, State
 
 
 def started(state: State, noted: Noted) -> None:

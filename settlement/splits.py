@@ -3,11 +3,10 @@
 from typing import Final
 
 from models.cards import Card
-from settlement.facts import Noted
 from settlement.hands import matched, named
 from settlement.houserules import HouseRules
 from settlement.sentences import Sentence
-from settlement.state import MOST_HANDS, Hand, SplitChips, Spot, State
+from settlement.state import MOST_HANDS, Hand, Noted, SplitChips, Spot, State
 
 
 def split(state: State, spot: Spot, hand: Hand, seq: int) -> None:

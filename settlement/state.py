@@ -9,9 +9,10 @@ from models.cards import Card
 from models.judgements import Violation
 from models.money import Cents
 from settlement.clauses import violation
-from settlement.facts import DEALER, Noted
+from settlement.facts import DEALER, ReadFact
 from settlement.hands import FACES, UNKNOWN, Counted, face_of
 from settlement.houserules import HouseRules
+from settlement.phases import WITH_HOLE_CARD, WITHOUT_HOLE_CARD, RoundPhases
 from settlement.script import Script
 
 MOST_HANDS: Final = 16
@@ -21,6 +22,13 @@ NOT_BOXED: Final = -1
 
 _MOST_SPARED: Final = 256
 """Notes kept for the next round; few rounds have as many facts."""
+
+
+class Noted(ReadFact):
+    """A fact in the record of a round."""
+
+    at: "Spot"
+    """The spot it names; set as it is taken into the record."""
 
 
 class Account:
@@ -203,6 +211,8 @@ class Round:
     def __init__(self, dealer_dealt: int) -> None:
         self.dealer_dealt = dealer_dealt
         """Cards that the dealer gets in the initial deal: two, or one where he has no hole card."""
+        self.phases = RoundPhases(dealer_dealt)
+        """How far it has come, as far as its record has been judged."""
         self.record: list[Noted] = []
         self._spare: list[Noted] = []
         self._known: dict[int, Spot] = {}
@@ -229,6 +239,7 @@ class Round:
         if len(self._spare) > _MOST_SPARED:
             del self._spare[_MOST_SPARED:]
         self.record.clear()
+        self.phases.begin()
         self.order.clear()
         self.to_dealer = 0
         """Cards that the record shows the dealer got."""
@@ -244,12 +255,8 @@ class Round:
         self.owed.clear()
         self.order_faulted = -1
         """Passes left when the deal's order was last found wrong."""
-        self.opened = False
-        """Whether its opening was observed."""
         self.wagered = False
         """Whether any main wager was observed."""
-        self.dealing = False
-        """Whether the first card has been dealt."""
 
     def _begin_play(self) -> None:
         self.acted = False
@@ -268,18 +275,20 @@ class Round:
         self.early_draw_seq = 0
         self.payments.clear()
         self.sweep = 0
-        self.settling = False
+        self.in_sweep = False
         """Whether the fact before was a payment."""
         self.last_seq = 0
-        self.closed = False
         self.counted = False
         """Whether the tray was counted after it closed."""
         self.tray_was_sure = True
         """Whether every round before it since the last count had its payments observed."""
 
     def players_done(self) -> bool:
-        """Tell whether the record shows that the players' turns are over."""
-        return self.closed or self.hole_shown_seq > 0 or len(self.dealer) > 2
+        """Tell whether the record shows that the players' turns are over.
+
+        Unlike the phase it also counts a hole card that was dealt face up, and a third card.
+        """
+        return self.phases.closed or self.hole_shown_seq > 0 or len(self.dealer) > 2
 
     def blank(self) -> Noted:
         """Return a note to write the next fact on."""
@@ -369,7 +378,7 @@ class State:
     def __init__(self, rules: HouseRules) -> None:
         self.rules = rules
         self.table = Table(rules.decks)
-        self.round = Round(2 if rules.deals_hole_card else 1)
+        self.round = Round(WITH_HOLE_CARD if rules.deals_hole_card else WITHOUT_HOLE_CARD)
         self.found: list[Violation] = []
 
     def find(

@@ -1,10 +1,9 @@
 """The table between and at the start of rounds: seats, limits, entry, cut card, tray."""
 
 from models.events import PlayerLeft, PlayerSeated
-from settlement.facts import Noted
 from settlement.sentences import Sentence
 from settlement.shoe import burn_due
-from settlement.state import Spot, State, Table
+from settlement.state import Noted, Spot, State, Table
 
 
 def seated(table: Table, noted: Noted) -> None:
@@ -28,7 +27,7 @@ def left(table: Table, noted: Noted) -> None:
 def cut_card(state: State) -> None:
     """Note that the shoe ends: with the round in play, or with the one just over."""
     round_ = state.round
-    if round_.opened or round_.dealing or round_.spots:
+    if round_.phases.opened or round_.phases.dealt or round_.spots:
         state.table.cut_now = True
     else:
         state.table.shoe.cut = True
@@ -123,7 +122,7 @@ def _enters_late(player: str, table: Table) -> bool:
 def tray(state: State, noted: Noted) -> None:
     """Compare a count of the tray with the last one and what was paid and taken since."""
     table, round_ = state.table, state.round
-    unseen = round_.closed and round_.dealing and not round_.payments
+    unseen = round_.phases.closed and round_.phases.dealt and not round_.payments
     if table.tray is not None and table.tray_sure and not unseen:
         due = table.tray + table.tray_change
         if noted.amount != due:
@@ -132,4 +131,4 @@ def tray(state: State, noted: Noted) -> None:
     table.tray = noted.amount
     table.tray_change = 0
     table.tray_sure = True
-    round_.counted = round_.closed
+    round_.counted = round_.phases.closed

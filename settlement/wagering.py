@@ -1,10 +1,9 @@
 """Chips laid and taken back: main, side, split and double wagers, insurance, even money."""
 
-from settlement.facts import Noted
 from settlement.play import blackjack, hand_of, up_points
 from settlement.sentences import Sentence
 from settlement.splits import double_begins, split_chips
-from settlement.state import Hand, Spot, State
+from settlement.state import Hand, Noted, Spot, State
 
 
 def placed(state: State, noted: Noted) -> None:
@@ -28,7 +27,7 @@ def _main(state: State, spot: Spot, noted: Noted) -> None:
         state.find("wager_on_no_hand", noted.seq, detail, spot.number, noted.hand)
         spot.stray = True
         return
-    if state.round.dealing:
+    if state.round.phases.dealt:
         _main_after_deal(state, spot, noted)
         return
     if not spot.in_play:
@@ -63,7 +62,7 @@ def _side(state: State, noted: Noted) -> None:
     if not state.rules.side_wagers:
         detail = Sentence.NO_SIDE_WAGERS.say(noted.amount)
         state.find("side_wager_prohibited", noted.seq, detail, noted.spot)
-    elif state.round.dealing:
+    elif state.round.phases.dealt:
         detail = Sentence.LATE_SIDE_WAGER.say(noted.amount)
         state.find("wager_after_deal", noted.seq, detail, noted.spot)
 
@@ -124,7 +123,7 @@ def removed(state: State, noted: Noted) -> None:
 def _may_take_back(state: State, spot: Spot, hand: Hand, noted: Noted) -> bool:
     """Take the chips back where that may still be done; return whether it may."""
     round_, kind = state.round, noted.what
-    if kind == "main" and not round_.dealing:
+    if kind == "main" and not round_.phases.dealt:
         _less_wagered(state, spot, noted.amount)
     elif kind == "insurance" and not (round_.acted or round_.looked):
         spot.insurance = max(0, spot.insurance - noted.amount)

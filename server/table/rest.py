@@ -23,6 +23,7 @@ from models.events import (
     ShoeStarted,
 )
 from models.judgements import AnyEvent, LedgerPosted, RoundSettled
+from settlement.phases import RoundPhases
 
 Track: TypeAlias = tuple[str, int]
 """A camera, and its number for a card."""
@@ -44,21 +45,21 @@ class Rest:
 
 def last_rest(events: Iterable[AnyEvent]) -> Rest | None:
     """Return the last rest in a journal before which a shoe ended; ``None`` where there is none."""
-    course = _Course()
+    reading = _Reading()
     for event in events:
-        course.follow(event)
-    return course.rest
+        reading.follow(event)
+    return reading.rest
 
 
 @dataclass(slots=True)
-class _Course:
+class _Reading:
     """How a table stands as its journal is read."""
 
     rest: Rest | None = None
     _ended: Rest | None = None
     """Where the last round ended; ``None`` while one is in play."""
     _number: int = 0
-    _closed_ns: int | None = None
+    _phases: RoundPhases = field(default_factory=RoundPhases)
     _lying: set[Track] = field(default_factory=set)
     _deaf: set[str] = field(default_factory=set)
     """Shoes that cannot be heard, or were lost and have not said what they missed."""
@@ -69,14 +70,15 @@ class _Course:
 
     def follow(self, event: AnyEvent) -> None:
         """Take the next entry into account."""
+        self._phases.follow_event(event)
         match event:
             case RoundOpened():
-                self._number, self._ended, self._closed_ns = event.round, None, None
+                self._number, self._ended = event.round, None
             case RoundClosed():
-                self._closed_ns = closed_ns = event.at or 0
+                closed_ns = event.at or 0
                 self._recent = [one for one in self._recent if (one.at or 0) > closed_ns]
             case RoundSettled(result=result):
-                if self._closed_ns is not None and result.round == self._number:
+                if self._phases.closed and result.round == self._number:
                     self._ended = self._ended or self._end(event.seq or 0)
             case LedgerPosted():
                 if self._ended is not None and self._ended.seq + 1 == event.seq:

@@ -10,7 +10,6 @@ from models.events import (
     DeviceReturned,
     Event,
     ReaderFault,
-    RoundClosed,
     RoundOpened,
     ShoeCutCard,
     ShoeLoaded,
@@ -19,6 +18,7 @@ from models.judgements import ReviewRaised, RoundResult, RoundSettled
 from server.house.formatting import Formats
 from server.house.wording import counted
 from server.table.host_clock import ClockStanding
+from settlement.phases import RoundPhases
 
 _LOST = ("link_lost", "restarts_spent")
 
@@ -28,7 +28,9 @@ class Standing:
     """What the journal's entries come to."""
 
     sources: tuple[str, ...]
-    in_play: int | None = None
+    phases: RoundPhases = field(default_factory=RoundPhases)
+    round: int | None = None
+    """The round opened last."""
     last: RoundResult | None = None
     settled: int = 0
     reviews: int = 0
@@ -48,14 +50,18 @@ class Standing:
     refused: str | None = None
     """The last entry of the console that could not be taken."""
 
+    @property
+    def in_play(self) -> int | None:
+        """The round in play; ``None`` between rounds."""
+        return self.round if self.phases.in_play else None
+
     def take(self, event: Event) -> None:
         """Take the next entry into account."""
         self.clock.take(event)
+        self.phases.follow_event(event)
         match event:
             case RoundOpened():
-                self.in_play = event.round
-            case RoundClosed():
-                self.in_play = None
+                self.round = event.round
             case RoundSettled():
                 again = self.last is not None and self.last.round == event.result.round
                 self.last, self.settled = event.result, self.settled + (not again)

@@ -235,7 +235,6 @@ class Rounds:
 
     def _open_round(self, at: int) -> None:
         self._voice.round += 1
-        self._voice.in_play = True
         self._table.clear()
         self._weighing.turned_unseen = False
         self._opened = frozenset(self._wagers.staked())
@@ -271,7 +270,6 @@ class Rounds:
         self._composition.round_over()
         self._voice.say(closed)
         self._voice.release()
-        self._voice.in_play = False
         self._table.clear()
 
     def _ask_open(

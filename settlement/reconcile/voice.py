@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 from models.events import AnyFact, RoundOpened
 from models.judgements import Review, ReviewRaised
+from settlement.phases import RoundPhases
 
 Said: TypeAlias = AnyFact | ReviewRaised
 
@@ -22,7 +23,12 @@ class Voice:
         self.asked = False
         """Whether a person must be heard before the round in play settles."""
         self.round = 0
-        self.in_play = False
+        self._phases = RoundPhases()
+
+    @property
+    def in_play(self) -> bool:
+        """Whether a round was opened and is not closed yet."""
+        return self._phases.in_play
 
     def spoken(self) -> tuple[Said, ...]:
         """Return what was said since the last call."""
@@ -57,6 +63,7 @@ class Voice:
             self.record = []
             self.asked = self._asked_before
             self._asked_before = False
+        self._phases.follow_event(fact)
         self._said.append(fact)
         self.record.append(fact)
         return len(self.record) - 1

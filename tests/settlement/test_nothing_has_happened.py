@@ -6,13 +6,13 @@ import pytest
 
 from models import events as ev
 from models.cards import Card
-from settlement.engine import _Course
-from settlement.facts import CARD_DEALT, KINDS, OPEN, Noted
+from settlement.facts import CARD_DEALT, KINDS, OPEN
 from settlement.hands import UNKNOWN, Counted
 from settlement.payments import _Pass
+from settlement.phases import RoundPhases
 from settlement.reading import take
 from settlement.script import Script
-from settlement.state import NOT_BOXED, Account, Hand, Round, Shoe, Spot, Table
+from settlement.state import NOT_BOXED, Account, Hand, Noted, Round, Shoe, Spot, Table
 from tests.settlement.table import facts
 
 HAND: dict[str, Any] = {
@@ -43,10 +43,16 @@ ROUND: dict[str, Any] = {
     **dict.fromkeys(("to_dealer", "first_draw", "turn_of", "hole_shown_seq"), 0),
     **dict.fromkeys(("early_draw_seq", "sweep", "last_seq"), 0),
     **dict.fromkeys(("order_faulted", "last_play"), -1),
-    **dict.fromkeys(("opened", "wagered", "dealing", "acted", "looked"), False),
-    **dict.fromkeys(("saw_blackjack", "settling", "closed", "counted"), False),
+    **dict.fromkeys(("wagered", "acted", "looked"), False),
+    **dict.fromkeys(("saw_blackjack", "in_sweep", "counted"), False),
 }
 ROUND |= {name: [] for name, value in ROUND.items() if value is None}
+PHASES: dict[str, Any] = {
+    **dict.fromkeys(("opened", "dealt", "closed", "settling"), False),
+    **dict.fromkeys(("_wagered", "_dealer_plays", "_deal_over"), False),
+    **dict.fromkeys(("_dealer_cards", "_short"), 0),
+    "_in_deal": {},
+}
 ACCOUNT: dict[str, Any] = {"booked": False, "paid": 0, "seq": 0, "compared": False}
 NOTE: dict[str, Any] = {
     "spot": 0,
@@ -95,6 +101,7 @@ def test_a_round_begun_anew_is_as_a_new_one(rounds_before: int) -> None:
         _play(round_)
         round_.begin(7)
     assert _is(round_, ROUND | {"number": 7})
+    assert _is(round_.phases, PHASES)
     spot = round_.spot(1)
     assert round_.named() == [spot]
     assert _is(spot, SPOT | {"number": 1})
@@ -114,6 +121,7 @@ def _play(round_: Round) -> None:
         noted = round_.blank()
         noted.write(fact, KINDS[type(fact)], seq)
         take(round_, noted)
+        round_.phases.follow(noted.kind, noted.spot)
     spot = round_.spot(1)
     hand = spot.hands[0]
     spot.account(0, "main").paid = spot.account(3, "main").paid = spot.insured.paid = 5
@@ -169,9 +177,7 @@ def test_a_shoe_and_a_table_nobody_has_seen() -> None:
 
 
 def test_nothing_else_has_begun() -> None:
-    course = dict.fromkeys(("closed", "tray_counted", "tray_after_payments"), False)
-    course |= dict.fromkeys(("_opened", "_dealt", "_dealer_played", "_settling"), False)
-    assert _is(_Course(2), course | {"_dealer_dealt": 2, "_dealer_cards": 0})
+    assert _is(RoundPhases(2), PHASES | {"dealer_dealt": 2})
     assert _is(_Pass(), {"number": 0, "told": False, "last": 0})
     assert _is(Account(), ACCOUNT)
     assert _is(Spot(3, 1), SPOT | {"number": 3, "serial": 1})
