@@ -10,6 +10,7 @@ import msgspec
 
 T = TypeVar("T")
 TableState: TypeAlias = Literal["no round", "round open", "between rounds", "unreadable"]
+Phase: TypeAlias = Literal["waiting", "wagers", "deal", "players", "dealer", "settling", "taken_up"]
 Presence: TypeAlias = Literal["live", "quiet", "recorded"]
 """``live``: a process writes its journal, and its last event is at most minutes old. ``quiet``: a
 process writes it, but its last event is older, as in a replay. ``recorded``: it is closed."""
@@ -303,6 +304,8 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     reviews: int
     """The number of undecided items."""
     state: TableState
+    phase: Phase
+    """Where the round in play stands; ``taken_up`` from its end until the next one opens."""
     presence: Presence
     round: int | None
     """The round in play, or the last one."""

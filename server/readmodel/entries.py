@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from models.judgements import AnyEvent, ReviewRaised, RoundSettled
 from server.readmodel.redaction import Hidden, plain, redacted
+from settlement.phases import Phase
 from stream.journal import UnknownEvent
 
 KEPT: Final = 512
@@ -28,9 +29,13 @@ class Entry:
     redacted: bytes
     round: int | None
     """Of a judgement, the round it is about."""
+    phase: Phase | None = None
+    """Where the round in play stood after it; ``None`` of an event read from the journal again."""
 
 
-def entry_of(event: AnyEvent | UnknownEvent, hidden_at: HiddenAt) -> Entry:
+def entry_of(
+    event: AnyEvent | UnknownEvent, hidden_at: HiddenAt, phase: Phase | None = None
+) -> Entry:
     """Return an event as it is given to viewers."""
     seq, round_ = event.seq or 0, _judged(event)
     if isinstance(event, UnknownEvent):
@@ -38,7 +43,7 @@ def entry_of(event: AnyEvent | UnknownEvent, hidden_at: HiddenAt) -> Entry:
     else:
         at, kind = event.at or 0, str(type(event).__struct_config__.tag)
     hidden = SHOWN_ALL if round_ is None else hidden_at(seq)
-    return Entry(seq, at, kind, plain(event), redacted(event, hidden), round_)
+    return Entry(seq, at, kind, plain(event), redacted(event, hidden), round_, phase)
 
 
 def _judged(event: AnyEvent | UnknownEvent) -> int | None:
@@ -57,9 +62,9 @@ class Recent:
     def __len__(self) -> int:
         return len(self._kept)
 
-    def add(self, event: AnyEvent | UnknownEvent) -> None:
-        """Take in the next event."""
-        self._kept.append([event, None])
+    def add(self, event: AnyEvent | UnknownEvent, phase: Phase) -> None:
+        """Take in the next event, and where the round in play stands after it."""
+        self._kept.append([event, phase, None])
 
     def clear(self) -> None:
         """Forget all: nobody watches a session live that nobody writes."""
@@ -76,7 +81,7 @@ class Recent:
         return tuple(map(self._written, islice(self._kept, first, first + at_most)))
 
     def _written(self, kept: list[Any]) -> Entry:
-        if kept[1] is None:
-            kept[1] = entry_of(kept[0], self._hidden_at)
-        found: Entry = kept[1]
+        if kept[2] is None:
+            kept[2] = entry_of(kept[0], self._hidden_at, kept[1])
+        found: Entry = kept[2]
         return found

@@ -54,6 +54,8 @@ _SOURCES: Final = (
     "server/readmodel/session.py",
     "server/readmodel/shoe_end.py",
     "server/readmodel/views.py",
+    "settlement/facts.py",
+    "settlement/phases.py",
 )
 """What decides the rows that are made of a journal."""
 

@@ -22,6 +22,7 @@ from server.readmodel.views import (
     TableState,
     Trouble,
 )
+from settlement.phases import Phase, RoundPhases
 from stream.journal import Place, UnknownEvent
 
 
@@ -41,6 +42,8 @@ class _Kept(msgspec.Struct, frozen=True, kw_only=True):
     troubles: tuple[Trouble, ...]
     passed: tuple[PassedFault, ...]
     clock: ClockStanding
+    phases: tuple[int, ...]
+    """As :meth:`RoundPhases.kept` has them."""
     rows: tuple[tuple[int, int], ...]
     """Of each kind, how many there are and how many were ever made."""
 
@@ -66,6 +69,7 @@ class Session:
         self.recent = Recent(self.rounds.hidden_at)
         self._shoe = ShoeEnd(path, ending)
         self._devices = DeviceStanding()
+        self._phases = RoundPhases()
         self._started_at: int | None = None
         self._last_at: int | None = None
         if kept is not None:
@@ -80,6 +84,16 @@ class Session:
     def last_at(self) -> int | None:
         """The time of its last event."""
         return self._last_at
+
+    @property
+    def phase(self) -> Phase:
+        """Where the round in play stands."""
+        return self._phases.phase
+
+    @property
+    def dealer_dealt(self) -> int:
+        """How many cards of the initial deal are the dealer's, by the rules in force."""
+        return self._phases.dealer_dealt
 
     # --- keeping --------------------------------------------------------------------------
 
@@ -109,6 +123,7 @@ class Session:
             troubles=self._devices.troubles,
             passed=self._devices.passed,
             clock=self.clock,
+            phases=self._phases.kept(),
             rows=self.rounds.counts(),
         )
 
@@ -118,6 +133,7 @@ class Session:
         self._shoe.fact_at = kept.fact_at
         self._shoe.closed, self._shoe.ended = kept.closed, kept.ended
         self._devices, self.clock = DeviceStanding(kept.troubles, kept.passed), kept.clock
+        self._phases.go_on(kept.phases)
         self.rounds.table = kept.table
         self.rounds.go_on(kept.rows, kept.undecided, kept.round)
 
@@ -129,7 +145,7 @@ class Session:
         if not isinstance(event, UnknownEvent):
             self._time(event)
             self._take(event)
-        self.recent.add(event)
+        self.recent.add(event, self.phase)
 
     def _time(self, event: AnyEvent) -> None:
         self.rounds.table = event.table or self.table
@@ -141,6 +157,7 @@ class Session:
                 self._shoe.fact(event.at)
 
     def _take(self, event: AnyEvent) -> None:
+        self._phases.follow_event(event)
         match event:
             case Observation():
                 self._devices.take(event)
@@ -179,7 +196,7 @@ class Session:
         return row.seq <= last_seq and 0 < row.closed_at <= last_at
 
     def _past(self) -> Moment:
-        return self._shoe.last(is_round_open=self._state() == "round open")
+        return self._shoe.last(is_round_open=self._phases.in_play)
 
     def view(self, presence: Presence = "recorded") -> SessionView:
         """Return the session as it stands; only who follows its journal knows its presence."""
@@ -195,6 +212,7 @@ class Session:
             violations=len(self.rounds.violations),
             reviews=self.rounds.undecided,
             state="unreadable" if self.fault is not None else self._state(),
+            phase=self.phase,
             presence=presence,
             round=None if last is None else last.round,
             troubles=self._devices.troubles,
@@ -203,10 +221,9 @@ class Session:
         )
 
     def _state(self) -> TableState:
-        last = self.rounds.last
-        if last is None:
+        if self.rounds.last is None:
             return "no round"
-        return "round open" if last.closed_at is None else "between rounds"
+        return "round open" if self._phases.in_play else "between rounds"
 
 
 def _is_of_the_table(event: AnyEvent) -> bool:

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from copy import deepcopy
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import msgspec
 
 from models.events import Observation
 from models.judgements import AnyEvent
 from server.readmodel.incidents import IncidentRow
+from settlement.phases import Phase
 
 _DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
 _TAGS: Final[Mapping[str, str]] = {
@@ -60,6 +61,11 @@ MESSAGE_SCHEMA: Final[dict[str, Any]] = {
         "session": {"type": "string", "description": "The journal it is an event of."},
         "event": {
             key: value for key, value in SEEN_SCHEMA.items() if key not in {"$defs", "$schema"}
+        },
+        "phase": {
+            "enum": list(get_args(Phase)),
+            "description": "Where the round in play stood after the event. Left out where the"
+            " event was read from the journal again.",
         },
     },
     "required": ["session", "event"],

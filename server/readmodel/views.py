@@ -7,6 +7,7 @@ import msgspec
 from models.cards import Card
 from models.events import CardPlace, Decision, Spot
 from models.judgements import HandOutcome, RoundResult
+from settlement.phases import Phase
 
 TableState: TypeAlias = Literal["no round", "round open", "between rounds", "unreadable"]
 Presence: TypeAlias = Literal["live", "quiet", "recorded"]
@@ -141,6 +142,8 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     reviews: int
     """Items that nobody has decided yet."""
     state: TableState
+    phase: Phase
+    """Where the round in play stands; ``taken_up`` from its end until the next one opens."""
     presence: Presence
     round: int | None
     """The round in play, or the last one."""

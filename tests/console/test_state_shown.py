@@ -57,7 +57,7 @@ _INDICES = """async () => {
     const cards = ["8H", "TD", "TS", "8?", "T?"].map(card);
     const hands = [{ stake: 100, doubled: false, acted: null, cards }];
     table.spots[1] = { wager: 100, insurance: 0, side: 0, paid: {}, hands };
-    const felt = drawFelt(table, layout.layout);
+    const felt = drawFelt(table, "players", layout.layout);
     document.querySelector("main").replaceChildren(felt);
     const box = (one) => {
         const { left, right } = one.getBoundingClientRect();

@@ -82,6 +82,7 @@ export const paths = {
   table: (table) => `/api/tables/${one(table)}`,
   session: (session) => `/api/sessions/${one(session)}`,
   round: (session, round) => `/api/sessions/${one(session)}/rounds/${round}`,
+  phases: (session, round) => `${paths.round(session, round)}/phases`,
   moment: (session, seq) => `/api/sessions/${one(session)}/moments/${seq}`,
   events: (session) => `/api/sessions/${one(session)}/events`,
 };
@@ -108,7 +109,7 @@ export async function roundStart(session, round, signal) {
  * Follow the stream from `places` ({ session: seq }), or of all sessions from now on where that is
  * null. It goes on by itself where it broke off. Call what is returned to end it.
  *
- * @param onEvent called with session and event
+ * @param onEvent called with session, event and the round's phase after it, where the service knows it
  * @param onState called with "live", "waiting" or "ended"
  */
 export function follow(places, onEvent, onState) {
@@ -121,9 +122,9 @@ export function follow(places, onEvent, onState) {
     socket = new WebSocket(`${scheme}://${location.host}/stream${places && from ? `?${from}` : ""}`);
     socket.addEventListener("open", () => { tries = 0; onState("live"); });
     socket.addEventListener("message", ({ data }) => {
-      const { session, event } = JSON.parse(data);
+      const { session, event, phase } = JSON.parse(data);
       if (places) known[session] = Math.max(known[session] ?? 0, event.seq);
-      onEvent(session, event);
+      onEvent(session, event, phase);
     });
     socket.addEventListener("close", ({ code }) => {
       if (isOver) return;

@@ -3,7 +3,7 @@
 
 import { s } from "./dom.js";
 import { brief, cardName, isRed, place, rank, signedBrief, suit, tone } from "./words.js";
-import { phase, points } from "./table_state.js";
+import { points, standing } from "./table_state.js";
 
 const CARD = { width: 112, height: 156, step: 64 };
 /** So wide is a ten's index: it stays within what shows of its card, and apart from the one before. */
@@ -22,10 +22,10 @@ const middle = (polygon) => ({
   y: polygon.reduce((sum, [, y]) => sum + y, 0) / polygon.length,
 });
 
-/** Draw `table` (see table_state.js) on `layout` (millimetres, as the table's file has it). */
-export function drawFelt(table, layout) {
+/** Draw `table` (see table_state.js) in its `phase` on `layout` (millimetres, as the table's file has it). */
+export function drawFelt(table, phase, layout) {
   const half = layout.width_mm / 2;
-  const title = `Felt of round ${table.round ?? "none"}: ${phase(table)}. ${spokenFelt(table)}`;
+  const title = `Felt of round ${table.round ?? "none"}: ${standing(table, phase)}. ${spokenFelt(table)}`;
   return s("svg", {
     class: "felt", viewBox: `${-half - 14} -14 ${2 * half + 28} ${layout.depth_mm + 30}`,
     role: "img", "aria-label": title,

@@ -6,7 +6,7 @@ import { drawFelt } from "./felt.js";
 import { evidence } from "./evidence.js";
 import { footageOf, noPicture, pictureFrame } from "./picture.js";
 import { BADGES, statusLabel } from "./rounds.js";
-import { dues, phase, tableOf } from "./table_state.js";
+import { dues, phaseAt, standing, tableOf } from "./table_state.js";
 import { legend, timeLine } from "./time_line.js";
 import { clauses, item, mistake, moneyTable, reports } from "./verdicts.js";
 import { amountsOf, day, fine, kind, offset, say as sentence, signed, span, tone } from "./words.js";
@@ -23,14 +23,14 @@ const PATIENCE_MS = 2500;
 
 export async function showRound({ main, may, rest: [session, number, place], say, onLeave }, signal) {
   const round = Number(number);
-  const [row, from, footage, says, asked] = await Promise.all([
-    ask(paths.round(session, round), { signal }), roundStart(session, round, signal), footageOf(session, round, signal), clauses(),
+  const [row, phases, from, footage, says, asked] = await Promise.all([
+    ask(paths.round(session, round), { signal }), ask(paths.phases(session, round), { signal }), roundStart(session, round, signal), footageOf(session, round, signal), clauses(),
     askedMoment(session, place, signal),
   ]);
   amountsOf(row.table);
   const events = await eventsOf(session, row, from, signal);
   const player = new Player(row, events, footage);
-  const page = layOut(main, { row, events, footage, says, player, session, may, say });
+  const page = layOut(main, { row, phases, events, footage, says, player, session, may, say });
   player.onMove = painting(() => page.show(player.at));
   keys(player, signal, row, page.picture?.keys ?? {});
   onLeave(signal, () => { player.pause(); page.picture?.end(); });
@@ -164,7 +164,7 @@ class Player {
   }
 }
 
-function layOut(main, { row, events, footage, says, player, session, may, say }) {
+function layOut(main, { row, phases, events, footage, says, player, session, may, say }) {
   const camera = footage?.cameras.find((one) => one.clip) ?? null;
   const picture = camera ? pictureFrame(camera, { clip: camera.clip, actions: pictureActions({ camera, player, row, session, may, say }) }) : null;
   player.video = picture?.video ?? null;
@@ -193,11 +193,12 @@ function layOut(main, { row, events, footage, says, player, session, may, say })
     pictures, picture,
     show(moment) {
       const state = tableOf(events.filter((event) => event.at <= moment));
-      put(felt, drawFelt(state, footage.layout));
+      const phase = phaseAt(phases, state.seq);
+      put(felt, drawFelt(state, phase, footage.layout));
       picture?.show(state);
       if (picture) picture.caption.textContent = pictureName(camera, player);
       line.show(moment);
-      now.textContent = `${span((moment - player.from) / 1e9)} of ${span((player.to - player.from) / 1e9)} · ${fine(moment)} · ${phase(state)}`;
+      now.textContent = `${span((moment - player.from) / 1e9)} of ${span((player.to - player.from) / 1e9)} · ${fine(moment)} · ${standing(state, phase)}`;
       list.show(moment);
     },
   };

@@ -6,7 +6,7 @@ import { h, painting, put } from "./dom.js";
 import { drawFelt } from "./felt.js";
 import { countOf } from "./house.js";
 import { footageOf, noPicture, pictureFrame } from "./picture.js";
-import { after, dues, newTable, phase, tableOf } from "./table_state.js";
+import { after, dues, newTable, standing, tableOf } from "./table_state.js";
 import { amountsOf, clock, deviceName, kind, moment, momentAndAge, say as sentence, signed, tone } from "./words.js";
 import { clauses, item, mistake, moneyTable, reports } from "./verdicts.js";
 
@@ -20,7 +20,7 @@ export async function showTable({ main, rest: [name], may, onLeave, onReturn }, 
   const found = await ask(paths.table(name), { signal });
   amountsOf(name);
   /** @type {any} */
-  const page = { name, found, may, state: newTable(), said: [], stream: "waiting", felt: null, picture: null };
+  const page = { name, found, may, state: newTable(), phase: found.now.phase, said: [], stream: "waiting", felt: null, picture: null };
   if (!may("see_rounds")) {
     put(main, heading(page, false), health(found.now));
     return;
@@ -37,11 +37,13 @@ export async function showTable({ main, rest: [name], may, onLeave, onReturn }, 
   const lookAgain = async () => {
     soon = undefined;
     page.found = (await maybe(paths.table(name)).catch(() => null)) ?? page.found;
+    if (page.found.now.last_seq >= page.state.seq) page.phase = page.found.now.phase;
     if (page.found.now.session !== session) dispatchEvent(new HashChangeEvent("hashchange"));
     else draw();
   };
-  const end = follow({ [session]: last }, (_, event) => {
+  const end = follow({ [session]: last }, (_, event, phase) => {
     page.state = after(page.state, event);
+    page.phase = phase ?? page.phase;
     if (isTold(event)) page.said = [event, ...page.said].slice(0, TICKER);
     if (OF_DEVICES.has(event.type)) soon ??= setTimeout(lookAgain, SOON_MS);
     draw();
@@ -80,7 +82,7 @@ function frame(main, page, footage) {
 function drawAll(places, page, says) {
   const { state } = page;
   put(places.head, heading(page, true));
-  put(places.felt, drawFelt(state, page.footage.layout));
+  put(places.felt, drawFelt(state, page.phase, page.footage.layout));
   page.picture?.show(state);
   put(places.found, verdictsOf(state, says, page.found.now.session));
   put(places.due, h("h2", {}, state.settled ? `Round ${state.round}: due and paid` : "Due and paid"),
@@ -106,7 +108,7 @@ function heading(page, isFull) {
   const house = state.settled;
   return h("header", { class: "head" },
     h("div", {}, h("h1", {}, page.name),
-      h("p", { class: "quiet" }, isFull && state.round !== null ? `Round ${state.round} · ${phase(state)}${state.isLast ? " · last of this shoe" : ""}` : `Last event ${moment(found.now.last_at)}`)),
+      h("p", { class: "quiet" }, isFull && state.round !== null ? `Round ${state.round} · ${standing(state, page.phase)}${state.isLast ? " · last of this shoe" : ""}` : `Last event ${moment(found.now.last_at)}`)),
     house && h("div", { class: `figure ${tone(house.net)}` }, h("b", { class: "num" }, signed(house.net)), h("span", {}, house.status === "review" ? "house, if the review confirms it" : "house, this round")),
     h("div", { class: "head-links" },
       isFull && presence(found.now, page.stream),

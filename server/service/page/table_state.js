@@ -1,13 +1,13 @@
 // The felt as facts say it is. Pure: the same events give the same table, live or replayed.
 //
-// A table is { round, phase, decks, lastRound, seats, spots, dealer, tracks, settled, reviews,
+// A table is { round, decks, lastRound, seats, spots, dealer, tracks, settled, reviews,
 // seq, at }. A spot is { wager, insurance, side, hands, paid, acted }; a hand is
 // { stake, doubled, cards, acted }; a card is { card, face, across, seq }. `card` is null where it
 // was not shown. Tracks are what cameras follow: { x, y, angle, face, card, source }.
 
 /** A table of which nothing is known. */
 export const newTable = () => ({
-  round: null, phase: "none", decks: null, isLast: false, seats: {}, spots: {},
+  round: null, decks: null, isLast: false, seats: {}, spots: {},
   dealer: { cards: [], peeked: null }, tracks: {}, sighted: {}, settled: null, reviews: [],
   closedAt: null, openedAt: null, seq: 0, at: null,
 });
@@ -46,7 +46,7 @@ const cardsAt = (table, to, hand) =>
 
 function open(table, event) {
   Object.assign(table, {
-    round: event.round, phase: "wagers", spots: {}, dealer: { cards: [], peeked: null },
+    round: event.round, spots: {}, dealer: { cards: [], peeked: null },
     settled: null, reviews: [], closedAt: null, openedAt: event.at,
   });
   const followed = Object.entries(table.sighted).filter(([, key]) => key in table.tracks);
@@ -74,7 +74,6 @@ function deal(table, event) {
     card: event.card ?? null, face: event.face ?? "up", seq: event.seq,
     across: isDoubled && cards.length === 2,
   });
-  if (table.phase === "wagers") table.phase = "cards";
   name(table, event);
 }
 
@@ -82,7 +81,6 @@ function expose(table, event) {
   const cards = cardsAt(table, event.to, event.hand ?? 0);
   const turned = cards.find((one) => one.face === "down") ?? cards.find((one) => one.card === null);
   if (turned) Object.assign(turned, { card: event.card ?? null, face: "up" });
-  if (event.to === "dealer") table.phase = "dealer";
   name(table, event);
 }
 
@@ -108,7 +106,6 @@ function pay(table, event) {
   const { paid } = spotOf(table, event.spot);
   const key = event.kind === "insurance" ? "insurance" : event.hand ?? 0;
   paid[key] = (paid[key] ?? 0) + event.amount;
-  table.phase = "paying";
 }
 
 function sight(table, event) {
@@ -134,7 +131,7 @@ const ACTS = {
   hole_card_checked: (table, event) => { table.dealer.peeked = event.blackjack; },
   player_acted: act,
   payment_made: pay,
-  round_closed: (table, event) => Object.assign(table, { phase: "closed", closedAt: event.at }),
+  round_closed: (table, event) => { table.closedAt = event.at; },
   round_settled: (table, event) => { if (event.result.round === table.round) table.settled = event.result; },
   review_raised: (table, event) => { if (event.round === table.round) table.reviews.push(event.review); },
   card_sighted: sight,
@@ -154,13 +151,20 @@ export function points(cards) {
   return { total: soft ? low + 10 : low, soft };
 }
 
-/** Where a round stands, in words. */
-export function phase(table) {
+const PHASES = {
+  waiting: "No wagers yet", wagers: "Wagers open", deal: "In play: the deal", players: "In play: the players",
+  dealer: "Dealer plays", settling: "Paying", taken_up: "Cards taken up",
+};
+
+/** Where a round stands, in words; `phase` as the service names it. */
+export function standing(table, phase) {
   if (table.round === null) return "No round yet";
   if (table.reviews.length && !isFinal(table)) return "Waits for a decision";
-  if (table.settled) return "Settled";
-  return { wagers: "Wagers open", cards: "In play", dealer: "Dealer plays", paying: "Paying", closed: "Cards taken up" }[table.phase];
+  return table.settled ? "Settled" : PHASES[phase];
 }
+
+/** The last phase that began with event `seq` or before it; `begun` as the service lists a round's. */
+export const phaseAt = (begun, seq) => begun.findLast((one) => one.seq <= seq)?.phase ?? "waiting";
 
 const isFinal = (table) => table.settled?.status === "final";
 

@@ -8,6 +8,7 @@ from fastapi import FastAPI, Response
 from fastapi.openapi.utils import get_openapi
 
 from server.readmodel.incidents import IncidentRow, IncidentView
+from server.readmodel.round_phases import PhaseBegun
 from server.readmodel.series_views import (
     Difference,
     RulesInForce,
@@ -104,6 +105,7 @@ _KNOWN: Final[Sequence[Any]] = (
     tuple[str, ...],
     tuple[TableView, ...],
     tuple[SessionView, ...],
+    tuple[PhaseBegun, ...],
     Page[RoundRow],
     Page[HandRow],
     Page[ViolationRow],

@@ -23,12 +23,13 @@ from server.service.http.problems import Problem
 from server.service.request.guard import authority
 from server.service.request.services import services_of
 from server.service.request.sessions import text_of
+from settlement.phases import Phase
 from stream.clock import elapsed_ns
 
 AT_ONCE: Final = 100
 """How many events a viewer is handed between two looks at the journal."""
-Piece: TypeAlias = tuple[str, int, bytes]
-"""An event for a viewer: session, ``seq`` and JSON."""
+Piece: TypeAlias = tuple[str, int, bytes, Phase | None]
+"""An event for a viewer: session, ``seq``, JSON, and where the round stood after it if known."""
 
 
 class Feed:
@@ -45,7 +46,7 @@ class Feed:
         self._tick, self._behind = floor.tick, set(self._places)
 
     async def pieces(self, idle_ns: int) -> AsyncIterator[Piece | None]:
-        """Yield session, ``seq`` and JSON of every event; ``None`` where there is no news.
+        """Yield every event for this viewer; ``None`` where there is no news.
 
         Raises:
             TechnicianError: a journal cannot be read.
@@ -92,7 +93,7 @@ class Feed:
             self._places[session.name] = entry.seq
             text = text_of(session, entry, self._who)
             if text is not None:
-                yield session.name, entry.seq, text
+                yield session.name, entry.seq, text, entry.phase
 
 
 def _now(floor: Floor) -> dict[str, int]:
@@ -167,13 +168,14 @@ class EventStream(Response):
 
 
 def with_session(piece: Piece) -> bytes:
-    """Return an event's JSON with its session's name."""
-    name, _, text = piece
-    return msgspec.json.encode({"session": name, "event": msgspec.Raw(text)})
+    """Return an event's JSON with its session's name, and the phase where that is known."""
+    name, _, text, phase = piece
+    message = {"session": name, "event": msgspec.Raw(text)}
+    return msgspec.json.encode(message if phase is None else message | {"phase": phase})
 
 
 def _numbered(piece: Piece) -> bytes:
-    _, seq, text = piece
+    _, seq, text, _ = piece
     return b"id: %d\ndata: %b\n\n" % (seq, text)
 
 

@@ -39,7 +39,7 @@ from server.service.request.guard import Who, guarded, note, records_of
 from server.service.request.incidents import cases_of, the_round, view_of
 from server.service.request.services import services_of
 from server.service.request.sessions import LONGEST_PAGE, floor_of
-from server.service.request.viewers import EventStream, Feed
+from server.service.request.viewers import EventStream, Feed, Piece
 
 _NO_INCIDENT: Final = {404: "There is no such session, or no such round in it."}
 _AS_IT_IS: Final = {409: "The current state does not allow it; the detail gives the reason."}
@@ -243,7 +243,7 @@ class QueueFeed(Feed):
         self._queue = services_of(connection).queue
         self._after = self._queue.number if after is None else after
 
-    async def pieces(self, idle_ns: int) -> AsyncIterator[tuple[str, int, bytes] | None]:
+    async def pieces(self, idle_ns: int) -> AsyncIterator[Piece | None]:
         """Yield each change as it comes; ``None`` where there is no news."""
         while True:
             news, changes = self._queue.news(), self._queue.after(self._after)
@@ -251,7 +251,7 @@ class QueueFeed(Feed):
                 self._after = number
                 if not self._who.sees(row.table):
                     continue
-                yield row.session, number, msgspec.json.encode(row)
+                yield row.session, number, msgspec.json.encode(row), None
             if not changes and not await set_within(news, idle_ns):
                 yield None
             await self.check(idle_ns)

@@ -9,7 +9,9 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from server.readmodel.floor import Floor
 from server.readmodel.index import Placed, Sought
+from server.readmodel.round_phases import PhaseBegun, phases_of
 from server.readmodel.rows import before_time, cursor_of, key_of
+from server.readmodel.session import Session
 from server.readmodel.views import (
     HandRow,
     LedgerRow,
@@ -152,10 +154,24 @@ async def rounds(
 async def one_round(request: Request, who: Who, session: str, number: int) -> Response:
     """Show one round."""
     found = session_of(request, session)
-    row = found.rounds.row(number)
+    return give(shown(found, _row_of(found, number), who))
+
+
+@router.get(
+    "/api/sessions/{session}/rounds/{number}/phases",
+    **guarded(Right.SEE_ROUNDS, tuple[PhaseBegun, ...], problems=_NO_SESSION),
+)
+async def round_phases(request: Request, session: str, number: int) -> Response:
+    """Show with which event each phase of a round began."""
+    found = session_of(request, session)
+    return give(await phases_of(found, _row_of(found, number)))
+
+
+def _row_of(session: Session, number: int) -> RoundRow:
+    row = session.rounds.row(number)
     if row is None:
         raise Problem(404, "there is no such round in this session")
-    return give(shown(found, row, who))
+    return row
 
 
 # --- what belongs to rounds ---------------------------------------------------------------

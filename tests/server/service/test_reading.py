@@ -3,12 +3,14 @@
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import httpx
 import pytest
 
-from models.events import PaymentMade, RoundClosed, RoundOpened
+from models.events import CardDealt, Event, PaymentMade, RoundClosed, RoundOpened, RulesStated
 from models.judgements import LedgerPosted, RoundSettled
+from settlement.phases import Phase, RoundPhases
 from stream.journal import Journal, read_journal, verify_journal
 from tests.server.service.house import House, house, until, write
 
@@ -169,3 +171,53 @@ def test_the_metrics_tell_of_each_tables_newest_journal_and_of_the_reading(
     times = [getattr(event, "at", 0) or 0 for event in read_journal(evening / "bj-07.journal")]
     at = float(told['pitwatch_session_last_event_time_seconds{session="bj-07"}'])
     assert at == pytest.approx(max(times) / 1e9, abs=0.001)
+
+
+def test_the_phases_of_a_round_are_those_its_facts_lead_to(
+    at_work: House, officer: httpx.Client
+) -> None:
+    events = [e for e in read_journal(at_work.journals / "bj-07.journal") if isinstance(e, Event)]
+    for number in (1, 2):
+        row = at_work.get(officer, f"/api/sessions/bj-07/rounds/{number}")
+        begun = at_work.get(officer, f"/api/sessions/bj-07/rounds/{number}/phases")
+        assert [one["phase"] for one in begun] == list(get_args(Phase))[1:]
+        phases, at = RoundPhases(), dict[str, tuple[int | None, int | None]]()
+        for event in events[row["seq"] - 1 :]:
+            phases.follow_event(event)
+            at.setdefault(phases.phase, (event.seq, event.at))
+            if phases.phase == "taken_up":
+                break
+        assert {one["phase"]: (one["seq"], one["at"]) for one in begun} == at
+    assert at_work.get(officer, "/api/sessions/bj-07")["phase"] == "taken_up"
+    assert officer.get("/api/sessions/bj-07/rounds/99/phases").status_code == 404
+
+
+def test_a_service_that_starts_anew_goes_on_within_the_deal(tmp_path: Path) -> None:
+    """What the index keeps of a session is enough: nothing of its journal is read again."""
+    begun = [
+        RulesStated(
+            source="config", at=1, rulebook="home", rules={"dealer_second_card": "after_players"}
+        ),
+        RoundOpened(round=1, at=1, table="BJ-01"),
+        *(CardDealt(to=to, card=None, at=2) for to in (1, 2, "dealer", 1)),
+    ]
+    rest = [CardDealt(to=2, card=None, at=3), CardDealt(to="dealer", card=None, at=4)]
+    with Journal.create(tmp_path / "t.journal") as journal:
+        told = []
+        for events in (begun, rest[:1], rest[1:]):
+            journal.append_all(events)
+            told.append(_phase_at(tmp_path, journal.last_seq))
+    assert told == ["deal", "players", "dealer"]
+
+
+def _phase_at(folder: Path, last_seq: int) -> str:
+    """Start a service, and return the phase of the session once it is read so far."""
+    is_new = not (folder / "state").exists()
+    with house(folder, folder / "state") as found:
+        if is_new:
+            found.staff()
+        with found.signed_in("pit") as pit:
+            until(lambda: found.get(pit, "/api/sessions")[:1] != [])
+            until(lambda: found.get(pit, "/api/sessions/t")["last_seq"] == last_seq)
+            phase: str = found.get(pit, "/api/sessions/t")["phase"]
+            return phase

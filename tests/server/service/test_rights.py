@@ -52,6 +52,7 @@ MAY: Final[dict[tuple[str, str], frozenset[str]]] = {
     ("GET", "/api/sessions/{session}"): STAFF,
     ("GET", "/api/sessions/{session}/events"): TABLES,
     ("GET", "/api/sessions/{session}/rounds/{number}"): TABLES,
+    ("GET", "/api/sessions/{session}/rounds/{number}/phases"): TABLES,
     ("GET", "/api/sessions/{session}/rounds/{number}/verdicts"): TABLES,
     ("GET", "/api/sessions/{session}/stream"): TABLES,
     ("GET", "/api/stream"): TABLES,

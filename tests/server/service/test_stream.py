@@ -11,7 +11,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
-from models.events import PlayerSeated, RoundOpened
+from models.events import CardDealt, PlayerSeated, RoundClosed, RoundOpened
 from server.service.http.patience import Patience
 from server.service.routes.streaming import TRY_AGAIN_LATER
 from stream.journal import Journal
@@ -65,8 +65,12 @@ def test_a_live_table_is_seen_as_it_is_written_and_resumed_from_the_last_seq(
         with viewer(quick, pit, "?from=t:5") as watching:
             assert seqs(watching, 1495) == [("t", n) for n in range(6, 1501)]
         with viewer(quick, pit) as watching:
-            journal.append_all(opened(1501, 1502))
-            assert seqs(watching, 2) == [("t", 1501), ("t", 1502)]
+            journal.append_all([CardDealt(to=1, card=None, at=1500), RoundClosed(at=1500)])
+            told = [json.loads(watching.recv(timeout=20)) for _ in range(2)]
+            assert [one["phase"] for one in told] == ["deal", "taken_up"]
+        with viewer(quick, pit) as watching:
+            journal.append_all(opened(1503, 1504))
+            assert seqs(watching, 2) == [("t", 1503), ("t", 1504)]
 
 
 def test_every_table_is_seen_through_one_connection(at_work: House) -> None:
