@@ -53,7 +53,7 @@ def site() -> Iterator[CleanRoot]:
 
 @pytest.fixture(scope="module")
 def recording(site: CleanRoot) -> str:
-    """The session folder of a table that ran without a shoe until it is stopping."""
+    """The session folder of a table that ran without a shoe until it was stopped."""
     with site.started(TABLE) as running:
         assert running.stderr is not None
         lines = []
