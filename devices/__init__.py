@@ -1,1 +1,1 @@
-"""Everything plugged into the table: cameras, shoe readers, bet plates."""
+"""Devices at the table: cameras, shoe readers, bet plates."""

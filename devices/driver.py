@@ -1,4 +1,4 @@
-"""What every driver of a byte device is."""
+"""The interface of every driver of a byte device."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -12,11 +12,11 @@ from devices.reading import Reading
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a device answered to a command."""
+    """A device's answer to a command."""
 
     taken: bool
     detail: str = ""
-    """Why it was refused."""
+    """The reason of a refusal."""
 
 
 F = TypeVar("F")
@@ -34,9 +34,9 @@ class Framer(Protocol[F_co]):
 
 
 class Driver(ABC, Generic[F]):
-    """Turns bytes into observations. Pure: it asks no clock and opens no port.
+    """Turns bytes into observations. Pure: it reads no clock and opens no port.
 
-    Faults that come in a flood are reported as a count, live and in replay alike.
+    A flood of faults is reported as a count, live and in replay alike.
     """
 
     def __init__(self, framer: Framer[F], source: str) -> None:
@@ -45,31 +45,31 @@ class Driver(ABC, Generic[F]):
         self._gate = FaultGate()
 
     def feed(self, chunk: bytes, at_ns: int) -> tuple[Reading, ...]:
-        """Return what ``chunk``, which arrived at ``at_ns``, completes."""
-        told: list[Reading] = []
+        """Return the readings that ``chunk`` completes, which arrived at ``at_ns``."""
+        readings: list[Reading] = []
         for found in self._framer.feed(chunk):
             for reading in self._readings(found, at_ns):
-                told.extend(self._gate.let(reading))
-        return tuple(told)
+                readings.extend(self._gate.let(reading))
+        return tuple(readings)
 
     def greeting(self) -> bytes:
-        """Return what is sent to the device whenever the link to it is made, often nothing."""
+        """Return the bytes to send to the device after every connection, often none."""
         return b""
 
     def answers(self) -> tuple[Answer, ...]:
-        """Return the last answer to a command since this was asked, if there was one."""
+        """Return the last answer to a command since the last call, if any."""
         return ()
 
     def returned(self, at_ns: int) -> tuple[Reading, ...]:
-        """Take note that the link was lost and is back; return what may have been missed."""
+        """Handle the return of a lost link; return readings of what may have been missed."""
         return self.finish(at_ns)
 
     def finish(self, at_ns: int) -> tuple[Reading, ...]:
-        """Return what the end of the stream leaves unfinished, as faults."""
-        told: list[Reading] = []
+        """Return faults for what the end of the stream leaves unfinished."""
+        readings: list[Reading] = []
         for fault in self._framer.finish():
-            told.extend(self._gate.let(fault.observed(self._source, at_ns)))
-        return (*told, *self._gate.end(at_ns))
+            readings.extend(self._gate.let(fault.observed(self._source, at_ns)))
+        return (*readings, *self._gate.end(at_ns))
 
     def _readings(self, found: F | FrameFault, at_ns: int) -> Iterator[Reading]:
         if isinstance(found, FrameFault):

@@ -1,4 +1,4 @@
-"""Faults that come faster than anyone can read them, reported as a count."""
+"""Limit a flood of faults to a count."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,29 +10,31 @@ from devices.reading import Reading
 from models.events import ReaderFault
 
 _WINDOW_NS: Final = 10_000_000_000
-_TOLD_SINGLY: Final = 10
+"""Nanoseconds of a window. Not measured: a shorter one lets more of a flood through."""
+_REPORTED_SINGLY: Final = 10
+"""Faults of a kind in a window that are reported one by one. Not measured."""
 
 
 @dataclass(slots=True)
 class _Spell:
     since_ns: int
-    told: int = 0
+    reported: int = 0
     last: ReaderFault | None = None
     held: int = 0
 
 
 class FaultGate:
-    """Lets ten faults of a kind through in ten seconds, and reports how many more there were.
+    """Passes ten faults of a kind in ten seconds, and reports the number of further ones.
 
-    A line of noise sends hundreds a second for as long as it lasts; each would be an entry of
-    the journal. Readings always pass.
+    A noisy line sends hundreds a second; each would be an entry of the journal. Readings always
+    pass.
     """
 
     def __init__(self) -> None:
         self._spells: dict[str, _Spell] = {}
 
     def let(self, reading: Reading) -> Iterator[Reading]:
-        """Yield what to report now that ``reading`` was made."""
+        """Yield what to report after ``reading``."""
         at_ns = reading.at or 0
         for kind, spell in [*self._spells.items()]:
             if at_ns - spell.since_ns >= _WINDOW_NS:
@@ -44,15 +46,15 @@ class FaultGate:
             yield reading
 
     def end(self, at_ns: int) -> Iterator[Reading]:
-        """Yield what was held back."""
+        """Yield the count of the faults held back."""
         for spell in self._spells.values():
             yield from _summed(spell, at_ns)
         self._spells.clear()
 
     def _fault(self, fault: ReaderFault, at_ns: int) -> Iterator[Reading]:
         spell = self._spells.setdefault(fault.kind, _Spell(at_ns))
-        if spell.told < _TOLD_SINGLY or fault.missing_from is not None:
-            spell.told += 1
+        if spell.reported < _REPORTED_SINGLY or fault.missing_from is not None:
+            spell.reported += 1
             yield fault
             return
         if not spell.held:

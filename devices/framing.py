@@ -1,7 +1,7 @@
-"""What framers share: faults found in place of a frame, checksums, and lines of text.
+"""The common parts of framers: faults, checksums, and lines of text.
 
-A framer is pure: ``feed(chunk)`` yields what the chunk completed. However a stream is cut,
-the same frames and faults come out, and no stream makes one hold more than its cap.
+A framer is pure: ``feed(chunk)`` yields the frames that the chunk completed. The cuts between
+chunks change neither frames nor faults, and no stream makes a framer hold more than its cap.
 """
 
 import re
@@ -14,7 +14,7 @@ from typing import Final
 from models.events import ReaderFault
 
 CAP_BYTES: Final = 128
-"""The longest frame, line or run of garbage that is held before it is given up."""
+"""Bytes of the longest frame, line or run of garbage that a framer holds."""
 
 _UNPRINTABLE: Final = re.compile(rb"[^\x20-\x7e]")
 _LINES: Final = re.compile(rb"[^\n]*\n|[^\n]+")
@@ -30,7 +30,7 @@ class FrameFault:
     raw: bytes
 
     def observed(self, source: str, at_ns: int) -> ReaderFault:
-        """Say it as an observation of ``source``."""
+        """Return the fault as an observation of ``source``."""
         return ReaderFault(
             source=source, at=at_ns, kind=self.kind, detail=self.detail, raw=self.raw.hex()
         )
@@ -42,10 +42,10 @@ class Line:
 
     text: str
     checked: bool
-    """Whether it bore a checksum."""
+    """Whether it carried a checksum."""
     raw: bytes
     after_garbage: bool = False
-    """Whether garbage stood right before it: its start may be lost, whatever the checksum."""
+    """Whether garbage came right before it: its start may be lost even where the checksum holds."""
 
 
 def exclusive_or(frame: bytes) -> int:
@@ -54,7 +54,7 @@ def exclusive_or(frame: bytes) -> int:
 
 
 def checked_line(text: str) -> bytes:
-    """Write ``text*HH`` with its line end, as :class:`LineFramer` reads it."""
+    """Encode ``text*HH`` with its line end, as :class:`LineFramer` reads it."""
     body = text.encode("ascii")
     return b"%s*%02X\r\n" % (body, exclusive_or(body))
 
@@ -62,9 +62,9 @@ def checked_line(text: str) -> bytes:
 class LineFramer:
     r"""Cut a byte stream into lines ``text [ '*' HH ] [ CR ] LF``.
 
-    ``HH`` is the exclusive-or of the text's bytes in upper-case hex, as in NMEA 0183. A byte
-    that no text holds ends the garbage before a line: what follows it is read on its own.
-    Empty lines are passed over.
+    ``HH`` is the exclusive-or of the text's bytes in upper-case hex, as in NMEA 0183. A byte that
+    no text holds ends the garbage before a line, and the framer reads on behind it. It skips empty
+    lines.
     """
 
     def __init__(self) -> None:
@@ -116,7 +116,7 @@ class LineFramer:
 
 
 def _garbage_bytes(text: bytes) -> int:
-    """Return how many bytes at the start cannot belong to a line."""
+    """Return the number of bytes at the start that cannot belong to a line."""
     return max((odd.end() for odd in _UNPRINTABLE.finditer(text)), default=0)
 
 

@@ -1,4 +1,4 @@
-"""A byte device on a live link: read, greeted, commanded, and lost."""
+"""A byte device on a live link: connect, greet, read, send commands, detect loss."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from typing import Any, Final
 from devices.driver import Answer, Driver
 from devices.port import PortConfig
 from devices.reading import Reading
-from devices.supervisor import SECOND_NS, Say
+from devices.supervisor import SECOND_NS, Report
 from devices.transport import LinkLost, SerialTransport, Transport
 from models.events import ReaderFault
 from stream.clock import Clock
@@ -17,25 +17,25 @@ from stream.clock import Clock
 _TRIES: Final = 3
 
 Tap = Callable[[int, bytes], None]
-"""Takes the bytes of one read and when they arrived, before anything is made of them."""
+"""Receives the arrival time and the bytes of one read, before they are decoded."""
 
 
 def serial_port(url: str, config: PortConfig) -> Callable[[], Transport]:
-    """Return what opens the port ``url`` with a driver's settings."""
+    """Return a function that opens the port ``url`` with a driver's settings."""
     return lambda: SerialTransport(url, config.baud, config.stop_bits)
 
 
 class ByteDevice:
-    """One device and its link, for the supervisor to keep.
+    """One device and its link, for the supervisor to keep connected.
 
     Args:
-        source: what it is called where it is lost and comes back.
-        driver: turns its bytes into observations; it lives as long as this does.
+        source: its name in the events of a lost and restored link.
+        driver: turns its bytes into observations; it outlives reconnections.
         opened: opens the port.
         clock: stamps arrivals.
-        tap: given every read, for the recorder.
-        path: the port's node, where it is one of this machine.
-        answer_ns: how long an answer to a command is waited for.
+        tap: receives every read, for the recorder.
+        path: the port's node, where it is a device of this machine.
+        answer_ns: nanoseconds to wait for an answer to a command.
     """
 
     def __init__(
@@ -55,16 +55,16 @@ class ByteDevice:
         self._transport: Transport | None = None
         self._answers: asyncio.Queue[Answer] = asyncio.Queue()
         self._was_heard = False
-        self._say: Say | None = None
+        self._report: Report | None = None
 
-    async def run(self, heard: Callable[[], None], say: Say) -> None:
-        """Say what the device observes until its source ends; raises as the supervisor asks."""
+    async def run(self, heard: Callable[[], None], report: Report) -> None:
+        """Report the device's observations until its source ends; raise as the supervisor asks."""
         transport = await asyncio.to_thread(self._opened)
-        self._transport, self._say = transport, say
+        self._transport, self._report = transport, report
         try:
             heard()
             if self._was_heard:
-                self._tell(self._driver.returned(self._clock.now_ns()))
+                self._report_all(self._driver.returned(self._clock.now_ns()))
             self._was_heard = True
             if greeting := self._driver.greeting():
                 await transport.write(greeting)
@@ -73,17 +73,17 @@ class ByteDevice:
         finally:
             self._transport = None
             transport.close()
-            self._tell(self._driver.finish(self._clock.now_ns()))
+            self._report_all(self._driver.finish(self._clock.now_ns()))
 
     def fault(self, kind: str, detail: str, at_ns: int) -> ReaderFault:
         """Return the observation of a fault of the device itself."""
         return ReaderFault(source=self.source, at=at_ns, kind=kind, detail=detail)
 
     async def command(self, payload: bytes) -> bool:
-        """Send a command until the device takes it, three times at most; tell whether it did.
+        """Send a command until the device accepts it, three times at most; return whether it did.
 
-        A command that is refused or not answered is told as a ``refusal``; so is one that
-        cannot be sent because the link is lost.
+        A command that is refused, unanswered, or unsent because the link is lost is reported as a
+        ``refusal``.
         """
         why = "the link is lost"
         for _ in range(_TRIES):
@@ -94,9 +94,9 @@ class ByteDevice:
                 return True
             else:
                 why = answer.detail
-        if self._say is not None:
+        if self._report is not None:
             detail = f"command {payload.hex()} given up after {_TRIES} tries: {why}"
-            self._say(self.fault("refusal", detail, self._clock.now_ns()))
+            self._report(self.fault("refusal", detail, self._clock.now_ns()))
         return False
 
     async def _exchange(self, payload: bytes) -> Answer | None:
@@ -119,11 +119,11 @@ class ByteDevice:
         at_ns = self._clock.now_ns()
         if self._tap is not None:
             self._tap(at_ns, chunk)
-        self._tell(self._driver.feed(chunk, at_ns))
+        self._report_all(self._driver.feed(chunk, at_ns))
         for answer in self._driver.answers():
             self._answers.put_nowait(answer)
 
-    def _tell(self, readings: tuple[Reading, ...]) -> None:
-        assert self._say is not None
+    def _report_all(self, readings: tuple[Reading, ...]) -> None:
+        assert self._report is not None
         for reading in readings:
-            self._say(reading)
+            self._report(reading)

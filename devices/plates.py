@@ -1,13 +1,13 @@
-r"""Bet plates: what lies on each betting circle, in our own documented line format.
+r"""Bet plates: the amount on each betting circle, in our own documented line format.
 
 ::
 
     'PLATE' SP spot SP circle SP cents { SP chip 'x' count } '*' HH CR LF
      PLATE     3       0      2500      2500x1              *06
 
-``circle`` is the hand's number, ``I`` for the insurance line or ``S`` for a side wager. A
-line is sent when the amount has been stable for 300 ms, and on request (``?`` CR LF). The
-checksum is required: an amount is money.
+``circle`` is the hand's number, ``I`` for the insurance line or ``S`` for a side wager. A line is
+sent when the amount has been stable for 300 ms, and on request (``?`` CR LF). The checksum is
+required: an amount is money.
 """
 
 import re
@@ -22,7 +22,7 @@ from models.events import PlateRead, ReaderFault
 from models.money import Cents
 
 REQUEST: Final = b"?\r\n"
-"""Asks a plate to say every circle now."""
+"""Requests the amount on every circle."""
 
 _PLATE: Final = re.compile(
     r"PLATE (?P<spot>[1-9][0-9]?) (?P<circle>[0-9]|1[0-5]|I|S) (?P<amount>[0-9]{1,12})"
@@ -44,7 +44,7 @@ class Plates(Driver[Line]):
         super().__init__(LineFramer(), (config or PlateConfig()).source)
 
     def greeting(self) -> bytes:
-        """Ask for every circle: what lies there may have changed unheard."""
+        """Request every circle: an amount may have changed while the link was down."""
         return REQUEST
 
     def _read(self, frame: Line, at_ns: int) -> Iterator[Reading]:
@@ -87,6 +87,6 @@ def _chips(text: str) -> dict[str, int]:
 def encode_plate(
     spot: int, circle: str, amount: Cents, chips: Mapping[int, int] | None = None
 ) -> bytes:
-    """Encode the line for one circle. ``chips`` maps a chip's value in cents to how many."""
+    """Encode the line for one circle. ``chips`` maps a chip's value in cents to a count."""
     stacks = "".join(f" {chip}x{count}" for chip, count in (chips or {}).items())
     return checked_line(f"PLATE {spot} {circle} {amount}{stacks}")

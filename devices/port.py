@@ -1,4 +1,4 @@
-"""What every byte device's settings say of its port."""
+"""The port settings of every byte device."""
 
 from typing import Annotated, Literal
 

@@ -1,6 +1,6 @@
 """Whether a device of this machine is plugged in: the node that its address names.
 
-A device that is plugged in again gets its node back at once; a device behind a network has none.
+A device that is plugged in again gets its node back at once. A device behind a network has no node.
 """
 
 import os
@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 
 class Node(NamedTuple):
-    """What tells a device node from the one that had its name before it.
+    """Distinguishes a device node from an earlier one of the same name.
 
-    Mode and owner are part of it: udev gives them a moment after the node is there, and before
-    that the port cannot be opened.
+    It includes mode and owner. udev sets them a moment after it creates the node, and the port
+    cannot be opened before.
     """
 
     filesystem: int
@@ -24,7 +24,7 @@ class Node(NamedTuple):
 
 
 def local_path(url: str) -> Path | None:
-    """Return the node that an address names; ``None`` where it names none, as ``socket://``."""
+    """Return the node that an address names; ``None`` for addresses such as ``socket://``."""
     return None if "://" in url or os.name != "posix" else Path(url)
 
 

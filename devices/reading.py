@@ -1,4 +1,4 @@
-"""What a byte device observes."""
+"""The observations of a byte device."""
 
 from typing import TypeAlias
 

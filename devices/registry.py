@@ -1,7 +1,7 @@
-"""The drivers there are: our own, a line each, and those that a site has installed.
+"""The available drivers: our own, one line each, and those that a site has installed.
 
-A site's driver is a Python package that names a :class:`Registration` under the entry point
-``pitwatch.drivers``; ``docs/drivers.md`` shows one whole.
+A site's driver is a Python package with a :class:`Registration` under the entry point
+``pitwatch.drivers``; ``docs/drivers.md`` shows a complete one.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ from devices.tags.rdm6300 import Rdm6300, Rdm6300Config
 from models.errors import InstallerError
 
 ENTRY_POINTS: Final = "pitwatch.drivers"
-"""The group of entry points under which a site's package names its drivers."""
+"""The entry point group in which a site's package registers its drivers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ DRIVERS: Final[Mapping[str, Registration]] = {
 
 
 def driver_names() -> tuple[str, ...]:
-    """Return every name that a port may give as its driver, a site's after our own."""
+    """Return every valid driver name of a port, our own before a site's."""
     return (*DRIVERS, *sorted({entry.name for entry in _of_the_site()} - DRIVERS.keys()))
 
 
@@ -106,7 +106,7 @@ def _of_the_site() -> tuple[EntryPoint, ...]:
 def _loaded(entry: EntryPoint) -> Registration:
     try:
         found = entry.load()
-    except Exception as fault:  # a site's code may fail in any way; the table must say which
+    except Exception as fault:  # a site's code may fail in any way; the error must name it
         raise _refused(entry, f"cannot be loaded: {type(fault).__name__}: {fault}") from fault
     if not isinstance(found, Registration):
         raise _refused(entry, f"is no Registration but {type(found).__name__}")

@@ -1,7 +1,7 @@
-"""Devices that are not there: each answers its host as the real one would. Pure.
+"""Simulated devices: each answers its host as the real one would. Pure.
 
-``hear`` takes what the host sent and returns the device's answer; the other methods
-return what the device sends unasked. :mod:`devices.simulators` puts them on a port.
+``hear`` receives the host's bytes and returns the device's answer; the other methods return
+unsolicited bytes. :mod:`devices.simulators` puts them on a port.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from models.cards import Card
 from models.money import Cents
 
 _COMMAND_BYTES: Final = 10
-"""STX 'O' 'P' TYPE(2) DATA(2) ETX BCC(2)."""
+"""Length of STX 'O' 'P' TYPE(2) DATA(2) ETX BCC(2)."""
 
 TAG_ENCODERS: Final[Mapping[str, Callable[[str], bytes]]] = {
     "id12": id12.encode_tag,
@@ -25,18 +25,18 @@ TAG_ENCODERS: Final[Mapping[str, Callable[[str], bytes]]] = {
 
 
 class SimulatedDevice(Protocol):
-    """Anything that answers its host."""
+    """A device that answers its host."""
 
     def hear(self, chunk: bytes) -> bytes:
-        """Take what the host sent; return the device's answer."""
+        """Process the host's bytes; return the device's answer."""
 
 
 class AngelEyeDevice:
     """An Angel Eye shoe: reports, acknowledges, refuses, locks.
 
     Args:
-        copies: how often each report is sent, 1 to 3.
-        refusal: the code with which every command is refused, however often it comes.
+        copies: the number of times each report is sent, 1 to 3.
+        refusal: the code with which it refuses every command.
         check_covers_start: whether a command's checksum includes the start byte.
     """
 
@@ -52,12 +52,12 @@ class AngelEyeDevice:
         self._held = bytearray()
 
     def start(self) -> bytes:
-        """Say that communication starts: power-up, or a new shoe."""
+        """Report a communication start: power-up, or a new shoe."""
         self._index, self._last = 0, None
         return self._report(angel_eye.encode_start)
 
     def draw(self, card: Card) -> bytes:
-        """Let a card out; while locked or in error it is reported as outside a game."""
+        """Report a drawn card; while locked or in error, as outside a game."""
         self._index, self._last = self._index + 1, card
         mode = 0 if self.locked else 1 if self.error else None
         if mode is None:
@@ -81,7 +81,7 @@ class AngelEyeDevice:
         return self._report(lambda seq: angel_eye.encode_error(number, seq))
 
     def hear(self, chunk: bytes) -> bytes:
-        """Take commands; acknowledge or refuse each whole one."""
+        """Acknowledge or refuse each complete command."""
         said = b""
         for byte in chunk:
             if byte == angel_eye.STX:
@@ -129,12 +129,12 @@ class LineShoeDevice:
         self.draws = 0
 
     def start(self) -> bytes:
-        """Say that a fresh shoe was loaded."""
+        """Report a freshly loaded shoe."""
         self.draws = 0
         return line.encode_start()
 
     def draw(self, card: Card) -> bytes:
-        """Let a card out."""
+        """Report a drawn card."""
         self.draws += 1
         return line.encode_card(card, self.draws)
 
@@ -142,20 +142,20 @@ class LineShoeDevice:
         """Report the cut card."""
         return line.encode_cut_card()
 
-    def hear(self, chunk: bytes) -> bytes:  # noqa: ARG002 - it has no receiver
-        """Hear nothing."""
+    def hear(self, chunk: bytes) -> bytes:  # noqa: ARG002 - it receives nothing
+        """Ignore the host."""
         return b""
 
 
 class PlatesDevice:
-    """Bet plates that say each circle when it changed, and all of them on request."""
+    """Bet plates that report each changed circle, and all of them on request."""
 
     def __init__(self) -> None:
         self._amounts: dict[tuple[int, str], Cents] = {}
         self._held = b""
 
     def put(self, spot: int, circle: str, amount: Cents) -> bytes:
-        """Let ``amount`` lie on a circle, stable."""
+        """Report a stable ``amount`` on a circle."""
         self._amounts[spot, circle] = amount
         return encode_plate(spot, circle, amount)
 
@@ -179,9 +179,9 @@ class TagDevice:
         self._encode = TAG_ENCODERS[driver]
 
     def show(self, tag: str, times: int = 1) -> bytes:
-        """Bring a tag near; a reader that repeats reports it that many times."""
+        """Hold a tag near the reader; a reader that repeats reports it ``times`` times."""
         return self._encode(tag) * times
 
-    def hear(self, chunk: bytes) -> bytes:  # noqa: ARG002 - it has no receiver
-        """Hear nothing."""
+    def hear(self, chunk: bytes) -> bytes:  # noqa: ARG002 - it receives nothing
+        """Ignore the host."""
         return b""

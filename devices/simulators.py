@@ -1,4 +1,4 @@
-"""A device that is not there, on a real pseudo-terminal."""
+"""A simulated device on a real pseudo-terminal."""
 
 import os
 import pty
@@ -18,12 +18,12 @@ _POLL_S: Final = 0.05
 
 
 class SimulatedPort:
-    """A serial port whose far end is this process. ``port`` is what to open.
+    """A serial port whose far end is this process. Open it as ``port``.
 
     Args:
-        link: a name for the port that stays when it is unplugged and plugged in again, as
-            udev gives one; without it ``port`` is the terminal's own.
-        device: what answers the host there; without one, :meth:`received` reads what it sent.
+        link: a stable name for the port across unplugging, as udev gives one; without it ``port``
+            is the terminal's own.
+        device: answers the host; without one, :meth:`received` reads the host's bytes.
     """
 
     def __init__(self, link: Path | None = None, device: SimulatedDevice | None = None) -> None:
@@ -33,7 +33,7 @@ class SimulatedPort:
         self.replug()
 
     def replug(self) -> None:
-        """Plug it in, under the same name where it has one."""
+        """Plug the device in again, under the same name where it has one."""
         self._device, self._host = pty.openpty()
         tty.setraw(self._host)
         self.port = os.ttyname(self._host)
@@ -49,21 +49,21 @@ class SimulatedPort:
             self._answerer.start()
 
     def send(self, payload: bytes) -> None:
-        """Put all of ``payload`` on the line."""
+        """Send all of ``payload`` to the host."""
         _write(self._device, payload)
 
     def play(self, chunks: Iterable[Chunk], start_ns: int, clock: Clock) -> None:
-        """Put each chunk on the line when ``clock`` reaches it."""
+        """Send each chunk when ``clock`` reaches its time."""
         for chunk in chunks:
             clock.wait_until(start_ns + chunk.offset_ns)
             self.send(chunk.data)
 
     def received(self, length: int) -> bytes:
-        """Return the next bytes that the host sent, ``length`` at most; waits for one."""
+        """Return the next bytes from the host, at most ``length``; wait for at least one."""
         return os.read(self._device, length)
 
     def unplug(self) -> None:
-        """Pull the plug: readers of the port lose the link, and its name is gone."""
+        """Unplug the device: readers of the port lose the link, and its name disappears."""
         if self._link is not None:
             self._link.unlink(missing_ok=True)
         device, host, self._device, self._host = self._device, self._host, -1, -1

@@ -1,9 +1,9 @@
 """Devices kept connected: lost links are reopened, and every loss and return is an event.
 
-All restarting is decided here: how long to wait (back-off with jitter), and how often at most
-within a sliding window, for a device and for the table (the budget). A device of this machine is
-watched for instead: it is tried once its node is back. Time, chance, devices and the look at a
-node are passed in.
+This module decides about every restart: the wait (back-off with jitter), and the most restarts
+within a sliding window, per device and per table (the budget). For a device of this machine it
+watches the node instead, and reconnects once the node is back. The caller passes in time, chance,
+devices and the look at a node.
 """
 
 import asyncio
@@ -18,30 +18,30 @@ from models.errors import TechnicianError
 from models.events import DeviceReturned, Observation
 from stream.clock import Clock
 
-Say: TypeAlias = Callable[[Observation], None]
-"""Takes an observation; what it raises (a journal that cannot be written) stops the table."""
+Report: TypeAlias = Callable[[Observation], None]
+"""Receives an observation; an error in it (a journal that cannot be written) stops the table."""
 
 SECOND_NS: Final = 1_000_000_000
 _LOCAL_MOST_NS: Final = SECOND_NS
-"""The longest wait of a device whose node is there: to try costs one call of the kernel."""
+"""Longest wait of a device whose node is there: an attempt costs one system call."""
 
 
 class Supervised(Protocol):
-    """A device whose link can be opened again and again."""
+    """A device whose link can be opened repeatedly."""
 
     @property
     def source(self) -> str:
-        """What its observations name as their source."""
+        """The source of its observations."""
 
     @property
     def path(self) -> Path | None:
-        """The node that it is opened by; ``None`` for a device behind a network."""
+        """The path of its node; ``None`` for a device behind a network."""
 
-    async def run(self, heard: Callable[[], None], say: Say) -> None:
-        """Open it, call ``heard`` once it is there, and say what it observes until it ends.
+    async def run(self, heard: Callable[[], None], report: Report) -> None:
+        """Open it, call ``heard`` once it is connected, and report its observations until it ends.
 
         Raises:
-            TechnicianError: it cannot be opened, or it was lost.
+            TechnicianError: it cannot be opened, or the link was lost.
         """
 
     def fault(self, kind: str, detail: str, at_ns: int) -> Observation:
@@ -50,36 +50,36 @@ class Supervised(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """How long to wait before the next try, doubling from one to the next."""
+    """The wait before the next attempt, doubling each time."""
 
     first_ns: int = SECOND_NS // 4
     most_ns: int = 30 * SECOND_NS
     steady_ns: int = 10 * SECOND_NS
-    """A device heard for this long is one that works: its next loss is a first one."""
+    """A device connected for this long counts as working: its next loss is a first one."""
     look_ns: int = SECOND_NS // 4
-    """How often the node of a lost device is looked for."""
+    """Nanoseconds between looks for the node of a lost device."""
 
     def local(self) -> "Backoff":
-        """Return that of a device of this machine."""
+        """Return the back-off for a device of this machine."""
         return replace(self, most_ns=min(self.most_ns, _LOCAL_MOST_NS))
 
     def wait_ns(self, failures: int, chance: float) -> int:
         """Return the wait after ``failures`` in a row, from 1; ``chance`` from 0 to 1 spreads it.
 
-        It lies between half of the doubled wait and all of it, so that devices lost together
-        do not come back together.
+        It lies between half of the doubled wait and all of it, so that devices lost together do not
+        reconnect together.
         """
         doubled = self.first_ns << min(failures - 1, 40)
         return round(min(doubled, self.most_ns) * (1 + chance) / 2)
 
 
 class Budget:
-    """How many restarts there may be within a sliding window.
+    """The most restarts within a sliding window.
 
     Args:
-        per_device: of one device.
-        per_table: of all devices together.
-        window_ns: how long a restart counts.
+        per_device: for one device.
+        per_table: for all devices together.
+        window_ns: nanoseconds that a restart counts.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Budget:
         self._all: list[int] = []
 
     def grant(self, source: str, at_ns: int) -> int:
-        """Grant one restart; return its instant, ``at_ns`` or when the window has room again."""
+        """Grant one restart; return its time: ``at_ns``, or when the window has room again."""
         own = self._granted.setdefault(source, [])
         due_ns = max(
             at_ns, self._room(own, self._per_device), self._room(self._all, self._per_table)
@@ -105,18 +105,18 @@ class Budget:
 
 
 class _Link:
-    """What is known of one device's link."""
+    """The state of one device's link."""
 
     def __init__(self) -> None:
         self.heard_ns: int | None = None
         self.node: Node | None = None
-        """What was opened last, or was tried to be; ``None`` once it was seen to be gone."""
+        """The node of the last attempt; ``None`` once it was seen to be gone."""
         self.was_heard = False
-        """Whether the last try opened it."""
+        """Whether the last attempt opened it."""
         self.lost_ns: int | None = None
         self.failures = 0
         self.tries = 0
-        self.told_spent = False
+        self.reported_spent = False
 
 
 class Supervisor:
@@ -124,19 +124,19 @@ class Supervisor:
 
     Args:
         clock: gives the time, and waits.
-        say: takes every observation.
+        report: receives every observation.
         chance: returns a number from 0 to 1: the jitter of the back-off.
-        backoff: how long to wait before a try.
-        budget: how often may be tried.
-        local_budget: how often a device of this machine may be heard and lost. Its tries that
-            fail are not counted: they are not told of, and write nothing.
+        backoff: the wait before an attempt.
+        budget: the limit of attempts.
+        local_budget: the limit of losses of a device of this machine. Its failed attempts do not
+            count: they are not reported, and write nothing.
         look: returns the node at a path.
     """
 
     def __init__(
         self,
         clock: Clock,
-        say: Say,
+        report: Report,
         chance: Callable[[], float],
         backoff: Backoff | None = None,
         budget: Budget | None = None,
@@ -144,20 +144,20 @@ class Supervisor:
         local_budget: Budget | None = None,
         look: Callable[[Path], Node | None] = node_at,
     ) -> None:
-        self._clock, self._say, self._chance = clock, say, chance
+        self._clock, self._report, self._chance = clock, report, chance
         self._backoff, self._budget = backoff or Backoff(), budget or Budget()
         self._local_backoff = self._backoff.local()
         self._local_budget = local_budget or Budget(per_device=100, per_table=300)
         self._look = look
 
     async def keep_all(self, devices: Iterable[Supervised]) -> None:
-        """Keep all devices until each has ended, or until cancelled."""
+        """Keep all devices connected until each has ended, or until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             for device in devices:
                 tasks.create_task(self.keep(device), name=device.source)
 
     async def keep(self, device: Supervised) -> None:
-        """Keep one device until its source ends, or until cancelled."""
+        """Keep one device connected until its source ends, or until cancelled."""
         link = _Link()
         while (fault := await self._run(device, link)) is not None:
             self._lost(device, link, fault)
@@ -171,7 +171,7 @@ class Supervisor:
         link.was_heard = False
         link.node = None if device.path is None else self._look(device.path)
         try:
-            await device.run(lambda: self._heard(device, link), self._say)
+            await device.run(lambda: self._heard(device, link), self._report)
         except TechnicianError as fault:
             return fault
         return None
@@ -181,7 +181,7 @@ class Supervisor:
         now_ns = link.heard_ns = self._clock.now_ns()
         if link.lost_ns is not None:
             away_ns, link.lost_ns = now_ns - link.lost_ns, None
-            self._say(
+            self._report(
                 DeviceReturned(source=device.source, at=now_ns, away_ns=away_ns, tries=link.tries)
             )
         link.tries = 0
@@ -189,19 +189,19 @@ class Supervisor:
     def _lost(self, device: Supervised, link: _Link, fault: TechnicianError) -> None:
         now_ns, heard_ns = self._clock.now_ns(), link.heard_ns
         if heard_ns is not None and now_ns - heard_ns >= self._backoff.steady_ns:
-            link.failures, link.told_spent = 0, False
+            link.failures, link.reported_spent = 0, False
         link.heard_ns = None
         link.failures += 1
         if link.lost_ns is None:
             link.lost_ns = now_ns
-            self._say(device.fault("link_lost", f"{fault.where}: {fault.what}", now_ns))
+            self._report(device.fault("link_lost", f"{fault.where}: {fault.what}", now_ns))
 
     async def _wait(self, device: Supervised, link: _Link) -> None:
         wait_ns = self._backoff.wait_ns(link.failures, self._chance())
         await self._granted(device, link, self._budget, self._clock.now_ns() + wait_ns)
 
     async def _watch(self, device: Supervised, link: _Link, path: Path) -> None:
-        """Return once its node is back, or was there for the whole of the wait."""
+        """Return once its node is back, or was there for the whole wait."""
         wait_ns = self._local_backoff.wait_ns(link.failures, self._chance())
         due_ns = self._clock.now_ns() + wait_ns
         while not self._may_open(link, path, due_ns):
@@ -218,11 +218,11 @@ class Supervisor:
         self, device: Supervised, link: _Link, budget: Budget, asked_ns: int
     ) -> None:
         granted_ns = budget.grant(device.source, asked_ns)
-        if granted_ns > asked_ns and not link.told_spent:
-            link.told_spent = True
+        if granted_ns > asked_ns and not link.reported_spent:
+            link.reported_spent = True
             detail = (
                 f"lost {link.failures} times in a row; the restarts of this window are spent, "
                 f"the next try is in {(granted_ns - self._clock.now_ns()) / SECOND_NS:.0f} s"
             )
-            self._say(device.fault("restarts_spent", detail, self._clock.now_ns()))
+            self._report(device.fault("restarts_spent", detail, self._clock.now_ns()))
         await self._clock.reached(granted_ns)

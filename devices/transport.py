@@ -15,11 +15,11 @@ from stream.recording import Chunk
 T = TypeVar("T")
 
 _POLL_S: Final = 0.1
-"""How long a read holds its thread: a closed port is noticed within that time."""
+"""Seconds that a read blocks its thread: a closed port is noticed within that time."""
 
 
 class LinkLost(TechnicianError):
-    """A port that was open is gone: unplugged, taken by another process, closed."""
+    """An open port is gone: unplugged, taken by another process, or closed."""
 
     def __init__(self, port: str, cause: str) -> None:
         super().__init__(
@@ -34,7 +34,7 @@ class Transport(Protocol):
     """A byte link to one device."""
 
     async def read(self) -> bytes:
-        """Return the next bytes, at least one; nothing only where the source has ended.
+        """Return the next bytes, at least one; nothing only at the end of the source.
 
         Raises:
             LinkLost: the port is gone.
@@ -44,11 +44,11 @@ class Transport(Protocol):
         """Send all of ``payload``; raises as :meth:`read`."""
 
     def close(self) -> None:
-        """Give the port up."""
+        """Release the port."""
 
 
 class SerialTransport:
-    """A serial port, opened for us alone.
+    """A serial port, opened exclusively.
 
     Args:
         url: ``/dev/ttyUSB0``, ``socket://host:4001``, ``rfc2217://…``, ``loop://``.
@@ -61,7 +61,7 @@ class SerialTransport:
 
     def __init__(self, url: str, baud: int, stop_bits: int = 1) -> None:
         self._url = url
-        # Threads of its own: a table has more ports than the common pool has threads.
+        # Own threads: a table has more ports than the common pool has threads.
         self._threads = ThreadPoolExecutor(2, thread_name_prefix=url)
         try:
             self._port = serial.serial_for_url(
@@ -91,7 +91,7 @@ class SerialTransport:
         await self._in_thread(partial(self._write_all, payload))
 
     def close(self) -> None:
-        """Give the port up."""
+        """Release the port."""
         self._port.close()
         self._threads.shutdown(wait=False)
 
@@ -102,7 +102,7 @@ class SerialTransport:
         try:
             return bytes(self._port.read(max(1, self._port.in_waiting)))
         except (serial.SerialException, OSError, TypeError) as fault:
-            # pyserial says TypeError when another thread closes the port under a read.
+            # pyserial raises TypeError when another thread closes the port during a read.
             raise LinkLost(self._url, str(fault)) from fault
 
     def _write_all(self, payload: bytes) -> None:
@@ -113,7 +113,7 @@ class SerialTransport:
 
 
 class ReplayTransport:
-    """A recording in place of a port: each chunk comes when the clock reaches it."""
+    """A recording in place of a port: each chunk arrives when the clock reaches its time."""
 
     def __init__(self, chunks: Iterable[Chunk], start_ns: int, clock: Clock) -> None:
         self._chunks = iter(chunks)
@@ -130,7 +130,7 @@ class ReplayTransport:
         return chunk.data
 
     async def write(self, payload: bytes) -> None:
-        """Keep ``payload`` in ``written``: a recording answers nobody."""
+        """Store ``payload`` in ``written``: a recording answers nobody."""
         self.written.append(payload)
 
     def close(self) -> None:

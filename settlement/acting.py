@@ -1,4 +1,4 @@
-"""Players' decisions as they were seen: shown in an accepted way, in turn, and allowed."""
+"""Players' decisions: whether each was shown in an accepted way, in turn, and allowed."""
 
 from typing import Final
 
@@ -29,7 +29,7 @@ def acted(state: State, noted: Noted) -> None:
 
 
 def _before_the_look(state: State) -> bool:
-    """Tell whether it is the moment for an early surrender, which every spot has at once."""
+    """Return whether it is the moment for an early surrender, which all spots share."""
     round_ = state.round
     if state.rules.surrender != "early" or round_.looked or round_.hole_shown_seq:
         return False
@@ -72,7 +72,7 @@ def _surrender(state: State, spot: Spot, hand: Hand, seq: int) -> None:
 
 
 def _surrender_fault(hand: Hand, rules: HouseRules) -> tuple[str, str] | None:
-    """Return the code and what should have been, where the hand may not be given up."""
+    """Return the code and the correct procedure, where the hand may not be surrendered."""
     if rules.surrender == "none":
         return "surrender_not_offered", "this game has no surrender"
     if hand.split and not rules.surrender_after_split:
@@ -86,7 +86,7 @@ _MANNERS: Final = {"one_hand": "one hand", "two_hands": "both hands"}
 
 
 def touched(state: State, noted: Noted) -> None:
-    """Apply a player's hand on the cards."""
+    """Apply a player's touching of the cards."""
     touch: CardsTouched = noted.fact
     allowed = state.rules.player_touch
     if allowed in ("free", touch.manner):
@@ -97,7 +97,7 @@ def touched(state: State, noted: Noted) -> None:
 
 
 def checked(state: State, noted: Noted) -> None:
-    """Apply the dealer's look at his hole card."""
+    """Apply the dealer's check of the hole card."""
     look: HoleCardChecked = noted.fact
     state.round.looked = True
     state.round.look_seq = noted.seq

@@ -1,7 +1,6 @@
 """The clauses of the game in our own words, and the clause that each violation breaks.
 
-Which sentence of a house's sheet stands behind a clause is the rulebook's to say: the knobs
-named here carry the citations.
+The rulebook cites the house's text for a clause: the clause's knobs here carry the citations.
 """
 
 from typing import Final
@@ -15,10 +14,10 @@ class Clause(msgspec.Struct, frozen=True):
     """One rule of the game.
 
     Attributes:
-        id: its name in settlements and violations.
+        id: its id in settlements and violations.
         says: the rule, in our words.
-        knobs: the rulebook's knobs that set it; their citations are its sources.
-        passages: what the house's document states that no knob sets, by name.
+        knobs: the rulebook's knobs that set the rule; their citations are its sources.
+        passages: statements of the house's document that no knob sets, by name.
     """
 
     id: str
@@ -44,7 +43,7 @@ PASSAGES: Final = {
     "lose.takes": "The lower total loses.",
     "push.returns": "Equal totals push.",
 }
-"""What a rulebook may quote beside its knobs."""
+"""Passages that a rulebook may quote beside its knobs."""
 
 
 _ALL: Final = (
@@ -277,7 +276,7 @@ BREAKS: Final = {
     "payment_missing": "payment.due",
     "tray_mismatch": "tray.balance",
 }
-"""Every violation code, and the clause it breaks."""
+"""Every violation code with the clause that it breaks."""
 
 
 _SIGNALS: Final = ("hit", "stand", "split", "double", "surrender")
@@ -297,7 +296,7 @@ RESTS_ON: Final = {
     "surrender_after_action": ("surrender",),
     "double_not_first_two": ("double_on",),
 }
-"""Of codes that break a part of their clause, the knobs and passages that say that part."""
+"""For codes that break a part of their clause, the knobs and passages of that part."""
 
 SETTLED_BY: Final = {
     "dealer_hit_hard_17": "policy.dealer_overdraw",
@@ -314,13 +313,13 @@ SETTLED_BY: Final = {
     "extra_card_on_split_ace": "policy.extra_player_card",
     "insurance_over_half": "policy.insurance_over_half",
 }
-"""The knob that says how a round is settled after a mistake, where there is one."""
+"""For a code, the knob that defines the settlement after the mistake, where there is one."""
 
 
 def rests_on(clause: str, code: str | None = None) -> tuple[str, ...]:
-    """Return the knobs and passages that say a clause, or the part of it that a code breaks.
+    """Return the knobs and passages behind a clause, or behind the part that a code breaks.
 
-    How a mistake is settled is another matter: :data:`SETTLED_BY`.
+    :data:`SETTLED_BY` names the knob for the settlement after the mistake.
     """
     if code in RESTS_ON:
         return RESTS_ON[code]
@@ -334,5 +333,5 @@ def rests_on(clause: str, code: str | None = None) -> tuple[str, ...]:
 def violation(
     code: str, seq: int, detail: str, spot: int | None = None, hand: int | None = None
 ) -> Violation:
-    """Name a mistake: its code and clause, the fact it happened at, what should have been."""
+    """Build a violation from its code, the fact that shows it, and the correct procedure."""
     return Violation(code, seq, spot, hand, BREAKS[code], detail)

@@ -1,4 +1,4 @@
-"""Close a round: judge what is known only at its end, settle every hand, sum it up."""
+"""Close a round: judge what only its end shows, settle every hand, and sum it up."""
 
 import msgspec
 
@@ -27,7 +27,7 @@ from settlement.state import Hand, Noted, Round, Spot, State
 
 
 class _Table:
-    """A round that is over: every hand the dealer may have, and what may be found out."""
+    """A finished round: every possible dealer's hand, and the open questions."""
 
     def __init__(self, state: State, ways: list[Way], doubts: Doubts) -> None:
         self.state = state
@@ -36,7 +36,7 @@ class _Table:
 
 
 class Closed:
-    """A round that is over: its scratch, its result, and the mistakes that are none of payment."""
+    """A closed round: its working state, its result, and its mistakes apart from payments."""
 
     def __init__(self, round_: Round, result: RoundResult, found: list[Violation]) -> None:
         self.round = round_
@@ -45,7 +45,7 @@ class Closed:
 
 
 def close(state: State) -> Closed:
-    """Settle the round in play and leave the table as the next round finds it."""
+    """Settle the round in play and prepare the table for the next round."""
     round_ = state.round
     dealt = [card.card for card in round_.dealer]
     alive = hands_live(round_, state.rules)
@@ -65,7 +65,7 @@ def close(state: State) -> Closed:
 
 
 def amend(state: State, last: Closed, noted: Noted) -> None:
-    """Judge the payments of a closed round again, with one that came after it closed."""
+    """Judge the payments of a closed round again, with one that came after the close."""
     now, found = state.round, state.found
     state.round, state.found = last.round, last.found.copy()
     paid_late(state, noted)
@@ -81,7 +81,7 @@ def _judge_payments(state: State, *, over: bool) -> None:
 
 
 def _outcome(played: Played, ways: list[Way], spots: tuple[SpotResult, ...]) -> DealerOutcome:
-    """Return how the dealer's hand ended, unknown only where something hangs on it."""
+    """Return how the dealer's hand ended; unknown only where a result depends on it."""
     for way in ways:
         if way.played.outcome != ways[0].played.outcome:
             decides = any(hand.outcome == "unknown" for spot in spots for hand in spot.hands)
@@ -137,7 +137,7 @@ def _hand(lying: _Table, spot: Spot, hand: Hand, *, insured: bool) -> HandResult
 def _in_doubt(
     lying: _Table, spot: Spot, hand: Hand, *, insured: bool, done: bool
 ) -> Due | tuple[Possible, ...]:
-    """Settle a hand in every way that the unknown cards may turn out."""
+    """Settle a hand under every possibility for the unknown cards."""
     rules, outcomes = lying.state.rules, []
     for filled in lying.doubts.hands(spot, hand):
         for way in lying.ways:
@@ -146,7 +146,7 @@ def _in_doubt(
             gained = Due("pending", None, ())
             if filled.comes_about:
                 gained = due(filled.hand, way.played, rules, insured=insured, done=done)
-            outcomes.append(Outcome(gained, _both(filled.said(), way.said)))
+            outcomes.append(Outcome(gained, _both(filled.condition(), way.condition)))
     return gathered(outcomes) if outcomes else (OUT_OF_REACH,)
 
 
@@ -199,18 +199,18 @@ def _insurance_faults(state: State, spot: Spot) -> None:
         return
     laid, half = spot.insurance, main // 2
     if 2 * spot.insurance > main:
-        detail = Sentence.INSURANCE_OVER_HALF.say(laid, main, half)
+        detail = Sentence.INSURANCE_OVER_HALF.write(laid, main, half)
         state.find("insurance_over_half", spot.insurance_seq, detail, spot.number)
     elif state.rules.insurance == "exactly_half" and spot.insurance != main // 2:
-        detail = Sentence.INSURANCE_NOT_HALF.say(laid, main, half)
+        detail = Sentence.INSURANCE_NOT_HALF.write(laid, main, half)
         state.find("insurance_not_half", spot.insurance_seq, detail, spot.number)
 
 
 def _late_surrender(state: State, spot: Spot) -> None:
-    """Find each surrender that was accepted before the hole card was known to make no blackjack.
+    """Find each surrender accepted before the hole card was known to make no blackjack.
 
-    One accepted after a look that missed the blackjack came in its time: the look was misread.
-    Where there is no hole card to look at, nobody could have known.
+    One accepted after a check that missed the blackjack came in time: the check was misread.
+    Without a hole card to check, nobody could have known.
     """
     round_ = state.round
     if state.rules.surrender != "late" or not state.rules.deals_hole_card:
@@ -225,7 +225,7 @@ def _late_surrender(state: State, spot: Spot) -> None:
 
 
 def _look_misread(state: State) -> None:
-    """Find that the dealer's look at his hole card contradicts the cards."""
+    """Find that the dealer's check of the hole card contradicts the cards."""
     round_ = state.round
     dealt = Counted()
     for card in round_.dealer[:2]:
@@ -233,22 +233,22 @@ def _look_misread(state: State) -> None:
     if not (round_.looked and len(dealt.cards) == 2 and dealt.known()):
         return
     if dealt.natural() != round_.saw_blackjack:
-        said, made = ("a", "none") if round_.saw_blackjack else ("no", "one")
-        detail = f"the look at the hole card was entered as {said} blackjack; "
+        entered, made = ("a", "none") if round_.saw_blackjack else ("no", "one")
+        detail = f"the look at the hole card was entered as {entered} blackjack; "
         detail += f"{named(dealt.cards)} make {made}, and the cards decide"
         state.find("hole_card_misread", round_.look_seq, detail)
 
 
 def _cards_missing(state: State, played: Played) -> None:
-    """Find each hand that was owed a card, unless passing it over was already reported."""
+    """Find each hand that lacks a due card, unless skipping it was already reported."""
     deal_unfinished(state)
     if played.blackjack():
         return
     for spot in state.round.spots:
         for hand in spot.hands:
             seq = owed_card(hand)
-            told = hand.surrendered_seq or (not hand.split and len(hand.cards) < 2)
-            if seq and not told:
+            reported = hand.surrendered_seq or (not hand.split and len(hand.cards) < 2)
+            if seq and not reported:
                 detail = "a card was due to the hand and was not dealt"
                 state.find("missing_card", seq, detail, spot.number, hand.number)
 
@@ -291,7 +291,7 @@ def _seq(found: Violation) -> int:
 
 
 def _table_after(state: State, spots: tuple[SpotResult, ...]) -> None:
-    """Carry over what the next round starts from."""
+    """Carry over the state that the next round starts from."""
     table, round_ = state.table, state.round
     round_.tray_was_sure = table.tray_sure
     if not table.shoe.started:

@@ -1,4 +1,4 @@
-"""The dealer's hand: which draws were due, which card is burned, how the hand ends."""
+"""The dealer's hand: which draws were due, which cards are burned, and how it ends."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ from settlement.state import Round, State
 
 
 class Alive:
-    """Whether any hand is surely live, and whether any may be."""
+    """Whether any hand is certainly live, and whether any may be."""
 
     def __init__(self, *, surely: bool, maybe: bool) -> None:
         self.surely = surely
@@ -20,7 +20,7 @@ class Alive:
 
 
 class Fault:
-    """A draw that was not due: which of the dealer's cards, the code, and how it lay."""
+    """A draw that was not due: its index among the dealer's cards, the code, the total before."""
 
     def __init__(self, index: int, code: str, detail: str) -> None:
         self.index = index
@@ -29,11 +29,11 @@ class Fault:
 
 
 class Played:
-    """The dealer's hand played out.
+    """The dealer's hand, played out.
 
     Attributes:
         counted: the cards that count.
-        burned: those drawn in error.
+        burned: cards drawn in error.
         faults: each draw that was not due.
         outcome: how the hand ended.
     """
@@ -46,23 +46,23 @@ class Played:
         self.faults: list[Fault] = []
 
     def blackjack(self) -> bool:
-        """Tell whether it is a blackjack."""
+        """Whether the hand is a blackjack."""
         return self.outcome == "blackjack"
 
     def may_make_blackjack(self) -> bool:
-        """Tell whether an ace or a ten lies alone."""
+        """Whether the hand is a single ace or ten."""
         cards = self.counted.cards
         return len(cards) == 1 and cards[0] is not None and cards[0].points in (1, 10)
 
 
 def must_draw(cards: Counted, rules: HouseRules) -> bool:
-    """Tell whether ``dealer.draw`` has the dealer take another card."""
+    """Return whether ``dealer.draw`` requires another card."""
     points = cards.total()
     return points < 17 or (points == 17 and rules.hits_soft_17 and cards.soft())
 
 
 def hands_live(round_: Round, rules: HouseRules) -> Alive:
-    """Tell whether the dealer still has a hand to beat."""
+    """Return whether the dealer still has a hand to beat."""
     most = DEAD
     for spot in round_.spots:
         for hand in spot.hands:
@@ -74,10 +74,10 @@ def play(dealt: list[int], alive: Alive, rules: HouseRules, round_: Round) -> Pl
     """Play the dealer's cards out: the first two, then each draw as it came.
 
     Args:
-        dealt: his cards by their index, in the order dealt.
-        alive: whether he has a hand to beat.
-        rules: the house's.
-        round_: holds the result of his look at the hole card.
+        dealt: the dealer's cards by index, in the order dealt.
+        alive: whether there is a hand to beat.
+        rules: the house's rules.
+        round_: holds the result of the hole card check.
     """
     played = Played()
     counted = lying = played.counted
@@ -117,7 +117,7 @@ def _fault(lying: Counted, rules: HouseRules) -> str:
 
 
 def _follows(stopped: str, lying: Counted, rules: HouseRules) -> bool:
-    """Return whether a draw only follows from a mistake already reported, and is no new one."""
+    """Return whether a draw follows from a reported mistake and is no new one."""
     if not stopped:
         return False
     return stopped in _HAND_IS_OVER or must_draw(lying, rules)
@@ -145,7 +145,7 @@ def _outcome(counted: Counted, alive: Alive, rules: HouseRules, round_: Round) -
 
 
 def two_known(counted: Counted) -> bool:
-    """Tell whether the dealer's first two cards are both known."""
+    """Return whether the dealer's first two cards are both known."""
     cards = counted.cards
     return len(cards) >= 2 and cards[0] is not None and cards[1] is not None
 
@@ -166,7 +166,7 @@ def _drew(face: int, lying: Counted, code: str) -> str:
 
 
 def draw_faults(state: State, played: Played) -> None:
-    """Find each draw that was not due, and the draw that came before the players were done."""
+    """Find each draw that was not due, and a draw before the players were done."""
     round_ = state.round
     early = round_.early_draw_seq
     for fault in played.faults:
@@ -177,7 +177,7 @@ def draw_faults(state: State, played: Played) -> None:
 
 
 def stood_short(state: State, played: Played, seq: int) -> None:
-    """Find that the dealer stopped with a card still due."""
+    """Find that the dealer stopped although a card was due."""
     counted = played.counted
     least = 2 if state.rules.deals_hole_card else 1
     if played.outcome != "short" or len(counted.cards) < least:

@@ -1,4 +1,4 @@
-"""The initial deal: who gets a card next, which side up, and what passing over someone is."""
+"""The initial deal: who gets the next card, which side up, and what counts as skipping."""
 
 from settlement.facts import DEALER
 from settlement.houserules import HouseRules
@@ -7,7 +7,7 @@ from settlement.state import Noted, Round, Spot, State
 
 
 def begins(round_: Round) -> None:
-    """Close the wagers and set out who is to be dealt in, in order, twice."""
+    """Close the wagers and list who receives cards, in order, twice."""
     if not round_.wagered:
         for spot in round_.named():
             if spot.dealt_in:
@@ -22,7 +22,7 @@ def begins(round_: Round) -> None:
 
 
 def expects(round_: Round, noted: Noted) -> bool:
-    """Tell whether the card belongs to the initial deal, in its order or out of it."""
+    """Return whether the card belongs to the initial deal, in order or not."""
     if noted.hand != 0:
         return False
     for due in round_.passes:
@@ -32,7 +32,7 @@ def expects(round_: Round, noted: Noted) -> bool:
 
 
 def initial_card(state: State, noted: Noted) -> None:
-    """Apply a card of the initial deal; a card out of order is judged once, then followed."""
+    """Apply a card of the initial deal; judge a wrong order once, then follow it."""
     _ordered(state, noted)
     if noted.spot == DEALER:
         _to_dealer(state, noted)
@@ -72,7 +72,7 @@ def _only_card(state: State, noted: Noted) -> None:
 
 
 def _dealer_faces(state: State, first: Noted, second: Noted) -> None:
-    """One mistake for the two cards: exposed, both hidden, or one for the other."""
+    """Find one mistake for both dealer cards: exposed, both hidden, or swapped."""
     up, hole, nth = _roles(first, second, state.rules)
     if not up.down and not hole.down:
         detail = f"the hole card lies face up; the dealer's {nth[1]} card is dealt face down"
@@ -87,14 +87,14 @@ def _dealer_faces(state: State, first: Noted, second: Noted) -> None:
 
 
 def _roles(first: Noted, second: Noted, rules: HouseRules) -> tuple[Noted, Noted, tuple[str, str]]:
-    """Return the up card, the hole card, and which of the two each is."""
+    """Return the up card, the hole card, and the role of each of the two cards."""
     if rules.dealer_first_card == "up":
         return first, second, ("first", "second")
     return second, first, ("second", "first")
 
 
 def _ordered(state: State, noted: Noted) -> None:
-    """Take the card's receiver off the list of those to come."""
+    """Remove the card's receiver from the list of those due."""
     round_, to = state.round, noted.spot
     if round_.passes and not round_.passes[0]:
         round_.passes.pop(0)
@@ -108,7 +108,7 @@ def _ordered(state: State, noted: Noted) -> None:
 
 
 def _next_of(state: State, current: list[int], noted: Noted) -> None:
-    """Take the receiver off this pass; those before him were passed over."""
+    """Remove the receiver from this pass; those before it were skipped."""
     skipped: list[int] = []
     while current[0] != noted.spot:
         skipped.append(current.pop(0))
@@ -121,18 +121,18 @@ def _passed_over(state: State, skipped: list[int], noted: Noted) -> None:
     round_ = state.round
     fresh = [to for to in skipped if to not in round_.owed]
     round_.owed.extend(skipped)
-    told = 0
+    reported = 0
     for to in fresh:
         if to != DEALER and round_.spot(to).dealt_in < 2:
-            told += 1
+            reported += 1
             detail = f"passed over in the deal; spot {to} was to get the card before this one"
             state.find("spot_skipped", noted.seq, detail, to)
-    if told < len(fresh):
+    if reported < len(fresh):
         _wrong_order(state, noted, fresh[0])
 
 
 def _wrong_order(state: State, noted: Noted, due: int) -> None:
-    """Find the order wrong: once in each pass, and only once if the second is as the first."""
+    """Find the order wrong: once per pass, and only once if both passes have the same order."""
     round_ = state.round
     left = len([due for due in round_.passes if due])
     repeated = _passes_alike(round_)
@@ -144,7 +144,7 @@ def _wrong_order(state: State, noted: Noted, due: int) -> None:
 
 
 def _passes_alike(round_: Round) -> bool:
-    """Tell whether both passes went round in the same order."""
+    """Return whether both passes had the same order."""
     order = round_.order
     if round_.dealer_dealt != WITH_HOLE_CARD:
         players = [to for to in order if to != DEALER]
@@ -159,7 +159,7 @@ def _who(to: int) -> str:
 
 
 def cut_short(state: State, noted: Noted) -> None:
-    """End the initial deal at a card of play; those still to come were passed over."""
+    """End the initial deal at a card of play; those still due were skipped."""
     round_ = state.round
     if not round_.passes:
         return
@@ -171,7 +171,7 @@ def cut_short(state: State, noted: Noted) -> None:
 
 
 def deal_unfinished(state: State) -> None:
-    """Say who was to get the next card when the initial deal broke off."""
+    """Report who was due for the next card when the initial deal stopped."""
     round_ = state.round
     for due in round_.passes:
         if due:
@@ -181,7 +181,7 @@ def deal_unfinished(state: State) -> None:
 
 
 def stray_card(state: State, noted: Noted) -> None:
-    """Apply a card to a spot, or a hand of it, that is not in play: nobody has it."""
+    """Apply a card to a spot, or a hand of it, that is not in play: no hand receives it."""
     if noted.at.stray:
         return
     noted.at.stray = True

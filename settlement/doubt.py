@@ -1,7 +1,7 @@
-"""Hands with a card that nobody knows: what they may come to, and what would decide it.
+"""Hands with an unknown card: their possible results, and the cards that would decide.
 
-Each way in which the unread cards may have turned out is played as known cards are: a player's
-hand by judging the round again with them, the dealer's by playing it out.
+Each possibility for the unread cards is played like known cards: a player's hand by judging the
+round again with them, the dealer's by playing it out.
 """
 
 from typing import Final
@@ -19,31 +19,32 @@ _VALUES: Final = tuple(face_of(Card(f"{rank}?")) for rank in "A23456789T")
 """One card of each value, by its index."""
 
 _MOST_FACTS: Final = 200_000
-"""Facts judged again in one round at most; what would take more stays open altogether."""
+"""Facts judged again in one round at most. Beyond that the hand stays fully open. It bounds time;
+not measured."""
 
 _MOST_CARDS: Final = 24
-"""A hand of more cards than this is past 21 whatever they are."""
+"""Cards. A longer hand is past 21 whatever its cards are."""
 
 OUT_OF_REACH: Final = Possible("unknown", None, "more cards are unread than can be gone through")
 
 
 class Stock:
-    """How many cards of each value the shoe may still hold beside those seen.
+    """The cards of each value that the shoe may still hold, apart from those seen.
 
-    Where more cards are unread than are left, what was seen cannot be right, and nothing is
-    ruled out.
+    Where more cards are unread than are left, the sightings must contain an error, so no card is
+    excluded.
     """
 
     def __init__(self, state: State) -> None:
         shoe, rules = state.table.shoe, state.rules
         self._left = [0] * 11
-        """By points, an ace 1."""
+        """Indexed by points, an ace is 1."""
         for rank, seen in enumerate(shoe.out_ranks):
             self._left[points_of(5 * rank)] += max(0, 4 * shoe.decks - seen)
         self._own = [card.card for card in state.round.dealer].count(UNKNOWN)
         several = rules.voids_illegal_option
         self._theirs = 0
-        """Unread cards that one player's hand hangs on, at most."""
+        """The most unread cards that one player's hand depends on."""
         for spot in state.round.spots:
             unread = [len(hand.unread) for hand in spot.hands]
             self._theirs = max(self._theirs, sum(unread) if several else max(unread))
@@ -52,11 +53,11 @@ class Stock:
             self._left = [self._many] * 11
 
     def holds(self, values: list[int]) -> bool:
-        """Tell whether the shoe may hold all these cards together."""
+        """Return whether the shoe may hold all these cards together."""
         return all(values.count(value) <= self._left[points_of(value)] for value in values)
 
     def after(self, values: list[int]) -> tuple[int, ...]:
-        """Return all that these cards change in what the other unread ones may be."""
+        """Return all effects of these cards on the possible values of the other unread ones."""
         rest, left = self._many - len(values), self._left
         return tuple(
             [
@@ -68,21 +69,22 @@ class Stock:
 
 
 class Filled:
-    """A hand as it may be, with the values put in the places of the unread cards."""
+    """A possible hand, with assumed values for the unread cards."""
 
     def __init__(self, hand: Hand, values: list[int], *, comes_about: bool = True) -> None:
         self.hand = hand
         self.values = values
         self.comes_about = comes_about
-        """Whether there is such a hand then: a pair may be split that these cards are not."""
+        """Whether the hand can exist under these values: a split may require a pair that they rule
+        out."""
 
-    def said(self) -> str:
-        """Return the words for what makes it so."""
-        return _said("the hand's", self.values, self.hand)
+    def condition(self) -> str:
+        """Return the words for its condition."""
+        return _describe("the hand's", self.values, self.hand)
 
 
 class Doubts:
-    """What may still be found out in one round about its unread cards."""
+    """The possible values of one round's unread cards."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -90,13 +92,13 @@ class Doubts:
         self._stock: Stock | None = None
 
     def stock(self) -> Stock:
-        """Return what the shoe may still hold."""
+        """Return the cards that the shoe may still hold."""
         if self._stock is None:
             self._stock = Stock(self._state)
         return self._stock
 
     def hang_over(self, spot: Spot, hand: Hand) -> bool:
-        """Tell whether what a hand comes to may hang on a player's unread card."""
+        """Return whether a hand's result may depend on a player's unread card."""
         if not hand.known():
             return True
         return self._state.rules.voids_illegal_option and any(
@@ -104,7 +106,7 @@ class Doubts:
         )
 
     def hands(self, spot: Spot, hand: Hand) -> list[Filled]:
-        """Return every hand that this one may be; none where there are too many to go through."""
+        """Return every possible hand; none where there are too many to try."""
         each = [Filled(hand, [])]
         if self.hang_over(spot, hand):
             for _ in self._unread(spot, hand):
@@ -112,18 +114,18 @@ class Doubts:
         return each
 
     def _unread(self, spot: Spot, hand: Hand) -> list[int]:
-        """Return the places of the cards that the hand hangs on.
+        """Return the positions of the unread cards that the hand depends on.
 
-        Where an option granted in error is void, that may hang on the other hands' cards too.
+        Where an option granted in error is void, these may include other hands' cards.
         """
         if not self._state.rules.voids_illegal_option:
             return hand.unread
         return sorted([place for other in spot.hands for place in other.unread])
 
     def _one_more(self, spot: Spot, hand: Hand, each: list[Filled]) -> list[Filled]:
-        """Fill one more card; of the ways that leave the hand alike one is kept.
+        """Assume one more card; of the possibilities with an equal hand, keep one.
 
-        A single card is named in each condition, so that each value of it is kept.
+        A single card appears in each condition, so each of its values is kept.
         """
         alone = len(self._unread(spot, hand)) == 1
         more: dict[tuple[int, ...], Filled] = {}
@@ -140,7 +142,7 @@ class Doubts:
         return list(more.values())
 
     def _judged_with(self, spot: Spot, hand: Hand, values: list[int]) -> Filled:
-        """Judge the round again with these cards in the first places of the unread ones."""
+        """Judge the round again with these cards in the first unread positions."""
         places = self._unread(spot, hand)
         record = self._state.round.record
         self._left -= len(record)
@@ -160,24 +162,24 @@ class Doubts:
 
 
 class Way:
-    """A hand the dealer may have, the values of his unread cards, and the words for it."""
+    """A possible dealer's hand, the values of its unread cards, and the words for it."""
 
-    def __init__(self, played: Played, values: list[int], said: str) -> None:
+    def __init__(self, played: Played, values: list[int], condition: str) -> None:
         self.played = played
         self.values = values
-        self.said = said
+        self.condition = condition
 
 
 class Outcome:
-    """What a hand comes to in one way, and the words for it."""
+    """A hand's result under one possibility, and the words for it."""
 
-    def __init__(self, due: Due, said: str) -> None:
+    def __init__(self, due: Due, condition: str) -> None:
         self.due = due
-        self.said = said
+        self.condition = condition
 
 
 def _stands(hand: Hand) -> tuple[int, ...]:
-    """Return all that the rest of a round may make of a hand."""
+    """Return everything about a hand that the rest of the round depends on."""
     return (
         min(hand.low, 22),
         int(hand.ace),
@@ -196,7 +198,7 @@ def _stands(hand: Hand) -> tuple[int, ...]:
 
 
 def dealers(state: State, dealt: list[int], alive: Alive, stock: Stock) -> list[Way]:
-    """Return every hand the dealer may have, without those that his look ruled out."""
+    """Return every possible dealer's hand, without those that the hole card check excluded."""
     round_, rules = state.round, state.rules
     alone = dealt.count(UNKNOWN) == 1
     each: dict[tuple[int, ...], list[int]] = {(): []}
@@ -221,23 +223,23 @@ def dealers(state: State, dealt: list[int], alive: Alive, stock: Stock) -> list[
 
 def _way(dealt: list[int], values: list[int], alive: Alive, state: State) -> Way:
     played = play(_put(dealt, values), alive, state.rules, state.round)
-    return Way(played, values, _said("the dealer's", values, played.counted))
+    return Way(played, values, _describe("the dealer's", values, played.counted))
 
 
 def _lies(played: Played) -> tuple[int, ...]:
-    """Return all that further draws may make of the dealer's hand."""
+    """Return everything about the dealer's hand that further draws depend on."""
     counted = played.counted
     return min(counted.low, 22), int(counted.ace), len(counted.cards), len(played.burned)
 
 
 def _put(dealt: list[int], values: list[int]) -> list[int]:
-    """Return the cards with these in the places of the unread ones, as far as they reach."""
+    """Return the cards with these in the unread positions, as far as they reach."""
     left = iter(values)
     return [next(left, face) if face == UNKNOWN else face for face in dealt]
 
 
-def _said(whose: str, values: list[int], made: Counted) -> str:
-    """Name the one unread card, or what the cards make with several of them."""
+def _describe(whose: str, values: list[int], made: Counted) -> str:
+    """Name the one unread card, or the total that several of them make."""
     if not values:
         return ""
     if len(values) == 1:
@@ -253,13 +255,13 @@ def _name(value: int) -> str:
 
 
 def gathered(outcomes: list[Outcome]) -> Due | tuple[Possible, ...]:
-    """Return the one result that every way leads to, or the several with their conditions."""
+    """Return the one result of all possibilities, or the several results with their conditions."""
     ways: dict[tuple[str, int | None], list[str]] = {}
     first: dict[tuple[str, int | None], Due] = {}
     for outcome in outcomes:
         key = (str(outcome.due.outcome), outcome.due.net)
         first.setdefault(key, outcome.due)
-        ways.setdefault(key, []).append(outcome.said)
+        ways.setdefault(key, []).append(outcome.condition)
     if len(first) == 1:
         return outcomes[0].due
     open_last = sorted(first, key=_waits)
@@ -272,10 +274,10 @@ def _waits(way: tuple[str, int | None]) -> bool:
     return way[1] is None
 
 
-def _condition(said: list[str]) -> str:
+def _condition(conditions: list[str]) -> str:
     """Join ``… card is 7`` and ``… card is 8`` into ``… card is 7 or 8``."""
     ends: dict[str, list[str]] = {}
-    for one in dict.fromkeys(said):
+    for one in dict.fromkeys(conditions):
         verb = " make " if " make " in one else " is "
         start, _, end = one.rpartition(verb)
         ends.setdefault(start + verb, []).append(end)

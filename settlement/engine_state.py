@@ -1,4 +1,4 @@
-"""What a round starts from: all that an engine has to know of the rounds before it."""
+"""The state that a round starts from: all that an engine needs of the rounds before it."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from settlement.state import Shoe, State, Table
 
 @dataclass(frozen=True, slots=True)
 class ShoeThen:
-    """A shoe as a round found it: the fields of :class:`settlement.state.Shoe`."""
+    """A shoe at a round's start: the fields of :class:`settlement.state.Shoe`."""
 
     decks: int
     started: bool
@@ -25,12 +25,12 @@ class ShoeThen:
 
 @dataclass(frozen=True, slots=True)
 class EngineState:
-    """A table as a round found it. Of equal ones the same follows, whatever was before them."""
+    """A table at a round's start. Equal states have equal futures, whatever came before."""
 
     number: int
-    """The round's, unless it says otherwise."""
+    """The round's number, unless its opening states another."""
     found: tuple[Violation, ...]
-    """Mistakes made since the round before, which this one's result tells of."""
+    """Mistakes since the round before, which this round's result reports."""
     shoe: ShoeThen
     seats: tuple[tuple[int, str], ...]
     entered: frozenset[str]
@@ -43,7 +43,7 @@ class EngineState:
 
 
 def engine_state_of(state: State) -> EngineState:
-    """Return what the round in play started from; none of its facts may have been judged yet."""
+    """Return the state that the round in play started from, before any of its facts is judged."""
     table = state.table
     return EngineState(
         number=state.round.number,
@@ -61,7 +61,7 @@ def engine_state_of(state: State) -> EngineState:
 
 
 def start_from(state: State, engine_state: EngineState) -> None:
-    """Have a fresh table stand as a round found it, with no fact of that round."""
+    """Set a fresh table to the state at a round's start, without any fact of that round."""
     state.round.begin(engine_state.number)
     state.found.extend(engine_state.found)
     table = state.table

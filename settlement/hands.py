@@ -1,4 +1,4 @@
-"""What a hand of cards is worth."""
+"""The value of a hand of cards."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from models.cards import Card
 
 UNKNOWN: Final = 65
-"""Stands for a card nobody knows where a card's index is kept."""
+"""An unknown card, in place of a card's index."""
 
 FACES: Final[tuple[Card | None, ...]] = (*Card, None)
 """Every card by its index."""
@@ -14,11 +14,11 @@ FACES: Final[tuple[Card | None, ...]] = (*Card, None)
 _POINTS: Final = tuple(0 if card is None else card.points for card in FACES)
 
 _MOST_NAMED: Final = 22
-"""The longest hand of 21 that one shoe can make is 21 aces."""
+"""Cards. The longest hand of 21 that one shoe can make is 21 aces."""
 
 
 class Counted:
-    """Cards counted as they come: an ace is 11 unless that passes 21.
+    """A running count of cards: an ace is 11 unless that passes 21.
 
     An unknown card counts nothing; ask ``known`` first where it matters.
     """
@@ -41,27 +41,27 @@ class Counted:
             self.unknown += 1
 
     def recount(self, cards: list[Card | None]) -> None:
-        """Count these instead."""
+        """Count these cards instead."""
         self.take_up()
         for card in cards:
             self.add(face_of(card))
 
     def take_up(self) -> None:
-        """Count no cards."""
+        """Reset the count to no cards."""
         self.cards.clear()
         self.low = self.unknown = 0
         self.ace = False
 
     def copy(self) -> "Counted":
-        """Return a count of the same cards that goes its own way."""
+        """Return an independent count of the same cards."""
         return counted(self.cards)
 
     def known(self) -> bool:
-        """Tell whether every card's value is known."""
+        """Whether every card's value is known."""
         return self.unknown == 0
 
     def soft(self) -> bool:
-        """Tell whether an ace counts 11."""
+        """Whether an ace counts 11."""
         return self.ace and self.low <= 11
 
     def total(self) -> int:
@@ -69,11 +69,11 @@ class Counted:
         return self.low + 10 if self.soft() else self.low
 
     def natural(self) -> bool:
-        """Tell whether these are an ace and a ten, and nothing else."""
+        """Whether the hand is an ace and a ten, and nothing else."""
         return len(self.cards) == 2 and self.unknown == 0 and self.total() == 21
 
     def busted(self) -> bool:
-        """Tell whether the cards known already pass 21."""
+        """Whether the known cards already pass 21."""
         return self.low > 21
 
     def words(self) -> str:
@@ -84,14 +84,14 @@ class Counted:
 
 
 def counted(cards: Iterable[Card | None]) -> Counted:
-    """Count cards that lie there already."""
+    """Return the count of these cards."""
     count = Counted()
     count.recount(list(cards))
     return count
 
 
 def points_of(face: int) -> int:
-    """Return what a card counts, by its index: an ace 1, an unknown card nothing."""
+    """Return the points of a card, by its index: an ace 1, an unknown card 0."""
     return _POINTS[face]
 
 
@@ -110,17 +110,17 @@ def total(cards: Iterable[Card | None]) -> tuple[int, bool]:
 
 
 def natural(cards: Iterable[Card | None]) -> bool:
-    """Tell whether these are an ace and a ten, and nothing else."""
+    """Return whether the hand is an ace and a ten, and nothing else."""
     return counted(cards).natural()
 
 
 def busted(cards: Iterable[Card | None]) -> bool:
-    """Tell whether the cards known already pass 21."""
+    """Return whether the known cards already pass 21."""
     return counted(cards).busted()
 
 
 def matched(one: Card | None, other: Card | None, by: str) -> bool | None:
-    """Tell whether two cards make a pair ``by`` ``"value"`` or ``"rank"``; ``None`` if unknown."""
+    """Return whether two cards pair ``by`` ``"value"`` or ``"rank"``; ``None`` if unknown."""
     if one is None or other is None:
         return None
     if by == "value":

@@ -1,4 +1,4 @@
-"""A rulebook's knobs as the engine reads them: plain fields, read once."""
+"""A rulebook's knobs as the engine uses them: plain fields, decoded once."""
 
 from fractions import Fraction
 
@@ -9,7 +9,7 @@ from models.rulebook import Rulebook
 
 
 class HouseRules:
-    """The options of one game; each is named so that true means what the name states."""
+    """The options of one game; each name states what true means."""
 
     def __init__(self, book: Rulebook) -> None:
         self.id = book.id
@@ -26,12 +26,12 @@ class HouseRules:
         self.burn_after_shuffle = book.burn_after_shuffle
         self.dealer_first_card: str = book.dealer_first_card
         self.deals_hole_card = book.dealer_second_card == "with_deal"
-        """Whether the dealer's second card comes with the deal; else after the players."""
+        """Whether the dealer's second card comes with the deal, or after the players."""
         self.player_cards: str = book.player_cards
         self.hits_soft_17 = book.dealer_soft17 == "hit"
         self.player_touch: str = book.player_touch
         self.signals: dict[str, tuple[str, ...]] = msgspec.structs.asdict(book.signals)
-        """Accepted ways of saying each decision; empty where the option is not offered."""
+        """Accepted signals for each decision; empty where the option is not offered."""
 
     def _hands(self, book: Rulebook) -> None:
         self.split_match: str = book.split_match
@@ -71,7 +71,7 @@ class HouseRules:
         self.settles_right_to_left = book.settle_order == "right_to_left"
 
     def least(self, spots: int) -> int:
-        """Return the minimum on each spot for a player who holds this many."""
+        """Return the minimum wager on each spot for a player with this many spots."""
         multiple = 1
         for held, times in self._multiples:
             if held <= spots:
@@ -87,7 +87,7 @@ class HouseRules:
 
 
 class Price:
-    """What a stake wins at posted odds, in chips that the house has."""
+    """The winnings of a stake at posted odds, payable in the house's chips."""
 
     def __init__(self, odds: Odds, unit: int, *, up: bool) -> None:
         self.pays = odds.pays
@@ -96,17 +96,17 @@ class Price:
         self.up = up
 
     def won(self, stake: int) -> int:
-        """Return what ``stake`` wins; what the smallest chip cannot pay goes as the house says."""
+        """Return the winnings of ``stake``, rounded by the house's rule to the smallest chip."""
         exact = stake * self.pays
         whole = self.per * self.unit
         units = -(-exact // whole) if self.up else exact // whole
         return units * self.unit
 
     def exactly(self, stake: int) -> tuple[int, int]:
-        """Return what the odds give on ``stake``: cents, as numerator and denominator."""
+        """Return the exact winnings of ``stake``: cents, as numerator and denominator."""
         exact = Fraction(stake * self.pays, self.per)
         return exact.numerator, exact.denominator
 
     def is_exact(self, stake: int, won: int) -> bool:
-        """Tell whether ``won`` is to the cent what the odds give on ``stake``."""
+        """Return whether ``won`` is to the cent the exact winnings of ``stake``."""
         return won * self.per == stake * self.pays

@@ -1,4 +1,4 @@
-"""One fact after another: ``judge`` never refuses what happened; it reports what was wrong."""
+"""One fact after another: ``judge`` never refuses a fact; it reports the mistakes."""
 
 from typing import Final
 
@@ -29,8 +29,7 @@ from settlement.state import Noted, State
 def judge(state: State, noted: Noted) -> None:
     """Apply one fact.
 
-    Total: every event at the table has a next state, with the mistakes that
-    the fact shows.
+    Total: every event at the table has a next state, with the mistakes that the fact shows.
     """
     round_ = state.round
     if not round_.phases.closed:
@@ -52,7 +51,7 @@ def judge(state: State, noted: Noted) -> None:
 
 
 def _judge_rare(state: State, noted: Noted) -> None:
-    """Apply one of the facts of which a round has few."""
+    """Apply a fact of a rare kind."""
     kind = noted.kind
     if kind == ROUND_OPENED:
         opening: RoundOpened = noted.fact
@@ -68,7 +67,7 @@ def _judge_rare(state: State, noted: Noted) -> None:
 
 
 def _judge_table(state: State, noted: Noted) -> None:
-    """Apply a fact of the table, which may fall between rounds."""
+    """Apply a fact of the table, which may come between rounds."""
     kind = noted.kind
     if kind == TRAY_COUNTED:
         tables.tray(state, noted)
@@ -87,14 +86,14 @@ def _judge_table(state: State, noted: Noted) -> None:
 
 
 def _in_sweep(noted: Noted) -> bool:
-    """Return whether a settling pass continues: hands may be turned up one by one as it runs."""
+    """Return whether a settling pass continues: hands may be turned up one by one within it."""
     if noted.kind == CARD_EXPOSED:
         return noted.spot != DEALER
     return noted.kind in (PAYMENT_MADE, TRAY_COUNTED)
 
 
 _FACES: Final = ("deal_face", "hole_card_exposed")
-"""What a card that lay face up in the shoe shows as well, being the same mistake."""
+"""Mistakes that a card face up in the shoe also shows: they are the same mistake."""
 
 
 def _dealt(state: State, noted: Noted) -> None:

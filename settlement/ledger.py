@@ -1,4 +1,4 @@
-"""The double entry of a round: what a spot gains, the tray gives; every posting sums to zero."""
+"""The double entry of a round: the tray gives what a spot gains; each posting sums to zero."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from models.places import hand_name
 
 
 def post(result: RoundResult) -> tuple[LedgerPosted, ...]:
-    """Return two lines for each hand and insurance that is settled and moved money."""
+    """Return two lines for each settled hand and insurance that moved money."""
     return tuple(_lines(result))
 
 

@@ -1,4 +1,4 @@
-"""What was paid and taken against what was due, in which order and when."""
+"""Payments compared with what was due: amount, order and time."""
 
 from models.money import Cents
 from settlement.play import blackjack, hand_of, up_points
@@ -7,7 +7,7 @@ from settlement.state import Account, Noted, Round, Spot, State
 
 
 def paid(state: State, noted: Noted) -> None:
-    """Apply chips that changed hands; payments without a pause make one settling pass."""
+    """Apply a payment; payments without a pause form one settling pass."""
     round_ = state.round
     if _settled_in_turn(round_, noted):
         noted.sweep = 0
@@ -23,9 +23,9 @@ def paid(state: State, noted: Noted) -> None:
 
 
 def paid_late(state: State, noted: Noted) -> None:
-    """Add chips that changed hands after the round closed: those make a pass of their own.
+    """Add a payment that came after the round closed, in a pass of its own.
 
-    The round's payments are then to be compared with what was due once more.
+    The round's payments must then be compared again with what was due.
     """
     round_, table = state.round, state.table
     if not round_.payments:
@@ -44,9 +44,9 @@ def paid_late(state: State, noted: Noted) -> None:
 
 
 def _settled_in_turn(round_: Round, noted: Noted) -> bool:
-    """Tell whether a hand that broke or was given up is settled by itself, in no pass.
+    """Return whether a hand that busted or surrendered is settled at once, outside any pass.
 
-    Where it was left lying until the dealer had played it has its place among the others.
+    A hand left until after the dealer's play has its place among the others.
     """
     hand = hand_of(noted.at, noted.hand)
     if hand is None or not (hand.surrendered_seq or hand.busted()):
@@ -72,13 +72,13 @@ class _Pass:
 
     def __init__(self) -> None:
         self.number = 0
-        self.told = False
+        self.reported = False
         self.last = 0
-        """The spot furthest to the dealer's left that it has come to."""
+        """The spot furthest to the dealer's left that the pass has reached."""
 
 
 def out_of_order(state: State) -> None:
-    """Find each settling pass that did not run from the dealer's right to his left."""
+    """Find each settling pass that did not run from the dealer's right to the left."""
     if not state.rules.settles_right_to_left:
         return
     hands, insurances = _Pass(), _Pass()
@@ -92,12 +92,12 @@ def out_of_order(state: State) -> None:
 
 
 def _swept(state: State, sweep: _Pass, payment: Noted, before: int) -> None:
-    """Follow a pass to its next payment; ``before`` is the last pass its spot was in."""
+    """Follow a pass to its next payment; ``before`` is the spot's previous pass."""
     spot = payment.spot
     if payment.sweep != sweep.number:
-        sweep.number, sweep.told, sweep.last = payment.sweep, False, spot
-    if spot > sweep.last and before != sweep.number and not sweep.told:
-        sweep.told = True
+        sweep.number, sweep.reported, sweep.last = payment.sweep, False, spot
+    if spot > sweep.last and before != sweep.number and not sweep.reported:
+        sweep.reported = True
         detail = f"spot {spot} settled after spot {sweep.last}; "
         detail += "settling runs from the dealer's right to the left"
         state.find("settle_order", payment.seq, detail, spot, payment.hand)
@@ -129,7 +129,7 @@ def _book(payment: Noted) -> None:
 
 
 def _compare(state: State, payment: Noted) -> None:
-    """Compare what was paid to an account with what it is due, once for all its payments."""
+    """Compare all payments of an account with what it is due, once."""
     account = payment.at.account(payment.hand, payment.what)
     if account.compared:
         return
@@ -140,7 +140,7 @@ def _compare(state: State, payment: Noted) -> None:
 
 
 def _due(spot: Spot, hand: int, kind: str) -> Cents | None:
-    """Return what an account is due; ``None`` where it is not settled."""
+    """Return the amount due to an account; ``None`` where it is not settled."""
     if kind == "insurance":
         return spot.insurance_net if spot.settled and spot.insurance and hand == 0 else 0
     if spot.settled and hand < len(spot.hands):
@@ -151,7 +151,7 @@ def _due(spot: Spot, hand: int, kind: str) -> Cents | None:
 def _wrong(state: State, payment: Noted, account: Account, due: Cents) -> None:
     is_insurance = payment.what == "insurance"
     sentence = Sentence.INSURANCE_PAID_WRONGLY if is_insurance else Sentence.PAID_WRONGLY
-    detail = sentence.say(due, account.paid, account.paid - due)
+    detail = sentence.write(due, account.paid, account.paid - due)
     state.find("wrong_payout", account.seq, detail, payment.spot, payment.hand)
 
 
@@ -160,11 +160,11 @@ def _unpaid(state: State, spot: Spot) -> None:
         if hand.net and not hand.account.booked:
             won = hand.net > 0
             sentence = Sentence.HAND_NOT_PAID if won else Sentence.HAND_NOT_TAKEN
-            _missing(state, spot.number, hand.number, sentence.say(abs(hand.net)))
+            _missing(state, spot.number, hand.number, sentence.write(abs(hand.net)))
     if spot.insurance and spot.insurance_net and not spot.insured.booked:
         won = spot.insurance_net > 0
         sentence = Sentence.INSURANCE_NOT_PAID if won else Sentence.INSURANCE_NOT_TAKEN
-        _missing(state, spot.number, 0, sentence.say(abs(spot.insurance_net)))
+        _missing(state, spot.number, 0, sentence.write(abs(spot.insurance_net)))
 
 
 def _missing(state: State, spot: int, hand: int, detail: str) -> None:

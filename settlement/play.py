@@ -1,4 +1,4 @@
-"""What a hand is at a moment of play: finished, a blackjack, live, due a card."""
+"""The state of a hand during play: finished, a blackjack, live, due a card."""
 
 from typing import Final
 
@@ -22,9 +22,9 @@ def blackjack(hand: Hand, rules: HouseRules) -> bool:
 
 
 def double_stands(hand: Hand, rules: HouseRules) -> bool:
-    """Tell whether a double counts as one where an option granted in error is void.
+    """Return whether a double stands where the house voids an option granted in error.
 
-    Chips for less than the house asks make no double: they go back, and the card is a hit.
+    Chips for less than the house requires make no double: they go back, and the card is a hit.
     """
     if hand.void_double:
         return False
@@ -33,7 +33,7 @@ def double_stands(hand: Hand, rules: HouseRules) -> bool:
 
 
 def doubled_with(hand: Hand, rules: HouseRules) -> int:
-    """Return the chips of a double that count; void ones, and a void excess, go back."""
+    """Return the double's chips that count; void ones, and a void excess, go back."""
     if not double_stands(hand, rules):
         return 0
     if hand.stake and rules.voids_illegal_option:
@@ -42,7 +42,7 @@ def doubled_with(hand: Hand, rules: HouseRules) -> int:
 
 
 def closed_to_cards(hand: Hand, rules: HouseRules) -> str:
-    """Return the violation that a further card would be; empty if the hand may take one."""
+    """Return the violation code of a further card; empty if the hand may take one."""
     if hand.double_card:
         return "extra_card_after_double"
     if hand.doubled_seq and len(hand.cards) >= 2 and double_stands(hand, rules):
@@ -67,14 +67,14 @@ def _is_21(hand: Hand) -> bool:
 
 
 def finished(hand: Hand, rules: HouseRules) -> bool:
-    """Tell whether no decision on the hand is left to its player."""
+    """Return whether the player has no decision left on the hand."""
     if hand.aces and rules.resplit_aces and not hand.stood and _pair(hand.cards):
         return False
     return closed_to_cards(hand, rules) != ""
 
 
 def _pair(cards: list[Card | None]) -> bool:
-    """Tell whether these are two cards known to be of one rank."""
+    """Return whether these are two cards known to be of one rank."""
     if len(cards) != 2:
         return False
     first, second = cards[0], cards[1]
@@ -82,26 +82,26 @@ def _pair(cards: list[Card | None]) -> bool:
 
 
 def unfinished(hand: Hand, index: int, rules: HouseRules) -> bool:
-    """Tell whether the record shows that the hand is played on after the fact at ``index``."""
+    """Return whether the record shows play on the hand after the fact at ``index``."""
     return hand.script.last_turn > index and not finished(hand, rules)
 
 
 def spot_unfinished(spot: Spot, index: int, rules: HouseRules) -> bool:
-    """Tell whether any hand of the spot is played on after the fact at ``index``."""
+    """Return whether the record shows play on any hand of the spot after ``index``."""
     if spot.last_turn <= index:
         return False
     return any(unfinished(hand, index, rules) for hand in spot.hands)
 
 
 def turn_over(round_: Round, spot: Spot, hand: Hand) -> bool:
-    """Return whether the record shows that the hand's turn is over: play continued without it."""
+    """Return whether the record shows that the hand's turn is over: play went on elsewhere."""
     if round_.players_done() or round_.saw_blackjack or round_.turn_of > spot.number:
         return True
     return spot.last_turn > hand.script.last_turn
 
 
 def live(hand: Hand, rules: HouseRules) -> int:
-    """Tell whether the dealer's total matters to the hand."""
+    """Return whether the dealer's total matters to the hand."""
     if hand.surrendered_seq or hand.even_money or hand.busted():
         return DEAD
     if len(hand.cards) < 2 and not hand.split:
@@ -112,14 +112,14 @@ def live(hand: Hand, rules: HouseRules) -> int:
 
 
 def hand_of(spot: Spot, number: int) -> Hand | None:
-    """Return one hand of a spot in play, if there is one."""
+    """Return one hand of a spot in play, if it exists."""
     if spot.in_play and number < len(spot.hands):
         return spot.hands[number]
     return None
 
 
 def up_points(round_: Round) -> int:
-    """Return the value of the dealer's up card, ace 1; 0 if it is not known."""
+    """Return the value of the dealer's up card, ace 1; 0 if it is unknown."""
     for card in round_.dealer[:2]:
         if not card.down:
             return points_of(card.card)
@@ -127,7 +127,7 @@ def up_points(round_: Round) -> int:
 
 
 def owed_card(hand: Hand) -> int:
-    """Return the fact since which the hand is owed a card; 0 where it is owed none."""
+    """Return the fact since which a card is due to the hand; 0 where none is due."""
     if len(hand.cards) < 2:
         return hand.due_seq or hand.stake_seq or 1
     if hand.stood and not hand.doubled_seq:

@@ -1,4 +1,4 @@
-"""A fact taken into the record of its round, before any of the round is judged."""
+"""Record a fact in its round, before the round is judged."""
 
 from typing import Final
 
@@ -12,11 +12,12 @@ from settlement.facts import (
 from settlement.state import MOST_HANDS, Noted, Round, Spot
 
 _DEALT_IN: Final = 2
-"""The dealer's cards up to which a spot is dealt in: his second comes after every spot's."""
+"""The dealer's card count up to which a spot counts as dealt in: the second comes after every
+spot's."""
 
 
 def take(round_: Round, noted: Noted) -> None:
-    """Add a fact to the record, with what it reveals about the facts before it."""
+    """Add a fact to the record, with what it reveals about earlier facts."""
     noted.index = len(round_.record)
     noted.at = round_.spot(noted.spot)
     round_.record.append(noted)

@@ -1,4 +1,4 @@
-"""Rulebooks from their TOML: every knob stated and cited, or the file is refused by name."""
+"""Rulebooks from TOML: every knob is stated and cited, or the file is refused by field."""
 
 import hashlib
 import tomllib
@@ -43,7 +43,7 @@ _ADDED_LATER: Final[Mapping[str, tuple[str, str]]] = {
         "The sheet was written before this knob; every game then had a hole card from the deal.",
     )
 }
-"""Knobs that sheets written for an earlier version do not state: value and reason."""
+"""Knobs missing from sheets of an earlier version: their value and the reason."""
 
 
 def parse(text: str, source: str, base: Base | None = None) -> Cited:
@@ -55,9 +55,9 @@ def parse(text: str, source: str, base: Base | None = None) -> Cited:
         base: finds the rulebook named by ``extends``.
 
     Raises:
-        InputRefused: a field is missing, unknown, of the wrong kind, uncited or in
-            contradiction with another, or set though the base's licence does not leave it
-            to the site; the field is named.
+        InputRefused: a field is missing, unknown, of the wrong kind, uncited, in contradiction with
+            another, or set although the base does not license the site to set it; the message names
+            the field.
     """
     document = _toml(text, source)
     _known_keys(document, _KEYS, source)
@@ -89,20 +89,19 @@ def override(rules: Rulebook, knob: str, value: str) -> Rulebook:
     """Return ``rules`` with one knob (dotted name) set from text, as ``--set`` does.
 
     Raises:
-        InputRefused: no such knob, or no such value for it.
+        InputRefused: the knob is unknown, or cannot have the value.
     """
     return _noted(rules, _set(rules, knob, value))
 
 
 def overridden(rules: Rulebook, settings: Iterable[str]) -> Rulebook:
-    """Return ``rules`` with each ``KNOB=VALUE`` of ``settings`` applied, checked as a whole.
+    """Return ``rules`` with each ``KNOB=VALUE`` of ``settings`` applied, checked together.
 
-    What differs from ``rules`` afterwards stands in ``overrides``: a knob that is set to the
-    value it has already overrides nothing.
+    ``overrides`` then lists the changes: a knob set to its present value overrides nothing.
 
     Raises:
-        InputRefused: a setting is not ``KNOB=VALUE``, names no knob, gives it a value it
-            cannot have, or all together are impossible.
+        InputRefused: a setting is not ``KNOB=VALUE``, its knob is unknown or cannot have the value,
+            or the settings together are impossible.
     """
     sheet = rules
     for setting in settings:
@@ -115,7 +114,7 @@ def overridden(rules: Rulebook, settings: Iterable[str]) -> Rulebook:
 
 
 def rules_hash(rules: Rulebook) -> str:
-    """Return the hash of every knob in force: the same for rules that play alike.
+    """Return the hash of every knob in force: equal for rules that play alike.
 
     It is SHA-256, in hex, of a line ``KNOB=VALUE`` and a line feed for each knob, in the order of
     their dotted names, each value as :func:`shown` writes it. Lists are sorted and odds reduced
@@ -126,7 +125,7 @@ def rules_hash(rules: Rulebook) -> str:
 
 
 def named(rules: Rulebook, sheet: str, overrides: dict[str, str]) -> Rulebook:
-    """Return ``rules`` under the name of their sheet, with what differs from it noted."""
+    """Return ``rules`` under the name of their sheet, with the differences from it."""
     covered = rules_hash(rules) if overrides else ""
     return replace(rules, id=sheet, overrides=overrides, rules_hash=covered)
 
@@ -148,14 +147,14 @@ def _set(rules: Rulebook, knob: str, value: str) -> Rulebook:
 
 
 def _noted(sheet: Rulebook, rules: Rulebook) -> Rulebook:
-    """Return ``rules`` with a note of every knob that was changed since ``sheet``."""
+    """Return ``rules`` with ``overrides`` listing every knob changed since ``sheet``."""
     changed = {knob: now for knob, _, now in differences(sheet, rules)}
     every = sheet.overrides | changed
     return named(rules, sheet.id, {knob: every[knob] for knob in KNOBS if knob in every})
 
 
 def sheet(cited: Cited) -> tuple[str, ...]:
-    """Write a rulebook as lines a person can read, each knob with where it comes from."""
+    """Write a rulebook as lines for people, each knob with its origin."""
     lines = [f"{cited.rules.id}: {cited.title}", f"document {cited.document}", ""]
     for knob, value in _flat(cited.rules).items():
         citation = cited.citations[knob]
@@ -174,7 +173,7 @@ def differences(one: Rulebook, other: Rulebook) -> tuple[tuple[str, str, str], .
 
 
 def shown(value: Any) -> str:
-    """Write a knob's value for people, as ``--set`` would take it back."""
+    """Write a knob's value for people, in the notation of ``--set``."""
     if value is None or value == ():
         return "none"
     if isinstance(value, bool):
@@ -187,7 +186,7 @@ def shown(value: Any) -> str:
 
 
 def value(rules: Rulebook, knob: str) -> Any:
-    """Return one knob by its dotted name; raises ``KeyError`` where there is none such."""
+    """Return one knob by its dotted name; raises ``KeyError`` for an unknown one."""
     return _flat(rules)[knob]
 
 
@@ -214,7 +213,7 @@ def _start(document: Mapping[str, Any], source: str, base: Base | None) -> Cited
 def _licensed(
     document: Mapping[str, Any], inherited: tuple[str, ...] | None, source: str
 ) -> tuple[str, ...] | None:
-    """Return what a sheet leaves to those derived from it: at most what its own base left it."""
+    """Return the knobs that sheets derived from this one may set: at most its base's."""
     if "licensed" not in document:
         return inherited
     try:
@@ -267,7 +266,7 @@ def _leaves(table: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, An
 
 
 def _file(document: Mapping[str, Any], start: Cited | None, source: str) -> str | None:
-    """Return the file of the sheet's document; one with a document of its own has its own file."""
+    """Return the file of the sheet's document; a sheet with its own document has its own file."""
     if "file" in document:
         return _text(document, "file", source, None)
     return start.file if start and "document" not in document else None
@@ -276,7 +275,7 @@ def _file(document: Mapping[str, Any], start: Cited | None, source: str) -> str 
 def _passages(
     document: Mapping[str, Any], start: Cited | None, stating: str, source: str
 ) -> dict[str, Citation]:
-    """Return what the sheet quotes beside its knobs; a sheet derived from another has its too."""
+    """Return the sheet's quoted passages, with those of its base."""
     found = dict(start.passages) if start else {}
     for name, entry in _table(document, "passages", source, empty=True).items():
         if name not in PASSAGES:
@@ -295,12 +294,12 @@ def _knob(knob: str, entry: Any, stating: str, source: str) -> tuple[Any, Citati
         raise InputRefused(
             source=source, field=field, expected="a table with a value", found=_found(entry)
         )
-    cites = {key: said for key, said in entry.items() if key != "value"}
+    cites = {key: one for key, one in entry.items() if key != "value"}
     return _typed(knob, entry["value"], source), _citation(field, cites, stating, source)
 
 
 def _citation(field: str, cites: Any, stating: str, source: str) -> Citation:
-    """Read a citation; ``stating`` is the sheet's document, for one that names none."""
+    """Read a citation; ``stating`` is the sheet's document, the default."""
     try:
         citation = msgspec.convert(cites, Citation)
     except msgspec.ValidationError as error:
@@ -324,7 +323,7 @@ def _citation(field: str, cites: Any, stating: str, source: str) -> Citation:
 
 
 def _typed(knob: str, plain: Any, source: str, *, typed: str | None = None) -> Any:
-    """Return a knob's value; ``typed`` is the text that it was read from on the command line."""
+    """Return a knob's value; ``typed`` is its text from the command line."""
     kind = KNOBS[knob]
     try:
         if kind is Odds:
@@ -342,7 +341,7 @@ def _typed(knob: str, plain: Any, source: str, *, typed: str | None = None) -> A
 
 
 def _wanted(kind: Any, *, typed: bool) -> str:
-    """Say what a knob may be; ``typed``: on the command line, not in a TOML file."""
+    """Describe a knob's allowed values; ``typed``: on the command line, not in a TOML file."""
     if kind is Odds:
         return 'odds such as "3:2", from 1:10 to 10:1 in numbers up to 100'
     schema = msgspec.json.schema(kind)
@@ -436,7 +435,7 @@ def _known_keys(table: Mapping[str, Any], names: AbstractSet[str], source: str) 
 
 
 def _impossible(rules: Rulebook) -> Iterable[tuple[str, str, str]]:
-    """Yield ``(knob, expected, found)`` for values that no game can have together."""
+    """Yield ``(knob, expected, found)`` for values that no game can combine."""
     if rules.table_min < 0:
         yield "table_min", "an amount of 0 or more", str(rules.table_min)
     if rules.table_max is not None and rules.table_max < rules.table_min:
@@ -453,7 +452,7 @@ def _impossible(rules: Rulebook) -> Iterable[tuple[str, str, str]]:
 
 
 def _at_odds(rules: Rulebook) -> Iterable[tuple[str, str, str]]:
-    """Yield ``(knob, expected, found)`` where one clause grants what another rules out."""
+    """Yield ``(knob, expected, found)`` where one clause grants what another excludes."""
     if rules.dealer_second_card == "after_players" and rules.dealer_first_card == "down":
         yield "dealer_first_card", "up, as dealer_second_card is after_players", "down"
     if rules.resplit_aces and rules.max_hands < 3:

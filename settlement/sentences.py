@@ -1,8 +1,7 @@
-"""What a mistake says where it names amounts: written plain here, and read back by what shows it.
+"""Sentences of mistakes that name amounts: written in plain form here, and read back for display.
 
-A violation's detail is stored and compared, so its amounts stand in one plain form. Whoever shows
-it to people takes it apart again by the sentence that wrote it, and writes the amounts as the house
-does.
+A violation's detail is stored and compared, so its amounts have one plain form. Code that shows it
+to people parses it with the sentence that wrote it, and writes the amounts in the house's format.
 """
 
 import re
@@ -50,20 +49,20 @@ class Sentence(Enum):
     INSURANCE_NOT_PAID = "insurance not settled: {amount} should have been paid"
     INSURANCE_NOT_TAKEN = "insurance not settled: {amount} should have been taken"
 
-    def say(self, *values: int) -> str:
-        """Write the sentence; a value for each place, amounts in cents.
+    def write(self, *values: int) -> str:
+        """Write the sentence with a value for each place, amounts in cents.
 
         Raises:
-            ValueError: there are more places than values, or fewer.
+            ValueError: the number of values does not match the number of places.
         """
         given = iter(values)
-        said = "".join(_written(part, given) for part in self._parts)
+        sentence = "".join(_written(part, given) for part in self._parts)
         if next(given, None) is not None:
             raise ValueError(f"{self.name} has fewer places than {len(values)}")
-        return said
+        return sentence
 
     def read(self, detail: str) -> tuple[str | Cents, ...] | None:
-        """Take a detail apart into words and amounts; ``None`` where another sentence wrote it."""
+        """Parse a detail into words and amounts; ``None`` where another sentence wrote it."""
         found = self._shape.fullmatch(detail)
         if found is None:
             return None
@@ -97,10 +96,10 @@ def _cents(text: str) -> Cents:
 
 @lru_cache(maxsize=1 << 10)
 def words_and_amounts(detail: str) -> tuple[str | Cents, ...]:
-    """Take a violation's detail apart: words as they are, amounts in cents.
+    """Parse a violation's detail: words stay, amounts become cents.
 
     A detail that no sentence wrote names no amount, or comes from another version of the program:
-    it is words alone.
+    it stays text.
     """
     read = (sentence.read(detail) for sentence in Sentence)
     return next((found for found in read if found is not None), (detail,))

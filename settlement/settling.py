@@ -1,4 +1,4 @@
-"""What each hand comes to against the dealer's, to the cent, and the clauses that decide it."""
+"""Each hand's result against the dealer's, to the cent, with the deciding clauses."""
 
 from typing import Final
 
@@ -12,17 +12,17 @@ from settlement.play import blackjack, doubled_with, finished, owed_card
 from settlement.state import Hand
 
 _EXACT: Final = UNSET
-"""Stands where nothing was rounded."""
+"""Marks that nothing was rounded."""
 
 
 class Due:
-    """What a hand comes to.
+    """A hand's result.
 
     Attributes:
         outcome: how it ended.
         net: the player's gain; ``None`` while it is not settled.
-        clauses: what decides it.
-        odd_cents: what the odds give exactly, where chips could not pay it.
+        clauses: the deciding clauses.
+        odd_cents: the exact winnings, where chips could not pay them.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ _CARD_DUE: Final = Due("pending", None, ("play.card_due",))
 _DRAW_DUE: Final = Due("pending", None, ("dealer.draw",))
 _PUSH: Final = Due("push", 0, ("push.returns",))
 _COLLECTED: Final = Due("push", 0, ("dealer.blackjack",))
-"""A split hand's wager, where a dealer's blackjack collects the original only."""
+"""The result of a split hand where a dealer's blackjack collects only the original wager."""
 
 _BREAKS: Final = ("player.breaks",)
 _DEALER_BREAKS: Final = ("dealer.breaks", "win.pays")
@@ -55,13 +55,13 @@ _SURRENDER_FALLS: Final = ("surrender.dealer_blackjack", "dealer.blackjack")
 
 
 def staked(hand: Hand, rules: HouseRules) -> Cents:
-    """Return all the chips that ride on a hand."""
+    """Return all chips at stake on a hand."""
     stake = 0 if hand.void_split else hand.stake
     return stake + doubled_with(hand, rules) if hand.added else stake
 
 
 def due(hand: Hand, dealer: Played, rules: HouseRules, *, insured: bool, done: bool) -> Due:
-    """Settle one hand whose cards, and the dealer's, are known.
+    """Settle one hand; its cards and the dealer's are known.
 
     Args:
         hand: the player's.
@@ -85,7 +85,7 @@ def due(hand: Hand, dealer: Played, rules: HouseRules, *, insured: bool, done: b
 
 
 def _over_before(hand: Hand, dealer: Played, rules: HouseRules) -> Due | None:
-    """Settle a hand that ended before the dealer's total matters."""
+    """Settle a hand that ended before the dealer's total mattered."""
     if _gives_up(hand, dealer, rules):
         stake = staked(hand, rules)
         return _paid(stake, rules.half, stake, "surrender", ("surrender.offered",))
@@ -97,7 +97,7 @@ def _over_before(hand: Hand, dealer: Played, rules: HouseRules) -> Due | None:
 
 
 def _gives_up(hand: Hand, dealer: Played, rules: HouseRules) -> bool:
-    """Tell whether its surrender stands: a late one does not against a dealer's blackjack.
+    """Return whether its surrender stands: a late one fails against a dealer's blackjack.
 
     The home sheet: "You cannot surrender if the dealer has Blackjack." No policy revives it.
     """
@@ -107,7 +107,7 @@ def _gives_up(hand: Hand, dealer: Played, rules: HouseRules) -> bool:
 
 
 def _second_card_decides(dealer: Played, rules: HouseRules) -> bool:
-    """Tell whether a card that the dealer did not take might have made his blackjack."""
+    """Return whether an undealt second card might have made the dealer's blackjack."""
     return dealer.may_make_blackjack() and rules.waits_for_underdraw
 
 
@@ -126,7 +126,7 @@ def _against_no_blackjack(hand: Hand, dealer: Played, rules: HouseRules) -> Due:
 def _paid(
     stake: Cents, price: Price, taken: Cents, outcome: HandOutcome, clauses: tuple[str, ...]
 ) -> Due:
-    """Pay a stake at a price, less what is taken first."""
+    """Pay a stake at a price, minus an earlier deduction."""
     won = price.won(stake)
     if price.is_exact(stake, won):
         return Due(outcome, won - taken, clauses)
@@ -135,7 +135,7 @@ def _paid(
 
 
 def odd_cents(price: Price, stake: Cents, won: Cents) -> OddCents:
-    """Say what a stake wins exactly, beside what is paid."""
+    """Return the exact winnings of a stake, with the amount paid."""
     return OddCents(exact=price.exactly(stake), paid=won)
 
 
@@ -164,12 +164,12 @@ def _against_total(hand: Hand, dealer: Played, rules: HouseRules) -> Due:
 
 
 def insurance_stake(placed: Cents, main: Cents, rules: HouseRules) -> Cents:
-    """Return the insurance that counts: above the limit it is capped if the house does so."""
+    """Return the insurance that counts: above the limit, the house's rule may cap it."""
     return min(placed, main // 2) if rules.caps_insurance else placed
 
 
 def insurance_net(stake: Cents, dealer: Played, rules: HouseRules) -> Cents | None:
-    """Return what an insurance wager gains; ``None`` while the hole card is not known."""
+    """Return the gain of an insurance wager; ``None`` while the hole card is unknown."""
     if dealer.blackjack():
         return rules.insured.won(stake)
     return -stake if two_known(dealer.counted) else None

@@ -1,4 +1,4 @@
-"""The cards of the shoe: what has left it, what was burned or boxed, whether it may be."""
+"""The cards of the shoe: which left it, which were burned or boxed, and whether they can exist."""
 
 from models.events import CardDealt, ShoeStarted
 from settlement.facts import card_named
@@ -7,7 +7,7 @@ from settlement.state import NOT_BOXED, Noted, Shoe, State
 
 
 def started(state: State, noted: Noted) -> None:
-    """Begin a fresh shoe; the players of its first round have entered."""
+    """Start a fresh shoe; the players of its first round count as entered."""
     table = state.table
     fact: ShoeStarted = noted.fact
     if fact.decks != state.rules.decks:
@@ -25,7 +25,7 @@ def _decks(count: int) -> str:
 
 
 def burned(state: State, noted: Noted) -> None:
-    """Count a burned card; one found boxed just before is the same card, not another."""
+    """Count a burned card; one just found boxed is the same card, not another."""
     shoe = state.table.shoe
     for aside in shoe.boxed:
         if noted.read == UNKNOWN or aside in (UNKNOWN, noted.read):
@@ -36,7 +36,7 @@ def burned(state: State, noted: Noted) -> None:
 
 
 def boxed(state: State, noted: Noted) -> None:
-    """Count a card found face up in the shoe; it is to be put aside."""
+    """Count a boxed card, found face up in the shoe; it must be put aside."""
     shoe = state.table.shoe
     _counted(state, noted.read, noted.seq, None)
     shoe.boxed[noted.read] = shoe.boxed.get(noted.read, 0) + 1
@@ -44,9 +44,9 @@ def boxed(state: State, noted: Noted) -> None:
 
 
 def card_out(state: State, noted: Noted) -> bool:
-    """Count a card dealt; return whether it was just found boxed, which is not to be used.
+    """Count a dealt card; return whether it was just found boxed and must not be used.
 
-    One that the sensors leave in doubt is out of the shoe; which it was proves nothing.
+    A card in doubt between the sensors has left the shoe, but its face proves nothing.
     """
     shoe = state.table.shoe
     left = noted.read if _suited(noted.read) else noted.card
@@ -64,7 +64,7 @@ def card_out(state: State, noted: Noted) -> bool:
 
 
 def burn_due(state: State, seq: int) -> None:
-    """Judge, at the first card of a shoe, whether the house's cards were burned."""
+    """Judge at the first card of a shoe whether the house's burn cards were burned."""
     shoe, due = state.table.shoe, state.rules.burn_after_shuffle
     if shoe.burn_judged or not shoe.started:
         return
@@ -82,17 +82,17 @@ def _put_aside(shoe: Shoe, face: int) -> None:
 
 
 def _suited(face: int) -> bool:
-    """Tell whether a card's suit is known, by its index."""
+    """Return whether a card's suit is known, by its index."""
     return face % 5 != 4 and face != UNKNOWN
 
 
 def _all_out(shoe: Shoe, face: int) -> bool:
-    """Tell whether the shoe can hold no further card of that face."""
+    """Return whether the shoe can hold no further card of that face."""
     return _suited(face) and shoe.out_faces[face] >= shoe.decks
 
 
 def _counted(state: State, face: int, seq: int, spot: int | None) -> None:
-    """Count a card that left the shoe; one that cannot be in it is reported, not counted."""
+    """Count a card that left the shoe; report, without counting, one that cannot be in it."""
     shoe = state.table.shoe
     if _surplus(shoe, face):
         detail = f"{card_named(face)} is one more than {shoe.decks} decks hold"
@@ -105,7 +105,7 @@ def _counted(state: State, face: int, seq: int, spot: int | None) -> None:
 
 
 def _surplus(shoe: Shoe, face: int) -> bool:
-    """Tell whether all such cards of the shoe have been seen."""
+    """Return whether all such cards of the shoe have been seen."""
     if shoe.out >= 52 * shoe.decks:
         return True
     if face == UNKNOWN:

@@ -1,4 +1,4 @@
-"""Splitting and doubling: what makes either legal, and what it leaves on the felt."""
+"""Splits and doubles: whether each is legal, and its effect on the hands."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ from settlement.state import MOST_HANDS, Hand, Noted, SplitChips, Spot, State
 
 
 def split(state: State, spot: Spot, hand: Hand, seq: int) -> None:
-    """Part a hand's two cards; the second goes into a new last hand."""
+    """Split a hand's two cards; the second goes into a new last hand."""
     fault = _split_fault(spot, hand, state.rules)
     if fault is not None:
         code, should = fault
@@ -52,7 +52,7 @@ def _ace(card: Card | None) -> bool:
 
 
 def _split_fault(spot: Spot, hand: Hand, rules: HouseRules) -> tuple[str, str] | None:
-    """Return the code and what should have been, where the hand may not be split."""
+    """Return the code and the correct procedure, where the hand may not be split."""
     if len(hand.cards) != 2:
         return "split_not_pair", "only the first two cards may be split"
     first, second = hand.cards[0], hand.cards[1]
@@ -68,9 +68,9 @@ def _split_fault(spot: Spot, hand: Hand, rules: HouseRules) -> tuple[str, str] |
 
 
 def split_chips(state: State, spot: Spot, noted: Noted) -> None:
-    """Apply chips laid for a split: on the new hand, or waiting for it."""
+    """Apply a split wager: to the new hand, or held until the cards are split."""
     if not spot.in_play or not spot.hands[0].cards:
-        detail = Sentence.STRAY_SPLIT.say(noted.amount)
+        detail = Sentence.STRAY_SPLIT.write(noted.amount)
         state.find("wager_after_deal", noted.seq, detail, spot.number)
         return
     state.round.acted = True
@@ -79,7 +79,7 @@ def split_chips(state: State, spot: Spot, noted: Noted) -> None:
         return
     hand = spot.hands[noted.hand]
     if not noted.hand or len(hand.cards) >= 2:
-        detail = Sentence.ADDED_TO_SPLIT.say(noted.amount)
+        detail = Sentence.ADDED_TO_SPLIT.write(noted.amount)
         state.find("stake_increased_after_deal", noted.seq, detail, spot.number, noted.hand)
         return
     hand.stake += noted.amount
@@ -87,7 +87,7 @@ def split_chips(state: State, spot: Spot, noted: Noted) -> None:
 
 
 def split_source(spot: Spot, rules: HouseRules) -> Hand | None:
-    """Return the hand that chips already laid must be for: the first that is a pair."""
+    """Return the hand of a split wager laid early: the first that is a pair."""
     for number in spot.places:
         hand = spot.hands[number]
         if len(hand.cards) == 2:
@@ -98,7 +98,7 @@ def split_source(spot: Spot, rules: HouseRules) -> Hand | None:
 
 
 def double_begins(state: State, spot: Spot, hand: Hand, seq: int) -> None:
-    """Mark a hand as doubled, once, whether it was announced first or the chips came first."""
+    """Mark a hand as doubled, once, in either order of signal and chips."""
     if hand.doubled_seq:
         return
     fault = _double_fault(hand, state.rules)
@@ -111,7 +111,7 @@ def double_begins(state: State, spot: Spot, hand: Hand, seq: int) -> None:
 
 
 def _double_fault(hand: Hand, rules: HouseRules) -> tuple[str, str] | None:
-    """Return the code and what should have been, where the hand may not be doubled."""
+    """Return the code and the correct procedure, where the hand may not be doubled."""
     if not hand.split and hand.natural():
         return "double_on_blackjack", "a blackjack is not doubled"
     if hand.aces and not rules.double_split_aces:
@@ -144,9 +144,9 @@ def _total_allowed(hand: Hand, rules: HouseRules) -> bool:
 
 
 def amount_faults(state: State, spot: Spot, hand: Hand) -> None:
-    """Find what is wrong with the chips of one hand's split and double, once all are laid."""
+    """Find wrong amounts of one hand's split and double, once all chips are laid."""
     if hand.owed_stake and hand.stake != hand.owed_stake:
-        detail = Sentence.SPLIT_UNEQUAL.say(hand.stake, hand.owed_stake)
+        detail = Sentence.SPLIT_UNEQUAL.write(hand.stake, hand.owed_stake)
         state.find("split_wager_mismatch", hand.stake_seq, detail, spot.number, hand.number)
     if hand.doubled_seq and hand.stake and hand.added != hand.stake:
         _double_amount(state, spot, hand)
@@ -155,8 +155,8 @@ def amount_faults(state: State, spot: Spot, hand: Hand) -> None:
 def _double_amount(state: State, spot: Spot, hand: Hand) -> None:
     seq = hand.added_seq or hand.doubled_seq
     if hand.added > hand.stake:
-        detail = Sentence.DOUBLED_OVER.say(hand.added, hand.stake)
+        detail = Sentence.DOUBLED_OVER.write(hand.added, hand.stake)
         state.find("double_over_original", seq, detail, spot.number, hand.number)
     elif not state.rules.double_for_less:
-        detail = Sentence.DOUBLED_FOR_LESS.say(hand.added, hand.stake)
+        detail = Sentence.DOUBLED_FOR_LESS.write(hand.added, hand.stake)
         state.find("double_for_less_not_allowed", seq, detail, spot.number, hand.number)

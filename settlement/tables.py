@@ -7,7 +7,7 @@ from settlement.state import Noted, Spot, State, Table
 
 
 def seated(table: Table, noted: Noted) -> None:
-    """Give spots to a player; who played the last round only changes seats."""
+    """Assign spots to a player; one who played the last round only changes seats."""
     fact: PlayerSeated = noted.fact
     stayed = fact.player in table.entered or fact.player in table.seats.values()
     if table.dealt and not stayed:
@@ -17,7 +17,7 @@ def seated(table: Table, noted: Noted) -> None:
 
 
 def left(table: Table, noted: Noted) -> None:
-    """Free the spots a player gives up; who sits down again before the deal misses nothing."""
+    """Free a leaving player's spots; one who sits down again before the deal misses nothing."""
     fact: PlayerLeft = noted.fact
     for spot in fact.spots:
         if table.seats.get(spot) == fact.player:
@@ -25,7 +25,7 @@ def left(table: Table, noted: Noted) -> None:
 
 
 def cut_card(state: State) -> None:
-    """Note that the shoe ends: with the round in play, or with the one just over."""
+    """Note the end of the shoe: with the round in play, or with the one just finished."""
     round_ = state.round
     if round_.phases.opened or round_.phases.dealt or round_.spots:
         state.table.cut_now = True
@@ -34,7 +34,7 @@ def cut_card(state: State) -> None:
 
 
 def deal_begins(state: State, seq: int) -> None:
-    """Judge, at the first card, the wagers that now stand and the shoe they are dealt from."""
+    """Judge, at the first card, the wagers and the shoe that they are dealt from."""
     table, round_ = state.table, state.round
     if not table.shoe.started:
         table.shoe.forget()
@@ -55,13 +55,13 @@ def deal_begins(state: State, seq: int) -> None:
 
 
 def _player(spot: Spot, table: Table) -> str:
-    """Return who plays a spot; one who was not seen to sit down goes by the spot."""
+    """Return the player of a spot; one never seen to sit down is named after the spot."""
     player = table.seats.get(spot.number)
     return f"spot {spot.number}" if player is None else player
 
 
 def _held(spots: list[Spot], table: Table) -> dict[str, int]:
-    """Return how many spots each player wagers on who is known to sit at them."""
+    """Return the number of spots that each known seated player wagers on."""
     held: dict[str, int] = {}
     for spot in spots:
         player = table.seats.get(spot.number)
@@ -74,13 +74,13 @@ def _limit(state: State, spot: Spot, many: int) -> None:
     rules, hand = state.rules, spot.hands[0]
     least, most = rules.least(many), rules.table_max
     if hand.stake < least and least > rules.table_min:
-        detail = Sentence.BELOW_MULTIPLE.say(hand.stake, many, least)
+        detail = Sentence.BELOW_MULTIPLE.write(hand.stake, many, least)
         state.find("multi_spot_minimum", hand.stake_seq, detail, spot.number)
     elif hand.stake < least:
-        detail = Sentence.BELOW_MINIMUM.say(hand.stake, least)
+        detail = Sentence.BELOW_MINIMUM.write(hand.stake, least)
         state.find("below_table_min", hand.stake_seq, detail, spot.number)
     elif most is not None and hand.stake > most:
-        detail = Sentence.ABOVE_MAXIMUM.say(hand.stake, most)
+        detail = Sentence.ABOVE_MAXIMUM.write(hand.stake, most)
         state.find("above_table_max", hand.stake_seq, detail, spot.number)
 
 
@@ -101,7 +101,7 @@ def _wagered_at(spot: Spot) -> int:
 
 
 def _entries(state: State) -> None:
-    """Find who came into the shoe after its first round, and note who plays this one."""
+    """Find players who entered the shoe after its first round, and note this round's players."""
     table, round_ = state.table, state.round
     players: set[str] = set()
     for spot in sorted(round_.spots, key=_wagered_at):
@@ -120,13 +120,13 @@ def _enters_late(player: str, table: Table) -> bool:
 
 
 def tray(state: State, noted: Noted) -> None:
-    """Compare a count of the tray with the last one and what was paid and taken since."""
+    """Compare a tray count with the last one and the payments since."""
     table, round_ = state.table, state.round
     unseen = round_.phases.closed and round_.phases.dealt and not round_.payments
     if table.tray is not None and table.tray_sure and not unseen:
         due = table.tray + table.tray_change
         if noted.amount != due:
-            detail = Sentence.TRAY_COUNTED.say(noted.amount, due, noted.amount - due)
+            detail = Sentence.TRAY_COUNTED.write(noted.amount, due, noted.amount - due)
             state.find("tray_mismatch", noted.seq, detail)
     table.tray = noted.amount
     table.tray_change = 0

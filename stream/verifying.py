@@ -113,7 +113,7 @@ def verify_journal(
     Args:
         path: the journal.
         keys: the public keys, 32 bytes each, that may have signed it; with none, a signature must
-            fit the key it names, whoever's that is.
+            fit the key that it names.
         checkpoints: those that left the table, to compare the journal with; ``None`` skips this.
 
     Raises:

@@ -1,11 +1,11 @@
-"""SQLite's write-ahead log: begun before SQLite opens a journal, and looked at without SQLite.
+"""SQLite's write-ahead log: created before SQLite opens a journal, and read without SQLite.
 
 SQLite takes the seal after a database for a page of it, unless a log states the number of pages. So
 this module creates the log while the seal is still on: a journal always has at least one of them.
 The format is SQLite's own (sqlite.org/fileformat2.html, "The Write-Ahead Log")::
 
-    magic  version  page size  checkpoint number  salt (8)  checksum (8) each frame:  page number
-    pages after a commit, else 0  salt (8)  checksum (8)  |  page
+    magic  version  page size  checkpoint number  salt (8)  checksum (8)
+    each frame:  page number  pages after a commit, else 0  salt (8)  checksum (8)  |  page
 """
 
 import os

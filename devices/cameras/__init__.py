@@ -1,4 +1,4 @@
-"""Cameras: a table's pictures, each with the moment it was taken."""
+"""Cameras: a table's pictures, each with the time it was taken."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -9,7 +9,7 @@ __all__ = ["Camera", "Frame"]
 
 
 class Camera(Protocol):
-    """Anything that yields pictures in the order they were taken."""
+    """A source of pictures in the order they were taken."""
 
     def frames(self) -> Iterator[Frame]:
         """Yield every picture; raises ``TechnicianError`` where one is lost or damaged."""

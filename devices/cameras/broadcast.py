@@ -1,4 +1,4 @@
-"""A recorded video followed while it is written, in pieces that a browser plays as they come."""
+"""Follow a recorded video while it is written, in pieces that a browser plays as they come."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +11,7 @@ from models.errors import TechnicianError
 _HEADER: Final = 8
 _INTO: Final = frozenset({b"moov", b"trak", b"mdia", b"moof", b"traf", b"edts"})
 _UNSET: Final = b"free"
-"""A box of this kind is passed over (ISO/IEC 14496-12, 8.1.2)."""
+"""The type of a box that players ignore (ISO/IEC 14496-12, 8.1.2)."""
 _MILLISECONDS: Final = 1000
 
 
@@ -24,21 +24,21 @@ class _Box:
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """A segment's opening part, ready to be played, and what its time stamps lack."""
+    """A segment's header, ready to be played, and the offset that its time stamps lack."""
 
     opening: bytes
     begins_ticks: int
 
 
 class Broadcast:
-    """One camera's newest pictures. Fragments are whole, and each begins with a whole picture.
+    """One camera's newest pictures, in complete fragments that each begin with a key frame.
 
-    A segment's own time begins with its first picture, which an edit list puts into the session's;
-    players of streams pass over edit lists, so here the fragments say the session's time
-    themselves: 0 s is the session's start, through all segments.
+    A segment's own time starts with its first picture; an edit list places that in the session's
+    time. Players of streams ignore edit lists. So here the fragments carry the session's time
+    themselves: 0 s is the session's start, in every segment.
 
     Args:
-        files: returns the video's segments written so far, in order.
+        files: returns the video's segments so far, in order.
     """
 
     def __init__(self, files: Callable[[], Sequence[Path]]) -> None:
@@ -48,7 +48,9 @@ class Broadcast:
         self._at = 0
 
     def news(self) -> bytes:
-        """Return what was written since; at first the newest fragment. Empty if there is none.
+        """Return the bytes written since the last call; at first the newest fragment.
+
+        Empty where there are none.
 
         Raises:
             TechnicianError: the video cannot be read, or is not in fragments.
@@ -69,11 +71,11 @@ class Broadcast:
                 with path.open("rb") as file:
                     *_, latest = self._fragments(file)
                     self._at = latest.end
-                    return self._form.opening + self._told(file, latest)
+                    return self._form.opening + self._stamped(file, latest)
         return b""
 
     def _next(self, files: Sequence[Path]) -> bytes:
-        """Go on in the next segment, if it has begun."""
+        """Continue in the next segment, if it has begun."""
         assert self._path is not None
         later = list(files)[list(files).index(self._path) + 1 :]
         if not later or not self._open(later[0]):
@@ -81,7 +83,7 @@ class Broadcast:
         return self._form.opening + self._more(later[0])
 
     def _open(self, path: Path) -> bool:
-        """Take up a segment, if it has a whole fragment."""
+        """Open a segment, if it holds a complete fragment."""
         with path.open("rb") as file:
             opening = list(_opening(file))
             if not opening or opening[-1].kind != b"moov":
@@ -94,21 +96,21 @@ class Broadcast:
         return True
 
     def _more(self, path: Path) -> bytes:
-        told = []
+        fragments = []
         with path.open("rb") as file:
             for fragment in self._fragments(file):
-                told.append(self._told(file, fragment))
+                fragments.append(self._stamped(file, fragment))
                 self._at = fragment.end
-        return b"".join(told)
+        return b"".join(fragments)
 
     def _fragments(self, file: BinaryIO) -> Iterator[_Box]:
         return _pairs(file, self._at)
 
-    def _told(self, file: BinaryIO, fragment: _Box) -> bytes:
+    def _stamped(self, file: BinaryIO, fragment: _Box) -> bytes:
         file.seek(fragment.begin)
         data = bytearray(file.read(fragment.end - fragment.begin))
         for box in _inside(data, b"tfdt"):
-            # Version 1 alone has room for it, and is what was recorded.
+            # Only version 1 has room for the session's time, and the recorder writes version 1.
             if data[box.begin + _HEADER] != 1:
                 raise ValueError("a short time")
             value = slice(box.begin + _HEADER + 4, box.begin + _HEADER + 12)
@@ -125,7 +127,7 @@ class Broadcast:
 
 
 def _top(file: BinaryIO, begin: int) -> Iterator[_Box]:
-    """Yield the boxes of a file from a place on that are there whole."""
+    """Yield the complete boxes of a file from ``begin`` on."""
     size = os.fstat(file.fileno()).st_size
     while begin + _HEADER <= size:
         file.seek(begin)
@@ -147,7 +149,7 @@ def _opening(file: BinaryIO) -> Iterator[_Box]:
 
 
 def _pairs(file: BinaryIO, begin: int) -> Iterator[_Box]:
-    """Yield fragments, each its ``moof`` and ``mdat`` as one."""
+    """Yield each fragment: its ``moof`` and ``mdat`` as one box."""
     head = None
     for box in _top(file, begin):
         if box.kind == b"moof":
@@ -158,7 +160,7 @@ def _pairs(file: BinaryIO, begin: int) -> Iterator[_Box]:
 
 
 def _formed(opening: bytes) -> _Form:
-    """Take the edit list out of a segment's opening part."""
+    """Remove the edit list from a segment's header."""
     data, begins_ms = bytearray(opening), 0
     for box in _inside(data, b"elst"):
         body = data[box.begin + _HEADER : box.end]
@@ -174,14 +176,14 @@ def _formed(opening: bytes) -> _Form:
 
 
 def _scale(data: bytearray, kind: bytes) -> int:
-    """Return how many ticks of a header make a second."""
+    """Return the ticks per second of a header."""
     box = next(_inside(data, kind))
     at = box.begin + _HEADER + (20 if data[box.begin + _HEADER] else 12)
     return int.from_bytes(data[at : at + 4], "big")
 
 
 def _inside(data: bytearray, kind: bytes, begin: int = 0, end: int | None = None) -> Iterator[_Box]:
-    """Yield the boxes of a kind, however deep."""
+    """Yield the boxes of a kind at every depth."""
     end = len(data) if end is None else end
     while begin + _HEADER <= end:
         length = int.from_bytes(data[begin : begin + 4], "big")

@@ -1,4 +1,4 @@
-"""A camera that is a recording: one video file, or segments that follow each other."""
+"""A recorded camera: one video file, or consecutive segments."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,18 +15,18 @@ _NS = 1_000_000_000
 
 
 class FileCamera:
-    """Play back a recording: every frame, at its own exact moment.
+    """Plays a recording: every frame, with its exact time.
 
     Args:
         path: the video, or its first segment.
         start_ns: the session's start; a frame's time is this plus its presentation time.
-        later: the segments that follow, in order; their times count from the same start.
-        closed: whether the recording was closed in order. Where it was not, the last segment
-            may end within its last pictures, or before its first.
+        later: the following segments, in order; their times count from the same start.
+        closed: whether the recording was closed in order. Where it was not, the last segment may
+            end within its last pictures, or before its first.
 
     Raises:
-        TechnicianError: at once where a file is missing, is no video, holds no frame or
-            ends before its own header says.
+        TechnicianError: at once where a file is missing, is no video, holds no frame or ends before
+            its header's stated end.
     """
 
     def __init__(
@@ -40,14 +40,14 @@ class FileCamera:
         """Whether it was never closed, so that its last pictures may be missing."""
         self._counts.append(count)
         self.frame_count = sum(self._counts)
-        """How many frames the recording holds."""
+        """The number of frames of the recording."""
 
     def frames(self) -> Iterator[Frame]:
         """Yield every frame in the order of its time.
 
         Raises:
-            TechnicianError: where a frame is damaged or missing; what was yielded before it
-                is sound, and nothing is yielded after it.
+            TechnicianError: a frame is damaged or missing. The frames before it are sound; nothing
+                follows.
         """
         index = 0
         for video, count in zip(self._segments, self._counts, strict=True):
@@ -66,7 +66,7 @@ class _Video:
     path: Path
 
     def count(self) -> int:
-        """Count the packets without decoding them, and hold them against the header."""
+        """Count the packets without decoding them, and compare the count with the header."""
         corrupt, promised = self._packets()
         if not corrupt:
             raise self._unreadable("it holds no frame")
@@ -76,12 +76,13 @@ class _Video:
         return len(corrupt)
 
     def count_whole(self, *, needed: bool) -> tuple[int, bool]:
-        """Count the packets before the first cut one of a file that was not closed.
+        """Count the whole packets of a file that was not closed.
 
-        Only a file in fragments can end so; it is ``needed`` where nothing was before it.
+        Only a fragmented file can end in a cut packet. At least one packet is ``needed`` where no
+        segment comes before it.
 
         Returns:
-            how many, and whether it is such a file: where it ends says nothing then.
+            the count, and whether the file is such a file, whose end proves nothing.
         """
         try:
             corrupt, promised = self._packets()
@@ -105,7 +106,7 @@ class _Video:
             raise self._unreadable(_reason(error)) from error
 
     def decoded(self, count: int) -> Iterator[tuple[int, av.VideoFrame]]:
-        """Yield ``count`` frames and when each was taken, in nanoseconds since the start."""
+        """Yield ``count`` frames, each with its time in nanoseconds since the start."""
         given = 0
         try:
             for decoded, base in self._decode(count):

@@ -1,4 +1,4 @@
-"""A camera's recorded video looked into at any moment, without playing what lies before."""
+"""Random access to a camera's recorded video, without decoding what lies before."""
 
 import io
 from bisect import bisect_right
@@ -21,7 +21,8 @@ from devices.cameras.frame import Frame
 from models.errors import OperatorError, TechnicianError
 
 STALE_NS: Final = 2_000_000_000
-"""A picture that is older than that does not say how the table was."""
+"""Age in nanoseconds beyond which a picture no longer shows the state of the table. Not measured:
+shorter fails at gaps between pictures, longer may show cards that are gone."""
 _MICROSECOND: Final = Fraction(1, 1_000_000)
 _CODING: Final = {"crf": "20", "bf": "0", "preset": "veryfast"}
 _FONT: Final = cv2.FONT_HERSHEY_SIMPLEX
@@ -30,21 +31,21 @@ _NEVER_NS: Final = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The table's time at the beginning and the end of a piece of video."""
+    """The table's time at the start and end of a piece of video."""
 
     begin_ns: int
-    """Its first picture's: where a player stands at 0 s."""
+    """Time of its first picture: a player's 0 s."""
     end_ns: int
-    """Its last picture's."""
+    """Time of its last picture."""
 
 
 class Footage:
-    """One camera's video. Cheap to make: no file is opened before it is asked for something.
+    """One camera's video. Opens no file before the first request.
 
     Args:
         files: the video's segments, in order.
-        start_ns: the session's start, which their time stamps count from.
-        closed: whether the recording was closed in order; if not, the last may hold nothing yet.
+        start_ns: the session's start, the origin of their time stamps.
+        closed: whether the recording was closed in order; if not, the last may be empty.
     """
 
     def __init__(self, files: Sequence[Path], start_ns: int, *, closed: bool = True) -> None:
@@ -52,10 +53,10 @@ class Footage:
         self._begins_ns: dict[int, int] = {}
 
     def frame_at(self, at_ns: int) -> Frame:
-        """Return the picture that was the latest at an instant, two seconds old at most.
+        """Return the latest picture at an instant, at most two seconds old.
 
         Raises:
-            OperatorError: the camera gave none then.
+            OperatorError: the camera gave no picture then.
             TechnicianError: the video cannot be read.
         """
         latest = None
@@ -66,7 +67,7 @@ class Footage:
         return latest
 
     def place_of(self, at_ns: int) -> tuple[Path, int]:
-        """Return in which file a picture lies that was taken at that very time, and its number.
+        """Return the file and the number of the picture taken at exactly that time.
 
         Pictures of a file are numbered from 0 in the order of time; none of them is decoded.
 
@@ -101,14 +102,14 @@ class Footage:
                     index += 1
 
     def copy(self, from_ns: int, to_ns: int, target: BinaryIO) -> Span:
-        """Write an MP4 of the pictures as they were recorded, without decoding any.
+        """Write an MP4 of the recorded pictures, without decoding any.
 
-        It begins with the last picture at or before ``from_ns`` that stands alone, up to some
-        seconds earlier, and ends with what the last picture needs. Where the camera was lost in
-        between, the time stamps leap.
+        It begins with the last key frame at or before ``from_ns``, up to some seconds earlier, and
+        ends with the packets that the last picture needs. Where the camera was lost in between, the
+        time stamps jump.
 
         Raises:
-            OperatorError: the camera gave no picture then, or its picture changed its form.
+            OperatorError: the camera gave no picture then, or its encoding changed.
             TechnicianError: the video cannot be read.
         """
         with av.open(target, "w", format="mp4") as container:
@@ -124,7 +125,7 @@ class Footage:
             return copying.span
 
     def stamped(self, from_ns: int, to_ns: int, name: str, target: BinaryIO) -> Span:
-        """Write an MP4 whose every picture bears a name and its moment; it is encoded again.
+        """Encode an MP4 with a name and the time burned into every picture.
 
         Raises:
             OperatorError: the camera gave no picture then.
@@ -150,13 +151,13 @@ class Footage:
         return span
 
     def _between(self, from_ns: int, to_ns: int) -> range:
-        """The segments that may hold pictures of a span of time."""
+        """The segments that may hold pictures of a time span."""
         first = bisect_right(range(len(self._files)), from_ns, key=self._begin_ns) - 1
         beyond = bisect_right(range(len(self._files)), to_ns, key=self._begin_ns)
         return range(max(0, first), beyond)
 
     def _begin_ns(self, number: int) -> int:
-        """When a segment's first picture was taken."""
+        """Return the time of a segment's first picture."""
         if number not in self._begins_ns:
             try:
                 with self._opened(self._files[number]) as (_, stream):
@@ -200,7 +201,7 @@ class Footage:
 
 
 class _Copying:
-    """Takes packets over into another file, their time stamps from its own beginning."""
+    """Copies packets into another file, with time stamps from its own start."""
 
     def __init__(self, container: av.container.OutputContainer, to_ns: int) -> None:
         self._container, self._to_ns = container, to_ns
@@ -209,14 +210,14 @@ class _Copying:
         self.span: Span | None = None
 
     def fits(self, stream: av.VideoStream) -> bool:
-        """Whether a source is coded like those before."""
+        """Whether a source has the same encoding as those before."""
         if self._stream is None:
             self._stream = self._container.add_stream_from_template(stream)
             self._form = stream.codec_context.extradata
         return stream.codec_context.extradata == self._form
 
     def take(self, packets: Iterable["av.Packet[av.VideoStream]"], start_ns: int) -> None:
-        """Take what is not beyond the end."""
+        """Copy the packets up to the end."""
         assert self._stream is not None
         for packet in packets:
             if not packet.size or packet.is_corrupt or packet.pts is None or packet.dts is None:
@@ -235,7 +236,7 @@ class _Copying:
 
 
 def picture_times(mp4: bytes) -> tuple[int, ...]:
-    """Return when each picture of an MP4 is shown, nanoseconds from its start, in order.
+    """Return the presentation time of each picture of an MP4, nanoseconds from its start, in order.
 
     Raises:
         TechnicianError: it is no video.
@@ -282,7 +283,7 @@ def _encodable(image: NDArray[np.uint8], since_ns: int) -> av.VideoFrame:
 
 
 def _seek(source: av.container.InputContainer, stream: av.VideoStream, since_ns: int) -> None:
-    """Go to the last picture at or before an instant that stands alone, or to the first."""
+    """Seek to the last key frame at or before an instant, or to the first one."""
     stamp = max(0, since_ns) * _base(stream).denominator
     stamp //= 1_000_000_000 * _base(stream).numerator
     if stream.start_time is not None and stamp > stream.start_time:

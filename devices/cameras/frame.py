@@ -1,4 +1,4 @@
-"""One picture of a camera, its colours worked out only when they are asked for."""
+"""One picture of a camera; its colours are converted on demand."""
 
 from fractions import Fraction
 from functools import cached_property
@@ -12,11 +12,11 @@ _PLANAR = ("yuv420p", "yuvj420p")
 
 
 class Frame:
-    """A picture and its moment.
+    """A picture and its time.
 
     Attributes:
         index: the picture's number in its recording, from 0.
-        at_ns: when it was taken, nanoseconds since the Unix epoch, UTC.
+        at_ns: the time it was taken, nanoseconds since the Unix epoch, UTC.
     """
 
     def __init__(self, index: int, at_ns: int, decoded: av.VideoFrame) -> None:
@@ -24,13 +24,13 @@ class Frame:
         self._decoded = decoded
 
     def renumbered(self, index: int, at_ns: int) -> "Frame":
-        """Return the same picture under another number and moment."""
+        """Return the same picture with another number and time."""
         return Frame(index, at_ns, self._decoded)
 
     def encodable(self, pts: int, time_base: Fraction) -> av.VideoFrame:
-        """Return a copy that an encoder takes for a frame of its own, at ``pts`` time bases.
+        """Return a copy that an encoder accepts, presented at ``pts`` time bases.
 
-        A copy, because the picture itself stays as it is for whoever looks at it meanwhile.
+        It is a copy because other readers may still use the picture.
         """
         planes = av.VideoFrame.from_ndarray(self._planar.to_ndarray(), format="yuv420p")
         planes.pts, planes.time_base = pts, time_base
@@ -44,9 +44,9 @@ class Frame:
 
     @cached_property
     def gray(self) -> NDArray[np.uint8]:
-        """``(H, W)`` uint8 luma exactly as it was recorded (16 to 235 in most video), read only.
+        """``(H, W)`` uint8 luma exactly as recorded (16 to 235 in most video), read only.
 
-        It costs nothing: the array looks into the decoder's own buffer.
+        It costs nothing: the array is a view of the decoder's own buffer.
         """
         plane = self._planar.planes[0]
         rows = np.frombuffer(memoryview(plane), np.uint8).reshape(-1, plane.line_size)
@@ -70,7 +70,7 @@ class Frame:
 
     @property
     def _is_plain(self) -> bool:
-        """Whether OpenCV's own conversion (BT.601, 16 to 235) is the right one."""
+        """Whether OpenCV's own conversion (BT.601, 16 to 235) fits the picture."""
         frame = self._decoded
         bt709 = int(frame.colorspace) == int(av.video.reformatter.Colorspace.ITU709)
         return frame.format.name == "yuv420p" and not bt709 and frame.height % 2 == 0

@@ -1,7 +1,7 @@
-"""Cameras as they are plugged in: RTSP, HTTP, USB and files, through one contract.
+"""Live cameras: RTSP, HTTP, USB and files, behind one interface.
 
-Whatever happens to the stream is an observation: lost and returned (by the supervisor), stalled,
-damaged, of another size, too fast for its reader, its clock set anew. Nothing waits for ever.
+Every event of the stream is an observation: lost and returned (by the supervisor), stalled,
+damaged, of another size, too fast for its reader, clock reset. Every wait has a time limit.
 
 ::
 
@@ -26,7 +26,7 @@ from msgspec import Meta
 from devices.cameras.file import FileCamera
 from devices.cameras.frame import Frame
 from devices.presence import local_path
-from devices.supervisor import SECOND_NS, Say
+from devices.supervisor import SECOND_NS, Report
 from models.errors import TechnicianError
 from models.events import CameraFault
 from stream.clock import Clock
@@ -37,34 +37,35 @@ Kind: TypeAlias = Literal["rtsp", "http", "usb", "file"]
 See: TypeAlias = Callable[[Frame], None]
 
 _NO_CLOCK: Final = frozenset({"mpjpeg", "mjpeg", "image2", "jpeg_pipe"})
-"""Formats whose time stamps are invented by the reader."""
+"""Formats without time stamps: the demuxer invents them."""
 _WAITING_FRAMES: Final = 30
-"""How many pictures wait for a reader that is too slow; the oldest are left out."""
-_TOLD_AGAIN_NS: Final = SECOND_NS
+"""Pictures that may wait for a slow reader; beyond that the oldest are dropped. One second at 30
+frames per second; not measured."""
+_REPORT_EVERY_NS: Final = SECOND_NS
 _LONGEST_PAUSE_NS: Final = SECOND_NS // 5
 
 
 class CameraConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How one camera is reached."""
+    """The address and settings of one camera."""
 
     url: str
     """``rtsp://…``, ``http://…``, ``/dev/video0`` or a file."""
     open_ms: Annotated[int, Meta(ge=100, le=120_000)] = 10_000
-    """How long it may take to open, up to its first picture."""
+    """Milliseconds that opening may take, up to the first picture."""
     stall_ms: Annotated[int, Meta(ge=100, le=60_000)] = 2_000
-    """How long after a picture the next may take before the camera counts as lost."""
+    """Milliseconds without a picture after which the camera counts as lost."""
     transport: Literal["tcp", "udp"] = "tcp"
-    """How RTSP sends its pictures."""
+    """The transport of an RTSP stream."""
     stamps: Literal["auto", "stream", "arrival"] = "auto"
-    """Whether a picture's time is the stream's own or that of its arrival."""
+    """The source of a picture's time: the stream's own time stamp or the arrival."""
     size: Annotated[str, Meta(pattern=r"^[1-9][0-9]*x[1-9][0-9]*$")] | None = None
-    """What to ask of a USB camera: width x height in pixels."""
+    """Requested picture size of a USB camera: width x height in pixels."""
     fps: Annotated[int, Meta(ge=1, le=240)] | None = None
-    """What to ask of a USB camera: pictures a second."""
+    """Requested frame rate of a USB camera: pictures a second."""
 
     @property
     def kind(self) -> Kind:
-        """What it is, by its address."""
+        """The kind of camera, by its address."""
         scheme = self.url.partition("://")[0].lower() if "://" in self.url else ""
         if scheme in ("rtsp", "rtsps"):
             return "rtsp"
@@ -74,7 +75,7 @@ class CameraConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class CameraLost(TechnicianError):
-    """A camera cannot be opened, or gives no pictures any more."""
+    """A camera cannot be opened, or stopped sending pictures."""
 
     def __init__(self, url: str, cause: str) -> None:
         super().__init__(
@@ -99,20 +100,20 @@ class _Damage:
 @dataclass(frozen=True, slots=True)
 class _End:
     cause: str | None
-    """Why the camera is lost; ``None`` where a file has come to its end."""
+    """Why the camera is lost; ``None`` at the end of a file."""
 
 
 _Item: TypeAlias = _Picture | Frame | _Damage | _End
 
 
 class LiveCamera:
-    """A camera for the supervisor to keep.
+    """A camera for the supervisor to keep connected.
 
     Args:
-        source: what its observations name, ``camera:overhead``.
-        config: how it is reached.
+        source: the source of its observations, such as ``camera:overhead``.
+        config: its address and settings.
         clock: the table's time.
-        see: takes every picture, numbered from 0 over all of the camera's sessions.
+        see: receives every picture, numbered from 0 over all of the camera's sessions.
     """
 
     def __init__(self, source: str, config: CameraConfig, clock: Clock, see: See) -> None:
@@ -128,8 +129,8 @@ class LiveCamera:
             source=self.source, at=at_ns, kind=kind, detail=detail, frame=max(0, self._frame - 1)
         )
 
-    async def run(self, heard: Callable[[], None], say: Say) -> None:
-        """Show every picture until a file ends.
+    async def run(self, heard: Callable[[], None], report: Report) -> None:
+        """Pass on every picture until a file ends.
 
         Raises:
             CameraLost: it cannot be opened, stalls, ends, or fails.
@@ -139,20 +140,20 @@ class LiveCamera:
         damage = _Damages()
         seen = False
         try:
-            while (item := await self._picture(session, damage, say, seen=seen)) is not None:
+            while (item := await self._picture(session, damage, report, seen=seen)) is not None:
                 if not seen:
                     seen = True
                     heard()
-                self._show(item, stamps, say)
+                self._show(item, stamps, report)
         finally:
             session.stop()
 
     async def _picture(
-        self, session: "_Session", damage: "_Damages", say: Say, *, seen: bool
+        self, session: "_Session", damage: "_Damages", report: Report, *, seen: bool
     ) -> "_Picture | Frame | None":
-        """Return the next sound picture, ``None`` where a file has come to its end.
+        """Return the next sound picture, ``None`` at the end of a file.
 
-        What is damaged is told, and is no picture: a camera that sends nothing else is lost.
+        Damage is reported and yields no picture: a camera that sends nothing else is lost.
         """
         patience_ms = self._config.stall_ms if seen else self._config.open_ms
         try:
@@ -163,21 +164,23 @@ class LiveCamera:
                         if item.cause is None:
                             return None
                         raise CameraLost(self._config.url, item.cause)
-                    self._tell(damage.noted(item, session.left_out(), self._clock.now_ns()), say)
+                    self._report(
+                        damage.noted(item, session.left_out(), self._clock.now_ns()), report
+                    )
                     if not isinstance(item, _Damage):
                         return item
         except TimeoutError as late:
             raise _silent(self._config, patience_ms) from late
 
-    def _show(self, item: _Picture | Frame, stamps: StreamClock, say: Say) -> None:
+    def _show(self, item: _Picture | Frame, stamps: StreamClock, report: Report) -> None:
         frame = item if isinstance(item, Frame) else self._timed(item, stamps)
-        # A camera that comes back must not step behind the pictures it gave before.
+        # After a reconnection the time must not step behind earlier pictures.
         self._latest_ns = at_ns = max(self._latest_ns, frame.at_ns)
         for anchored in stamps.events():
-            say(anchored)
+            report(anchored)
         if self._size_px not in (None, frame.size_px):
             detail = f"{self._size_px} pixels became {frame.size_px}: it must be calibrated anew"
-            say(self.fault("size_changed", detail, at_ns))
+            report(self.fault("size_changed", detail, at_ns))
         self._size_px = frame.size_px
         shown = frame.renumbered(self._frame, at_ns)
         self._frame += 1
@@ -189,17 +192,17 @@ class LiveCamera:
             at_ns = stamps.at_ns(picture.stamp_ns, picture.arrived_ns)
         return Frame(self._frame, at_ns, picture.decoded)
 
-    def _tell(self, told: Iterator[tuple[str, str]], say: Say) -> None:
-        for kind, detail in told:
-            say(self.fault(kind, detail, self._clock.now_ns()))
+    def _report(self, faults: Iterator[tuple[str, str]], report: Report) -> None:
+        for kind, detail in faults:
+            report(self.fault(kind, detail, self._clock.now_ns()))
 
 
 class _Damages:
-    """Counts pictures that were damaged or left out; reports once a second at most."""
+    """Counts damaged and dropped pictures; reports at most once a second."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, tuple[int, str]] = {}
-        self._told_ns: dict[str, int] = {}
+        self._reported_ns: dict[str, int] = {}
 
     def noted(self, item: _Item, left_out: int, now_ns: int) -> Iterator[tuple[str, str]]:
         """Yield the kind and detail of each fault to report now."""
@@ -208,9 +211,9 @@ class _Damages:
         if left_out:
             self._count("left_out", left_out, "pictures arrived faster than they were processed")
         for kind, (number, detail) in [*self._waiting.items()]:
-            if now_ns - self._told_ns.get(kind, -_TOLD_AGAIN_NS) >= _TOLD_AGAIN_NS:
+            if now_ns - self._reported_ns.get(kind, -_REPORT_EVERY_NS) >= _REPORT_EVERY_NS:
                 del self._waiting[kind]
-                self._told_ns[kind] = now_ns
+                self._reported_ns[kind] = now_ns
                 yield kind, f"{number} x {detail}"
 
     def _count(self, kind: str, number: int, detail: str) -> None:
@@ -218,7 +221,7 @@ class _Damages:
 
 
 class _Session:
-    """One opening of a camera: a thread that decodes, and a queue that never fills up."""
+    """One opening of a camera: a decoding thread, and a bounded queue."""
 
     def __init__(self, config: CameraConfig, clock: Clock, loop: asyncio.AbstractEventLoop) -> None:
         self._config, self._clock, self._loop = config, clock, loop
@@ -228,7 +231,7 @@ class _Session:
         self._news = asyncio.Event()
         self._stopped = threading.Event()
         self._begun_ns: int | None = None
-        # A driver may hang in the kernel for ever: such a thread must not hold up the exit.
+        # A driver may hang in the kernel: such a thread must not block the exit.
         threading.Thread(target=self._read, name=config.url, daemon=True).start()
 
     async def next(self) -> _Item:
@@ -241,13 +244,13 @@ class _Session:
             await self._news.wait()
 
     def left_out(self) -> int:
-        """Return how many pictures were left out since this was last asked."""
+        """Return the number of pictures dropped since the last call."""
         with self._lock:
             number, self._left_out = self._left_out, 0
         return number
 
     def stop(self) -> None:
-        """Let the thread end with the next packet, or with its own time-out."""
+        """Stop the thread at its next packet, or at its own time-out."""
         self._stopped.set()
 
     def _put(self, item: _Item) -> None:
@@ -260,7 +263,7 @@ class _Session:
             self._items.append(item)
         try:
             self._loop.call_soon_threadsafe(self._news.set)
-        except RuntimeError:  # the table stopped, and its loop is closed
+        except RuntimeError:  # the table stopped and closed its loop
             self._stopped.set()
 
     def _read(self) -> None:
@@ -317,7 +320,7 @@ class _Session:
         return _Picture(decoded, stamp_ns, self._clock.now_ns())
 
     def _hold(self, stamp_ns: int) -> None:
-        """Read no faster than the stream runs: a server may send as fast as it can."""
+        """Read no faster than real time: a server may send as fast as it can."""
         now_ns = self._clock.now_ns()
         if self._begun_ns is None:
             self._begun_ns = now_ns - stamp_ns
@@ -327,7 +330,7 @@ class _Session:
 def _decoded(
     container: av.container.InputContainer, stream: av.VideoStream
 ) -> Iterator[av.VideoFrame | _Damage]:
-    """Yield sound pictures; after damage none is sound until the next that stands alone."""
+    """Yield sound pictures; after damage, resume at the next key frame."""
     whole = True
     for packet in container.demux(stream):
         try:

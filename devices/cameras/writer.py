@@ -1,4 +1,4 @@
-"""Video files written frame by frame, whole or not at all."""
+"""Write video files frame by frame, whole or not at all."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -16,14 +16,14 @@ from models.errors import OperatorError, TechnicianError
 Preset: TypeAlias = Literal[
     "ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow"
 ]
-"""How hard libx264 works on a picture."""
+"""libx264's trade of speed for compression."""
 
 
 class VideoWriter:
-    """Write an H.264 mp4 whose frame *k* is shown at exactly *k* / ``fps`` seconds.
+    """Writes an H.264 MP4 whose frame *k* is shown at exactly *k* / ``fps`` seconds.
 
-    The file appears under its name only when the ``with`` block ends well; until then it is
-    a ``.part`` beside it, removed where anything fails.
+    The file appears under its name only when the ``with`` block ends without error. Until then it
+    is a ``.part`` file beside it, removed on failure.
 
     Args:
         path: the file to write; one already there is replaced.
@@ -111,7 +111,7 @@ class VideoWriter:
         stream.pix_fmt = "yuv420p"
         stream.time_base = stream.codec_context.time_base = 1 / self._rate
         stream.codec_context.thread_type = "AUTO"
-        # OpenCV converts by BT.601 whatever the picture's size; a player must be told.
+        # OpenCV converts by BT.601 at every picture size; the file must state that for players.
         stream.codec_context.colorspace = Colorspace.ITU601
         stream.codec_context.color_range = ColorRange.MPEG
         return stream

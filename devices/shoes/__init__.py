@@ -1,1 +1,1 @@
-"""Readers in the mouth of the shoe, one file a device."""
+"""Card readers in the mouth of the shoe, one file a device."""

@@ -23,7 +23,7 @@ STX, ETX, ENQ, ACK, NAK = 0x02, 0x03, 0x05, 0x06, 0x15
 _SUITS: Final = {1: "D", 2: "C", 3: "S", 4: "H"}
 _SUIT_NUMBERS: Final = {suit: number for number, suit in _SUITS.items()}
 _DATA_BYTES: Final[Mapping[str, int]] = {"D": 2, "R": 2, "d": 2, "E": 1, "e": 1}
-"""Reports of fixed length: their data may hold any byte, control bytes too."""
+"""Data bytes of the reports of fixed length, which may contain control bytes."""
 _SETTING_MODE: Final = 2
 _MARKS: Final = re.compile(rb"[\x05\x06\x15]")
 _HEX: Final = b"0123456789ABCDEF"
@@ -50,22 +50,23 @@ _REFUSALS: Final = {
 
 
 class AngelEyeConfig(PortConfig, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Settings of one shoe."""
+    """Settings of one Angel Eye shoe."""
 
     baud: Baud = 4800
     """Bits a second; one site used 9600."""
     source: str = "shoe"
     commands: bool = False
-    """Whether anything may be sent to the shoe at all."""
+    """Whether anything may be sent to the shoe."""
     command_check_covers_start: bool = True
     """Whether the checksum of a command covers its start byte.
 
-    The maker's text leaves it out, its worked example needs it in; the example is followed.
+    The maker's text excludes it, but its worked example includes it. The default follows the
+    example.
     """
     seq_counts: bool = False
-    """Whether SEQ counts the reports, 0 to 9 and again: a number left out is then a fault.
+    """Whether SEQ counts the reports, 0 to 9 in a circle: a skipped number is then a fault.
 
-    No public text says how SEQ goes on.
+    No public text states how SEQ continues.
     """
 
 
@@ -81,14 +82,14 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The shoe's answer to a command: taken, or refused with a code."""
+    """The shoe's answer to a command: accepted, or refused with a code."""
 
     refusal: str | None
     raw: bytes
 
 
 Cut: TypeAlias = tuple[Report | Reply | FrameFault | None, int]
-"""What the buffer starts with and its length in bytes; length 0 asks for more bytes."""
+"""The first item of the buffer and its length in bytes; length 0 asks for more bytes."""
 
 
 class AngelEyeFramer:
@@ -99,9 +100,8 @@ class AngelEyeFramer:
         report   ENQ  SEQ  CODE  DATA…  ETX  BCC  BCC      reply   ACK
                  05   '1'  'D'   81 B8  03   '4'  'F'              NAK  '0' '2'
 
-    ``BCC`` is the exclusive-or of SEQ … ETX in two upper-case hex digits. Bytes that are no
-    frame become one fault, and reading goes on at the next start byte, also where that start
-    lies within the broken frame.
+    ``BCC`` is the exclusive-or of SEQ … ETX in two upper-case hex digits. Invalid bytes become one
+    fault, and reading continues at the next start byte, even within the broken frame.
     """
 
     def __init__(self) -> None:
@@ -115,7 +115,7 @@ class AngelEyeFramer:
             yield from self._cut_all()
 
     def finish(self) -> Iterator[FrameFault]:
-        """Yield the fault of bytes that the end of the stream left unfinished."""
+        """Yield the fault of the unfinished bytes at the end of the stream."""
         left = bytes(self._junk + self._buffer)
         self._junk.clear()
         self._buffer.clear()
@@ -195,7 +195,7 @@ def _unfinished(head: bytes) -> Cut:
 
 
 def _end_of_text(head: bytes) -> int | None:
-    """Return where ETX stands or should stand; ``None`` while that is not yet known."""
+    """Return the position of ETX, found or expected; ``None`` while it is unknown."""
     fixed = _DATA_BYTES.get(chr(head[2])) if len(head) > 2 else None
     if fixed is not None:
         return 3 + fixed if len(head) > 3 + fixed else None
@@ -211,14 +211,14 @@ def _checked(frame: bytes) -> Cut:
 
 
 def _broken(frame: bytes, kind: str, detail: str) -> Cut:
-    # A start byte within a broken frame may open a sound one: never swallow it.
+    # A start byte within a broken frame may open a sound one: keep it.
     inner = frame.find(ENQ, 1)
     raw = frame if inner < 0 else frame[:inner]
     return FrameFault(kind, detail, raw), len(raw)
 
 
 class AngelEyeShoe(Driver[Report | Reply]):
-    """Turn the shoe's bytes into observations; sends nothing."""
+    """Turns the shoe's bytes into observations; sends nothing."""
 
     def __init__(self, config: AngelEyeConfig | None = None) -> None:
         self._config = config or AngelEyeConfig()
@@ -229,10 +229,10 @@ class AngelEyeShoe(Driver[Report | Reply]):
         self._last_card = b""
 
     def command(self, kind: str, number: int) -> bytes:
-        """Encode a command where the table allows any to be sent.
+        """Encode a command, where the table allows commands.
 
         Raises:
-            InstallerError: this shoe is configured to be listened to only.
+            InstallerError: this shoe is configured as read-only.
         """
         if not self._config.commands:
             raise InstallerError(
@@ -244,12 +244,12 @@ class AngelEyeShoe(Driver[Report | Reply]):
         return encode_command(kind, number, check_covers_start=covers_start)
 
     def answers(self) -> tuple[Answer, ...]:
-        """Return the last answer to a command since this was asked."""
+        """Return the last answer to a command since the last call."""
         answer, self._answer = self._answer, None
         return () if answer is None else (answer,)
 
     def returned(self, at_ns: int) -> tuple[Reading, ...]:
-        """Say what may have gone by: this shoe counts no cards, so nobody knows how many."""
+        """Report possibly missed cards; this shoe does not count them, so neither can we."""
         return (*super().returned(at_ns), *self._shoe.returned(at_ns))
 
     def _read(self, frame: Report | Reply, at_ns: int) -> Iterator[Reading]:
@@ -258,14 +258,14 @@ class AngelEyeShoe(Driver[Report | Reply]):
             yield from self._refusal(frame, at_ns)
             return
         key = (frame.seq, frame.code, frame.data)
-        # Each report may be sent up to three times.
+        # The shoe may send each report up to three times.
         if key != self._last:
             yield from self._left_out(frame, at_ns)
             self._last = key
             yield from self._report(frame, at_ns)
 
     def _left_out(self, report: Report, at_ns: int) -> Iterator[ReaderFault]:
-        """Say which numbers were left out, where they count: each may have been a card."""
+        """Report skipped SEQ numbers, where they count: each may have been a card."""
         if not self._config.seq_counts or self._last is None or report.code == "S":
             return
         before = self._last[0]
@@ -300,7 +300,7 @@ class AngelEyeShoe(Driver[Report | Reply]):
         return self._shoe.drawn(_card(report.data), report.raw, at_ns, self._shoe.draws + 1)
 
     def _card_outside_game(self, report: Report, at_ns: int) -> Reading:
-        # A card drawn while the shoe is locked or in error is on the felt all the same.
+        # A card drawn while the shoe is locked or in error still lies on the felt.
         if report.data[0] & 0x0F != _SETTING_MODE:
             return self._card(report, at_ns)
         detail = f"card {_card(report.data)} drawn in setting mode"
@@ -371,29 +371,29 @@ def encode_retransmission(card: Card, index: int, seq: int) -> bytes:
 
 
 def encode_cut_card(seq: int) -> bytes:
-    """Encode the report that the cut card has come."""
+    """Encode the report of the cut card."""
     return _encode("C", b"", seq)
 
 
 def encode_start(seq: int) -> bytes:
-    """Encode the report that communication starts: power-up, or a new shoe."""
+    """Encode the report of a communication start: power-up, or a new shoe."""
     return _encode("S", b"", seq)
 
 
 def encode_error(number: int, seq: int) -> bytes:
-    """Encode the report that error ``number`` (1 to 7) was raised, in error mode."""
+    """Encode the report of error ``number`` (1 to 7), raised in error mode."""
     return _encode("E", bytes((0x40 | number & 0x3F,)), seq)
 
 
 def encode_error_cleared(number: int, seq: int) -> bytes:
-    """Encode the report that error ``number`` was cleared."""
+    """Encode the report that error ``number`` is cleared."""
     return _encode("e", bytes((number & 0x3F,)), seq)
 
 
 def encode_lock(locked: bool, seq: int) -> bytes:
-    """Encode the report that the shoe was locked or unlocked.
+    """Encode the report that the shoe is locked or unlocked.
 
-    No public text gives its data; two digits as in the command are sent, and read by nobody.
+    No public text states its data. This sends two digits as in the command; nothing reads them.
     """
     return _encode("L", b"02" if locked else b"01", seq)
 

@@ -5,9 +5,9 @@ r"""Shoes and bridges that send one line of text a card, 9600 baud 8N1.
     [ draw SP ] 'CARD' SP card [ '*' HH ] CR LF      17 CARD AS*00
     'CUT'  [ '*' HH ] CR LF                          the cut card has come
     'START' [ '*' HH ] CR LF                         a fresh shoe (our own addition)
-    'ERR' SP text [ '*' HH ] CR LF                   the device's own complaint
+    'ERR' SP text [ '*' HH ] CR LF                   the device's own error
 
-``draw`` counts the cards out since the shoe was loaded, from 1.
+``draw`` counts the cards drawn since the shoe was loaded, from 1.
 """
 
 import re
@@ -29,7 +29,7 @@ _CARDS: Final = {str(card.value): card for card in Card}
 
 
 class LineConfig(PortConfig, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Settings of one shoe."""
+    """Settings of one shoe with the line protocol."""
 
     source: str = "shoe"
     checksum_required: bool = False
@@ -37,7 +37,7 @@ class LineConfig(PortConfig, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class LineShoe(Driver[Line]):
-    """Turn the shoe's lines into observations. Once a card bore a number, all must."""
+    """Turns the shoe's lines into observations. After one numbered card, all must be numbered."""
 
     def __init__(self, config: LineConfig | None = None) -> None:
         self._config = config or LineConfig()
@@ -46,7 +46,7 @@ class LineShoe(Driver[Line]):
         self._numbered = False
 
     def returned(self, at_ns: int) -> tuple[Reading, ...]:
-        """Report what may have been missed; where cards are numbered, the next number shows it."""
+        """Report possibly missed cards; where cards are numbered, the next number shows them."""
         return (*super().returned(at_ns), *self._shoe.returned(at_ns))
 
     def _read(self, frame: Line, at_ns: int) -> Iterator[Reading]:
@@ -78,7 +78,7 @@ class LineShoe(Driver[Line]):
         yield self._shoe.drawn(card, line.raw, at_ns, due)
 
     def _is_doubtful(self, draw: int, line: Line) -> bool:
-        # Garbage may have eaten digits: 17 becomes 7, and an exclusive-or may miss it.
+        # Garbage may have replaced digits: 17 becomes 7, and an exclusive-or may miss it.
         return line.after_garbage and draw != self._shoe.draws + 1
 
     def _numbered_card(self, card: Card, draw: int, line: Line, at_ns: int) -> Iterator[Reading]:
@@ -107,15 +107,15 @@ def encode_card(card: Card, draw: int | None = None) -> bytes:
 
 
 def encode_cut_card() -> bytes:
-    """Encode the line saying that the cut card has come."""
+    """Encode the line of the cut card."""
     return checked_line("CUT")
 
 
 def encode_start() -> bytes:
-    """Encode the line saying that a fresh shoe was loaded."""
+    """Encode the line of a freshly loaded shoe."""
     return checked_line("START")
 
 
 def encode_error(text: str) -> bytes:
-    """Encode the device's own complaint."""
+    """Encode the device's own error."""
     return checked_line(f"ERR {text}")

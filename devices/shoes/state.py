@@ -1,4 +1,4 @@
-"""What a shoe reader has reported since its shoe was loaded, whatever its protocol."""
+"""A shoe reader's reports since its shoe was loaded, in any protocol."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from models.events import ReaderFault, ShoeCardRead, ShoeCutCard, ShoeLoaded
 
 
 class ShoeState:
-    """Counts one shoe's cards, and knows a new shoe from a reader that started again."""
+    """Counts one shoe's cards, and distinguishes a new shoe from a restarted reader."""
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -17,7 +17,7 @@ class ShoeState:
         self.last_card: Card | None = None
 
     def drawn(self, card: Card | None, raw: bytes, at_ns: int, draw: int) -> ShoeCardRead:
-        """Report one more card out, the ``draw``-th."""
+        """Report one more card drawn, number ``draw``."""
         self.draws, self.last_card = draw, card
         return ShoeCardRead(
             source=self._source, at=at_ns, card=card, draw=self.draws, raw=raw.hex()
@@ -32,8 +32,7 @@ class ShoeState:
     def started(self, raw: bytes, at_ns: int) -> Iterator[ShoeLoaded | ReaderFault]:
         """Report a new shoe, once: after the cut card, or before any card.
 
-        A start in the middle of a shoe is a reader that was switched off and on; the cards
-        out stay out.
+        A start in the middle of a shoe means a restarted reader; the drawn cards stay drawn.
         """
         if self.draws and not self.cut_card_seen:
             detail = f"the reader started again after {self.draws} cards and no cut card"
@@ -44,7 +43,7 @@ class ShoeState:
             yield self.load(raw, at_ns)
 
     def returned(self, at_ns: int) -> Iterator[ReaderFault]:
-        """Report which draws may have been missed while the link was lost."""
+        """Report the draws that may have been missed while the link was lost."""
         due = self.draws + 1
         detail = f"cards from {due} on may have left the shoe while it could not be heard"
         yield ReaderFault(

@@ -1,4 +1,4 @@
-"""RFID frames of one fixed length, each opened by STX and bearing its own checksum."""
+"""RFID frames of one fixed length, each with STX first and its own checksum."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ class TagFrame:
 
 
 Check = Callable[[bytes], TagFrame | FrameFault]
-"""What one whole frame says: the tag, or why it is none."""
+"""Decodes one complete frame: the tag, or its fault."""
 
 
 class FixedFramer:
     """Cut a byte stream into frames of ``length`` bytes, each opened by STX.
 
-    Bytes that are no frame become one fault of at most 128 bytes, and reading goes on at the
-    next STX, also where that lies within a broken frame.
+    Invalid bytes become one fault of at most 128 bytes, and reading continues at the next STX, even
+    within a broken frame.
     """
 
     def __init__(self, length: int, check: Check) -> None:
@@ -49,7 +49,7 @@ class FixedFramer:
                 yield self._cut()
 
     def finish(self) -> Iterator[FrameFault]:
-        """Yield the fault of bytes that the end of the stream left unfinished."""
+        """Yield the fault of the unfinished bytes at the end of the stream."""
         left = bytes(self._junk + self._buffer)
         self._junk.clear()
         self._buffer.clear()
@@ -61,7 +61,7 @@ class FixedFramer:
         if isinstance(found, TagFrame):
             self._buffer.clear()
             return found
-        # A start byte within a broken frame may open a sound one: never swallow it.
+        # A start byte within a broken frame may open a sound one: keep it.
         inner = self._buffer.find(STX, 1)
         length = inner if inner > 0 else len(self._buffer)
         raw = bytes(self._buffer[:length])
@@ -76,7 +76,7 @@ class FixedFramer:
 
 
 def hex_tag(frame: bytes, digits: bytes, end: bytes) -> TagFrame | FrameFault:
-    """Check a frame of STX, ``digits`` (the tag and, last, two of checksum) and ``end``."""
+    """Decode a frame of STX, ``digits`` (the tag, then two of checksum) and ``end``."""
     if not frame.endswith(end):
         return FrameFault("framing", "no end of text where one is due", frame)
     if not HEX.issuperset(digits):
@@ -88,5 +88,5 @@ def hex_tag(frame: bytes, digits: bytes, end: bytes) -> TagFrame | FrameFault:
 
 
 def hex_frame(tag: str, end: bytes) -> bytes:
-    """Encode ten hex digits of tag as :func:`hex_tag` reads them."""
+    """Encode ten hex digits of a tag as :func:`hex_tag` reads them."""
     return b"\x02%s%02X%s" % (tag.encode("ascii"), exclusive_or(bytes.fromhex(tag)), end)

@@ -30,7 +30,7 @@ class Id12Framer(FixedFramer):
 
 
 class Id12(TagReader):
-    """Turn the reader's tags into observations."""
+    """Turns the reader's tags into observations."""
 
     def __init__(self, config: Id12Config | None = None) -> None:
         super().__init__(Id12Framer(), config or Id12Config())

@@ -5,8 +5,8 @@ r"""ID-TECK RFK101 readers, 9600 baud, 8 data bits, 2 stop bits.
     STX  tag: 8 characters  ETX  LRC     11 bytes
     02   '15148F26'         03   78
 
-``LRC`` is one byte, the exclusive-or of tag and ETX. No public text says whether STX belongs
-to it: a setting of the reader.
+``LRC`` is one byte, the exclusive-or of tag and ETX. No public text states whether it covers STX: a
+setting decides.
 """
 
 from functools import partial
@@ -24,7 +24,7 @@ class IdteckConfig(TagConfig, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     stop_bits: Literal[1, 2] = 2
     check_covers_start: bool = False
-    """Whether the LRC covers STX as well."""
+    """Whether the LRC covers STX too."""
 
 
 class IdteckFramer(FixedFramer):
@@ -35,7 +35,7 @@ class IdteckFramer(FixedFramer):
 
 
 class Idteck(TagReader):
-    """Turn the reader's tags into observations."""
+    """Turns the reader's tags into observations."""
 
     def __init__(self, config: IdteckConfig | None = None) -> None:
         config = config or IdteckConfig()

@@ -5,8 +5,8 @@ r"""RDM6300 readers of 125 kHz tags, 9600 baud 8N1.
     STX  version: 2 hex digits  tag: 8 hex digits  check: 2 hex digits  ETX     14 bytes
     02   '04'                   '15148F26'         'AC'                 03
 
-``check`` is the exclusive-or of the five bytes of version and tag. The tag in the register is
-the ten digits of both. It is sent over and over while it lies near.
+``check`` is the exclusive-or of the five bytes of version and tag. The tag in the register is the
+ten digits of both. The reader repeats it while the tag is near.
 """
 
 from typing import Final
@@ -31,7 +31,7 @@ class Rdm6300Framer(FixedFramer):
 
 
 class Rdm6300(TagReader):
-    """Turn the reader's tags into observations."""
+    """Turns the reader's tags into observations."""
 
     def __init__(self, config: Rdm6300Config | None = None) -> None:
         super().__init__(Rdm6300Framer(), config or Rdm6300Config())

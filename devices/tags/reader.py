@@ -1,8 +1,8 @@
-"""What a tag means in any reader's framing: a card out of the shoe, a chip on a circle.
+"""The meaning of a tag in any reader's framing: a card out of the shoe, a chip on a circle.
 
-These readers say that a tag came near, and nothing of its going. A tag is fixed to one card,
-so one that comes a second time before the shoe was changed is a fault, not a card. Of chips
-they see one at a time: a circle read by one of them is a circle for one chip or plaque.
+These readers report that a tag came near, but not that it left. A tag is fixed to one card, so the
+same tag twice in a shoe is a fault, not a card. Of chips they see one at a time: a circle with such
+a reader is a circle for one chip or plaque.
 """
 
 from collections.abc import Iterator
@@ -28,23 +28,23 @@ class TagConfig(PortConfig, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Settings of one RFID reader."""
 
     source: str = "shoe"
-    """``shoe``, or ``plate`` where it lies under a circle: the spot follows after a colon."""
+    """``shoe``, or ``plate`` for a reader under a circle: the spot follows after a colon."""
     register: str | None = None
-    """The file that says which tag is which card or chip; without it every tag is unknown."""
+    """The file that assigns tags to cards and chips; without it every tag is unknown."""
     present_ms: Annotated[int, Meta(ge=0, le=60_000)] = 500
-    """A tag heard again within this time has not gone meanwhile."""
+    """Milliseconds within which a repeated tag counts as still present."""
     spot: Spot | None = None
     """The spot whose circle the reader lies under, where it reads chips."""
     circle: Annotated[str, Meta(pattern=r"^([0-9]|1[0-5]|I|S)$")] = "0"
 
 
 class TagReader(Driver[TagFrame]):
-    """Turn tags into observations.
+    """Turns tags into observations.
 
     Args:
-        framer: cuts the reader's own frames.
+        framer: decodes the reader's own frames.
         config: the reader's settings.
-        register: what the tags are fixed to.
+        register: the cards and chips of the tags.
 
     Raises:
         InstallerError: the register has chips, but no spot is set for them.
@@ -68,7 +68,7 @@ class TagReader(Driver[TagFrame]):
         self._near: tuple[str, int] | None = None
 
     def returned(self, at_ns: int) -> tuple[Reading, ...]:
-        """Report what may have been missed while the link was lost."""
+        """Report readings that may have been missed while the link was lost."""
         self._near = None
         return (*super().returned(at_ns), *self._shoe.returned(at_ns))
 

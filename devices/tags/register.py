@@ -1,6 +1,6 @@
-"""The tag register: which card or chip bears which tag.
+"""The tag register: the card or chip of each tag.
 
-A TOML file of the table. Tags are written as the reader sends them; case is of no matter.
+A TOML file of the table. Tags are written as the reader sends them; case does not matter.
 
 ::
 
@@ -31,11 +31,11 @@ ChipValue: TypeAlias = Annotated[int, Meta(ge=1, le=10**12)]
 
 
 class TagRegister(msgspec.Struct, frozen=True, kw_only=True):
-    """What each tag is fixed to; each tag stands once, in upper case."""
+    """The card or chip of each tag; each tag occurs once, in upper case."""
 
     cards: dict[str, Card] = {}
     chips: dict[str, int] = {}
-    """Chip value in cents."""
+    """Chip values in cents."""
     cut: tuple[str, ...] = ()
     start: tuple[str, ...] = ()
 
@@ -51,7 +51,7 @@ def read_register(file: Path) -> TagRegister:
     """Read a register.
 
     Raises:
-        InputRefused: a field does not match the format, or a tag stands twice.
+        InputRefused: a field does not match the format, or a tag occurs twice.
         InstallerError: there is no such file.
     """
     try:

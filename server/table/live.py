@@ -14,7 +14,7 @@ from devices.cameras.live import LiveCamera
 from devices.link import ByteDevice, serial_port
 from devices.presence import local_path
 from devices.registry import driver_config, make_driver
-from devices.supervisor import Say, Supervised, Supervisor
+from devices.supervisor import Report, Supervised, Supervisor
 from models.errors import InputRefused, PitwatchError
 from models.events import (
     AnyObservation,
@@ -412,7 +412,7 @@ class _Noted:
         self.source, self.path = device.source, device.path
         self.fault = device.fault
 
-    async def run(self, heard: Callable[[], None], say: Say) -> None:
+    async def run(self, heard: Callable[[], None], say: Report) -> None:
         """Run the device."""
 
         def noted() -> None:

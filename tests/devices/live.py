@@ -12,7 +12,7 @@ from devices.cameras.live import CameraConfig, LiveCamera
 from devices.link import ByteDevice, Tap
 from devices.presence import local_path
 from devices.registry import make_driver
-from devices.supervisor import Backoff, Budget, Say, Supervised, Supervisor
+from devices.supervisor import Backoff, Budget, Report, Supervised, Supervisor
 from devices.transport import SerialTransport
 from models.events import CameraFault, DeviceReturned, Observation, ReaderFault, ShoeCardRead
 from stream.clock import HostClock
@@ -124,12 +124,12 @@ class _Noted:
         self.source, self.path = device.source, device.path
         self.fault = device.fault
 
-    async def run(self, heard: Callable[[], None], say: Say) -> None:
+    async def run(self, heard: Callable[[], None], report: Report) -> None:
         def noted() -> None:
             heard()
             self._opened(self.source)
 
-        await self._device.run(noted, say)
+        await self._device.run(noted, report)
 
 
 def told(said: Iterable[Observation]) -> list[str]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devices.presence import Node
-from devices.supervisor import SECOND_NS, Backoff, Budget, Say, Supervisor
+from devices.supervisor import SECOND_NS, Backoff, Budget, Report, Supervisor
 from devices.transport import LinkLost
 from models.errors import TechnicianError
 from models.events import DeviceReturned, Observation, ReaderFault
@@ -30,7 +30,7 @@ class Flapping:
         self._clock, self._script, self.path = clock, script, path
         self.opened_ns: list[int] = []
 
-    async def run(self, heard: Callable[[], None], say: Say) -> None:
+    async def run(self, heard: Callable[[], None], say: Report) -> None:
         self.opened_ns.append(self._clock.now_ns())
         if not self._script:
             heard()

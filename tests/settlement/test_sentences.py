@@ -24,7 +24,7 @@ def test_every_sentence_is_read_back_as_it_was_said(
         data.draw(AMOUNTS if place == "amount" else st.integers(0, 99))
         for place in places(sentence)
     ]
-    found = words_and_amounts(sentence.say(*values))
+    found = words_and_amounts(sentence.write(*values))
     amounts = [
         value for value, place in zip(values, places(sentence), strict=True) if place == "amount"
     ]
@@ -33,9 +33,9 @@ def test_every_sentence_is_read_back_as_it_was_said(
 
 def test_a_sentence_takes_as_many_values_as_it_has_places() -> None:
     with pytest.raises(ValueError, match="missing"):
-        Sentence.BELOW_MINIMUM.say(500)
+        Sentence.BELOW_MINIMUM.write(500)
     with pytest.raises(ValueError, match="fewer places"):
-        Sentence.BELOW_MINIMUM.say(500, 1500, 0)
+        Sentence.BELOW_MINIMUM.write(500, 1500, 0)
 
 
 def test_what_no_sentence_wrote_stays_as_it_is() -> None:
