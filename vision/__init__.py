@@ -1,1 +1,1 @@
-"""Frames in, card observations out. torch and ultralytics only in :mod:`vision.training`."""
+"""Frames in, card observations out. Only :mod:`vision.training` uses torch and ultralytics."""

@@ -1,4 +1,4 @@
-"""The bare felt, as far as it has been seen: it shows which places are free."""
+"""The bare felt, as far as it has been visible: it shows which places are free."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -44,12 +44,12 @@ class Backdrop:
         self._step = np.full((*shape, 3), _STEP, np.uint8)
 
     def show(self, image: NDArray[np.uint8], settled: Mask) -> None:
-        """Take the colour picture that the next questions are about, and what in it is at rest."""
+        """Set the colour picture for the next questions, and the blocks at rest in it."""
         self._now = self._grid.reduce(image)
         self._still = self._grid.spread(settled) > 0
 
     def learn(self, cards: Sequence[Pose], at_ns: int) -> None:
-        """Learn the felt wherever it is at rest and none of ``cards`` lies; follow slow light."""
+        """Learn the felt where it is at rest and none of ``cards`` lies; follow slow light."""
         new = self._still & ~self._learned
         follow = at_ns - self._followed_ns >= _FOLLOW_NS
         if not (follow or new.any()):
@@ -63,11 +63,11 @@ class Backdrop:
             self._followed_ns = at_ns
 
     def free(self, pose: Pose, under: Sequence[Pose] = ()) -> bool:
-        """Tell whether the felt is seen inside the outline of ``pose``.
+        """Return whether bare felt is visible inside the outline of ``pose``.
 
         Args:
             pose: where a card lay.
-            under: cards seen lying now; what they cover is left out.
+            under: cards visible now; the area that they cover does not count.
         """
         box = self._box(pose)
         outline = self._drawn([pose], -_SHRINK_MM, box) > 0
@@ -78,29 +78,29 @@ class Backdrop:
         return felt >= max(_CARD_SHARE * whole, _BARE_SHARE * int(outline.sum()), 1)
 
     def bare(self) -> Mask:
-        """Mark the blocks that show nothing but felt, as it was learned and in the same light."""
+        """Mark the blocks that show only felt, as learned and in the same light."""
         alike = self._learned & (self._apart() < _LEVELS)
         return np.asarray(self._grid.share(_bytes(alike)) > _ALL, np.bool_)
 
     def strange(self, cards: Sequence[Pose]) -> Mask:
-        """Mark the blocks that show neither bare felt nor any of ``cards``, nor move."""
+        """Mark the resting blocks that show neither bare felt nor any of ``cards``."""
         bare = self._drawn(cards, _GROW_MM, (0, 0, *self._grid.small)) == 0
         other = (self._apart() > _STRANGE_LEVELS) & bare & self._learned & self._still
         return np.asarray(self._grid.share(_bytes(other)) > _STRANGE, np.bool_)
 
     def _follow(self, where: NDArray[np.bool_]) -> None:
-        """Step towards the picture where it still looks like the felt."""
+        """Step the learned felt towards the picture where it still looks like felt."""
         alike = np.asarray(where & (self._apart() < _LEVELS), np.uint8)
         low, high = cv2.subtract(self._bare, self._step), cv2.add(self._bare, self._step)
         cv2.copyTo(cv2.min(cv2.max(self._now, low), high), alike, self._bare)
 
     def _apart(self) -> NDArray[np.uint8]:
-        """By how much the picture differs from the bare felt, in its farthest colour."""
+        """Return the difference from the bare felt, per pixel, in the channel that differs most."""
         blue, green, red = cv2.split(cv2.absdiff(self._now, self._bare))
         return np.asarray(cv2.max(cv2.max(blue, green), red), np.uint8)
 
     def _alike(self, outline: NDArray[np.bool_], box: Rect) -> int:
-        """How many pixels of ``outline`` look like the felt, in any light."""
+        """Return the number of pixels of ``outline`` that look like felt, in any light."""
         part = np.s_[box[1] : box[1] + box[3], box[0] : box[0] + box[2]]
         seen, learned = outline & self._still[part], self._learned[part]
         if not (seen.any() and learned.any()):
@@ -113,7 +113,7 @@ class Backdrop:
         return int((np.abs(now - gain * felt).max(axis=1) < _LEVELS).sum())
 
     def _box(self, pose: Pose) -> Rect:
-        """The reduced picture around a card, with a ring of what lies about it."""
+        """Return the part of the reduced picture around a card, with a ring of its surroundings."""
         edge = self._grid.small
         px = self._felt.to_px(pose.outline_mm(_RING_MM)) * self._grid.scale
         left, top = np.clip(px.min(axis=0).astype(int), 0, edge)

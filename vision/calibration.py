@@ -1,9 +1,9 @@
 """A camera's pose over the felt and its lens, from one picture and the layout.
 
-A marker gives four points, a click one. The pose, the focal length and the lens's two
-radial coefficients are fitted together, least squares in pixels. A picture from straight above
-cannot tell a long lens far off from a short one near by; where the points do not say, the fit
-keeps to a usual lens, and the felt is mapped as well by either.
+A marker gives four points, a click one. One least-squares fit in pixels finds the pose, the focal
+length and the lens's two radial coefficients. A picture from straight above cannot distinguish a
+distant long lens from a near short one. Where the points leave that open, the fit keeps to a usual
+lens; both map the felt equally well.
 """
 
 from collections.abc import Sequence
@@ -26,29 +26,30 @@ LEAST_MARKERS: Final = 4  # each gives four points; four markers show each other
 LEAST_CLICKS: Final = 6  # clicked points; clicks are less exact than markers, so more are asked
 WORST_RMS_MM: Final = 4.0  # mm on the felt, root mean square over all points
 WORST_MM: Final = 10.0
-"""A card is told from another that lies 12 mm off."""
+"""Mm on the felt, for one point. The tracker separates cards 12 mm apart."""
 BLURRED_MM: Final = 2.5
-"""A card's index is a millimetre's strokes: a softer picture reads none."""
+"""Mm on the felt, a Gaussian's sigma. A card's index has strokes of a millimetre: no index is
+readable in a softer picture."""
 
 _USUAL_FOCAL: Final = 1.2
-"""Of the picture's width: a lens that sees 45 degrees across."""
+"""Of the picture's width: a usual lens with a view of 45 degrees across."""
 _FOCAL_DOUBT: Final = 0.4  # standard deviation of the focal length's logarithm
 _RADIAL_DOUBT: Final = (0.4, 0.3)
-"""How far a usual lens may be from that (a factor's logarithm), and from bending nothing."""
+"""Standard deviations from a usual lens: of the focal length's logarithm, and of the distortion."""
 _POINT_DOUBT_PX: Final = 0.3  # standard deviation of a point's place in the picture
 _STRAY: Final = 3.0
-"""A point so many times its doubt off pulls no harder than that."""
+"""Multiples of a point's standard deviation. A point farther off pulls no harder than that."""
 _ROUNDS: Final = 60  # steps of the fit at most
 _LEAST_COVER: Final = 0.3
-"""Share of the felt that the points must span."""
+"""Smallest share of the felt that the points must span."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """Something seen in the picture whose places on the felt are known.
+    """An object in the picture with known places on the felt.
 
     Attributes:
-        name: what it is, for people: ``marker 3``, ``circle-1``.
+        name: its name for people: ``marker 3``, ``circle-1``.
         mm: ``(K, 2)`` on the felt.
         px: ``(K, 2)`` in the picture.
     """
@@ -60,13 +61,12 @@ class Tie:
 
 @dataclass(frozen=True, slots=True)
 class TieError:
-    """How far off one tie is on the felt.
+    """The error of one tie on the felt.
 
     Attributes:
-        name: the tie's.
-        error_mm: rms distance from where the pose puts it.
-        held_out_mm: the same by a pose that was found without it: what an unknown place of
-            the felt may be off.
+        name: the tie's name.
+        error_mm: rms distance from the fitted pose.
+        held_out_mm: the same for a pose fitted without it: the expected error at an unknown place.
     """
 
     name: str
@@ -76,14 +76,14 @@ class TieError:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What one picture gave."""
+    """The result of calibrating with one picture."""
 
     pose: CameraPose
     ties: tuple[Tie, ...]
     errors: tuple[TieError, ...]
-    """Of each tie, in their order."""
+    """The error of each tie, in their order."""
     blur_px: float
-    """Softness of the picture's sharpest edges, a Gaussian's sigma."""
+    """Blur of the picture's sharpest edges, a Gaussian's sigma."""
 
     @property
     def worst(self) -> TieError:
@@ -94,17 +94,17 @@ class Calibration:
 def calibrate(
     image: NDArray[np.uint8], layout: TableLayout, clicks: Sequence[Tie] = (), *, where: str
 ) -> Calibration:
-    """Find a camera's pose from the markers in its picture, or from what was clicked.
+    """Find a camera's pose from the markers in its picture, or from clicked points.
 
     Args:
         image: ``(H, W, 3)`` uint8 BGR.
         layout: where the markers lie.
-        clicks: points clicked; where there are any, markers are not looked for.
+        clicks: clicked points; where there are any, markers are ignored.
         where: the picture, for the error message.
 
     Raises:
-        InstallerError: the picture is blurred, too little was seen in it or too near together,
-            the markers are of another layout, or they do not lie as in the layout.
+        InstallerError: the picture is blurred, the points are too few or too close together, the
+            markers belong to another layout, or they do not lie as in the layout.
     """
     gray = np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), np.uint8)
     size = gray.shape[1], gray.shape[0]
@@ -135,7 +135,7 @@ def fit_pose(ties: Sequence[Tie], size_px: tuple[int, int]) -> CameraPose:
 
 
 def marker_ties(seen: Sequence[SeenMarker], layout: TableLayout) -> list[Tie]:
-    """Pair the markers seen with where the layout has them; others are passed over."""
+    """Pair the visible markers with their places in the layout; ignore others."""
     known = {marker.id: marker for marker in layout.markers}
     return [
         Tie(f"marker {one.id}", corners_mm(known[one.id]), one.corners_px)
@@ -247,7 +247,7 @@ def _off_mm(tie: Tie, pose: CameraPose) -> float:
 
 
 def _first_guess(mm: Points, px: Points, size_px: tuple[int, int]) -> NDArray[np.float64]:
-    """Logarithm of the focal length, two radial coefficients, turn, shift."""
+    """Return the logarithm of the focal length, two radial coefficients, rotation, shift."""
     focal = _USUAL_FOCAL * size_px[0]
     camera = np.array(
         [(focal, 0, (size_px[0] - 1) / 2), (0, focal, (size_px[1] - 1) / 2), (0, 0, 1)]
@@ -279,7 +279,7 @@ def _pose(values: NDArray[np.float64], size_px: tuple[int, int], error_mm: float
 def _least_squares(
     values: NDArray[np.float64], mm: Points, px: Points, size_px: tuple[int, int]
 ) -> NDArray[np.float64]:
-    """Levenberg and Marquardt's way to the smallest sum of squares."""
+    """Minimise the sum of squares by the method of Levenberg and Marquardt."""
     steps = np.array([1e-5, 1e-5, 1e-5, 1e-6, 1e-6, 1e-6, 1e-2, 1e-2, 1e-2])
     off, damping = _residuals(values, mm, px, size_px), 1e-3
     for _ in range(_ROUNDS):
@@ -312,7 +312,7 @@ def _least_squares(
 def _residuals(
     values: NDArray[np.float64], mm: Points, px: Points, size_px: tuple[int, int]
 ) -> NDArray[np.float64]:
-    """What does not fit, each in its own doubts: points, then the usual lens."""
+    """Return the residuals, each in its standard deviations: points, then the usual lens."""
     off = (felt_of(_pose(values, size_px, 0.0)).to_px(mm) - px) / _POINT_DOUBT_PX
     far = np.maximum(np.hypot(off[:, 0], off[:, 1]), 1e-9)
     beyond = np.maximum(far, _STRAY)

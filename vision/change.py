@@ -1,10 +1,10 @@
 """Where the picture changed and came to rest, cheaply enough for every frame.
 
-The grey picture is reduced until a card is about fifteen pixels wide and cut into blocks of
-about half a card. A block *moves* when it differs from how it looked when it last moved, is
-*settled* once it has not moved for a while of time (never of frames), and is *due* when it is
-settled and differs from how it looked when it was last read. A hand that passes and leaves
-everything as it was makes nothing due.
+The grey picture is reduced until a card is about fifteen pixels wide and cut into blocks of about
+half a card. A block *moves* when it differs from how it looked when it last moved, is *settled*
+once it has not moved for a while of time (never of frames), and is *due* when it is settled and
+differs from how it looked when it was last read. A passing hand that changes nothing makes no block
+due.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,8 @@ Rect: TypeAlias = tuple[int, int, int, int]
 """Left, top, width, height in pixels of the picture."""
 
 REST_NS: Final = 60_000_000
-"""A place is at rest when it has not moved for so long: two frames of a camera of 15 a second."""
+"""Nanoseconds without motion after which a place is at rest: two frames of a camera of 15 a
+second."""
 
 # Chosen, not measured, unless a line says otherwise.
 _PATIENCE_NS: Final = 450_000_000  # a block beside motion waits at most this long to be read
@@ -34,7 +35,7 @@ _SPECK_NS: Final = 1_000_000_000  # such a piece keeps a block waiting this long
 _AGAIN_NS: Final = (350_000_000, 1_000_000_000)
 _NEVER: Final = np.iinfo(np.int64).max
 _BESIDE: Final = np.ones((3, 3), np.uint8)
-"""A block each way, half a card: farther off, a hand that withdraws keeps nothing waiting."""
+"""One block each way, half a card: a hand withdrawing farther off delays nothing."""
 _DRIFT_NS: Final = 300_000_000  # time between two steps towards the present light
 _CARD_PX: Final = 15  # width of a card in the reduced picture
 _BLOCK_PX: Final = 6  # side of a block in the reduced picture, half a card
@@ -46,7 +47,7 @@ _SHARE: Final = 0.05  # share of a block's pixels that must move
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """How the picture is reduced and cut into blocks.
+    """The reduction of the picture and its division into blocks.
 
     Attributes:
         width_px, height_px: the picture.
@@ -79,7 +80,7 @@ class Grid:
         return self.small[0] / self.width_px, self.small[1] / self.height_px
 
     def reduce(self, picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Average the picture down: by halves, which costs a fifth of doing it at once."""
+        """Average the picture down, by halves: a fifth of the cost of one step."""
         width, height = self.width_px, self.height_px
         while width >= 4 * self.small[0] or width == 2 * self.small[0]:
             width, height = width // 2, height // 2
@@ -87,18 +88,18 @@ class Grid:
         return _averaged(picture, self.small)
 
     def spread(self, blocks: Mask) -> NDArray[np.uint8]:
-        """Blow a block mask up to the reduced picture: 255 where set."""
+        """Expand a block mask to the reduced picture: 255 where set."""
         wide = cv2.resize(_bytes(blocks), self.small, interpolation=cv2.INTER_NEAREST)
         return np.asarray(wide, np.uint8)
 
     def share(self, mask: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """The share of each block that a 0/255 mask of the reduced picture sets."""
+        """Return the share of each block that a 0/255 mask of the reduced picture sets."""
         size = (self.columns, self.rows)
         part = cv2.resize(mask.astype(np.float32), size, interpolation=cv2.INTER_AREA)
         return np.asarray(part / 255, np.float32)
 
     def rect(self, left: int, top: int, columns: int, rows: int) -> Rect:
-        """Pixels of the picture under a rectangle of blocks."""
+        """Return the pixels of the picture under a rectangle of blocks."""
         across, down = self.block_px
         x0, y0 = int(left * across), int(top * down)
         x1, y1 = int((left + columns) * across + 1), int((top + rows) * down + 1)
@@ -115,8 +116,8 @@ class ChangeDetector:
     Attributes:
         since_ns: ``(rows, columns)`` int64, when each block last moved.
         settled: blocks at rest for :data:`REST_NS`.
-        due: settled blocks that look different from when they were last read, or were read
-            in doubt a while ago.
+        due: settled blocks that changed since they were last read, or whose doubtful reading is due
+            for another look.
     """
 
     def __init__(self, grid: Grid, watched: Mask | None = None) -> None:
@@ -136,7 +137,7 @@ class ChangeDetector:
         self._drifted_ns = 0
 
     def see(self, small: Gray, at_ns: int) -> None:
-        """Take in the next frame, already reduced by the grid."""
+        """Process the next frame, already reduced by the grid."""
         self.now = small
         if self._held is None:
             self._held = small.copy()
@@ -153,14 +154,14 @@ class ChangeDetector:
             self._drift(at_ns)
 
     def accept(self, blocks: Mask) -> None:
-        """Take the picture of these blocks as read."""
+        """Mark the present picture of these blocks as read."""
         cv2.copyTo(self.now, self.grid.spread(blocks), self._known)
         self._unread &= ~blocks
         self.due = self.due & ~blocks
         self._again_ns[blocks] = _NEVER
 
     def doubt(self, blocks: Mask, at_ns: int) -> None:
-        """Have blocks that were just read looked at again, in fresh noise: twice at most."""
+        """Schedule another look at blocks just read, in fresh noise: at most two."""
         for look, after_ns in enumerate(_AGAIN_NS):
             self._again_ns[blocks & (self._looks == look)] = at_ns + after_ns
         self._looks[blocks] = np.minimum(self._looks[blocks] + 1, len(_AGAIN_NS))
@@ -181,7 +182,7 @@ class ChangeDetector:
             cv2.copyTo(small, self.grid.spread(moved), self._held)
 
     def _worth_reading(self, news: Mask, at_ns: int) -> Mask:
-        """Let what still moves beside news finish for a while: one read instead of two.
+        """Delay blocks beside motion for a while: one read instead of two.
 
         A single block waits longer: no card is so small, but a hidden index may be.
         """
@@ -195,7 +196,7 @@ class ChangeDetector:
         return np.asarray(news & self.settled & ~waits, np.bool_)
 
     def _drift(self, at_ns: int) -> None:
-        """Follow slow light: what is held and known steps towards now by one level."""
+        """Follow slow light: the stored pictures step towards the present one by one level."""
         if self._held is None:
             return
         still = self.grid.spread(self.settled & ~self.due) > 0
@@ -210,14 +211,14 @@ class ChangeDetector:
 
 
 def portion(blocks: Mask, most: int) -> Mask:
-    """Keep at most this many blocks, the leftmost: the others wait for the next frame."""
+    """Keep at most ``most`` blocks, the leftmost: the others wait for the next frame."""
     columns = np.zeros(blocks.T.shape, np.bool_)
     columns.flat[np.flatnonzero(blocks.T)[:most]] = True
     return columns.T
 
 
 def regions(grid: Grid, blocks: Mask, pad_px: int) -> list[Rect]:
-    """Gather blocks into padded rectangles of the picture; near ones share a rectangle."""
+    """Gather blocks into padded rectangles of the picture; close ones share a rectangle."""
     if not blocks.any():
         return []
     joined = cv2.dilate(_bytes(blocks), np.ones((3, 3), np.uint8))

@@ -1,9 +1,9 @@
-"""Where an index sits on a card, and the patch that is cut out round it to be read.
+"""The place of an index on a card, and the patch around it that the classifier reads.
 
-A card's own frame is in millimetres, origin at its top left corner, x to the right, y down.
-The *anchor* is a fixed point of that frame inside every deck's index, jumbo or standard; the
-detector finds anchors, so that the whole card follows from one of them. In a picture, a
-pixel's middle has whole coordinates.
+A card's own frame is in millimetres, origin at its top left corner, x to the right, y down. The
+*anchor* is a fixed point of that frame inside every deck's index, jumbo or standard; the detector
+finds anchors, and the whole card follows from one of them. In a picture, a pixel's middle has whole
+coordinates.
 """
 
 from typing import Final
@@ -34,7 +34,7 @@ def card_to_picture(
     Args:
         anchors: ``(N, 2)`` pixels.
         ups: ``(N, 2)``, pixels travelled for one card width towards the card's top.
-        rights: ``(N, 2)``, likewise to its right.
+        rights: ``(N, 2)``, the same to its right.
         right_hand: ``(N,)``, the index stands in the top right corner, not the top left.
     """
     x_axis, y_axis = rights / CARD_WIDTH_MM, -ups / CARD_WIDTH_MM
@@ -60,25 +60,24 @@ def patch_map(card_map: NDArray[np.float32], right_hand: bool) -> NDArray[np.flo
 
 
 def bend_between(
-    told: NDArray[np.float64], true: NDArray[np.float64], right_hand: bool
+    given: NDArray[np.float64], true: NDArray[np.float64], right_hand: bool
 ) -> NDArray[np.float32]:
-    """How a map is misplaced, ``(6,)``: what :func:`unbent` takes to put it right.
+    """Return the bend of a misplaced map, ``(6,)``: the correction that :func:`unbent` applies.
 
-    Four numbers of the linear map from the true card's frame into the told one's, less the
-    identity, and two for where the true anchor lies in the told frame, in centimetres from
-    where it should.
+    Four numbers of the linear map from the true card's frame into the misplaced one's, minus the
+    identity, and two for the offset of the true anchor in the misplaced frame, in centimetres.
     """
-    into = np.linalg.inv(told[:, :2])
+    into = np.linalg.inv(given[:, :2])
     anchor = anchor_of(right_hand)
     linear = into @ true[:, :2]
-    place = into @ (true[:, :2] @ anchor + true[:, 2] - told[:, 2])
+    place = into @ (true[:, :2] @ anchor + true[:, 2] - given[:, 2])
     return np.asarray([*(linear - np.eye(2)).ravel(), *(place - anchor) / 10], np.float32)
 
 
 def unbent(
     maps: NDArray[np.float32], bends: NDArray[np.float32], right_hand: NDArray[np.bool_]
 ) -> NDArray[np.float32]:
-    """Put misplaced maps ``(N, 2, 3)`` right by their bends ``(N, 6)``."""
+    """Correct misplaced maps ``(N, 2, 3)`` by their bends ``(N, 6)``."""
     anchors = _anchors(right_hand)
     linear = maps[:, :, :2] @ (np.eye(2) + bends[:, :4].reshape(-1, 2, 2))
     place = np.einsum("nij,nj->ni", maps[:, :, :2], anchors + bends[:, 4:] * 10) + maps[:, :, 2]
@@ -87,13 +86,13 @@ def unbent(
 
 
 def anchor_points(maps: NDArray[np.float32], right_hand: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """Where the anchors of indices lie in the picture, ``(N, 2)``."""
+    """Return the anchors' places in the picture, ``(N, 2)``."""
     turned = np.einsum("nij,nj->ni", maps[:, :, :2], _anchors(right_hand))
     return np.asarray(turned + maps[:, :, 2], np.float32)
 
 
 def other_hand(onto: NDArray[np.floating], right_hand: bool) -> NDArray[np.float64]:
-    """The map of the same index on the same spot, as that of the card's other upper corner."""
+    """Return the map of the same index, read as the one in the card's other upper corner."""
     across = CARD_WIDTH_MM - 2 * ANCHOR_MM[0]
     moved = np.asarray(onto, np.float64).copy()
     moved[:, 2] += moved[:, 0] * (across if right_hand else -across)
@@ -105,6 +104,6 @@ def _anchors(right_hand: NDArray[np.bool_]) -> NDArray[np.float64]:
 
 
 def anchor_of(right_hand: bool) -> NDArray[np.float64]:
-    """Where an index's anchor lies on its own card, ``(2,)`` millimetres."""
+    """Return an index's anchor on its own card, ``(2,)`` millimetres."""
     x = CARD_WIDTH_MM - ANCHOR_MM[0] if right_hand else ANCHOR_MM[0]
     return np.array([x, ANCHOR_MM[1]])

@@ -1,4 +1,4 @@
-"""The piece of a picture that an observation rests on, for people to look at."""
+"""Pictures of the evidence behind an observation, for people."""
 
 from collections.abc import Sequence
 from typing import Final, TypeAlias
@@ -14,7 +14,7 @@ Corners: TypeAlias = Sequence[tuple[float, float]]
 
 _QUALITY: Final = 85  # JPEG quality of an evidence picture, chosen
 _AROUND: Final = 0.75
-"""So many of a card's longer sides are shown on each side of it."""
+"""Multiples of a card's longer side shown on each side of it."""
 _MARK_BGR: Final = (60, 214, 255)  # yellow
 _EDGE_BGR: Final = (20, 24, 22)  # nearly black, so that the mark shows on a light card
 
@@ -34,7 +34,7 @@ def jpeg(image: NDArray[np.uint8], crop: Rect, width: int) -> bytes:
 
 
 def upright(image: NDArray[np.uint8], corners_px: Corners, width: int) -> bytes:
-    """Turn a card upright out of a BGR picture, and encode it ``width`` pixels wide.
+    """Rectify a card out of a BGR picture, upright, and encode it ``width`` pixels wide.
 
     Args:
         image: ``(H, W, 3)`` uint8.
@@ -54,7 +54,7 @@ def upright(image: NDArray[np.uint8], corners_px: Corners, width: int) -> bytes:
 
 
 def in_surroundings(image: NDArray[np.uint8], outline_px: Corners, width: int) -> bytes:
-    """Cut a card whole out of a BGR picture, with what lies around it, and mark its outline.
+    """Cut a whole card with its surroundings out of a BGR picture, and mark its outline.
 
     Args:
         image: ``(H, W, 3)`` uint8.
@@ -93,7 +93,7 @@ def as_png(image: NDArray[np.uint8]) -> bytes:
 
 
 def decoded(content: bytes) -> NDArray[np.uint8] | None:
-    """Return a picture's file as BGR ``(H, W, 3)``; ``None`` where it is none."""
+    """Return a picture file's content as BGR ``(H, W, 3)``; ``None`` where it is no picture."""
     image = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_COLOR)
     return None if image is None else np.asarray(image, np.uint8)
 

@@ -1,4 +1,4 @@
-"""What several looks at one card say together of its face."""
+"""Combine several looks at one card into probabilities of its face."""
 
 from typing import Final
 
@@ -9,18 +9,18 @@ from models.cards import DECK, Card
 
 _FACES: Final = len(DECK)
 _FLOOR: Final = 1e-4
-"""What a look leaves, at least, to every face that it speaks against."""
+"""Probability that a look leaves, at least, to every other face."""
 _KEPT: Final = 12  # looks; older ones are forgotten. Chosen, not measured
 
 
 class Evidence:
-    """The readings of one card that lies still, and what they amount to.
+    """The readings of one resting card, combined.
 
-    Looks at one card share its ink, its lighting and the lens, and may err alike: of those that
-    agree the surest stands alone. Looking again at a card of which less is in view takes
-    nothing away and adds nothing. Those that contradict each other do not err alike: the surest
-    of each side is multiplied as if they were independent. None of them rules a face out by
-    itself, so that two sure ones leave doubt.
+    Looks at one card share its ink, its lighting and the lens, and may share an error. Of looks
+    that agree, only the most certain counts. Another look at a card that is less visible neither
+    takes away nor adds. Looks that contradict each other do not share an error: the most certain of
+    each side are multiplied as if independent. No look excludes a face by itself, so two certain
+    contradicting ones leave doubt.
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class Evidence:
         self.card_p: NDArray[np.float64] = np.zeros(_FACES)
 
     def add(self, card_p: NDArray[np.float64]) -> None:
-        """Take in one calibrated reading, ``(52,)``, summing to at most 1."""
+        """Add one calibrated reading, ``(52,)``, with a sum of at most 1."""
         look = np.clip(card_p, 0.0, 1.0)
         if look.sum() <= 0:
             return
@@ -36,21 +36,21 @@ class Evidence:
         self.card_p = _pooled(self._looks)
 
     def best(self) -> tuple[Card | None, float]:
-        """The likeliest face and its probability; ``None`` and 0 while nothing was read."""
+        """Return the most likely face and its probability; ``None`` and 0 without a reading."""
         if not self._looks:
             return None, 0.0
         first = int(self.card_p.argmax())
         return DECK[first], float(self.card_p[first])
 
     def candidates(self, most: int, least_p: float) -> dict[str, float]:
-        """The likeliest faces, best first, to four places."""
+        """Return the most likely faces, best first, to four places."""
         order = np.argsort(-self.card_p, kind="stable")[:most]
         named = {str(DECK[int(i)]): round(min(float(self.card_p[i]), 1.0), 4) for i in order}
         return {code: p for code, p in named.items() if p >= least_p}
 
 
 def agreement(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
-    """How likely two readings are of the same face."""
+    """Return the probability that two readings are of the same face."""
     return float(one @ other)
 
 

@@ -1,7 +1,7 @@
-"""Cut whole rectified cards and read them: pips, court figures and indices at one look.
+"""Cut out rectified whole cards and read them: pips, court figures and indices in one look.
 
-A face is cut so that the index that tells of it stands at the top of its own card; what lies
-over the rest of the card is in the cut as well, and is for the network to see through.
+A face is cut so that the index it was found by stands at the top. Whatever lies over the rest of
+the card is in the cut too; the network must cope with it.
 """
 
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ FACE_LOOKS: Final = (
     (1.6, 1.1, 1.05, True),
     (-1.6, -1.1, 0.95, False),
 )
-"""Each face is read this often, a little off each time: to the right and down in millimetres,
-scale, and whether from its other end."""
+"""The looks at each face, slightly displaced: right and down in millimetres, scale, and whether
+from its other end."""
 
 
 def face_map(onto: NDArray[np.floating]) -> NDArray[np.float64]:
@@ -46,7 +46,7 @@ def cut_faces(picture: NDArray[np.uint8], maps: NDArray[np.float32]) -> NDArray[
 
 
 def nudged(maps: NDArray[np.float32], x_mm: float, y_mm: float, grow: float) -> NDArray[np.float32]:
-    """Move cards' maps ``(N, 2, 3)`` by ``x_mm`` and ``y_mm``, and grow them round its middle."""
+    """Move cards' maps ``(N, 2, 3)`` by ``x_mm`` and ``y_mm``, and scale them about its middle."""
     linear = maps[:, :, :2].astype(np.float64)
     middles = linear @ (MIDDLE_MM + np.array([x_mm, y_mm])) + maps[:, :, 2]
     grown = linear * grow
@@ -59,21 +59,21 @@ class Faces:
     """N whole faces as read, in natural logarithms of probabilities, not yet calibrated.
 
     Attributes:
-        ranks: ``(N, 14)`` float64, of each rank and of no card lying there so.
+        ranks: ``(N, 14)`` float64, of each rank, and of no such card.
         suits: ``(N, 4)`` float64.
     """
 
     ranks: NDArray[np.float64]
     suits: NDArray[np.float64]
 
-    def says(self, rank_weight: float, suit_weight: float) -> NDArray[np.float64]:
-        """What they say of the 52 cards and of none of them, ``(N, 53)``, so much believed."""
+    def weighted(self, rank_weight: float, suit_weight: float) -> NDArray[np.float64]:
+        """Return the weighted evidence for the 52 cards and for none of them, ``(N, 53)``."""
         ranks, suits = self.ranks * rank_weight, self.suits * suit_weight
         return np.column_stack([ranks[:, RANK_OF] + suits[:, SUIT_OF], ranks[:, 13]])
 
 
 def read_faces(network: Network, picture: NDArray[np.uint8], maps: NDArray[np.float32]) -> Faces:
-    """Read the faces of cards by every look, by their maps to the picture ``(N, 2, 3)``."""
+    """Read the faces of cards in every look, by their maps to the picture ``(N, 2, 3)``."""
     if not len(maps):
         return unread(0)
     other_end = np.array([turned(onto) for onto in maps], np.float32)
@@ -86,5 +86,5 @@ def read_faces(network: Network, picture: NDArray[np.uint8], maps: NDArray[np.fl
 
 
 def unread(count: int) -> Faces:
-    """So many faces of which nothing is known."""
+    """Return ``count`` faces without evidence."""
     return Faces(np.zeros((count, 14)), np.zeros((count, 4)))

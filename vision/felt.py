@@ -1,4 +1,4 @@
-"""Where the felt lies in the picture: millimetres to pixels and back, and a card's pose."""
+"""The felt in the picture: millimetres to pixels and back, and a card's pose."""
 
 import math
 from collections.abc import Sequence
@@ -32,12 +32,12 @@ _OUTLIER_MM: Final = 8.0  # a reference point that far off the rest is left out 
 _WORST_MM: Final = 12.0  # error of the fit from which it is refused
 _LEAST_SPREAD: Final = 0.02  # 0 where the points lie on a line, about 1 on a square
 _EDGE_MM: Final = 40.0
-"""A lens bends a straight edge no more than a pixel off a chord of this length."""
+"""Millimetres. A lens bends a straight edge by at most a pixel from a chord of this length."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pose:
-    """Where a card lies: its middle, and its top edge's direction clockwise from the felt's -y."""
+    """A card's pose: its middle, and its top edge's direction clockwise from the felt's -y."""
 
     x_mm: float
     y_mm: float
@@ -49,7 +49,7 @@ class Pose:
         return self.outline_mm(0.0)
 
     def outline_mm(self, grow_mm: float) -> Points:
-        """The corners of the card's outline pushed out (or in, below 0) on every side."""
+        """Return the corners of the card's outline, grown (or shrunk, below 0) on every side."""
         turn = math.radians(self.angle_deg)
         c, s = math.cos(turn), math.sin(turn)
         outline = CARD_MM + np.sign(CARD_MM) * grow_mm
@@ -57,17 +57,17 @@ class Pose:
         return np.asarray(turned + np.array([self.x_mm, self.y_mm]), np.float64)
 
     def distance_mm(self, other: "Pose") -> float:
-        """Between the two middles."""
+        """Return the distance between the two middles."""
         return math.hypot(self.x_mm - other.x_mm, self.y_mm - other.y_mm)
 
     def turn_deg(self, other: "Pose") -> float:
-        """The angle between the two as lines, 0 to 90: a card looks the same upside down."""
+        """Return the angle between the two as lines, 0 to 90: a card looks the same upside down."""
         apart = (self.angle_deg - other.angle_deg) % 180
         return min(apart, 180 - apart)
 
 
 def mean_pose(poses: Sequence[Pose]) -> Pose:
-    """Average the poses of one card, found by either of its ends; the last decides which is up."""
+    """Average the poses of one card, found by either end; the last one decides which end is up."""
     last = poses[-1]
     turns = [(pose.angle_deg - last.angle_deg + 90) % 180 - 90 for pose in poses]
     return Pose(
@@ -78,12 +78,12 @@ def mean_pose(poses: Sequence[Pose]) -> Pose:
 
 
 def fit_card(corners_mm: Points, held_at: tuple[float, float] = (0.5, 0.5)) -> tuple[Pose, float]:
-    """Lay a card of true size on four corners.
+    """Fit a card of true size to four corners.
 
     Args:
-        corners_mm: ``(4, 2)``, clockwise from the card's own top left; their size may be off.
-        held_at: the point of the card, in shares of its width and height, that they are right
-            about: its index where the corners were inferred from that.
+        corners_mm: ``(4, 2)``, clockwise from the card's own top left; their size may be wrong.
+        held_at: the point of the card, in shares of its width and height, where they are exact: its
+            index where the corners were inferred from that.
 
     Returns:
         The pose and the misfit in millimetres (rms).
@@ -107,12 +107,12 @@ def _point_of(corners: Points, at: tuple[float, float]) -> Points:
 
 @dataclass(frozen=True, slots=True)
 class Felt:
-    """The felt as one camera sees it.
+    """The felt in one camera's picture.
 
     Attributes:
-        flat_from_mm: ``(3, 3)`` homography to the pixels of a lens that bends nothing.
-        error_mm: rms distance of what the felt was located by from where the fit puts it.
-        optics: the lens; ``None`` where it bends nothing.
+        flat_from_mm: ``(3, 3)`` homography to the pixels of a lens without distortion.
+        error_mm: rms error of the points that located the felt.
+        optics: the lens; ``None`` for one without distortion.
     """
 
     flat_from_mm: NDArray[np.float64]
@@ -120,30 +120,30 @@ class Felt:
     optics: Optics | None = None
 
     def to_px(self, points_mm: Points) -> Points:
-        """Put ``(N, 2)`` felt points into the picture."""
+        """Project ``(N, 2)`` felt points into the picture."""
         flat = _project(self.flat_from_mm, points_mm)
         return flat if self.optics is None else self.optics.bend(flat)
 
     def to_mm(self, points_px: Points) -> Points:
-        """Put ``(N, 2)`` picture points onto the felt."""
+        """Project ``(N, 2)`` picture points onto the felt."""
         flat = points_px if self.optics is None else self.optics.straighten(points_px)
         return _project(_inverse(self.flat_from_mm), flat)
 
     def outline_px(self, polygon_mm: Points) -> Points:
-        """Put a polygon into the picture, its edges bent as the lens bends them."""
+        """Project a polygon into the picture, with its edges distorted by the lens."""
         if self.optics is None:
             return self.to_px(polygon_mm)
         edges = zip(polygon_mm, np.roll(polygon_mm, -1, axis=0), strict=True)
         return self.to_px(np.concatenate([_chords(start, end) for start, end in edges]))
 
     def px_per_mm(self, x_mm: float, y_mm: float) -> float:
-        """Scale of the picture at a place: the square root of how it magnifies area there."""
+        """Return the picture's scale at a place: the square root of its area magnification."""
         square = np.array([(0.0, 0.0), (10.0, 0.0), (10.0, 10.0), (0.0, 10.0)]) - 5.0
         px = self.to_px(square + np.array([x_mm, y_mm])).astype(np.float32)
         return math.sqrt(cv2.contourArea(px)) / 10.0
 
     def card_width_px(self, x_mm: float, y_mm: float) -> float:
-        """How wide a card lying there appears."""
+        """Return the apparent width of a card lying there."""
         return self.px_per_mm(x_mm, y_mm) * CARD_WIDTH_MM
 
     def pose(
@@ -154,14 +154,14 @@ class Felt:
 
 
 def locate(view: CameraPose | Sequence[ReferencePoint], *, where: str) -> Felt:
-    """Tell how the felt lies in the picture from a camera's pose, or from points clicked.
+    """Locate the felt in the picture from a camera's pose, or from reference points.
 
     Args:
         view: the pose or the points, as ``session.toml`` has them.
         where: the camera, for the error message.
 
     Raises:
-        InstallerError: if it fixes no felt seen from above.
+        InstallerError: if it does not determine a felt seen from above.
     """
     if not isinstance(view, CameraPose):
         return locate_felt(view, where=where)
@@ -183,14 +183,14 @@ def felt_of(pose: CameraPose) -> Felt:
 
 
 def locate_felt(points: Sequence[ReferencePoint], *, where: str) -> Felt:
-    """Fit the felt to its reference points, setting one stray point aside where there are enough.
+    """Fit the felt to its reference points, without one outlier where there are enough points.
 
     Args:
         points: at least four, no three of the four outermost on one line.
         where: the camera, for the error message.
 
     Raises:
-        InstallerError: if the points do not fix a felt seen from above.
+        InstallerError: if the points do not determine a felt seen from above.
     """
     mm = np.array([(p.x_mm, p.y_mm) for p in points], dtype=np.float64).reshape(-1, 2)
     px = np.array([(p.x_px, p.y_px) for p in points], dtype=np.float64).reshape(-1, 2)
@@ -221,7 +221,7 @@ def _project(homography: NDArray[np.float64], points: Points) -> Points:
 
 
 def _chords(start: Points, end: Points) -> Points:
-    """Points from ``start`` on the way to ``end``, close enough for a bent picture."""
+    """Return points from ``start`` towards ``end``, dense enough for a distorted picture."""
     steps = max(1, math.ceil(float(np.hypot(*(end - start))) / _EDGE_MM))
     share = np.arange(steps)[:, None] / steps
     return np.asarray(start + share * (end - start), np.float64)
@@ -232,9 +232,9 @@ def _inverse(homography: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _spread(points: Points) -> float:
-    """How far the points are from lying on one line: 0 on a line, about 1 on a square.
+    """Return the distance of the points from a common line: 0 on a line, about 1 on a square.
 
-    Four points need more: the smallest triangle of any three must not vanish either.
+    For four points, the smallest triangle of any three must not vanish either.
     """
     if len(points) == 4:
         return min(_flatness(np.delete(points, i, axis=0)) for i in range(4))
@@ -250,7 +250,7 @@ def _fit(px: Points, mm: Points) -> tuple[NDArray[np.float64] | None, NDArray[np
     if len(px) == 4:
         fitted = cv2.getPerspectiveTransform(px.astype(np.float32), mm.astype(np.float32))
         return np.asarray(fitted, dtype=np.float64), np.ones(4, dtype=np.bool_)
-    cv2.setRNGSeed(1)  # the same points must give the same felt on every run
+    cv2.setRNGSeed(1)  # the same points must give the same felt in every run
     fitted, inliers = cv2.findHomography(px, mm, cv2.RANSAC, _OUTLIER_MM)
     kept = np.asarray(inliers).ravel().astype(np.bool_)
     if fitted is None or kept.sum() < max(4, len(px) - len(px) // 4):
@@ -265,6 +265,6 @@ def _rms_mm(mm_from_px: NDArray[np.float64], px: Points, mm: Points) -> float:
 
 
 def _seen_from_above(felt: Felt, mm: Points) -> bool:
-    """A view from above keeps the corners of a card clockwise wherever a point was marked."""
+    """A view from above keeps a card's corners clockwise everywhere near the points."""
     cards = [felt.to_px(CARD_MM + place).astype(np.float32) for place in mm]
     return all(cv2.contourArea(corners, oriented=True) > 0 for corners in cards)

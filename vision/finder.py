@@ -11,11 +11,11 @@ from vision.networks import Network
 
 CELL_PX: Final = 4  # a cell of the heat map, by the network's design
 NOMINAL_PX: Final = 64.0
-"""The card width at which lengths in the network's answer are given."""
+"""Pixels. The card width that lengths in the network's output refer to."""
 STRIDE_PX: Final = 16
-"""Sides of what the network is given are multiples of this."""
+"""Pixels. The sides of the network's input are multiples of it."""
 PEAK_P: Final = 0.25
-"""Heat under which nothing is reported."""
+"""Probability. Lower heat is not reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Found:
     back_heat: NDArray[np.float32]
 
     def moved(self, scale: float, shift: NDArray[np.float32]) -> "Found":
-        """Return the same in a picture ``scale`` times as large, moved by ``shift``."""
+        """Return the same finds in a picture ``scale`` times as large, moved by ``shift``."""
         half = np.float32(0.5)
         return Found(
             (self.anchors + half) * np.float32(scale) - half + shift,
@@ -59,7 +59,7 @@ class Found:
 
 
 def join(parts: list[Found]) -> Found:
-    """Put what was found in several runs into one."""
+    """Combine the finds of several runs."""
     fields = Found.__slots__
     return Found(*(np.concatenate([getattr(part, field) for part in parts]) for field in fields))
 
@@ -74,7 +74,7 @@ def find(network: Network, picture: NDArray[np.uint8]) -> Found:
 
 
 def decode(answer: NDArray[np.float32]) -> Found:
-    """Turn the network's answer ``(14, H/4, W/4)`` into points in pixels of its input."""
+    """Convert the network's output ``(14, H/4, W/4)`` into points in pixels of its input."""
     left, right = _peaks(answer[0]), _peaks(answer[1])
     index = np.concatenate([left, right])
     right_hand = np.repeat([False, True], [len(left), len(right)])

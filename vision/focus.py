@@ -1,4 +1,4 @@
-"""How soft a picture is, from its own edges, for any content and light."""
+"""The blur of a picture, from its own edges, for any content and light."""
 
 from typing import Final
 
@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 _FINE_PX: Final = 1.0  # sigma of the finer of two Gaussians
 _COARSE_PX: Final = 2.4  # sigma of the coarser
 _SHARPEST: Final = 0.002
-"""Share of the pixels taken for its edges: where brightness changes most."""
+"""Share of the pixels that count as edges: where brightness changes most."""
 _BLUREST_PX: Final = 12.0  # sigma: a greater blur is not measured
 
 
 def blur_px(gray: NDArray[np.uint8], edges: float = _SHARPEST) -> float:
-    """Return the softness of a picture's sharpest edges, the sigma of a Gaussian in pixels.
+    """Return the blur of a picture's sharpest edges, the sigma of a Gaussian in pixels.
 
-    An edge of softness *s* seen through Gaussians of two widths falls off by a ratio that
-    depends on *s* alone. Flat pictures without any edge are as soft as can be told.
+    An edge of blur *s*, filtered by two Gaussians, changes by a ratio that depends on *s* alone. A
+    flat picture without edges returns the largest measurable blur.
     """
     picture = gray.astype(np.float32)
     fine, coarse = (_steepness(picture, sigma) for sigma in (_FINE_PX, _COARSE_PX))

@@ -1,4 +1,4 @@
-"""The part of the felt where cards in play may lie."""
+"""The part of the felt where cards in play can lie."""
 
 import math
 from typing import Final
@@ -18,16 +18,16 @@ _TUCKED_MM: Final = 60.0  # distance from the chips within which a pitch player 
 
 
 def in_play(place: Point, layout: TableLayout) -> bool:
-    """Tell whether a card there is in play: not in the discard rack, the tray, the shoe's mouth."""
+    """Return whether a card there is in play: outside rack, tray and the shoe's mouth."""
     if math.dist(place, layout.shoe_mouth) <= _MOUTH_MM:
         return False
     return not any(inside(place, zone) for zone in (layout.discard_rack, layout.tray))
 
 
 def watched_blocks(grid: Grid, felt: Felt, layout: TableLayout) -> Mask:
-    """Mark the blocks worth reading: all between the card zones and the betting circles.
+    """Mark the blocks to read: all between the card zones and the betting circles.
 
-    Outside lie the players' arms and the dealer's sleeves, which move all the time.
+    Outside are the players' arms and the dealer's sleeves, which move all the time.
     """
     mask = np.zeros((grid.rows, grid.columns), np.uint8)
     _fill(mask, grid, felt, _hull(layout), 1)
@@ -37,7 +37,7 @@ def watched_blocks(grid: Grid, felt: Felt, layout: TableLayout) -> Mask:
 
 
 def card_blocks(grid: Grid, felt: Felt, layout: TableLayout) -> Mask:
-    """Mark the blocks of the zones that cards are dealt into: no chips lie there."""
+    """Mark the blocks of the card zones: no chips lie there."""
     mask = np.zeros((grid.rows, grid.columns), np.uint8)
     for zone in (layout.dealer_cards, *(spot.cards for spot in layout.spots)):
         _fill(mask, grid, felt, np.array(zone), 1)

@@ -1,7 +1,7 @@
-"""Whether a camera's picture may be trusted, from the pictures and their times alone.
+"""Check that a camera's picture is reliable, from the pictures and their times alone.
 
-A fault is reported once it has lasted for some time, and again when it has passed; while
-anything is suspected, the picture is not read. Counted in nanoseconds, never in frames.
+A fault is reported once it has lasted for some time, and again when it has passed. While any fault
+is suspected, the picture is not read. Times are in nanoseconds, never in frames.
 """
 
 from collections import deque
@@ -32,17 +32,18 @@ Kind: TypeAlias = Literal[
 ]
 
 LOOK_NS: Final = 120_000_000
-"""Landmarks are looked at so often: before a place that moved has come to rest."""
+"""Nanoseconds between looks at the landmarks: short enough that no moved place has come to rest."""
 MOVED_MM: Final = 2.0
-"""A camera whose felt seems to have gone so far was knocked."""
+"""Mm on the felt. A camera whose felt appears to have moved this far was knocked."""
 SOFTER_MM: Final = 1.2
-"""A picture that much softer than it was reads no index any more: a Gaussian's sigma."""
+"""Mm on the felt, a Gaussian's sigma. A picture this much blurrier than before shows no readable
+index."""
 _SOFTER_PX: Final = 0.9
-"""Less than this cannot be told from a picture sampled a little aside."""
+"""Pixels of sigma. Less cannot be distinguished from a picture sampled slightly aside."""
 # Chosen on the first two films of tests/bench/camera_health.
 BLURRED_MM: Final = 2.5  # sigma of a Gaussian: no index is read in such a picture
 LINGERS_NS: Final = 8_000_000_000
-"""What covers a card zone for so long is neither hand nor card."""
+"""Nanoseconds. An object that covers a card zone for this long is neither hand nor card."""
 
 # A fault is reported after it has lasted this long; chosen.
 _RAISE_NS: Final[dict[Kind, int]] = {
@@ -58,7 +59,7 @@ _RAISE_NS: Final[dict[Kind, int]] = {
 _CLEAR_NS: Final = 300_000_000  # a fault has passed after this long without it
 _DARK: Final = 40.0  # of 255: a picture is black if 98% of its pixels are darker
 _BRIGHT: Final = 226.0
-"""Video brightness runs from 16 to 235."""
+"""Of 255. Video brightness runs from 16 to 235."""
 _BLINDED: Final = 0.4  # share of white pixels
 _STILL_WINDOW_NS: Final = 800_000_000  # time over which a picture must stand still to be frozen
 _STILL: Final = 0.8  # share of frames without noise in that time
@@ -73,19 +74,19 @@ _AGAIN_NS: Final = 400_000_000  # time between two searches of the whole picture
 _RENEW_NS: Final = 10_000_000_000  # a landmark out of sight for this long is chosen anew
 _MEASURE_NS: Final = 1_000_000_000  # time between two measurements while nothing is suspected
 _SAME: Final = 0.025
-"""Landmarks so little unlike have gone less than half a pixel."""
+"""Unlikeness, 0 to 1. Landmarks below it have moved less than half a pixel."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault that began, or ended.
+    """A fault that began or ended.
 
     Attributes:
         kind: what fails.
         detail: by how much, for people.
         over: whether it has passed.
-        lasted_ns: how long it has been so.
-        proposed: of a camera that moved, where it hangs now.
+        lasted_ns: how long it has lasted.
+        proposed: the new pose of a camera that moved.
     """
 
     kind: Kind
@@ -120,37 +121,39 @@ class CameraHealth:
 
     @property
     def trusted(self) -> bool:
-        """Whether the last picture may be read: nothing is wrong with it, nor suspected."""
+        """Return whether the last picture may be read: no fault is present or suspected."""
         passive = ("frozen", "covered")
         return not any(a.suspected for k, a in self._alarms.items() if k not in passive)
 
     def see(self, gray: NDArray[np.uint8], at_ns: int) -> tuple[Fault, ...]:
-        """Take in the next picture; returns what began or ended with it."""
+        """Process the next picture; return the faults that began or ended."""
         if (gray.shape[1], gray.shape[0]) != self._size:
             found = f"{gray.shape[1]}x{gray.shape[0]}"
-            return self._said(
+            return self._report(
                 "size_changed", f"{found} pixels, not {self._size[0]}x{self._size[1]}", at_ns
             )
-        told = self._said("size_changed", None, at_ns)
+        faults = self._report("size_changed", None, at_ns)
         sample = np.ascontiguousarray(gray[2::4, 3::8])
-        told += self._light(sample, at_ns)
-        told += self._said("frozen", self._hum.see(sample, at_ns), at_ns)
+        faults += self._light(sample, at_ns)
+        faults += self._report("frozen", self._hum.see(sample, at_ns), at_ns)
         lit = not any(self._alarms[kind].suspected for kind in ("black", "overexposed"))
-        return told + (self._look(gray, at_ns) if lit else ())
+        return faults + (self._look(gray, at_ns) if lit else ())
 
     def covered(self, where: str | None, at_ns: int) -> tuple[Fault, ...]:
-        """Take in where something lies in a card zone that is no card, if anywhere."""
-        said = None if where is None else f"something lies {where} that is no card"
-        return self._said("covered", said, at_ns)
+        """Process the place of a foreign object in a card zone, if there is one."""
+        detail = None if where is None else f"something lies {where} that is no card"
+        return self._report("covered", detail, at_ns)
 
-    def _said(
+    def _report(
         self, kind: Kind, detail: str | None, at_ns: int, proposed: CameraPose | None = None
     ) -> tuple[Fault, ...]:
-        told = self._alarms[kind].update(detail, at_ns)
-        if told is None:
+        fault = self._alarms[kind].update(detail, at_ns)
+        if fault is None:
             return ()
         return (
-            Fault(kind, told.detail, told.over, told.lasted_ns, None if told.over else proposed),
+            Fault(
+                kind, fault.detail, fault.over, fault.lasted_ns, None if fault.over else proposed
+            ),
         )
 
     def _light(self, sample: NDArray[np.uint8], at_ns: int) -> tuple[Fault, ...]:
@@ -158,9 +161,9 @@ class CameraHealth:
         blinded = float((sample[::2, ::2] >= _BRIGHT).mean())
         dark = f"98% of the picture is darker than {level:.0f} of 255" if level < _DARK else None
         white = f"{blinded:.0%} of the picture is white" if blinded > _BLINDED else None
-        return self._said("black", dark, at_ns) + self._said("overexposed", white, at_ns)
+        return self._report("black", dark, at_ns) + self._report("overexposed", white, at_ns)
 
-    # --- what the landmarks tell -----------------------------------------------------------
+    # --- evidence of the landmarks ----------------------------------------------------------
 
     def _look(self, gray: NDArray[np.uint8], at_ns: int) -> tuple[Fault, ...]:
         if self._scene is None:
@@ -172,7 +175,7 @@ class CameraHealth:
             return tuple(
                 fault
                 for kind in ("unfocused", "moved", "obstructed")
-                for fault in self._said(kind, None, at_ns)
+                for fault in self._report(kind, None, at_ns)
             )
         seen = self._scene.look(gray, at_ns)
         if seen is None:
@@ -182,29 +185,31 @@ class CameraHealth:
         here = gone is None and (in_sight >= _IN_SIGHT or self._scene.looms(gray))
         softer = float(np.median(seen.softer_px))
         soft = here and self._is_soft(softer)
-        told = self._said("unfocused", self._soft(softer) if soft else None, at_ns)
-        told += self._moved(gray, gone, at_ns)
+        faults = self._report("unfocused", self._soft(softer) if soft else None, at_ns)
+        faults += self._moved(gray, gone, at_ns)
         lost = in_sight < _IN_SIGHT and not self._explained()
         hidden = f"{1 - in_sight:.0%} of the felt's fixed marks are out of sight" if lost else None
-        told += self._said("obstructed", hidden, at_ns)
+        faults += self._report("obstructed", hidden, at_ns)
         if self.trusted:
             self._scene.renew(gray, at_ns)
-        return told
+        return faults
 
     def _first(self, gray: NDArray[np.uint8], at_ns: int) -> tuple[Fault, ...]:
-        """Hold the first picture against the layout: later ones are held against it."""
+        """Compare the first picture with the layout; later ones are compared with it."""
         assert self._scene is not None
         soft_px = self._scene.softness(gray)
         self._scene.blurred = soft_px > BLURRED_MM * self._px_per_mm
         gone = markers_gone(gray, self._felt, self._layout)
         self._scene.stale = gone if gone is not None and gone.off_mm >= MOVED_MM else None
-        told = self._said("unfocused", self._soft(soft_px) if self._scene.blurred else None, at_ns)
-        return told + self._moved(gray, self._scene.stale, at_ns)
+        faults = self._report(
+            "unfocused", self._soft(soft_px) if self._scene.blurred else None, at_ns
+        )
+        return faults + self._moved(gray, self._scene.stale, at_ns)
 
     def _whereabouts(
         self, gray: NDArray[np.uint8], seen: Compared, in_sight: float, at_ns: int
     ) -> Gone | None:
-        """How far the felt has gone; ``None`` while it lies where it did or cannot be found."""
+        """Return the movement of the felt; ``None`` while it is in place or cannot be found."""
         assert self._scene is not None
         if self._scene.stale is not None:
             return markers_gone(gray, self._felt, self._layout) or self._scene.stale
@@ -216,14 +221,14 @@ class CameraHealth:
         off = f"the felt lies {gone.off_mm:.1f} mm from where it was" if gone else None
         due = gone is not None and self._alarms["moved"].due(at_ns)
         proposed = self._propose(gray, gone) if due and gone else None
-        return self._said("moved", off, at_ns, proposed)
+        return self._report("moved", off, at_ns, proposed)
 
     def _propose(self, gray: NDArray[np.uint8], gone: Gone) -> CameraPose:
         pose = self._pose or pose_of(self._felt, self._layout, self._size)
         return proposed_pose(pose, markers_gone(gray, self._felt, self._layout) or gone)
 
     def _is_soft(self, softer_px: float) -> bool:
-        """Whether it is softer than the first picture by too much, or that was so already."""
+        """Return whether the picture is too much blurrier than the first, or was so already."""
         assert self._scene is not None
         limit_px = max(SOFTER_MM * self._px_per_mm, _SOFTER_PX)
         return softer_px > (-limit_px if self._scene.blurred else limit_px)
@@ -236,7 +241,7 @@ class CameraHealth:
 
 
 class _Scene:
-    """The picture that later ones are held against."""
+    """The reference picture for later ones."""
 
     def __init__(
         self, gray: NDArray[np.uint8], felt: Felt, layout: TableLayout, at_ns: int
@@ -251,10 +256,10 @@ class _Scene:
         self.blurred = False
         """Whether it was out of focus itself."""
         self.stale: Gone | None = None
-        """How far its markers lay from where the pose has them."""
+        """The distance of its markers from the pose's."""
 
     def unchanged(self, gray: NDArray[np.uint8], at_ns: int) -> bool:
-        """Whether most landmarks look so much the same that nothing need be measured."""
+        """Return whether most landmarks are so similar that no measurement is needed."""
         if self.blurred or self.stale or at_ns - self._measured_ns >= _MEASURE_NS:
             return False
         unlike = self._landmarks.unlike(gray)
@@ -275,14 +280,14 @@ class _Scene:
         return seen
 
     def search(self, gray: NDArray[np.uint8], felt: Felt, at_ns: int) -> Gone | None:
-        """Look for the whole picture elsewhere, not at every frame."""
+        """Search for the reference picture elsewhere, not at every frame."""
         if at_ns - self._searched_ns >= _AGAIN_NS or self._found is None:
             self._searched_ns = at_ns
             self._found = self._whole.gone(gray, felt)
         return self._found
 
     def renew(self, gray: NDArray[np.uint8], at_ns: int) -> None:
-        """Take the picture for sound, and replace landmarks that something was put on to stay."""
+        """Accept the picture as sound, and replace landmarks that are covered for good."""
         self._thumb = _thumb(gray)
         lost = at_ns - self._lost_ns > _RENEW_NS
         if lost.any() and lost.mean() < _IN_SIGHT:
@@ -290,7 +295,7 @@ class _Scene:
             self._lost_ns = np.full(len(self._landmarks), at_ns, np.int64)
 
     def looms(self, gray: NDArray[np.uint8]) -> bool:
-        """Whether the rough shapes are those of the last sound picture, however soft."""
+        """Return whether the rough shapes match the last sound picture, however blurred."""
         alike = cv2.matchTemplate(_thumb(gray), self._thumb, cv2.TM_CCOEFF_NORMED)
         return float(np.asarray(alike)[0, 0]) >= _LOOMS
 
@@ -299,10 +304,10 @@ class _Scene:
 
 
 class _Hum:
-    """Tells a frozen picture from a still one by the noise that every live camera has.
+    """Distinguishes a frozen picture from a still one by the noise of every live camera.
 
-    A recording without noise repeats itself wherever nothing moves; a camera never does. Only
-    a picture that has hummed, also where it moved least, and hums no more is frozen.
+    A recording without noise repeats itself wherever nothing moves; a camera never does. Only a
+    picture that had noise, even where it moved least, and has none now is frozen.
     """
 
     def __init__(self) -> None:
@@ -343,14 +348,14 @@ def _thumb(gray: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def _changed(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Mark the tiles in which anything differs at all."""
+    """Mark the tiles with any difference."""
     differs = (one != other).astype(np.float32)
     return np.asarray(cv2.resize(differs, _TILES, interpolation=cv2.INTER_AREA) > 0, np.bool_)
 
 
 @dataclass(slots=True)
 class _Alarm:
-    """Raised once something has been wrong for a while, and cleared likewise."""
+    """An alarm that starts after a fault has lasted for a while, and ends likewise."""
 
     kind: Kind
     raised: bool = False
@@ -360,7 +365,7 @@ class _Alarm:
     _sound_ns: int = 0
 
     def due(self, at_ns: int) -> bool:
-        """Whether it is raised now, should this be wrong again."""
+        """Return whether the alarm would be on if the fault were present now."""
         began_ns = self._since_ns if self.suspected else at_ns
         return not self.raised and at_ns - began_ns >= _RAISE_NS[self.kind]
 

@@ -1,8 +1,8 @@
-"""The only module that loads ONNX Runtime, and it loads it with usage reporting off.
+"""The only module that loads ONNX Runtime, with its usage reporting off.
 
-The runtime reports usage to its vendor: as soon as it is imported it writes a device id and a
-queue of events under the user's cache folder, then looks up the vendor's event host. It reads its
-switch once, at import; ``disable_telemetry_events`` alone comes too late for the files.
+The runtime reports usage to its vendor: at import it writes a device id and an event queue under
+the user's cache folder, then looks up the vendor's event host. It reads its switch once, at import;
+``disable_telemetry_events`` alone comes too late for the files.
 """
 
 import os
@@ -15,14 +15,14 @@ import onnxruntime
 onnxruntime.disable_telemetry_events()
 
 THREADS: Final = 2
-"""Threads a network may use; the answer is the same for any number."""
+"""Threads of a network; the result is the same for any number. Not measured."""
 
 InferenceSession: TypeAlias = Any
 """``onnxruntime.InferenceSession``, which comes without types."""
 
 
 def open_session(weights: bytes, *, allow_spinning: bool = False) -> InferenceSession:
-    """Make a network's weights ready to run on the CPU."""
+    """Load a network's weights to run on the CPU."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = THREADS, 1
     options.log_severity_level = 3

@@ -1,8 +1,8 @@
-"""Fixed features of a picture: whether they are in sight, where they went, how soft they are.
+"""Fixed features of a picture: whether they are visible, how far they moved, how blurred they are.
 
-Landmarks are square patches with corners in them, printed or of the table itself, away from
-where cards and chips lie. They are compared by their spectra: one Fourier transform a patch
-tells shift, likeness and softness.
+Landmarks are square patches with corners in them, printed or part of the table, away from cards and
+chips. They are compared by their spectra: one Fourier transform a patch gives shift, likeness and
+blur.
 """
 
 from dataclasses import dataclass
@@ -23,30 +23,30 @@ Spectra: TypeAlias = NDArray[np.complex64]
 # Chosen, not measured, unless a line says otherwise.
 MOST: Final = 24  # landmarks of a picture
 _CELLS: Final = (8, 5)
-"""The picture is cut into so many cells; each gives at most one landmark."""
+"""The grid of cells across and down; each gives at most one landmark."""
 _PATCH_MM: Final = 64.0  # side of the patch around one
 _SIDES_PX: Final = (32, 64, 128)  # sides that a Fourier transform likes; the nearest is taken
 _MARGIN_PX: Final = 4  # a patch stays this far from the picture's edge
 _LEAST_CORNER: Final = 2e-4
 """OpenCV's smallest eigenvalue, the picture's grey levels taken as 0 to 1."""
 _BROAD: Final = 0.10
-"""Cycles a pixel up to which patches are compared: what is left when focus is lost."""
+"""Cycles a pixel up to which patches are compared: the band that survives a loss of focus."""
 _BANDS: Final = ((0.03, 0.07), (0.09, 0.16))
-"""Cycles a pixel of what blur leaves alone, and of what it takes away."""
+"""Cycles a pixel of a band that blur preserves, and of one that it removes."""
 _EDGES: Final = 0.05
-"""Share of a patch's pixels that are taken for its edges."""
+"""Share of a patch's pixels that count as edges."""
 _HARDLY: Final = 1e-9  # keeps a division finite
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """N landmarks as a picture shows them.
+    """N landmarks in a picture.
 
     Attributes:
         places_px: ``(N, 2)``, their middles when they were chosen.
-        shift_px: ``(N, 2)``, how far each seems to have gone.
-        alike: ``(N,)``, 1 where it looks as it did, about 0 where something else is there.
-        softer_px: ``(N,)``, by how much it is softer than it was, a Gaussian's sigma.
+        shift_px: ``(N, 2)``, the apparent movement of each.
+        alike: ``(N,)``, 1 where it looks as before, about 0 where something else is there.
+        softer_px: ``(N,)``, the added blur, a Gaussian's sigma.
     """
 
     places_px: Points
@@ -59,7 +59,7 @@ class Landmarks:
     """Chooses landmarks in one picture and finds them in later ones.
 
     Args:
-        gray: ``(H, W)`` uint8, the picture that later ones are held against.
+        gray: ``(H, W)`` uint8, the reference picture for later ones.
         felt: where the felt lies in it.
         layout: where cards, chips and furniture lie.
     """
@@ -86,7 +86,7 @@ class Landmarks:
 
         Args:
             gray: the picture.
-            near_px: ``(N, 2)``, about how far each has gone; looking there finds it exactly.
+            near_px: ``(N, 2)``, the approximate movement of each, to be refined.
         """
         half = self._side // 2
         height, width = gray.shape[:2]
@@ -103,10 +103,10 @@ class Landmarks:
         return Compared(self._places, shift + near, alike, self._softer(now))
 
     def unlike(self, gray: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """By how much each landmark differs where it was, ``(N,)``, cheaply.
+        """Return the unlikeness of each landmark at its old place, ``(N,)``, cheaply.
 
-        0 for the same in whatever light, 1 for something else: the share of what is seen that
-        what was there does not account for.
+        0 is the same in any light, 1 something else: the share of the patch that the old one does
+        not explain.
         """
         now, before = self._patches(gray, self._places), self._patches_before
         shared = np.einsum("nij,nij->n", now, before) ** 2
@@ -114,7 +114,7 @@ class Landmarks:
         return np.asarray(1 - shared / (strength + _HARDLY), np.float64)
 
     def softness(self, gray: NDArray[np.uint8]) -> float:
-        """How soft the sharpest of the landmarks is, a Gaussian's sigma in pixels."""
+        """Return the blur of the sharpest landmark, a Gaussian's sigma in pixels."""
         half = self._side // 2
         patches = [
             gray[y - half : y + half, x - half : x + half] for x, y in self._places.astype(int)
@@ -122,7 +122,7 @@ class Landmarks:
         return min((blur_px(patch, _EDGES) for patch in patches), default=0.0)
 
     def renew(self, gray: NDArray[np.uint8], lost: NDArray[np.bool_]) -> None:
-        """Replace landmarks that have gone for good by others of the same parts of the picture."""
+        """Replace lost landmarks by others from the same parts of the picture."""
         taken = np.zeros(gray.shape[:2], np.uint8)
         half = self._side // 2
         for x, y in self._places[~lost].astype(int):
@@ -134,7 +134,7 @@ class Landmarks:
         self._patches_before = np.concatenate([kept, self._patches(gray, fresh)])
 
     def _softer(self, now: Spectra) -> NDArray[np.float64]:
-        """By how much the fine band has lost more than the coarse one."""
+        """Return the loss of the fine band beyond that of the coarse one."""
         kept = [
             np.log(
                 (np.abs(now[:, band]).mean(axis=1) + _HARDLY)
@@ -159,7 +159,7 @@ class Landmarks:
         return patches
 
     def _choose(self, gray: NDArray[np.uint8], where: NDArray[np.bool_]) -> Points:
-        """Take the best corner of each cell, and of those the best."""
+        """Take the best corner of each cell, and the best of those."""
         small = cv2.resize(gray, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
         corners = cv2.cornerMinEigenVal(cv2.blur(small, (3, 3)), 5, ksize=3)
         around = cv2.blur(corners, (self._side // 4, self._side // 4))
@@ -184,7 +184,7 @@ def _cuts(length: int, parts: int, margin: int) -> list[tuple[int, int]]:
 
 
 def _fixed(shape: tuple[int, ...], felt: Felt, layout: TableLayout) -> NDArray[np.bool_]:
-    """Mark the felt where neither cards nor chips lie and no furniture stands."""
+    """Mark the felt without cards, chips or furniture."""
     half, depth = layout.width_mm / 2, layout.depth_mm
     mask = np.zeros(shape[:2], np.uint8)
     rim = [(-half, 0.0), (half, 0.0), (half, depth), (-half, depth)]
@@ -200,14 +200,14 @@ def _fill(mask: NDArray[np.uint8], felt: Felt, zone: Points, by: int) -> None:
 
 
 def _energy(spectra: Spectra) -> NDArray[np.float64]:
-    """Of whole pictures: a real picture's spectrum is stored but for its mirror image."""
+    """Return the energy of whole pictures: their spectra are stored without the mirror half."""
     power = np.abs(spectra) ** 2
     mirrored = power[:, :, 1:-1].sum(axis=(1, 2))
     return np.asarray(power.sum(axis=(1, 2)) + mirrored, np.float64)
 
 
 def _peaks(surface: NDArray[np.float64]) -> tuple[Points, NDArray[np.float64]]:
-    """Return each surface's highest place, to a part of a pixel about 0, and its height."""
+    """Return each surface's maximum, subpixel and relative to 0, and its height."""
     count, side, _ = surface.shape
     flat = surface.reshape(count, -1)
     at = flat.argmax(axis=1)
@@ -225,7 +225,7 @@ def _vertex(
     columns: NDArray[np.intp],
     step: tuple[int, int],
 ) -> NDArray[np.float64]:
-    """Where the parabola through the peak and its two neighbours has its top."""
+    """Return the vertex of the parabola through the peak and its two neighbours."""
     side = surface.shape[1]
     low = surface[each, (rows - step[0]) % side, (columns - step[1]) % side]
     high = surface[each, (rows + step[0]) % side, (columns + step[1]) % side]

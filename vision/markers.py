@@ -1,4 +1,4 @@
-"""Square markers on the felt: what their patterns look like, and where a picture shows them."""
+"""Square markers on the felt: their patterns, and their detection in a picture."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _FAMILIES: Final[Mapping[MarkerFamily, int]] = {
     "apriltag-36h11": cv2.aruco.DICT_APRILTAG_36H11,
 }
 _REFINED_SHARE: Final = 0.07
-"""A corner is looked for within this share of the marker's side."""
+"""Share of the marker's side within which a corner is refined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def pattern(family: MarkerFamily, number: int) -> NDArray[np.bool_]:
 
 
 def corners_mm(marker: Marker) -> Points:
-    """Where a marker's ``(4, 2)`` corners lie on the felt, in the order they are seen in."""
+    """Return a marker's ``(4, 2)`` corners on the felt, in the order of detection."""
     turn = np.deg2rad(marker.angle_deg)
     right = np.array([np.cos(turn), np.sin(turn)]) * marker.side_mm / 2
     down = np.array([-np.sin(turn), np.cos(turn)]) * marker.side_mm / 2

@@ -1,4 +1,4 @@
-"""Indices of one card belong together: their geometry is joined and their votes are added."""
+"""Join the indices of one card: their geometry and their votes."""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -9,33 +9,33 @@ from numpy.typing import NDArray
 from vision.corners import CARD_WIDTH_MM, MIDDLE_MM, anchor_of, anchor_points, other_hand
 
 SAME_PLACE: Final = 0.35
-"""Middles of one card, told from two of its indices, lie this near, in card widths."""
+"""Card widths between the middles that two indices of one card give."""
 SAME_PLACE_ASLANT: Final = 0.75
-"""The same where nothing is known of the slant at which cards are seen."""
+"""The same for an unknown view angle."""
 FLIPPED: Final = 0.2
-"""The same, where one of them must first be taken for the card's other upper corner."""
+"""The same, where one of them must be reinterpreted as the card's other upper corner."""
 ECHO_PLACE: Final = 0.4
-"""Two that tell of one card at unlike sizes put its middle this near, in card widths."""
+"""Card widths between the middles that two finds of one card at different sizes give."""
 ECHO_SIZE: Final = 1.08
-"""Like cards on one spot differ less in size than this."""
+"""Ratio. Equal cards on one spot differ less in size than this."""
 CLEARLY: Final = 0.3
-"""Above this chance of agreeing, two indices at one place are one card's."""
+"""Probability of agreement above which two indices at one place belong to one card."""
 ONE_PLACE: Final = 0.22
-"""Opposite indices that put the middle this near are one card's, if what they read allows it:
-a card that covers another so far hides its index."""
+"""Card widths. Opposite indices with middles this close belong to one card where their readings
+allow it: a card covering another that far hides its index."""
 BARELY: Final = 0.05
-"""Chance of agreeing that allows it."""
+"""Probability of agreement that allows it."""
 ENDS_ASKEW_RAD: Final = 0.15
-"""Where two opposite indices lie as a card's two ends do, but for so much of a turn, and tell
-one face, they are one card's though both misjudge its size."""
+"""Radians. Two opposite indices that lie like a card's ends, up to this rotation, with one face,
+belong to one card although both misjudge its size."""
 ENDS_SIZE: Final = 2.0
-"""By no more than this factor, though."""
+"""Largest size ratio for that."""
 OWN_CORNER: Final = 0.15
-"""An index this near the place of a like card's own, in that card's widths, is that one."""
+"""Card widths. An index this close to an equal card's own index place is that index."""
 PRINT_NONE: Final = 0.1
-"""What looks like no index with at least this chance may be a part of a court's picture."""
+"""Probability. A find at least this likely to be no index may be part of a court's picture."""
 IN_PLACE_MM: Final = 5.0
-"""An index looked for is the card's own when it lies this near its place."""
+"""Millimetres. An expected index counts as the card's own within this distance of its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +57,20 @@ class Indices:
     none_log: NDArray[np.float64]
 
     def only(self, chosen: NDArray[np.bool_]) -> "Indices":
-        """Keep some of them."""
+        """Return the chosen indices."""
         return Indices(*(getattr(self, field)[chosen] for field in Indices.__slots__))
 
     def with_more(self, more: "Indices") -> "Indices":
-        """Put more indices behind these."""
+        """Append further indices."""
         fields = Indices.__slots__
         return Indices(*(np.concatenate([getattr(self, f), getattr(more, f)]) for f in fields))
 
 
 def with_hands_settled(indices: Indices) -> Indices:
-    """Change an index's hand where that makes it one card with another of the same face.
+    """Reassign an index's hand where that joins it to another index of the same face.
 
-    A detector has little to tell by in which corner an index stands; the card's other indices
-    tell. Only where a right-hand index was found at all: other decks have none.
+    A detector has little evidence for the corner that an index stands in; the card's other indices
+    supply it. This needs a right-hand index among the finds: most decks have none.
     """
     if not indices.right_hand.any():
         return indices
@@ -94,11 +94,11 @@ def _nearest(one: "_View", others: list["_View"]) -> float:
 
 
 def group(indices: Indices, *, aslant: bool = False) -> list[list[int]]:
-    """Sort indices into cards: lists of their numbers, the surest first in each.
+    """Group indices into cards: lists of their numbers, the most certain first in each.
 
-    ``aslant``: nothing is known of the size and the slant at which cards are seen.
+    ``aslant``: size and view angle of the cards are unknown.
     """
-    views = [_view(*told) for told in zip(indices.maps, indices.right_hand, strict=True)]
+    views = [_view(*given) for given in zip(indices.maps, indices.right_hand, strict=True)]
     same_place = SAME_PLACE_ASLANT if aslant else SAME_PLACE
     apart = _apart_at_any_size if aslant else _distance
     far = np.array([[apart(a, b) for b in views] for a in views]).reshape(len(views), len(views))
@@ -114,7 +114,7 @@ def group(indices: Indices, *, aslant: bool = False) -> list[list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """A card as one of its indices tells it: its middle, unit way up, and width, in pixels.
+    """A card as one of its indices implies it: its middle, unit up vector, and width, in pixels.
 
     ``inward``: from that index's anchor to the middle, in pixels.
     """
@@ -126,8 +126,8 @@ class _View:
     inward: NDArray[np.float64]
 
 
-def _view(told: NDArray[np.floating], right_hand: bool) -> _View:
-    onto = np.asarray(told, np.float64)
+def _view(given: NDArray[np.floating], right_hand: bool) -> _View:
+    onto = np.asarray(given, np.float64)
     up = -onto[:, 1] / max(float(np.hypot(*onto[:, 1])), 1e-6)
     width = float(np.sqrt(abs(np.linalg.det(onto[:, :2])))) * CARD_WIDTH_MM
     middle = onto[:, :2] @ MIDDLE_MM + onto[:, 2]
@@ -136,10 +136,10 @@ def _view(told: NDArray[np.floating], right_hand: bool) -> _View:
 
 
 def _distance(one: _View, other: _View) -> float:
-    """How far apart two indices put their card, in card widths; infinite where they cannot be one.
+    """Return the distance of the middles that two indices imply, in card widths.
 
-    An index and its opposite point opposite ways; a left and a right one point the same way or
-    opposite ways.
+    It is infinite where they cannot belong to one card. An index and its opposite point in opposite
+    directions; a left and a right one point in the same or in opposite directions.
     """
     cosine = float(one.up @ other.up)
     if abs(cosine) < 0.85 or (one.right_hand == other.right_hand and cosine > 0):
@@ -150,9 +150,9 @@ def _distance(one: _View, other: _View) -> float:
 
 
 def _apart_at_any_size(one: _View, other: _View) -> float:
-    """How far apart they put it, where both may misjudge the card's size.
+    """Return the distance where both indices may misjudge the card's size.
 
-    Two that lie as a card's ends do count as near, but no nearer than asks for like faces.
+    Two that lie like a card's ends count as close, but only close enough to require equal faces.
     """
     distance = _distance(one, other)
     if not SAME_PLACE_ASLANT <= distance < np.inf or one.right_hand != other.right_hand:
@@ -170,25 +170,25 @@ def _apart(one: _View, other: _View) -> float:
 
 
 def _agreement(indices: Indices, a: int, b: int) -> float:
-    """How likely two indices read one face, of what would be likeliest, were they sure of it."""
+    """Return the probability that two indices read one face, relative to two certain readings."""
     one, other = np.exp(indices.card_log[a]), np.exp(indices.card_log[b])
     return float(one @ other) / max(float(one.max() * other.max()), 1e-12)
 
 
-def told_once(
+def without_duplicates(
     indices: Indices, cards: list[list[int]], maps: NDArray[np.float32], faces: list[int]
 ) -> list[int]:
-    """Number the cards, without those told again by an index whose slant was misjudged.
+    """Return the cards without duplicates from an index whose view angle was misjudged.
 
-    It has the other's face, middle and direction, or is an index of the other by its place. A
-    like card that lies there too has the same size, and lies far enough off to leave both their
-    indices in view.
+    A duplicate has the other's face, middle and direction, or is an index of the other by its
+    place. An equal card that lies there too has the same size, and lies far enough off to leave
+    both their indices visible.
 
     Args:
-        indices: all that were read.
-        cards: the numbers of each card's.
+        indices: all indices read.
+        cards: the numbers of each card's indices.
         maps: of the cards, ``(cards, 2, 3)``.
-        faces: what each card was read as, a number of the 52.
+        faces: each card's reading, an index of the 52.
     """
     views = [_view(onto, False) for onto in maps]
     surest = [-float(indices.none_log[members].min()) for members in cards]
@@ -209,7 +209,7 @@ def _echoes(one: _View, other: _View) -> bool:
 
 
 def _is_own(indices: Indices, members: list[int], whole: NDArray[np.float32]) -> bool:
-    """Whether a lone index lies as and where a card has one of its own."""
+    """Return whether a lone index lies where a card has one of its own."""
     if len(members) > 1:
         return False
     onto, right_hand = indices.maps[members[0]], indices.right_hand[members]
@@ -223,10 +223,10 @@ def _is_own(indices: Indices, members: list[int], whole: NDArray[np.float32]) ->
 
 
 def without_print(indices: Indices, cards: list[list[int]]) -> list[list[int]]:
-    """Leave out what is told by a part of a court's picture, and keep the order.
+    """Remove finds that are part of a court's picture, and keep the order.
 
-    Another card's index within the outline of a card, and lying as it does almost where it
-    does, would belong to a card on top of it: that one would hide one of two opposite indices.
+    Another card's index within the outline of a card and almost in its pose would belong to a card
+    on top of it: that one would hide one of two opposite indices.
     """
     badly_read = [
         len(members) == 1 and indices.none_log[members[0]] >= np.log(PRINT_NONE)
@@ -264,7 +264,7 @@ def _within(onto: NDArray[np.float32], point: NDArray[np.floating]) -> bool:
 
 
 def _unite(card_of: list[int], a: int, b: int, near: NDArray[np.bool_]) -> None:
-    """Join two indices' cards unless a corner of one would be taken twice."""
+    """Join two indices' cards unless that would use a corner twice."""
     mine = [i for i, card in enumerate(card_of) if card == card_of[a]]
     theirs = [i for i, card in enumerate(card_of) if card == card_of[b]]
     if mine == theirs or not near[np.ix_(mine, theirs)].all():
@@ -275,7 +275,7 @@ def _unite(card_of: list[int], a: int, b: int, near: NDArray[np.bool_]) -> None:
 
 
 def joined_map(indices: Indices, members: list[int]) -> NDArray[np.float32]:
-    """Fit one card's map to all its indices: their anchors first, their directions as told."""
+    """Fit one card's map to all its indices: their anchors first, then their directions."""
     first = indices.maps[members[0]].astype(np.float64)
     if len(members) == 1:
         return np.asarray(first, np.float32)
@@ -284,15 +284,15 @@ def joined_map(indices: Indices, members: list[int]) -> NDArray[np.float32]:
     linear = np.mean([axis[:, :2] for axis in axes], axis=0)
     spread = card_points - card_points.mean(0)
     seen = picture_points - picture_points.mean(0)
-    told = spread @ linear.T
-    turn = _similarity(told, seen)
+    given = spread @ linear.T
+    turn = _similarity(given, seen)
     linear = turn @ linear
     origin = picture_points.mean(0) - linear @ card_points.mean(0)
     return np.asarray(np.column_stack([linear, origin]), np.float32)
 
 
 def _alike(onto: NDArray[np.float64], first: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Turn a map by half where it looks at the card from its other end."""
+    """Rotate a map by half a turn where it views the card from its other end."""
     if onto[:, 1] @ first[:, 1] >= 0:
         return onto
     return turned(onto)
@@ -310,13 +310,13 @@ def _anchors(
     return np.array(card), np.array(picture)
 
 
-def _similarity(told: NDArray[np.float64], seen: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Turn and scale that bring the told points nearest to the seen ones."""
-    weight = float((told**2).sum())
+def _similarity(given: NDArray[np.float64], seen: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the rotation and scale that bring the given points nearest to the seen ones."""
+    weight = float((given**2).sum())
     if weight < 1e-6:
         return np.eye(2)
-    along = float((told * seen).sum()) / weight
-    across = float((told[:, 0] * seen[:, 1] - told[:, 1] * seen[:, 0]).sum()) / weight
+    along = float((given * seen).sum()) / weight
+    across = float((given[:, 0] * seen[:, 1] - given[:, 1] * seen[:, 0]).sum()) / weight
     return np.array([[along, -across], [across, along]])
 
 
@@ -327,18 +327,19 @@ def joined_vote(
     face: NDArray[np.float64],
     beside_face: float,
 ) -> tuple[NDArray[np.float64], float]:
-    """Add the votes of one card's indices and of its face: chances of 52 cards and of none.
+    """Combine the votes of one card's indices and of its face: 52 cards and none.
 
-    They share a typeface, a light and a lens, and err together. Where the face prefers
-    the indices' card, it takes nothing away: the surer stands, they alone or both.
+    They share a typeface, a light and a lens, and so their errors. Where the face prefers the
+    indices' card, it takes nothing away: the more certain of indices alone and both together
+    counts.
 
     Args:
-        indices: all that were read.
-        members: the numbers of this card's.
-        overlap: how much of what one index tells the others tell again; with 0 each counts in
-            full, with 1 all of them no more than one.
-        face: ``(53,)``, what the whole face says, weighed already.
-        beside_face: what the indices weigh beside it.
+        indices: all indices read.
+        members: the numbers of this card's indices.
+        overlap: the share of an index's evidence that the others repeat; with 0 each counts in
+            full, with 1 all count as one.
+        face: ``(53,)``, the whole face's evidence, already weighted.
+        beside_face: the indices' weight beside it.
     """
     logs = np.column_stack([indices.card_log[members], indices.none_log[members]]).sum(0)
     logs /= len(members) ** overlap
@@ -356,9 +357,9 @@ def _chances(logs: NDArray[np.float64]) -> NDArray[np.float64]:
 def unseen_corners(
     indices: Indices, cards: list[list[int]]
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_], list[int]]:
-    """Maps ``(N, 2, 3)``, sides ``(N,)`` and cards of indices that must be but were not found.
+    """Return the indices that must exist but were not found: maps ``(N, 2, 3)``, sides, cards.
 
-    That is the one opposite each, and all four where one stands in a right-hand corner.
+    These are the one opposite each, and all four where one stands in a right-hand corner.
     """
     maps, right_hand, cards_of = [], [], []
     for number, members in enumerate(cards):
@@ -380,16 +381,16 @@ def _is_at(indices: Indices, member: int, corner: NDArray[np.float64], right: bo
 
 
 def turned(onto: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same card looked at from its other end."""
+    """Return the map of the same card viewed from its other end."""
     other = -onto
     other[:, 2] = onto[:, :2] @ (2 * MIDDLE_MM) + onto[:, 2]
     return other
 
 
 def in_place(
-    told: NDArray[np.float32], seen: NDArray[np.float32], right_hand: NDArray[np.bool_]
+    given: NDArray[np.float32], seen: NDArray[np.float32], right_hand: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Whether indices ``(N, 2, 3)`` were seen where they were said to be, ``(N,)``."""
-    far = anchor_points(seen, right_hand) - anchor_points(told, right_hand)
-    px_per_mm = np.sqrt(np.abs(np.linalg.det(told[:, :, :2])))
+    """Return whether indices ``(N, 2, 3)`` were seen at their expected places, ``(N,)``."""
+    far = anchor_points(seen, right_hand) - anchor_points(given, right_hand)
+    px_per_mm = np.sqrt(np.abs(np.linalg.det(given[:, :, :2])))
     return np.asarray(np.hypot(*far.T) < IN_PLACE_MM * px_per_mm)

@@ -1,4 +1,4 @@
-"""Whether a camera still hangs where it was calibrated, and where it hangs instead."""
+"""Detect whether a camera is still in its calibrated pose, and find its new one."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -15,7 +15,7 @@ from vision.landmarks import Compared
 from vision.markers import find_markers
 
 ALIKE: Final = 0.6
-"""A landmark that looks so much as it did is in sight."""
+"""Likeness. A landmark above it is visible."""
 # Chosen, not measured, unless a line says otherwise.
 LEAST_LANDMARKS: Final = 5  # a shift needs two, the others show an error
 _AGREEING: Final = 0.6  # share of landmarks that must agree on a movement
@@ -29,12 +29,12 @@ _MATCHED: Final = 0.4  # share of the matches that must agree
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """Where things of the felt are seen now that lay elsewhere in the picture before.
+    """The present places in the picture of points of the felt that moved.
 
     Attributes:
         mm: ``(N, 2)``, their places on the felt.
-        px: ``(N, 2)``, where they are seen.
-        off_mm: by how much the felt seems to have gone, rms.
+        px: ``(N, 2)``, their present places in the picture.
+        off_mm: the felt's apparent movement, rms.
     """
 
     mm: Points
@@ -43,12 +43,12 @@ class Gone:
 
 
 def gone_by(felt: Felt, seen: Compared) -> Gone | None:
-    """Tell how far the landmarks in sight have gone; ``None`` where they do not agree."""
+    """Return the movement of the visible landmarks; ``None`` where they do not agree."""
     there = seen.alike >= ALIKE
     if there.sum() < LEAST_LANDMARKS:
         return None
     before, now = seen.places_px[there], (seen.places_px + seen.shift_px)[there]
-    cv2.setRNGSeed(1)  # the same pictures must tell the same on every run
+    cv2.setRNGSeed(1)  # the same pictures must give the same result in every run
     _, agreeing = cv2.estimateAffinePartial2D(
         before, now, method=cv2.RANSAC, ransacReprojThreshold=_TOGETHER_PX
     )
@@ -59,7 +59,7 @@ def gone_by(felt: Felt, seen: Compared) -> Gone | None:
 
 
 class Whole:
-    """A picture's features, by which it is found again however far the camera was knocked."""
+    """A picture's features; they locate it again however far the camera was knocked."""
 
     def __init__(self, gray: NDArray[np.uint8]) -> None:
         self._orb = cv2.ORB.create(nfeatures=_FEATURES, scaleFactor=1.3, nlevels=5)
@@ -80,7 +80,7 @@ class Whole:
             return None
         one, other = (np.array(part) for part in zip(*matched, strict=True))
         before, now = self._before[one], places[other]
-        cv2.setRNGSeed(1)  # the same pictures must tell the same on every run
+        cv2.setRNGSeed(1)  # the same pictures must give the same result in every run
         _, agreeing = cv2.findHomography(before, now, cv2.RANSAC, _FAR_TOGETHER_PX)
         most = max(_LEAST_FEATURES, _MATCHED * len(matched))
         if agreeing is None or np.count_nonzero(agreeing) < most:
@@ -89,7 +89,7 @@ class Whole:
         return _gone(felt, before[kept], now[kept])
 
     def _features(self, gray: NDArray[np.uint8]) -> tuple[Points, NDArray[np.uint8]]:
-        """Places in the whole picture of what half of it shows, and what tells them apart."""
+        """Return places in the whole picture, found in a half-size copy, and their descriptors."""
         small = cv2.resize(gray, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
         points, marks = self._orb.detectAndCompute(small, None)
         places = np.array([point.pt for point in points], np.float64).reshape(-1, 2)
@@ -98,7 +98,7 @@ class Whole:
 
 
 def markers_gone(gray: NDArray[np.uint8], felt: Felt, layout: TableLayout) -> Gone | None:
-    """Tell how far the markers in sight lie from where they should; ``None`` for too few."""
+    """Return the distance of the visible markers from their places; ``None`` for too few."""
     if len(layout.markers) < LEAST_MARKERS:
         return None
     ties = marker_ties(find_markers(gray, layout.marker_family), layout)
@@ -110,7 +110,7 @@ def markers_gone(gray: NDArray[np.uint8], felt: Felt, layout: TableLayout) -> Go
 
 
 def proposed_pose(pose: CameraPose, gone: Gone) -> CameraPose:
-    """Return where the camera hangs now: its lens is the same, its place another."""
+    """Return the camera's new pose with its old lens."""
     focal, (x, y) = pose.focal_px, pose.centre_px
     camera = np.array([(focal, 0.0, x), (0.0, focal, y), (0.0, 0.0, 1.0)])
     bent = np.array([*pose.distortion, 0.0, 0.0])
@@ -141,7 +141,7 @@ def proposed_pose(pose: CameraPose, gone: Gone) -> CameraPose:
 
 
 def pose_of(felt: Felt, layout: TableLayout, size_px: tuple[int, int]) -> CameraPose:
-    """Return a pose that sees the felt as it is seen, where only points were clicked."""
+    """Return a pose for a felt that was located by reference points only."""
     half, depth = layout.width_mm / 2, layout.depth_mm
     grid = np.meshgrid(np.linspace(-half, half, 7), np.linspace(0, depth, 5))
     mm = np.stack(grid, axis=-1).reshape(-1, 2)

@@ -1,4 +1,4 @@
-"""What the tracker found, as events: only what is new."""
+"""Convert the tracker's changes to events, only where they are new."""
 
 import math
 from collections.abc import Iterable
@@ -12,18 +12,18 @@ from vision.decks.reading import FOREIGN_BACK_FIT, FOREIGN_FIT
 from vision.felt import Felt, Pose
 from vision.tracker import Change, Track
 
-Told: TypeAlias = tuple[Card | None, Card | None]
+Reading: TypeAlias = tuple[Card | None, Card | None]
 
 # Chosen, not measured, unless a line says otherwise.
 _MOST: Final = 4  # candidates of a doubtful card in an event
 _LEAST_P: Final = 0.01  # a less likely candidate is left out
 _MARGIN_MM: Final = 8.0  # felt around a card in its evidence region
 FOREIGN_LOOKS: Final = 2
-"""A card is called foreign after this many looks, none of which fitted."""
+"""Looks after which a card that fitted in none of them is called foreign."""
 
 
 def foreign(track: Track) -> bool:
-    """Whether a card fitted no deck in use by any look at it so far; none yet is no sign."""
+    """Return whether a card fitted no deck in use in any look so far; without a look, false."""
     return track.looks > 0 and track.deck_fit < (
         FOREIGN_FIT if track.face == "up" else FOREIGN_BACK_FIT
     )
@@ -34,7 +34,7 @@ class Observer:
 
     Args:
         source: ``camera:<name>``.
-        confident_p: from which probability on a reading is beyond doubt.
+        confident_p: probability from which a reading is certain.
         felt: where the felt lies in the picture, for the crops.
         picture: width and height of the picture in pixels.
     """
@@ -44,17 +44,17 @@ class Observer:
     ) -> None:
         self._source, self._confident_p = source, confident_p
         self._felt, self._picture = felt, picture
-        self._told: dict[int, Told] = {}
+        self._reported: dict[int, Reading] = {}
         self._foreign: set[tuple[int, Face]] = set()
 
-    def tell(self, changes: Iterable[Change], frame: int) -> tuple[CardSighted | CardGone, ...]:
-        """Turn changes into events; a look that repeats the last report gives none."""
+    def report(self, changes: Iterable[Change], frame: int) -> tuple[CardSighted | CardGone, ...]:
+        """Convert changes to events; a look that repeats the last report gives none."""
         return tuple(self._event(change, frame) for change in changes if self._news(change))
 
-    def tell_foreign(
+    def report_foreign(
         self, tracks: Iterable[Track], at_ns: int, frame: int
     ) -> tuple[ForeignCardSighted, ...]:
-        """Tell, once each, the cards that fit no deck in use by every look at them."""
+        """Return events, once each, for cards that fit no deck in use in any look."""
         strange = [
             track
             for track in tracks
@@ -81,14 +81,14 @@ class Observer:
         )
 
     def _news(self, change: Change) -> bool:
-        before = self._told.get(change.track.number)
+        before = self._reported.get(change.track.number)
         if change.kind == "gone":
-            return self._told.pop(change.track.number, None) is not None
-        self._told[change.track.number] = now = self._reading(change.track)
+            return self._reported.pop(change.track.number, None) is not None
+        self._reported[change.track.number] = now = self._reading(change.track)
         return change.kind != "read" or now != before
 
-    def _reading(self, track: Track) -> Told:
-        """The card where it is beyond doubt, and the likeliest one."""
+    def _reading(self, track: Track) -> Reading:
+        """Return the card where it is certain, and the most likely one."""
         if track.face == "down":
             return None, None
         best, p = track.evidence.best()
@@ -124,7 +124,7 @@ class Observer:
 
 
 def _upright(pose: Pose) -> float:
-    """Of a card's two like ends, call the one nearer the dealer its top; -180 to 180."""
+    """Take the end nearer the dealer as the top of a card's two equal ends; -180 to 180."""
     away = math.radians(pose.angle_deg)
     x, y = pose.x_mm - DEALER_POINT[0], pose.y_mm - DEALER_POINT[1]
     towards = x * math.sin(away) - y * math.cos(away)

@@ -1,6 +1,6 @@
-"""How a lens bends the picture: from flat pixels to those of the picture, and back.
+"""Lens distortion: from undistorted pixels to those of the picture, and back.
 
-*Flat* pixels are those that the same camera would give with a lens that bends nothing.
+*Flat* pixels are those of the same camera with a lens without distortion.
 """
 
 import math
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 # Steps at most, and px at which they end: OpenCV's solver.
 _UNBEND: Final = (cv2.TERM_CRITERIA_MAX_ITER | cv2.TERM_CRITERIA_EPS, 60, 1e-9)
 _FARTHEST: Final = 3.0
-"""Tangent of the widest angle to the lens's axis that anything is asked about."""
+"""Tangent of the widest angle to the lens's axis that is computed."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class Optics:
     radial: tuple[float, float]
 
     def bend(self, flat_px: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Put ``(N, 2)`` flat pixels where the picture shows them.
+        """Distort ``(N, 2)`` flat pixels to those of the picture.
 
-        What lies farther aside than the lens can show is put on the rim of what it shows.
+        A point beyond the lens's view is put on the rim of the view.
         """
         normal = (flat_px - self.camera[:2, 2]) / self._focal
         away = np.hypot(normal[:, 0], normal[:, 1])
@@ -44,7 +44,7 @@ class Optics:
         return np.asarray(bent * self._focal + self.camera[:2, 2], np.float64)
 
     def straighten(self, picture_px: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Put ``(N, 2)`` pixels of the picture where a lens that bends nothing shows them."""
+        """Undistort ``(N, 2)`` pixels of the picture to flat pixels."""
         if not len(picture_px):
             return picture_px
         bent = np.array([*self.radial, 0.0, 0.0])
@@ -58,7 +58,7 @@ class Optics:
 
     @cached_property
     def _rim(self) -> float:
-        """The tangent up to which a larger angle lies farther out in the picture."""
+        """Return the tangent beyond which a larger angle lies no farther out in the picture."""
         one, two = self.radial
         inner = 9 * one**2 - 20 * two
         if inner < 0:

@@ -1,4 +1,4 @@
-"""The layout drawn over a picture, for people to check that it lies where the felt does."""
+"""Draw the layout over a picture, for people to check that it matches the felt."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -23,9 +23,9 @@ _DARK: Final[_Colour] = (20, 20, 20)  # BGR
 _CORNERS: Final = 72  # of the polygon that draws a circle
 _CHORD_MM: Final = 40.0  # a line is drawn in pieces so long, since a lens bends it
 _ENLARGED: Final = 20
-"""What is off is drawn so many times as long."""
+"""Scale of the drawn errors."""
 _FINE: Final = 4
-"""Binary digits behind the point of a drawn place."""
+"""Fractional bits of a drawn coordinate."""
 
 
 def draw_layout(
@@ -34,10 +34,10 @@ def draw_layout(
     """Return a BGR picture with the layout over it: zones, circles, line, furniture, markers.
 
     Args:
-        image: ``(H, W, 3)`` uint8, left as it is.
+        image: ``(H, W, 3)`` uint8, left unchanged.
         layout: the felt.
-        felt: where it lies in the picture.
-        ties: what it was found from; how far each is off is drawn twenty times as long.
+        felt: its place in the picture.
+        ties: the points behind it; each one's error is drawn twenty times as long.
     """
     pen = _Pen(image.copy(), felt)
     for spot in layout.spots:

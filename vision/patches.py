@@ -14,12 +14,12 @@ from vision.networks import Network
 RANK_OF: Final = np.array([RANKS.index(card.rank) for card in DECK])
 SUIT_OF: Final = np.array([SUITS.index(card.suit) for card in DECK])
 ANSWERS: Final = 25
-"""Fourteen ranks, "not an index" the last; four suits; six for how the patch is misplaced; the
-logit of a right-hand corner."""
+"""Length of the output: fourteen ranks, "not an index" the last; four suits; six for the
+misplacement of the patch; the logit of a right-hand corner."""
 NUDGES_MM: Final = ((0.0, 0.0, 1.0), (0.9, 0.6, 1.06), (-0.9, -0.6, 0.94))
-"""Each index is read this often, a little off each time: to the right, down, scale."""
+"""The looks at each index, slightly displaced: right and down in millimetres, scale."""
 HOPELESS: Final = 0.98
-"""What looks like no index with this chance at the first reading is not read again."""
+"""Probability of "not an index" at the first look above which no further look is taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +29,9 @@ class Readings:
     Attributes:
         card_log: ``(N, 52)`` float64, of each card.
         none_log: ``(N,)`` float64, of its being no index; with the cards, they sum to 1.
-        right_hand: ``(N,)`` bool, it stands in a right-hand corner.
-        maps: ``(N, 2, 3)`` float32, from the index's own card frame to the picture, put right
-            by what was seen of the card.
+        right_hand: ``(N,)`` bool, whether it stands in a right-hand corner.
+        maps: ``(N, 2, 3)`` float32, from the index's own card frame to the picture, corrected by
+            the reading.
     """
 
     card_log: NDArray[np.float64]
@@ -46,7 +46,7 @@ def read_indices(
     maps: NDArray[np.float32],
     right_hand: NDArray[np.bool_],
 ) -> Readings:
-    """Read each index: once, and where that shows an index, put right and nudged as well."""
+    """Read each index: once, and where that shows an index, corrected and displaced as well."""
     first = read_once(network, picture, maps, right_hand, NUDGES_MM[:1])
     again = np.flatnonzero(first.none_log < np.log(HOPELESS))
     every = read_once(network, picture, first.maps[again], first.right_hand[again], NUDGES_MM)
@@ -62,7 +62,7 @@ def read_once(
     right_hand: NDArray[np.bool_],
     nudges: tuple[tuple[float, float, float], ...],
 ) -> Readings:
-    """Read each index under every nudge, join what they say, and put its map right."""
+    """Read each index under every displacement, average the outputs, and correct its map."""
     answer = mean_answers(network, cut_patches(picture, maps, right_hand, nudges))
     calibration = network.manifest["calibration"]
     rank = log_softmax(answer[:, :14] / calibration["rank_temperature"])
@@ -75,7 +75,7 @@ def read_once(
 
 
 def mean_answers(network: Network, patches: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """Run patches ``(N, nudges, 64, 40, 3)``: the network's answers, their means over nudges."""
+    """Run patches ``(N, nudges, 64, 40, 3)``; return the means of the outputs over the nudges."""
     n, nudges = patches.shape[:2]
     if n == 0:
         return np.zeros((0, ANSWERS))
@@ -107,11 +107,11 @@ def _nudge(x_mm: float, y_mm: float, grow: float) -> NDArray[np.float64]:
 
 
 class Layers:
-    """A picture, and the same halved as often as keeps every pixel in a cut's say.
+    """A picture, with halved copies so that a reduced cut uses every pixel.
 
     Args:
         picture: ``(H, W, 3)`` uint8 BGR.
-        px_per_mm: at which cards are cut out of it.
+        px_per_mm: the resolution of the cuts.
     """
 
     def __init__(self, picture: NDArray[np.uint8], px_per_mm: float) -> None:
@@ -148,6 +148,6 @@ class Layers:
 
 
 def log_softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Natural logarithms of the probabilities that logits stand for, row by row."""
+    """Return natural logarithms of the probabilities of logits, row by row."""
     level = logits - logits.max(-1, keepdims=True)
     return np.asarray(level - np.log(np.exp(level).sum(-1, keepdims=True)))

@@ -1,4 +1,4 @@
-"""Read photographs without any layout: whole cards anywhere in the picture."""
+"""Read photographs without a layout: whole cards anywhere in the picture."""
 
 import time
 from dataclasses import dataclass
@@ -24,10 +24,10 @@ class PhotoReading:
     """What one photograph shows.
 
     Attributes:
-        image: the file, as it was named.
+        image: the file's name, as given.
         sightings: every card found.
-        confident_p: chance from which a card counts as read.
-        ms: how long finding and reading took.
+        confident_p: probability from which a card counts as read.
+        ms: milliseconds of finding and reading.
     """
 
     image: str
@@ -36,7 +36,7 @@ class PhotoReading:
     ms: float
 
     def as_json(self) -> dict[str, Any]:
-        """The object that ``pitwatch read --json`` prints."""
+        """Return the object that ``pitwatch read --json`` prints."""
         cards: list[dict[str, Any]] = []
         doubtful: list[dict[str, Any]] = []
         for at in np.flatnonzero(self.sightings.face_up):
@@ -60,7 +60,7 @@ class PhotoReading:
 
 
 def candidates(card_p: NDArray[np.float32], at_least: float = 0.02) -> dict[str, float]:
-    """Name the likeliest faces of one sighting, likeliest first; at least two, at most five."""
+    """Name the most likely faces of one sighting, best first; at least two, at most five."""
     order = np.argsort(-card_p, kind="stable")[:5]
     likely = [i for i in order if card_p[i] >= at_least]
     named = likely if len(likely) > 1 else order[:2]
@@ -83,8 +83,8 @@ def read_photo(path: Path, reader: CardReader) -> PhotoReading:
 def open_picture(path: Path) -> NDArray[np.uint8]:
     """Open a picture file as ``(H, W, 3)`` uint8 BGR, upright as its camera was held.
 
-    Sixteen bits, grey, alpha and colour for print are brought to eight bits of BGR; of an
-    animation, the first frame is taken.
+    Sixteen-bit, grey, alpha and CMYK pictures become eight-bit BGR. Of an animation, the first
+    frame counts.
 
     Raises:
         OperatorError: as for :func:`read_photo`.
@@ -94,7 +94,7 @@ def open_picture(path: Path) -> NDArray[np.uint8]:
         _sized(path, declared)
     if (broken := damage(content)) is not None:
         raise _unusable(path, broken)
-    # The decoder's own complaints would stand beside the one line that this program says.
+    # The decoder's own messages would appear beside this program's one line.
     cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
     try:
         decoded = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_COLOR)
@@ -136,7 +136,7 @@ def _unusable(path: Path, what: str) -> OperatorError:
 
 
 def annotate(image_bgr: NDArray[np.uint8], reading: PhotoReading) -> NDArray[np.uint8]:
-    """Draw what was read over a copy of the picture: read green, doubtful amber, backs blue."""
+    """Draw the reading over a copy of the picture: certain green, doubtful amber, backs blue."""
     drawn = image_bgr.copy()
     seen = reading.sightings
     for at, corners in enumerate(seen.corners_px):
@@ -164,7 +164,7 @@ def _label(
     colour: tuple[int, int, int],
     card_px: float,
 ) -> None:
-    """Write over a card's top edge, a quarter of the card wide, so that its face stays seen."""
+    """Write over a card's top edge, a quarter of the card wide, so that its face stays visible."""
     scale = max(0.38, card_px / 130)
     font, weight = cv2.FONT_HERSHEY_SIMPLEX, max(1, round(scale * 1.6))
     (width, height), _ = cv2.getTextSize(label, font, scale, weight)

@@ -1,7 +1,7 @@
-"""What a picture file declares before it is decoded: its size, and whether it is whole.
+"""Check a picture file before decoding it: its declared size, and whether it is whole.
 
-Decoders fill what is missing with grey and take all the memory that a header asks for; a photograph
-that evidence rests on is looked at first. Layouts: PNG (W3C, 2025, section 5), JPEG (ITU-T T.81,
+Decoders fill missing parts with grey and allocate all the memory that a header asks for, so a
+photograph used as evidence is checked first. Layouts: PNG (W3C, 2025, section 5), JPEG (ITU-T T.81,
 annex B), WebP (RFC 9649, section 2.6), GIF89a (section 18), BMP (BITMAPCOREHEADER and later).
 """
 
@@ -19,7 +19,7 @@ GIF: Final = (b"GIF87a", b"GIF89a")
 
 
 def declared_size(content: bytes) -> tuple[int, int] | None:
-    """Width and height in pixels as a file's header declares; ``None`` where it does not."""
+    """Return width and height in pixels from a file's header; ``None`` without one."""
     if content.startswith(PNG) and content[12:16] == b"IHDR":
         return _big(content[16:20]), _big(content[20:24])
     if content.startswith(JPEG):
@@ -36,7 +36,7 @@ def declared_size(content: bytes) -> tuple[int, int] | None:
 
 
 def damage(content: bytes) -> str | None:
-    """Say what is wrong with a file that breaks off or whose checksums fail; else ``None``."""
+    """Describe the damage of a file that is cut off or whose checksums fail; else ``None``."""
     if content.startswith(JPEG):
         return None if JPEG_END in content[-4096:] else "the picture breaks off before its end"
     if content.startswith(PNG):

@@ -23,9 +23,9 @@ from vision.merging import (
     in_place,
     joined_map,
     joined_vote,
-    told_once,
     unseen_corners,
     with_hands_settled,
+    without_duplicates,
     without_print,
 )
 from vision.networks import Network, load_network
@@ -33,35 +33,35 @@ from vision.patches import NUDGES_MM, read_indices, read_once
 from vision.sightings import Sightings
 
 RESCALE_BEYOND: Final = 1.15
-"""A picture is rescaled where its cards are more than this factor from the nominal width."""
+"""Ratio. Pictures whose cards differ more from the nominal width are rescaled."""
 SIZED: Final = (0.5, 2.0)
-"""Without a given width, a find counts when its card is this many nominal widths wide."""
+"""Nominal widths. Without a given width, finds of other sizes do not count."""
 LEAST_CARD: Final = 0.5
-"""An index is reported when "not an index" has at most this chance."""
+"""Largest probability of "not an index" of a reported index."""
 SURE_HEAT: Final = 0.7
-"""What is found with this chance is reported however badly it reads."""
+"""Probability. A find above it is reported whatever its reading."""
 FAINT: Final = 0.25
-"""Else, when the chances that it is there and that it is one certain card multiply to this."""
+"""Otherwise, the least product of the probabilities of the find and of its best card."""
 BACK_HEAT: Final = 0.3  # heat of the finder from which a back counts; chosen
 FACE_NOT_BACK: Final = 0.25
-"""A back whose middle lies this near that of a face, in card widths, is that face."""
+"""Card widths. A back whose middle is this close to a face's is that face."""
 BACK_NOT_BACK: Final = 0.25
-"""A back whose middle lies this near a surer one's, in card widths, is that one found twice."""
+"""Card widths. A back whose middle is this close to a more certain one's is the same back."""
 PIP_SIZE: Final = 0.6
-"""A back no wider than so much of the face on which it lies is a pip: cards in one picture are
+"""Ratio. A back on a face, no wider than this share of it, is a pip: cards in one picture have
 about one size."""
 SEARCH_SIDES_PX: Final = (160, 320, 640, 1280)
-"""Without a given width, the picture's longer side is brought to each of these in turn."""
+"""Pixels. Without a given width, the picture's longer side is scaled to each of these in turn."""
 SAME_INDEX: Final = 0.07
-"""Two anchors this near, in card widths, are one index."""
+"""Card widths. Two anchors this close are one index."""
 SAME_INDEX_ASLANT: Final = 0.12
-"""The same where nothing is known of size and slant: finds at several scales scatter."""
-HEAT_SAYS: Final = 0.3
-"""What the chance with which an index was found at a scale weighs beside that of its card."""
+"""The same for unknown size and view angle: finds at several scales scatter."""
+HEAT_WEIGHT: Final = 0.3
+"""Weight of the find's probability beside that of its card."""
 PLAIN_NONE: Final = 0.3  # chance of no card, at most; chosen
 PLAIN_CARD: Final = 0.8
-"""An index not found but looked for counts when "not an index" has at most the one chance, and
-one card at least the other: half hidden, it tells nothing."""
+"""An expected index that was not found counts when "not an index" has at most the one probability
+and one card at least the other: half hidden, it proves nothing."""
 NONE: Final = np.zeros(2, np.float32)  # no offset, in pixels
 
 
@@ -70,8 +70,8 @@ class Reader:
     """Finds and reads cards; the same picture always gives the same sightings.
 
     Attributes:
-        face: reads whole faces; ``None`` while it is still to be trained.
-        confident_p: chance from which a card may be called; under it, only its candidates.
+        face: reads whole faces; ``None`` before it is trained.
+        confident_p: probability from which a card is certain; below it only its candidates count.
     """
 
     finder: Network
@@ -101,8 +101,8 @@ class Reader:
 
         Args:
             image_bgr: the picture.
-            card_width_px: how wide a card is in it, where the table's layout is known; else cards
-                of any size are searched for.
+            card_width_px: the width of a card, where the table's layout is known; else the reader
+                searches for cards of any size.
             region: ``x, y, w, h``, the part to read; sightings are placed in the whole picture.
         """
         x, y, width, height = region or (0, 0, image_bgr.shape[1], image_bgr.shape[0])
@@ -120,10 +120,10 @@ class Reader:
         return read_faces(self.face, picture, looks.maps)
 
     def weigh(self, looks: "Looks", faces: Faces) -> Sightings:
-        """Let each card's indices and face vote; faces come first, in the order of ``cards``."""
+        """Combine the votes of each card's indices and face; faces are in ``cards``' order."""
         calibration = self.classifier.manifest["calibration"]
-        says = faces.says(calibration["face_rank_weight"], calibration["face_suit_weight"])
-        return _sightings(looks, says, calibration)
+        weighted = faces.weighted(calibration["face_rank_weight"], calibration["face_suit_weight"])
+        return _sightings(looks, weighted, calibration)
 
     def find(self, part: NDArray[np.uint8], card_width_px: float | None) -> Found:
         """Find indices and backs in a picture without reading them."""
@@ -134,7 +134,7 @@ class Reader:
         return _best_sized([_well_sized(self._find_at(part, scale), scale) for scale in scales])
 
     def _find_at(self, part: NDArray[np.uint8], scale: float) -> Found:
-        """Find in a picture brought to ``scale``; places are those in the picture as given."""
+        """Find in a picture scaled by ``scale``; places refer to the picture as given."""
         if 1 / RESCALE_BEYOND < scale < RESCALE_BEYOND:
             return find(self.finder, part)
         way = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
@@ -143,9 +143,9 @@ class Reader:
         return find(self.finder, np.asarray(sized, np.uint8)).moved(1 / scale, NONE)
 
     def read_found(self, picture: NDArray[np.uint8], found: Found, *, aslant: bool) -> "Looks":
-        """Read the indices that were found, and sort them into cards.
+        """Read the found indices, and group them into cards.
 
-        ``aslant``: nothing is known of the size and the slant at which cards are seen.
+        ``aslant``: size and view angle of the cards are unknown.
         """
         maps = card_to_picture(found.anchors, found.ups, found.rights, found.right_hand)
         read = read_indices(self.classifier, picture, maps, found.right_hand)
@@ -169,7 +169,7 @@ class Reader:
     def _with_other_corners(
         self, picture: NDArray[np.uint8], indices: Indices, *, aslant: bool
     ) -> tuple[Indices, list[list[int]]]:
-        """Look where each card's other indices must lie, and add to it those that are there."""
+        """Look where each card's other indices must lie, and add those that are there."""
         cards = group(indices, aslant=aslant)
         maps, right_hand, cards_of = unseen_corners(indices, cards)
         read = read_once(self.classifier, picture, maps, right_hand, NUDGES_MM[:1])
@@ -189,12 +189,12 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """What was found in a picture and what each index in it reads.
+    """The finds in a picture with each index's reading.
 
     Attributes:
         cards: the numbers of each card's indices, the surest first.
         maps: from each card's frame to the picture, ``(cards, 2, 3)``.
-        aslant: nothing is known of the size and the slant at which cards are seen.
+        aslant: whether size and view angle of the cards are unknown.
     """
 
     indices: Indices
@@ -205,30 +205,30 @@ class Looks:
 
 
 def _each_once(indices: Indices) -> Indices:
-    """Of several finds at one index, keep the one that reads most like an index."""
+    """Of several finds of one index, keep the one that reads most like an index."""
     return _best_of_each(indices, SAME_INDEX, -indices.none_log)
 
 
 def _sharpest_once(indices: Indices) -> Indices:
-    """Of finds at one index, made at several scales, keep one that reads well and was found well.
+    """Of finds of one index at several scales, keep one with a good reading and a good find.
 
-    By how it reads alone, its size would often be misjudged.
+    The reading alone would often misjudge its size.
     """
-    found = HEAT_SAYS * np.log(indices.heat)
+    found = HEAT_WEIGHT * np.log(indices.heat)
     return _best_of_each(
         indices, SAME_INDEX_ASLANT, found + indices.card_log.max(1, initial=-np.inf)
     )
 
 
 def _best_of_each(indices: Indices, same_index: float, worth: NDArray[np.floating]) -> Indices:
-    """Keep of indices that lie on each other the one of most worth."""
+    """Of indices that lie on each other, keep the one of most worth."""
     points = anchor_points(indices.maps, indices.right_hand)
     widths = np.sqrt(np.abs(np.linalg.det(indices.maps[:, :, :2]))) * CARD_WIDTH_MM
     return indices.only(_sparse(points, widths * same_index, worth))
 
 
 def nothing() -> Sightings:
-    """No sighting at all."""
+    """Return no sightings."""
     return Sightings(
         np.zeros((0, 4, 2), np.float32),
         np.zeros(0, bool),
@@ -238,18 +238,18 @@ def nothing() -> Sightings:
 
 
 def _sightings(
-    looks: Looks, says: NDArray[np.float64], calibration: Mapping[str, float]
+    looks: Looks, weighted: NDArray[np.float64], calibration: Mapping[str, float]
 ) -> Sightings:
     indices, cards, found = looks.indices, looks.cards, looks.found
     overlap, beside = calibration["corner_overlap"], calibration["beside_face"]
     votes = [
         joined_vote(indices, members, overlap, face, beside)
-        for members, face in zip(cards, says, strict=True)
+        for members, face in zip(cards, weighted, strict=True)
     ]
     once = list(range(len(cards)))
     if looks.aslant:
         read_as = [int(chances.argmax()) for chances, _ in votes]
-        once = told_once(indices, cards, looks.maps, read_as)
+        once = without_duplicates(indices, cards, looks.maps, read_as)
     heats = [float(1 - np.prod(1 - indices.heat[cards[one]])) for one in once]
     faces = card_corners(looks.maps[once])
     backs, back_heat = _backs(found, faces)
@@ -269,7 +269,7 @@ def _sightings(
 def _backs(
     found: Found, faces: NDArray[np.float32]
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Corners and heats of backs, each once; none where a face's middle is, no pip of a face."""
+    """Return corners and heats of backs, without duplicates, faces and pips."""
     x_axis, y_axis = found.back_rights / CARD_WIDTH_MM, -found.back_ups / CARD_WIDTH_MM
     origin = found.back_middles - x_axis * CARD_WIDTH_MM / 2 - y_axis * CARD_HEIGHT_MM / 2
     maps = np.stack([x_axis, y_axis, origin], axis=2).astype(np.float32)
@@ -306,16 +306,16 @@ def _widths(ups: NDArray[np.float32], rights: NDArray[np.float32]) -> NDArray[np
 
 
 def _well_sized(found: Found, scale: float) -> Found:
-    """Keep what is of a size that the detector is good at, at the scale it was found at."""
+    """Keep finds of a size that suits the detector, at their scale."""
     low, high = (limit * NOMINAL_PX / scale for limit in SIZED)
     index, back = _widths(found.ups, found.rights), _widths(found.back_ups, found.back_rights)
     return _only(found, (index > low) & (index < high), (back > low) & (back < high))
 
 
 def _best_sized(parts: list[Found]) -> Found:
-    """Join finds of several scales; of backs found at one place, the surest stays.
+    """Join finds of several scales; of backs found at one place, keep the most certain.
 
-    Indices all stay: at which scale one was found best shows when it is read.
+    All indices stay: reading shows at which scale one was found best.
     """
     found = join(parts)
     back_widths = _widths(found.back_ups, found.back_rights)

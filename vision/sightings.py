@@ -1,4 +1,4 @@
-"""What a reader finds in one picture."""
+"""The cards that a reader finds in one picture."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -14,15 +14,15 @@ class Sightings:
     """N cards found in one picture, in parallel arrays. Row *i* of each is card *i*.
 
     Attributes:
-        corners_px: ``(N, 4, 2)`` float32, the card's corners in pixels of the picture as
-            captured, origin top left, clockwise from the card's own top left corner.
+        corners_px: ``(N, 4, 2)`` float32, the card's corners in pixels of the picture as captured,
+            origin top left, clockwise from the card's own top left corner.
         face_up: ``(N,)`` bool; false for a back.
-        found_p: ``(N,)`` float32, probability that a card lies there at all.
+        found_p: ``(N,)`` float32, probability that a card lies there.
         card_p: ``(N, 52)`` float32, calibrated probability of each face in the order of
-            ``models.cards.DECK``; a row sums to at most 1, what is missing is "none of them".
-            All zero for a back.
-        deck_fit: ``(N,)`` float32, how well it fits the decks in use, at most 1; NaN where
-            other cards may cover what would tell; ``None`` where no deck is known.
+            ``models.cards.DECK``; a row sums to at most 1, the rest is "none of them". All zero for
+            a back.
+        deck_fit: ``(N,)`` float32, its fit to the decks in use, at most 1; NaN where other cards
+            may cover the compared parts; ``None`` where no deck is known.
     """
 
     corners_px: NDArray[np.float32]
@@ -44,11 +44,11 @@ class Sightings:
 
 
 class CardReader(Protocol):
-    """Whatever finds and reads the cards in a part of a picture."""
+    """Finds and reads the cards in a part of a picture."""
 
     @property
     def confident_p(self) -> float:
-        """From which probability on a reading is beyond doubt."""
+        """Probability from which a reading is certain."""
 
     def read(
         self,
@@ -61,6 +61,6 @@ class CardReader(Protocol):
 
         Args:
             image: ``(H, W, 3)`` uint8 BGR.
-            card_width_px: how wide a card is in it where the layout is known; ``None``: any size.
+            card_width_px: the width of a card, where the layout is known; ``None``: any size.
             region: left, top, width and height; the whole picture where it is ``None``.
         """

@@ -1,7 +1,7 @@
-"""Which card on the felt is which, from one look to the next, in millimetres and nanoseconds.
+"""Identify the cards on the felt from one look to the next, in millimetres and nanoseconds.
 
-Pure bookkeeping: what a look saw comes in as :class:`Seen`, what the picture shows of a place
-is asked of a :class:`View`, and what changed goes out as :class:`Change`.
+Pure bookkeeping: a look comes in as :class:`Seen`, a :class:`View` answers questions about the
+picture, and changes go out as :class:`Change`.
 """
 
 import math
@@ -19,9 +19,9 @@ from vision.felt import Pose, mean_pose
 Kind: TypeAlias = Literal["new", "read", "moved", "turned", "squared", "gone"]
 
 SAME_MM: Final = 12.0
-"""A sighting so near a known card is that card."""
+"""Millimetres. A sighting this close to a known card is that card."""
 _SAME_BACK_MM: Final = 16.0
-"""The same of backs: one that lies half covered is found now by one part of it, now by another."""
+"""The same for backs: a half covered one is found by different parts of it."""
 
 # Chosen for the steps and gaps of docs/conduct.md, not measured, unless a line says otherwise.
 _SAME_DEG: Final = 20.0  # turned by more, it is another card
@@ -37,7 +37,7 @@ _SWEEP: Final = 3  # cards that leave together are swept up, and gone at once
 _SWEEP_MM: Final = 150.0  # so near each other
 _SWEEP_NS: Final = 400_000_000  # so soon after each other
 _SQUARED_MM: Final = 40.0
-"""A hand's cards overlap, and squaring them up moves none farther than this."""
+"""Millimetres. A hand's cards overlap, and squaring them up moves none farther than this."""
 _SQUARED_NS: Final = 500_000_000  # cards squared up into a pile leave within this time
 _SAME_FACE: Final = 0.8  # agreement from which two readings are one face
 _OTHER_FACE: Final = 0.05  # agreement up to which they are two
@@ -46,10 +46,10 @@ _SURE: Final = 0.9  # chance from which a reading can contradict
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One card as one look saw it.
+    """One card in one look.
 
-    ``at_ns`` is when its place came to rest, ``deck_fit`` how well it fits the decks in use;
-    NaN where that cannot be told.
+    ``at_ns`` is when it came to rest, ``deck_fit`` its fit to the decks in use; NaN where that is
+    unknown.
     """
 
     pose: Pose
@@ -61,18 +61,18 @@ class Seen:
 
 
 class View(Protocol):
-    """What the picture shows now."""
+    """The picture's present evidence."""
 
     at_ns: int
 
     def free(self, pose: Pose, under: Sequence[Pose]) -> bool:
-        """Whether bare felt shows inside the outline, leaving out what ``under`` covers."""
+        """Return whether bare felt is visible inside the outline, beside what ``under`` covers."""
 
     def moved_ns(self, pose: Pose) -> int:
-        """When anything at ``pose`` last moved."""
+        """Return when anything at ``pose`` last moved."""
 
     def rested_ns(self, pose: Pose) -> int:
-        """When what lies at ``pose`` came to rest, a hand that was still over it set aside."""
+        """Return when the card at ``pose`` came to rest, ignoring a hand still over it."""
 
 
 @dataclass(slots=True, eq=False)
@@ -86,20 +86,20 @@ class Track:
     found_p: float
     seen_ns: int
     evidence: Evidence = field(default_factory=Evidence)
-    told_pose: Pose | None = None
+    reported_pose: Pose | None = None
     vanished_ns: int | None = None
     released_ns: int = 0
-    """When the look that found the place free was taken."""
+    """Time of the look that found the place free."""
     came_from: Pose | None = None
-    """Where it lay before it last moved."""
+    """Its place before its last move."""
     looks: int = 0
-    """How often it was seen how well its face, or its back, fits the decks in use."""
+    """The number of looks that measured the fit of its face or back to the decks in use."""
     deck_fit: float = -1.0
-    """How well at its best."""
+    """The best fit among them."""
     _poses: list[Pose] = field(default_factory=list)
 
     def see(self, seen: Seen, now_ns: int) -> None:
-        """Take in another look at the card; its place is the mean of the last few."""
+        """Add another look at the card; its place is the mean of the last few."""
         self._poses = [*self._poses, seen.pose][-_STEADY:]
         self.pose = mean_pose(self._poses)
         self.face, self.seen_ns = seen.face, now_ns
@@ -111,13 +111,13 @@ class Track:
             self.evidence.add(seen.card_p)
 
     def lay_anew(self) -> None:
-        """Forget where the card lay: it lies elsewhere now."""
+        """Forget the old place: the card lies elsewhere now."""
         self._poses = []
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that happened to one card, and when."""
+    """A change of one card, with its time."""
 
     kind: Kind
     track: Track
@@ -125,7 +125,7 @@ class Change:
 
 
 class Tracker:
-    """Keeps the cards on the felt apart."""
+    """Distinguishes the cards on the felt."""
 
     def __init__(self) -> None:
         self._lying: list[Track] = []
@@ -138,7 +138,7 @@ class Tracker:
         return tuple(self._lying)
 
     def look(self, sightings: Sequence[Seen], view: View) -> tuple[Change, ...]:
-        """Take in one look at a part of the felt and say what changed, in order of time."""
+        """Process one look at a part of the felt; return the changes, in order of time."""
         sightings = _once_each(sightings)
         pairs = _paired(self._lying, sightings, view)
         changes = [change for t, s in pairs for change in self._seen_again(t, s, view.at_ns)]
@@ -151,16 +151,17 @@ class Tracker:
         return tuple(sorted(changes, key=lambda change: (change.at_ns, change.track.number)))
 
     def advance(self, now_ns: int) -> tuple[Change, ...]:
-        """Time has passed: let go of the cards that were taken up and have not come back.
+        """Advance the time: remove the cards that were taken up and have not come back.
 
-        One that went as a card laid upon it was pushed a little lies beneath that card now.
+        A card that vanished as another one laid upon it was moved slightly lies beneath that one
+        now.
         """
         over = [t for t in self._lifted if self._taken(t, now_ns)]
         self._lifted = [t for t in self._lifted if t not in over]
         return tuple(self._square_up(t) or Change("gone", t, t.vanished_ns or now_ns) for t in over)
 
     def _square_up(self, track: Track) -> Change | None:
-        """Lay a card that vanished beneath the one it was squared up with, if there is one."""
+        """Put a vanished card beneath the one it was squared up with, if there is one."""
         went_ns = track.vanished_ns or 0
         over = [
             other
@@ -175,20 +176,20 @@ class Tracker:
             return None
         upper = min(over, key=lambda other: other.pose.distance_mm(track.pose))
         track.lay_anew()
-        track.pose = track.told_pose = upper.pose
+        track.pose = track.reported_pose = upper.pose
         track.at_ns, track.vanished_ns = upper.at_ns, None
         self._lying.append(track)
         return Change("squared", track, upper.at_ns)
 
     def finish(self) -> tuple[Change, ...]:
-        """Let go of every card that was taken up: there is no later look."""
+        """Remove every card that was taken up: there is no later look."""
         return self.advance(self._lifted[-1].released_ns + _MOVE_NS) if self._lifted else ()
 
     def _new(self, seen: Seen, now_ns: int) -> Change:
         self._last += 1
         track = Track(self._last, seen.pose, seen.face, seen.at_ns, seen.found_p, now_ns)
         track.see(seen, now_ns)
-        track.told_pose = seen.pose
+        track.reported_pose = seen.pose
         self._lying.append(track)
         return Change("new", track, seen.at_ns)
 
@@ -196,27 +197,27 @@ class Tracker:
         if track.face != seen.face:
             return (self._take(track, seen, "turned", now_ns),)
         track.see(seen, now_ns)
-        told = track.told_pose
-        if told is None or told.distance_mm(track.pose) <= _SHIFTED_MM:
+        reported = track.reported_pose
+        if reported is None or reported.distance_mm(track.pose) <= _SHIFTED_MM:
             return (Change("read", track, now_ns),)
-        track.came_from = told
-        track.at_ns, track.told_pose = seen.at_ns, track.pose
+        track.came_from = reported
+        track.at_ns, track.reported_pose = seen.at_ns, track.pose
         return (Change("moved", track, seen.at_ns),)
 
     def _take(self, track: Track, seen: Seen, kind: Kind, now_ns: int) -> Change:
         track.lay_anew()
-        track.came_from = track.told_pose if kind == "moved" else None
+        track.came_from = track.reported_pose if kind == "moved" else None
         if kind == "turned":
             track.evidence, track.looks, track.deck_fit = Evidence(), 0, -1.0
         track.see(seen, now_ns)
-        track.at_ns, track.told_pose = seen.at_ns, track.pose
+        track.at_ns, track.reported_pose = seen.at_ns, track.pose
         if track in self._lifted:
             self._lifted.remove(track)
             self._lying.append(track)
         return Change(kind, track, seen.at_ns)
 
     def _lift(self, missed: Sequence[Track], seen: Sequence[Pose], view: View) -> None:
-        """Set aside every card whose place is seen to be free."""
+        """Set aside every card whose place is visibly free."""
         for track in missed:
             if track not in self._lying or not view.free(track.pose, seen):
                 continue
@@ -228,7 +229,7 @@ class Tracker:
         return now_ns - track.released_ns >= _MOVE_NS or self._swept(track)
 
     def _swept(self, track: Track) -> bool:
-        """Cards taken up by the handful do not come back one by one."""
+        """Return whether a card left with others: swept cards do not come back one by one."""
         together = [
             other
             for other in self._lifted
@@ -238,7 +239,7 @@ class Tracker:
         return len(together) >= _SWEEP
 
     def _moved(self, fresh: list[Seen], view: View, changes: list[Change]) -> list[Seen]:
-        """Find the lifted cards that lie elsewhere now, where it is beyond doubt which."""
+        """Find the new places of lifted cards where the identity is certain."""
         left, waiting = list[Seen](), list(fresh)
         while waiting:
             seen = waiting[0]
@@ -263,7 +264,7 @@ class Tracker:
     def _turned(
         self, missed: Sequence[Track], fresh: list[Seen], view: View, changes: list[Change]
     ) -> list[Seen]:
-        """Find the backs that show their face now, here or just beside."""
+        """Find the backs that now show their face, in place or directly beside."""
         left = []
         for seen in sorted(fresh, key=lambda s: s.at_ns):
             backs = [
@@ -293,7 +294,7 @@ def _once_each(sightings: Sequence[Seen]) -> list[Seen]:
 
 
 def _other_end(one: Seen, other: Seen) -> bool:
-    """Whether both are one card told from its two ends, which puts its middle twice."""
+    """Return whether both are one card found by its two ends, with two middles."""
     apart = abs((one.pose.angle_deg - other.pose.angle_deg) % 360 - 180)
     return apart <= _SAME_DEG and one.pose.distance_mm(other.pose) <= _ENDS_MM and _like(one, other)
 
@@ -307,7 +308,7 @@ def _same_place(one: Seen | Track, other: Seen) -> bool:
 def _paired(
     tracks: Sequence[Track], sightings: Sequence[Seen], view: View
 ) -> list[tuple[Track, Seen]]:
-    """Pair known cards with sightings, the surest pairs first."""
+    """Pair known cards with sightings, the most certain pairs first."""
     ranked = sorted(
         (
             (_strangeness(track, seen), i, j)
@@ -335,7 +336,7 @@ def _may_pair(track: Track, seen: Seen, view: View) -> bool:
 
 
 def _pushed_over(track: Track, seen: Seen, tracks: Sequence[Track], view: View) -> bool:
-    """Whether another face is seen because the card that has it was pushed over this one."""
+    """Return whether another face is visible because its card was pushed over this one."""
     return _other_face(track, seen) and any(
         other is not track
         and _same_face(other, seen)
@@ -351,14 +352,14 @@ def _strangeness(track: Track, seen: Seen) -> float:
 
 
 def _same_face(track: Track, seen: Seen) -> bool:
-    """Whether both show the same: two backs, or faces surely read alike."""
+    """Return whether both show the same: two backs, or faces that certainly agree."""
     if track.face != seen.face:
         return False
     return seen.face == "down" or agreement(track.evidence.card_p, seen.card_p) >= _SAME_FACE
 
 
 def _other_face(track: Track, seen: Seen) -> bool:
-    """Whether both are surely read, and differently."""
+    """Return whether both have certain but different readings."""
     sure = min(float(track.evidence.card_p.max()), float(seen.card_p.max())) >= _SURE
     return sure and agreement(track.evidence.card_p, seen.card_p) <= _OTHER_FACE
 

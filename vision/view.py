@@ -1,4 +1,4 @@
-"""What the picture of one moment shows of a place on the felt."""
+"""The evidence of one picture about a place on the felt."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -24,8 +24,8 @@ class FeltView:
 
     Args:
         felt: where the felt lies in the picture.
-        detector: what moved when.
-        backdrop: what the bare felt looks like; must have been shown this moment's picture.
+        detector: the times of motion.
+        backdrop: the bare felt; must have this moment's picture.
         rects: the parts of the picture that were read.
         at_ns: the moment.
     """
@@ -43,7 +43,7 @@ class FeltView:
         self._rects = rects
 
     def supports(self, pose: Pose, face: Face) -> bool:
-        """Whether no edge of a read part cuts what a sighting rests on, and the card rests.
+        """Return whether the read part contains a sighting's evidence, and the card rests.
 
         A face rests on either of its indices, a back on the whole card.
         """
@@ -58,22 +58,22 @@ class FeltView:
         return float(self._detector.settled[self.blocks(pose)].mean()) >= _AT_REST
 
     def free(self, pose: Pose, under: Sequence[Pose]) -> bool:
-        """Whether bare felt shows inside the outline, leaving out what ``under`` covers."""
+        """Return whether bare felt is visible inside the outline, beside what ``under`` covers."""
         return self._backdrop.free(pose, under)
 
     def moved_ns(self, pose: Pose) -> int:
-        """When anything at ``pose`` last moved."""
+        """Return when anything at ``pose`` last moved."""
         return int(self._detector.since_ns[self.blocks(pose)].max())
 
     def rested_ns(self, pose: Pose) -> int:
-        """When what lies at ``pose`` came to rest, a hand that was still over it set aside."""
+        """Return when the card at ``pose`` came to rest, ignoring a hand still over it."""
         blocks = self.blocks(pose)
         due = blocks & self._detector.due
         since = self._detector.since_ns[due if due.any() else blocks]
         return int(np.percentile(since, _EARLY, method="lower"))
 
     def _uncut(self, outline_mm: Points) -> bool:
-        """Whether no edge of a read part cuts the outline, the picture's own edges apart."""
+        """Return whether no edge of a read part cuts the outline; the picture's edges may."""
         grid = self._detector.grid
         corners = self._felt.to_px(outline_mm)
         inner = np.clip(corners, 0, (grid.width_px, grid.height_px))
@@ -87,7 +87,7 @@ class FeltView:
         )
 
     def blocks(self, pose: Pose) -> Mask:
-        """The blocks under the card, its rim left out; at least one."""
+        """Return the blocks under the card without its rim; at least one."""
         grid = self._detector.grid
         scale = (grid.columns / grid.width_px, grid.rows / grid.height_px)
         inner = self._felt.to_px(pose.outline_mm(_CORE_MM)) * scale - 0.5
@@ -98,7 +98,7 @@ class FeltView:
 
 
 def _index(outline: Points, end: int) -> Points:
-    """Opposite corners of the index at one corner of a card, 0 or 2."""
+    """Return opposite corners of the index at one corner of a card, 0 or 2."""
     corner, beside, below = outline[end], outline[end ^ 1], outline[3 - end]
     across = (beside - corner) / np.linalg.norm(beside - corner) * _INDEX_MM[0]
     down = (below - corner) / np.linalg.norm(below - corner) * _INDEX_MM[1]

@@ -137,15 +137,15 @@ class Watcher:
         changes = self._look(eye, frame) if eye.detector.due.any() else ()
         faults += eye.health.covered(eye.covered, frame.at_ns)
         changes += self._tracker.advance(frame.at_ns)
-        news = self._told(faults, frame) + eye.observer.tell(changes, frame.index)
+        news = self._told(faults, frame) + eye.observer.report(changes, frame.index)
         lying = self._tracker.lying
-        return news + eye.observer.tell_foreign(lying, frame.at_ns, frame.index)
+        return news + eye.observer.report_foreign(lying, frame.at_ns, frame.index)
 
     def finish(self) -> tuple[Observed, ...]:
         """There is no later frame; returns what was held back for one."""
         if self._eye is None:
             return ()
-        return self._eye.observer.tell(self._tracker.finish(), self._frame)
+        return self._eye.observer.report(self._tracker.finish(), self._frame)
 
     def _open(self, gray: NDArray[np.uint8]) -> "_Eye":
         size = gray.shape[1], gray.shape[0]

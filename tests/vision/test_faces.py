@@ -60,7 +60,7 @@ def under(over: NDArray[np.uint8], face: NDArray[np.uint8]) -> NDArray[np.uint8]
 def chances(face: NDArray[np.uint8]) -> NDArray[np.float64]:
     """What is thought of each of the 52, and last of none."""
     picture, onto = shown(face)
-    logs = read_faces(network(), picture, onto[None]).says(1.0, 1.0)[0]
+    logs = read_faces(network(), picture, onto[None]).weighted(1.0, 1.0)[0]
     return np.asarray(np.exp(logs), np.float64)
 
 
@@ -109,4 +109,4 @@ def test_no_card_is_no_face() -> None:
 
 
 def test_a_face_that_was_not_read_favours_no_card() -> None:
-    assert not unread(2).says(1.0, 1.0).any()
+    assert not unread(2).weighted(1.0, 1.0).any()

@@ -14,9 +14,9 @@ from vision.merging import (
     in_place,
     joined_map,
     joined_vote,
-    told_once,
     unseen_corners,
     with_hands_settled,
+    without_duplicates,
     without_print,
 )
 
@@ -241,7 +241,7 @@ def test_a_lone_index_in_a_like_card_s_own_corner_is_that_card(
     whole = card_map(300, 300, turn)
     corner = lone(card_map(300, 300, turn + (np.pi if opposite else 0.0)), size)
     told = indices((whole, "8S", 0.9), (corner, "8S", 0.8))
-    assert told_once(told, [[0], [1]], told.maps, faces_of(told)) == [0]
+    assert without_duplicates(told, [[0], [1]], told.maps, faces_of(told)) == [0]
 
 
 @pytest.mark.parametrize(("x", "y", "least"), [(312, 305, 1.0), (318, 310, 1.12)])
@@ -252,7 +252,7 @@ def test_a_card_told_again_almost_there_or_at_another_size_is_told_once(
     size = least + share * (1.7 - least)
     again = card_map(x, y, turn + (np.pi if opposite else 0.0), size)
     told = indices((card_map(300, 300, turn), "8S", 0.9), (again, "8S", 0.8))
-    assert told_once(told, [[0], [1]], told.maps, faces_of(told)) == [0]
+    assert without_duplicates(told, [[0], [1]], told.maps, faces_of(told)) == [0]
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_a_card_told_again_almost_there_or_at_another_size_is_told_once(
 )
 def test_two_cards_are_told_both(second: NDArray[np.float32], card: str) -> None:
     told = indices((card_map(300, 300, 0), "8S", 0.9), (second, card, 0.8))
-    assert told_once(told, [[0], [1]], told.maps, faces_of(told)) == [0, 1]
+    assert without_duplicates(told, [[0], [1]], told.maps, faces_of(told)) == [0, 1]
 
 
 def test_what_reads_badly_within_a_whole_card_is_its_print() -> None:

@@ -30,12 +30,12 @@ def see(made: Track, **p: float) -> None:
     made.see(Seen(POSE, "up", 0.9, row, 5), 5)
 
 
-def tell(by: Observer, kind: Kind, made: Track) -> list[CardSighted | CardGone]:
-    return list(by.tell([Change(kind, made, 7)], frame=3))
+def report(by: Observer, kind: Kind, made: Track) -> list[CardSighted | CardGone]:
+    return list(by.report([Change(kind, made, 7)], frame=3))
 
 
 def test_a_card_beyond_doubt_is_named() -> None:
-    (event,) = tell(observer(), "new", track(_7H=0.99))
+    (event,) = report(observer(), "new", track(_7H=0.99))
     assert isinstance(event, CardSighted)
     assert (event.card, event.confidence) == (Card("7H"), 0.99)
     assert (event.source, event.at, event.frame) == ("camera:overhead", 7, 3)
@@ -43,51 +43,51 @@ def test_a_card_beyond_doubt_is_named() -> None:
 
 
 def test_a_card_in_doubt_has_candidates_and_no_name() -> None:
-    (event,) = tell(observer(), "new", track(_8S=0.6, _6S=0.39))
+    (event,) = report(observer(), "new", track(_8S=0.6, _6S=0.39))
     assert isinstance(event, CardSighted)
     assert event.card is None
     assert event.candidates == {"8S": 0.6, "6S": 0.39}
 
 
 def test_a_back_has_neither() -> None:
-    (event,) = tell(observer(), "new", Track(1, POSE, "down", 5, 0.9, 5))
+    (event,) = report(observer(), "new", Track(1, POSE, "down", 5, 0.9, 5))
     assert isinstance(event, CardSighted)
     assert (event.face, event.card, event.candidates) == ("down", None, {})
 
 
 def test_another_look_that_says_the_same_is_no_news() -> None:
     by, made = observer(), track(_7H=0.99)
-    tell(by, "new", made)
+    report(by, "new", made)
     see(made, _7H=0.995)
-    assert tell(by, "read", made) == []
+    assert report(by, "read", made) == []
 
 
 def test_a_look_that_settles_or_raises_doubt_is_news() -> None:
     by, made = observer(), track(_8S=0.6, _6S=0.39)
-    tell(by, "new", made)
+    report(by, "new", made)
     for _ in range(8):
         see(made, _8S=0.999)
-    (settled,) = tell(by, "read", made)
+    (settled,) = report(by, "read", made)
     assert isinstance(settled, CardSighted)
     assert settled.card is Card("8S")
     for _ in range(8):
         see(made, _6S=0.999)
-    (doubted,) = tell(by, "read", made)
+    (doubted,) = report(by, "read", made)
     assert isinstance(doubted, CardSighted)
     assert doubted.card is None
 
 
 def test_a_card_is_gone_once() -> None:
     by, made = observer(), track(_7H=0.99)
-    tell(by, "new", made)
-    assert tell(by, "gone", made) == [CardGone(source="camera:overhead", at=7, track=1, frame=3)]
-    assert tell(by, "gone", made) == []
+    report(by, "new", made)
+    assert report(by, "gone", made) == [CardGone(source="camera:overhead", at=7, track=1, frame=3)]
+    assert report(by, "gone", made) == []
 
 
 @pytest.mark.parametrize("place", [Pose(-100, 300, 5), Pose(-1000, 0, 30), Pose(1000, 1110, 90)])
 def test_the_crop_holds_the_card_and_stays_in_the_picture(place: Pose) -> None:
     made = Track(1, place, "down", 5, 0.9, 5)
-    (event,) = tell(observer(), "new", made)
+    (event,) = report(observer(), "new", made)
     assert isinstance(event, CardSighted)
     left, top, width, height = event.crop
     assert 0 <= left < left + width <= SIZE[0]
@@ -109,6 +109,6 @@ def test_the_crop_holds_the_card_and_stays_in_the_picture(place: Pose) -> None:
 def test_of_two_like_ends_the_one_nearer_the_dealer_is_the_top(
     place: Pose, told_deg: float
 ) -> None:
-    (event,) = tell(observer(), "new", Track(1, place, "down", 5, 0.9, 5))
+    (event,) = report(observer(), "new", Track(1, place, "down", 5, 0.9, 5))
     assert isinstance(event, CardSighted)
     assert event.angle_deg == pytest.approx(told_deg)

@@ -1,1 +1,1 @@
-"""Decks learnt once: what each card of a deck looks like, and reading and judging cards by it."""
+"""Learnt decks: the look of each card, and reading and checking cards by it."""

@@ -1,4 +1,4 @@
-"""What a card looks like, laid straight: its four index corners and its whole face."""
+"""The look of a rectified card: its four index corners and its whole face."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -15,7 +15,7 @@ INDEX_PX: Final = (PATCH_PX[0] // 2, PATCH_PX[1] // 2)
 FACE_PX: Final = (32, 44)
 """Width and height of a whole card, at half a pixel a millimetre."""
 RIM_PX: Final = 2
-"""A cut-out shows so much more on every side, so that what lies a little off can be found."""
+"""Pixels of extra margin on every side, so that a slightly misplaced card still fits."""
 CORNERS: Final = 4
 """Top left, bottom right, top right, bottom left: the first two carry every deck's index."""
 _STRAIGHT: Final = ((0.0, 0.0, 1.0),)  # one cut, as it lies: moved by x and y, enlarged
@@ -23,7 +23,7 @@ _STRAIGHT: Final = ((0.0, 0.0, 1.0),)  # one cut, as it lies: moved by x and y, 
 
 @dataclass(frozen=True, slots=True)
 class Appearance:
-    """N cards as one picture shows them.
+    """N cards as they look in one picture.
 
     Attributes:
         indices: ``(N, 4, 32, 20, 3)`` uint8 BGR, each corner with its own end of the card up.
@@ -51,7 +51,7 @@ class Appearance:
 
 
 def appearance(picture: NDArray[np.uint8], corners_px: NDArray[np.float32]) -> Appearance:
-    """Lay the cards at ``corners_px`` ``(N, 4, 2)`` of a BGR picture straight."""
+    """Rectify the cards at ``corners_px`` ``(N, 4, 2)`` of a BGR picture."""
     maps = np.stack([ends(quad) for quad in corners_px.astype(np.float64)] or [_NO_ENDS])
     maps = maps[: len(corners_px)]
     indices = np.empty((len(maps), CORNERS, INDEX_PX[1], INDEX_PX[0], 3), np.uint8)
@@ -69,7 +69,7 @@ _NO_ENDS: Final = np.zeros((2, 2, 3))  # shape of the two maps of no card
 
 
 def ends(quad: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Maps from the card's frame to the picture, as seen from its top and from its bottom."""
+    """Return maps from the card's frame to the picture, from its top and from its bottom."""
     right, down = (quad[1] - quad[0]) / CARD_WIDTH_MM, (quad[3] - quad[0]) / CARD_HEIGHT_MM
     far = quad[0] + right * CARD_WIDTH_MM + down * CARD_HEIGHT_MM
     return np.stack(

@@ -1,7 +1,6 @@
-"""Which parts of the cards in one picture no other card can cover.
+"""Find the parts of the cards in one picture that no other card can cover.
 
-Which of two cards lies on top is not known; a part that lies within no other card is open to
-view either way.
+It is unknown which of two cards lies on top; a part outside every other card is visible either way.
 """
 
 from typing import Final
@@ -15,26 +14,28 @@ from vision.decks.appearance import CORNERS, ends
 from vision.decks.matching import LEFT_BOX
 
 COVERED: Final = 0.03
-"""A part of which no more than this share lies within another card counts as open."""
+"""Share. A part counts as open when at most this much of it lies within another card."""
 WITHIN: Final = (0.6, 0.7)
-"""What lies with so much of it within a card, and is no larger than so much of it, is print on
-the card: cards in one picture are about one size."""
+"""Shares: of its area within a card, and of that card's size. A find above the first and below the
+second is print on the card: cards in one picture have about one size."""
 # An index in mm of the card: a pixel is 1 mm, and the patch begins at (-1.5, -2.0) mm.
 _FROM_MM: Final = (LEFT_BOX[0] - 1.5, LEFT_BOX[1] - 2.0)
+# Millimetres: the opposite corner of the part of an index that :mod:`vision.decks.matching`
+# compares.
 _TO_MM: Final = (LEFT_BOX[2] - 1.5, LEFT_BOX[3] - 2.0)
 
 Quads = NDArray[np.float32]
 
 
 def open_cards(corners_px: Quads) -> NDArray[np.bool_]:
-    """Which cards ``(N, 4, 2)`` are open as a whole, ``(N,)``."""
+    """Return which cards ``(N, 4, 2)`` are wholly open, ``(N,)``."""
     return np.array(
         [_open(quad, _others(corners_px, at)) for at, quad in enumerate(corners_px)], bool
     )
 
 
 def open_corners(corners_px: Quads) -> NDArray[np.bool_]:
-    """Which index corners are open, ``(N, 4)``, in the order of an appearance's."""
+    """Return which index corners are open, ``(N, 4)``, in the order of an appearance's."""
     found = np.zeros((len(corners_px), CORNERS), bool)
     for at, quad in enumerate(corners_px):
         others = _others(corners_px, at)
@@ -43,7 +44,7 @@ def open_corners(corners_px: Quads) -> NDArray[np.bool_]:
 
 
 def _boxes(quad: Quads) -> list[Quads]:
-    """Outlines of the four index corners in the picture."""
+    """Return the outlines of the four index corners in the picture."""
     left, right = (_FROM_MM[0], _TO_MM[0]), (CARD_WIDTH_MM - _TO_MM[0], CARD_WIDTH_MM - _FROM_MM[0])
     outlines = [
         np.array([[x, y, 1] for x, y in _rectangle(*across, _FROM_MM[1], _TO_MM[1])])
@@ -60,7 +61,7 @@ def _rectangle(x0: float, x1: float, y0: float, y1: float) -> list[tuple[float, 
 
 
 def _others(quads: Quads, at: int) -> list[Quads]:
-    """The other cards, those aside that are but print on this one."""
+    """Return the other cards, without those that are only print on this one."""
     return [other for k, other in enumerate(quads) if k != at and not _print(other, quads[at])]
 
 
@@ -74,6 +75,6 @@ def _open(part: Quads, others: list[Quads]) -> bool:
 
 
 def shared(part: Quads, other: Quads) -> float:
-    """Share of a convex outline ``(K, 2)`` that lies within another."""
+    """Return the share of a convex outline ``(K, 2)`` that lies within another."""
     area, _ = cv2.intersectConvexConvex(part, other)
     return float(area) / max(float(cv2.contourArea(part)), 1.0)

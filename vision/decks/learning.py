@@ -1,8 +1,8 @@
-"""Learn a deck from pictures that nobody has labelled: 52 photographs in any order, or a film.
+"""Learn a deck from unlabelled pictures: 52 photographs in any order, or a film.
 
-Most cards are named by a sure reading. A doubtful one is named by what it looks like and
-by which cards are still lacking. Whatever contradicts itself is told and nothing is guessed:
-a deck learnt wrongly would be wrong with confidence ever after.
+A certain reading names most cards. The look of a doubtful card and the cards still missing name the
+rest. Contradictions are reported, never resolved by a guess: a wrongly learnt deck would give
+confident errors from then on.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,24 +18,24 @@ from vision.decks.cover import open_cards
 from vision.decks.matching import Templates, fit, right_hand_fits, whole_fits
 from vision.decks.outline import outlined
 from vision.decks.profile import DeckProfile, unlearnt
-from vision.decks.reading import READING_SAYS, deck_says
+from vision.decks.reading import READING_WEIGHT, deck_evidence
 from vision.sightings import CardReader, Sightings
 
 FOUND_P: Final = 0.5
-"""What is found with less is not learnt from."""
+"""Probability. A find below it is not learnt from. Not measured."""
 UNLIKE: Final = 0.72
-"""Two looks at one card are at least so much like each other."""
+"""Correlation, at least, of two looks at one card."""
 # Correlations run from -1 to 1. Chosen; no measurements were kept.
 # Correlation from which two cards without a common rank or suit are one.
 STRANGERS_ALIKE: Final = 0.9
 KIN_ALIKE: Final = 0.94  # the same of cards that share rank or suit
 TWINS_ALIKE: Final = 0.995
-"""No two cards look so much like each other that differ in rank and suit, in one of them, or
-only in the suit's shape: one card was read as two."""
+"""Correlation. No two cards that differ in rank and suit, in one of them, or only in the suit's
+shape look this much alike: above it one card was read as two."""
 AGAIN_P: Final = 0.2
-"""How likely a doubtful card is one already known, before it is looked at."""
+"""Prior probability that a doubtful card is one already known."""
 FITS_ITSELF: Final = 10.0
-"""What a deck says, at least, of a card that is there."""
+"""Least evidence of a deck for a card that is present."""
 BACK_P: Final = 0.7  # chance that a find is a back, to learn it
 SAME_BACK: Final = 0.75  # correlation from which two backs are one
 MOST_BACKS: Final = 2  # more different backs are reported as a contradiction
@@ -45,7 +45,7 @@ _FINE_PX: Final = 127.0  # width of the pictures compared: two pixels a millimet
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One uncovered card in one picture: its reading ``(52,)`` and how it looks."""
+    """One uncovered card in one picture: its reading ``(52,)`` and its appearance."""
 
     picture: str
     card_p: NDArray[np.float64]
@@ -53,19 +53,19 @@ class Look:
 
     @property
     def card(self) -> int:
-        """The likeliest card's number."""
+        """Index of the most likely card."""
         return int(self.card_p.argmax())
 
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """What came of a lesson.
+    """The result of a lesson.
 
     Attributes:
-        profile: every card that is beyond doubt; complete when it lacks none.
-        contradictions: what was seen that cannot all be true, a line each; the cards that it
-            touches are left out of the profile.
-        remained: cards named not by their own reading but by what else was seen.
+        profile: every certain card; complete when none is missing.
+        contradictions: observations that cannot all be true, a line each; the profile leaves out
+            the cards concerned.
+        remained: cards named not by their own reading but by other evidence.
     """
 
     profile: DeckProfile
@@ -79,11 +79,11 @@ class Learnt:
 
 
 class Lesson:
-    """A deck being shown, picture by picture.
+    """A deck being learnt, picture by picture.
 
     Args:
         reader: reads cards of any deck.
-        begun: what was learnt of the deck before.
+        begun: the profile learnt before.
     """
 
     def __init__(self, reader: CardReader, begun: DeckProfile) -> None:
@@ -93,11 +93,11 @@ class Lesson:
 
     @classmethod
     def new(cls, reader: CardReader, name: str) -> "Lesson":
-        """Begin to learn a deck of which nothing is known."""
+        """Start to learn an unknown deck."""
         return cls(reader, unlearnt(name))
 
     def show(self, picture: str, image: NDArray[np.uint8]) -> int:
-        """Take in one picture ``(H, W, 3)`` BGR; returns how many cards could be learnt from."""
+        """Process one picture ``(H, W, 3)`` BGR; return the number of usable cards."""
         seen = self._reader.read(image, card_width_px=None)
         whole = np.flatnonzero(uncovered(seen, (image.shape[1], image.shape[0])))
         quads = [outlined(image, quad) for quad in seen.corners_px[whole]]
@@ -111,11 +111,11 @@ class Lesson:
         return int(seen.face_up[whole].sum())
 
     def learnt(self) -> Learnt:
-        """Say what is known by now."""
+        """Return the present result."""
         sure = [look for look in self._looks if look.card_p.max() >= self._reader.confident_p]
         best, contradictions = _representatives(sure)
         told = set(best)
-        self._tell_doubtful(best)
+        self._name_doubtful(best)
         alike = list(_alike(best))
         contradictions += tuple(what for _, _, what in alike)
         for card in {card for *pair, _ in alike for card in pair}:
@@ -130,11 +130,11 @@ class Lesson:
         if not len(known) or whole_fits(back, known[:, 0]).max() < SAME_BACK:
             self._backs.append(back)
 
-    def _tell_doubtful(self, best: dict[int, Look]) -> None:
-        """Name doubtful cards by what is known, the surest first, until nothing follows."""
+    def _name_doubtful(self, best: dict[int, Look]) -> None:
+        """Name doubtful cards from the known ones, the most certain first, until none follows."""
         waiting = [look for look in self._looks if look.card_p.max() < self._reader.confident_p]
         while waiting and len(best) < len(DECK):
-            chances = _told(waiting, best)
+            chances = _inferred(waiting, best)
             at, card = (int(n) for n in np.unravel_index(chances.argmax(), chances.shape))
             if chances[at, card] < self._reader.confident_p:
                 return
@@ -159,9 +159,9 @@ class Lesson:
 
 
 def uncovered(seen: Sightings, size_px: tuple[int, int]) -> NDArray[np.bool_]:
-    """Which sightings lie whole in the picture and clear of every other one, ``(N,)``.
+    """Return which sightings lie wholly in the picture and clear of all others, ``(N,)``.
 
-    What is found with less than :data:`FOUND_P` is as a rule print on a card, and covers none.
+    Finds below :data:`FOUND_P` are usually print on a card, and cover none.
     """
     whole = np.array([_inside(quad, size_px) for quad in seen.corners_px], np.bool_)
     found = seen.found_p >= FOUND_P
@@ -182,7 +182,7 @@ def _known_looks(profile: DeckProfile) -> Iterator[Look]:
 
 
 def _likeness(looks: Sequence[Look]) -> NDArray[np.float64]:
-    """How much looks are like each other, ``(N, N)``: the mean of index and whole card."""
+    """Return the likeness of looks, ``(N, N)``: the mean of index and whole card."""
     shown = _together(looks)
     fits = fit(shown, Templates.of(shown, _FINE_PX))
     mean = (fits.indices[:, :2].max(1) + fits.faces) / 2
@@ -197,10 +197,10 @@ def _together(looks: Sequence[Look]) -> Appearance:
 
 
 def _representatives(sure: Sequence[Look]) -> tuple[dict[int, Look], tuple[str, ...]]:
-    """Choose the look that is most like the others of its card.
+    """Choose for each card the look that is most like its others.
 
-    Where as many differ from it as agree with it, nobody can say which are of this card: it
-    is left out and reported.
+    Where as many looks differ as agree, nobody can say which show this card: it is left out and
+    reported.
     """
     best: dict[int, Look] = {}
     contradictions: tuple[str, ...] = ()
@@ -217,27 +217,27 @@ def _representatives(sure: Sequence[Look]) -> tuple[dict[int, Look], tuple[str, 
     return best, contradictions
 
 
-def _told(looks: Sequence[Look], best: dict[int, Look]) -> NDArray[np.float64]:
-    """The chances of doubtful cards, ``(N, 52)``, given how the cards known by now look."""
+def _inferred(looks: Sequence[Look], best: dict[int, Look]) -> NDArray[np.float64]:
+    """Return the probabilities of doubtful cards, ``(N, 52)``, given the known cards' looks."""
     read = np.array([np.append(look.card_p, 1 - look.card_p.sum()) for look in looks])
-    logs = READING_SAYS * np.log(np.clip(read, 1e-9, 1))
+    logs = READING_WEIGHT * np.log(np.clip(read, 1e-9, 1))
     if best:
         known = sorted(best)
         templates = Templates.of(_together([best[card] for card in known]), _FINE_PX)
         fits = fit(_together(looks), templates)
-        says = deck_says(replace(fits, indices=fits.indices[:, :2]))
-        logs[:, known] += np.minimum(0.0, says - FITS_ITSELF) + np.log(AGAIN_P)
+        deck = deck_evidence(replace(fits, indices=fits.indices[:, :2]))
+        logs[:, known] += np.minimum(0.0, deck - FITS_ITSELF) + np.log(AGAIN_P)
     chances = np.exp(logs - logs.max(1, keepdims=True))
     return np.asarray((chances / chances.sum(1, keepdims=True))[:, :-1], np.float64)
 
 
 def too_alike(profile: DeckProfile) -> tuple[str, ...]:
-    """Name the pairs of a profile's cards that no reader could keep apart."""
+    """Name the pairs of a profile's cards that no reader could distinguish."""
     return tuple(what for _, _, what in _alike({o.card: o for o in _known_looks(profile)}))
 
 
 def _alike(best: dict[int, Look]) -> Iterator[tuple[int, int, str]]:
-    """Yield pairs of cards that cannot both be what they were read as, and the words for it."""
+    """Yield pairs of cards whose readings cannot both be right, with the words for it."""
     if not best:
         return
     cards = sorted(best)
@@ -256,7 +256,7 @@ def _most_alike(one: Card, other: Card) -> float:
 
 
 def _four_indices(looks: Iterable[Look]) -> bool:
-    """Whether the right-hand corners show the very index that the left-hand ones do."""
+    """Return whether the right-hand corners show the same index as the left-hand ones."""
     fits = [
         float(right_hand_fits(look.shown, Templates.of(look.shown, _FINE_PX))[0, 0])
         for look in looks

@@ -1,4 +1,4 @@
-"""Where a site keeps the profiles of its decks: a folder with two files a deck."""
+"""A site's library of deck profiles: a folder with two files a deck."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ class Library:
         return tuple(sorted(path.stem for path in self.folder.glob("*.toml")))
 
     def manifest(self, name: str) -> Path:
-        """Where a deck's manifest lies or would lie; its pictures lie beside it."""
+        """Return the path of a deck's manifest; its pictures lie beside it."""
         return self.folder / f"{name}.toml"
 
     def open(self, name: str) -> DeckProfile:
@@ -38,7 +38,7 @@ class Library:
         return read_profile(self.manifest(name))
 
     def complete(self, name: str) -> DeckProfile:
-        """Read a deck's profile to read cards by.
+        """Read a complete profile, for reading cards.
 
         Raises:
             OperatorError: there is none, or it still lacks cards.

@@ -1,7 +1,7 @@
-"""How well cards fit a deck's pictures: correlation of colours, with a little play in place.
+"""The fit of cards to a deck's pictures: colour correlation, with some tolerance of place.
 
-A fit of 1 is the same picture up to light and contrast, 0 is none. A fit becomes evidence as a
-match under unknown light, contrast and noise does: by ``-log(1 - fit²)``.
+A fit of 1 is the same picture up to light and contrast, 0 is none. A fit becomes evidence like a
+match under unknown light, contrast and noise: ``-log(1 - fit²)``.
 """
 
 from dataclasses import dataclass
@@ -16,17 +16,17 @@ from vision.corners import CARD_WIDTH_MM
 from vision.decks.appearance import FACE_PX, INDEX_PX, RIM_PX, Appearance
 
 PLAY_PX: Final = 2
-"""How far off an index or a whole card may lie, each way."""
+"""Pixels of tolerance for an index or a whole card, each way."""
 LEFT_BOX: Final = (2, 4, 14, 26)
-"""Left, top, right, bottom of what is compared of a left-hand index's cut-out."""
+"""Left, top, right, bottom in pixels of the compared part of a left-hand index."""
 # Left, top, right, bottom in pixels: LEFT_BOX mirrored.
 RIGHT_BOX: Final = (INDEX_PX[0] - 14, 4, INDEX_PX[0] - 2, 26)
 # The face without its rim, in pixels.
 WHOLE_BOX: Final = (RIM_PX, RIM_PX, RIM_PX + FACE_PX[0], RIM_PX + FACE_PX[1])
 CLOSEST: Final = 0.98
-"""No fit counts for more than this."""
+"""The largest fit that counts: a higher one counts the same, so that evidence stays finite."""
 COVERED_FIT: Final = -1.0
-"""The fit of what is not looked at: evidence of nothing."""
+"""The fit of a part that is not compared: no evidence."""
 _FLAT: Final = 1e-3  # least length of a levelled picture: a blank one correlates with nothing
 
 Pictures: TypeAlias = NDArray[np.uint8]
@@ -36,13 +36,12 @@ Box: TypeAlias = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Templates:
-    """K cards as they look from afar, ready to be compared with.
+    """K cards at a camera's resolution, ready for comparison.
 
     Attributes:
-        left, right: ``(P, 2K)`` float32, the two left-hand and the two right-hand indices of
-            every card, each of mean 0 by colour and length 1; first all top ones, then all
-            bottom ones.
-        faces: ``(Q, K)`` float32, likewise the whole cards.
+        left, right: ``(P, 2K)`` float32, the two left-hand and the two right-hand indices of every
+        card, each of mean 0 by colour and length 1; first all top ones, then all bottom ones.
+        faces: ``(Q, K)`` float32, the same for the whole cards.
     """
 
     left: NDArray[np.float32]
@@ -51,7 +50,7 @@ class Templates:
 
     @classmethod
     def of(cls, cards: Appearance, card_width_px: float) -> "Templates":
-        """Make templates of cards as a camera shows them that sees them so many pixels wide."""
+        """Make templates of cards as a camera shows them at this width in pixels."""
         coarse = card_width_px / CARD_WIDTH_MM
         ends = np.concatenate([cards.indices[:, [0, 2]], cards.indices[:, [1, 3]]])
         faces = _boxed(cards.faces[:, 0], WHOLE_BOX)
@@ -64,7 +63,7 @@ class Templates:
 
 @dataclass(frozen=True, slots=True)
 class CardFits:
-    """How well N cards fit K templates.
+    """The fits of N cards to K templates.
 
     Attributes:
         indices: ``(N, 4, K)`` float64, each corner.
@@ -77,10 +76,10 @@ class CardFits:
     def where_open(
         self, corners: NDArray[np.bool_], whole: NDArray[np.bool_], on_top_fit: float
     ) -> "CardFits":
-        """Leave out the corners ``(N, 4)`` and the cards ``(N,)`` that may be covered.
+        """Remove the corners ``(N, 4)`` and the cards ``(N,)`` that may be covered.
 
-        Which of two cards lies on top is not known, but the one that does fits its own picture:
-        a whole face that fits one by ``on_top_fit`` counts, whatever else lies there.
+        It is unknown which of two cards lies on top, but the top one fits its own picture: a whole
+        face with a fit of ``on_top_fit`` counts whatever else lies there.
         """
         opened = corners[:, : self.indices.shape[1], None]
         shown = whole | (self.faces.max(1) >= on_top_fit)
@@ -103,24 +102,24 @@ def fit(cards: Appearance, templates: Templates) -> CardFits:
 
 
 def right_hand_fits(cards: Appearance, templates: Templates) -> Fits:
-    """How well top right corners fit the *left-hand* indices of K cards, ``(N, K)``."""
+    """Return the fit of top right corners to the *left-hand* indices of K cards, ``(N, K)``."""
     count = templates.faces.shape[1]
     best = [_best(corners[2], RIGHT_BOX, templates.left) for corners in cards.indices]
     return np.array([fits.reshape(2, count).max(0) for fits in best])
 
 
 def whole_fits(card: Pictures, pictures: Pictures) -> Fits:
-    """How well a card or back ``(2, 48, 36, 3)`` fits pictures ``(K, 48, 36, 3)``."""
+    """Return the fit of a card or back ``(2, 48, 36, 3)`` to pictures ``(K, 48, 36, 3)``."""
     return _whole(card, _levelled(_boxed(pictures, WHOLE_BOX)).T)
 
 
 def evidence(fits: Fits) -> Fits:
-    """What fits say, in units that are weighed against a reading's logarithms."""
+    """Convert fits to evidence, on the scale of a reading's logarithms."""
     return np.asarray(-np.log(1 - np.clip(fits, 0, CLOSEST) ** 2), np.float64)
 
 
 def _whole(card: Pictures, pattern: NDArray[np.float32]) -> Fits:
-    """Fit a whole card, whichever way up."""
+    """Fit a whole card, either way up."""
     return np.maximum(*[_best(end, WHOLE_BOX, pattern) for end in card])
 
 
@@ -129,7 +128,7 @@ def _of_corner(templates: Templates, corner: int) -> tuple[NDArray[np.float32], 
 
 
 def _best(picture: Pictures, box: Box, pattern: NDArray[np.float32]) -> Fits:
-    """The best fit of a picture to each pattern over every place within the play."""
+    """Return the best fit of a picture to each pattern over all places within the tolerance."""
     left, top, right, bottom = box
     part = picture[top - PLAY_PX : bottom + PLAY_PX, left - PLAY_PX : right + PLAY_PX]
     places = sliding_window_view(part, (bottom - top, right - left), axis=(0, 1))
@@ -143,7 +142,7 @@ def _boxed(pictures: Pictures, box: Box) -> Pictures:
 
 
 def _levelled(pictures: Pictures) -> NDArray[np.float32]:
-    """Bring pictures ``(N, H, W, 3)`` to mean 0 by colour and length 1, ``(N, H * W * 3)``."""
+    """Normalise pictures ``(N, H, W, 3)`` to mean 0 by colour and length 1, ``(N, H * W * 3)``."""
     values = pictures.reshape(len(pictures), -1, 3).astype(np.float32)
     values -= values.mean(1, keepdims=True)
     flat = values.reshape(len(pictures), -1)
@@ -152,7 +151,7 @@ def _levelled(pictures: Pictures) -> NDArray[np.float32]:
 
 
 def _coarser(pictures: Pictures, scale: float) -> Pictures:
-    """Take out of pictures what a camera does not show that reduces them by ``scale``."""
+    """Remove detail that a camera at ``scale`` does not resolve."""
     if scale >= 1:
         return pictures
     height, width = pictures.shape[1:3]

@@ -1,7 +1,7 @@
-"""Lay the outline of a card that lies alone on the edges that the picture shows.
+"""Fit the outline of a lone card to the edges in the picture.
 
-From an index a card's size is told by what indices are like in most decks; where a deck's own is
-larger, smaller or elsewhere, its outline is told wrongly. A card shown by itself has four edges.
+An index gives a card's size by the usual proportions of decks. Where a deck's own index is larger,
+smaller or elsewhere, that outline is wrong. A card shown by itself has four visible edges.
 """
 
 from typing import Final
@@ -13,22 +13,22 @@ from numpy.typing import NDArray
 from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM
 
 REACH: Final = 0.14
-"""So far from the told outline an edge is looked for, in card widths."""
+"""Card widths from the given outline within which an edge is searched. Not measured."""
 ALONG: Final = np.linspace(0.15, 0.85, 24)
-"""Where on a side, between its corners, which are round."""
+"""Positions along a side, as shares of it: its corners are round."""
 STEP: Final = 0.005
-"""How finely it is looked for, in card widths."""
+"""Card widths of a search step."""
 ACROSS: Final = 3
 """Steps on either side of an edge between which colours are compared."""
 CLEAR: Final = 20.0
-"""An edge changes the colour by this much."""
+"""Levels of colour difference that make an edge. Not measured."""
 OUTERMOST: Final = 0.6
-"""Of several changes of colour the outermost is the edge that is so much of the greatest: what
-lies further in is print."""
+"""Share of the greatest colour change. Of several changes, the outermost one above it is the edge:
+print lies further in."""
 BEND: Final = 0.06
-"""So far from a side's mean an edge may run, in card widths: sides are told in wrong directions."""
+"""Card widths that an edge may deviate from its side's mean: the given directions are inexact."""
 PROPORTIONS: Final = 0.1
-"""What has other proportions than a card's by more than this share is none."""
+"""Share by which a card's proportions may differ."""
 
 Quad = NDArray[np.float32]
 Line = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -36,7 +36,7 @@ Line = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def outlined(image: NDArray[np.uint8], quad: Quad) -> Quad:
-    """Move an outline ``(4, 2)`` onto the edges round it; where they are not clear it stays.
+    """Move an outline ``(4, 2)`` onto the edges around it; keep it where they are unclear.
 
     Args:
         image: ``(H, W, 3)`` BGR, the card alone on a cloth.
@@ -56,7 +56,7 @@ def outlined(image: NDArray[np.uint8], quad: Quad) -> Quad:
 def _edge(
     image: NDArray[np.float32], quad: NDArray[np.float64], side: int, width: float
 ) -> Line | None:
-    """Where the card ends on one side; ``None`` where that is not clear."""
+    """Return the card's edge on one side; ``None`` where it is unclear."""
     start, end = quad[side], quad[(side + 1) % 4]
     length = float(np.linalg.norm(end - start))
     along = (end - start) / max(length, 1e-6)

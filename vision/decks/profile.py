@@ -1,7 +1,7 @@
-"""A deck's profile: how each of its cards and its back look, and the two files that hold it.
+"""A deck's profile: the look of each card and of its back, and the two files that hold it.
 
-``NAME.toml`` describes the profile; ``NAME.npz`` beside it holds the pictures, a millimetre
-a pixel and coarser. A profile is made at a site from its own cards; none is shipped.
+``NAME.toml`` describes the profile; ``NAME.npz`` beside it holds the pictures, a millimetre a pixel
+and coarser. A profile is made at a site from its own cards; none is shipped.
 """
 
 import hashlib
@@ -37,12 +37,12 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     four_indices: bool
     """Whether all four corners carry an index."""
     lacking: tuple[str, ...] = ()
-    """Cards not yet shown; a profile in use lacks none."""
+    """Cards not yet learnt; a complete profile lacks none."""
     pictures: tuple[str, ...]
-    """For each card, in the order of ``models.cards.DECK``, the picture it was learnt from;
-    empty for a lacking one."""
+    """For each card, in the order of ``models.cards.DECK``, the picture behind it; empty for a
+    lacking one."""
     sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
-    """Of ``NAME.npz``."""
+    """SHA-256 of ``NAME.npz``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class DeckProfile:
 
     Attributes:
         name: the deck's name in its library.
-        cards: 52 cards in the order of ``models.cards.DECK``; what lacks is black.
+        cards: 52 cards in the order of ``models.cards.DECK``; a lacking card is black.
         pictures: the picture each was learnt from; empty for a lacking one.
         backs: ``(B, 2, 48, 36, 3)`` uint8, every back seen, both ways up.
         four_indices: whether all four corners carry an index.
@@ -76,12 +76,12 @@ class DeckProfile:
 
     @property
     def lacking(self) -> tuple[Card, ...]:
-        """The cards not yet shown."""
+        """The cards not yet learnt."""
         return tuple(card for card, known in zip(DECK, self.known, strict=True) if not known)
 
 
 def manifest_bytes(profile: DeckProfile, weights: bytes) -> bytes:
-    """The ``NAME.toml`` of a profile whose ``NAME.npz`` is ``weights``."""
+    """Return the ``NAME.toml`` of a profile whose ``NAME.npz`` is ``weights``."""
     manifest = Manifest(
         format=FORMAT,
         name=profile.name,
@@ -94,7 +94,7 @@ def manifest_bytes(profile: DeckProfile, weights: bytes) -> bytes:
 
 
 def picture_bytes(profile: DeckProfile) -> bytes:
-    """What ``NAME.npz`` holds; the same profile gives the same bytes."""
+    """Return the content of ``NAME.npz``; the same profile gives the same bytes."""
     packed = io.BytesIO()
     cards = profile.cards
     np.savez_compressed(packed, indices=cards.indices, faces=cards.faces, backs=profile.backs)
@@ -106,7 +106,7 @@ def read_profile(path: Path) -> DeckProfile:
 
     Raises:
         InputRefused: the manifest does not match its format.
-        TechnicianError: the pictures are missing, damaged or not the manifest's.
+        TechnicianError: the pictures are missing, damaged or of another manifest.
     """
     manifest = _manifest(path)
     weights = _content(path.with_suffix(".npz"), manifest.sha256)
@@ -126,7 +126,7 @@ def read_profile(path: Path) -> DeckProfile:
 
 
 def unlearnt(name: str) -> DeckProfile:
-    """Return a profile of which every card lacks."""
+    """Return a profile without any card."""
     indices = np.zeros((_CARDS, CORNERS, INDEX_PX[1], INDEX_PX[0], 3), np.uint8)
     cards = Appearance(indices, np.zeros((_CARDS, 2, *_FACE), np.uint8))
     return DeckProfile(name, cards, ("",) * _CARDS, np.zeros((0, 2, *_FACE), np.uint8), False)

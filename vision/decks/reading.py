@@ -1,4 +1,4 @@
-"""Read cards by the decks known to be in use, and measure how well each card fits them."""
+"""Read cards by the decks in use, and measure the fit of each card to them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,36 +15,36 @@ from vision.decks.matching import CardFits, Fits, Templates, evidence, fit, whol
 from vision.decks.profile import DeckProfile
 from vision.sightings import CardReader, Sightings
 
-READING_SAYS: Final = 0.9  # weight of the networks' reading
-INDEX_SAYS: Final = 2.4  # weight of a deck's index; chosen, like the other two
-FACE_SAYS: Final = 8.0
-"""What a reading's logarithms, its best index's evidence and its whole face's weigh together:
-near the likeliest on rendered decks that no network learnt from, and no more than lifts no
-wrong card beyond doubt there."""
+READING_WEIGHT: Final = 0.9  # weight of the networks' reading
+INDEX_WEIGHT: Final = 2.4  # weight of a deck's index; chosen, like the other two
+FACE_WEIGHT: Final = 8.0
+"""Weights of the logarithms of a reading, of its best index's evidence and of its whole face's:
+close to the most likely ones on rendered decks that no network learnt from, and small enough that
+no wrong card there becomes certain."""
 FOREIGN_FIT: Final = 0.7  # own decks fit 0.75 and better: docs/lab/2026-11-22-known-decks.md
 FOREIGN_BACK_FIT: Final = 0.4
-"""A face, and a back, that fits the decks in use worse is not of them."""
+"""Fit. A back below it, or a face below ``FOREIGN_FIT``, is not of the decks in use."""
 DISAGREED_P: Final = 0.98
-"""No card is called with more than this where reading and deck prefer different ones."""
+"""Largest probability where reading and deck prefer different cards."""
 CANDIDATE_P: Final = 0.005
-"""A card that it is with less chance is not what a sighting is held against."""
+"""Probability. Less likely cards are not compared with a sighting."""
 SIZE_STEP_PX: Final = 6.0
-"""Card widths between which one set of templates serves."""
+"""Pixels of card width that one set of templates serves."""
 _LEAST_P: Final = 1e-9  # keeps a logarithm finite
 
 
 class DeckReader:
     """A reader that knows which decks are in use.
 
-    What the deck says can lift a doubt only where reading and deck prefer the same card;
-    where they differ, the card is left in doubt.
+    The deck can resolve a doubt only where reading and deck prefer the same card; where they
+    differ, the card stays in doubt.
 
     Args:
         reader: reads without knowing the deck.
         decks: complete profiles of every deck in use; at least one.
 
     Raises:
-        ValueError: no deck, or one that lacks cards.
+        ValueError: there is no deck, or one lacks cards.
     """
 
     def __init__(self, reader: CardReader, decks: Sequence[DeckProfile]) -> None:
@@ -55,7 +55,7 @@ class DeckReader:
 
     @property
     def confident_p(self) -> float:
-        """From which probability on a reading is beyond doubt."""
+        """Probability from which a reading is certain."""
         return self._reader.confident_p
 
     def read(
@@ -78,8 +78,8 @@ class DeckReader:
             fits = [one.where_open(corners[up], whole[up], FOREIGN_FIT) for one in all_fits]
             card_p[up] = weighed(seen.card_p[up], fits)
             carrying = max(one.indices.shape[1] for one in all_fits)
-            may_tell = corners[up][:, :carrying].any(1)
-            deck_fit[up] = np.where(may_tell, _best_fit(card_p[up], all_fits), np.nan)
+            comparable = corners[up][:, :carrying].any(1)
+            deck_fit[up] = np.where(comparable, _best_fit(card_p[up], all_fits), np.nan)
         down = np.flatnonzero(~seen.face_up & whole)
         if len(down):
             backs = [deck.back_fits(image, seen.corners_px[down]) for deck in self._decks]
@@ -88,7 +88,7 @@ class DeckReader:
 
 
 class LearntDeck:
-    """A deck's profile, ready to be compared with at any size."""
+    """A deck's profile, ready for comparison at any size."""
 
     def __init__(self, profile: DeckProfile) -> None:
         self._profile = profile
@@ -103,7 +103,7 @@ class LearntDeck:
         return CardFits(indices[:, :counting], np.concatenate([one.faces for one in each]))
 
     def back_fits(self, image: NDArray[np.uint8], corners_px: NDArray[np.float32]) -> Fits:
-        """How well the backs at ``corners_px`` fit the deck's, ``(N,)``; 1 where none is known."""
+        """Return the fit of the backs at ``corners_px`` to the deck's, ``(N,)``; 1 for no backs."""
         backs = self._profile.backs
         if not len(backs):
             return np.ones(len(corners_px))
@@ -121,46 +121,46 @@ class LearntDeck:
 
 
 def weighed(card_p: NDArray[np.float32], fits: Sequence[CardFits]) -> NDArray[np.float32]:
-    """Weigh readings ``(N, 52)`` together with how the cards fit the decks in use."""
+    """Combine readings ``(N, 52)`` with the fits of the cards to the decks in use."""
     read = np.clip(card_p.astype(np.float64), _LEAST_P, 1)
     none = np.clip(1 - card_p.sum(1, keepdims=True).astype(np.float64), _LEAST_P, 1)
-    says: Fits = np.max([deck_says(one) for one in fits], axis=0)
+    deck: Fits = np.max([deck_evidence(one) for one in fits], axis=0)
     logs = np.hstack(
         [
-            READING_SAYS * np.log(read) + says - says.max(1, keepdims=True),
-            READING_SAYS * np.log(none),
+            READING_WEIGHT * np.log(read) + deck - deck.max(1, keepdims=True),
+            READING_WEIGHT * np.log(none),
         ]
     )
     chances = np.exp(logs - logs.max(1, keepdims=True))
     both = (chances / chances.sum(1, keepdims=True))[:, :52]
-    return np.array([_settled(*pair) for pair in zip(card_p, both, says, strict=True)], np.float32)
+    return np.array([_settled(*pair) for pair in zip(card_p, both, deck, strict=True)], np.float32)
 
 
-def deck_says(fits: CardFits) -> Fits:
-    """A deck's evidence for every card ``(N, 52)``, as a logarithm up to a constant."""
-    return INDEX_SAYS * evidence(fits.indices.max(1)) + FACE_SAYS * evidence(fits.faces)
+def deck_evidence(fits: CardFits) -> Fits:
+    """Return a deck's evidence for every card ``(N, 52)``, as a logarithm up to a constant."""
+    return INDEX_WEIGHT * evidence(fits.indices.max(1)) + FACE_WEIGHT * evidence(fits.faces)
 
 
-def _settled(read: NDArray[np.float32], both: Fits, says: Fits) -> Fits:
-    """Keep what was beyond doubt and is not contradicted; lift no doubt against either."""
+def _settled(read: NDArray[np.float32], both: Fits, deck: Fits) -> Fits:
+    """Keep certain, uncontradicted readings; resolve no doubt against reading or deck."""
     first = int(both.argmax())
     if first != int(read.argmax()):
         return _at_most(both, DISAGREED_P)
     if read[first] >= both[first]:
         return read.astype(np.float64)
-    return both if int(says.argmax()) == first else _at_most(both, max(DISAGREED_P, read[first]))
+    return both if int(deck.argmax()) == first else _at_most(both, max(DISAGREED_P, read[first]))
 
 
 def _at_most(chances: Fits, most: float) -> Fits:
-    """Take from the likeliest what is above ``most``; it falls to "none of them"."""
+    """Limit the most likely card to ``most``; the rest goes to "none of them"."""
     return np.minimum(chances, most)
 
 
 def _best_fit(card_p: NDArray[np.float32], fits: Sequence[CardFits]) -> NDArray[np.float32]:
-    """How well each card's best index fits one that the card may be, by its reading.
+    """Return each card's best index fit among the cards of its reading.
 
-    Corners that may lie under another card are compared as well: which card lies on top is not
-    known, a hand may hide the open one, and what fits is there.
+    Corners that may lie under another card are compared too: it is unknown which card lies on top,
+    a hand may hide the open one, and a corner that fits is visible.
     """
     best = np.max([one.indices.max(1) for one in fits], axis=0)
     likely = card_p >= np.minimum(CANDIDATE_P, card_p.max(1, keepdims=True))

@@ -1,1 +1,1 @@
-"""Pictures of a table: deck art, felt, chips, hands, light and lens, drawn from a seed."""
+"""Simulated pictures of a table: deck art, felt, chips, hands, light and lens, from a seed."""

@@ -29,13 +29,13 @@ _OTHER: Final = ((150, 130, 60), (90, 60, 160), (60, 140, 160), (140, 90, 110))
 
 
 def chip_colour(value_cents: int) -> tuple[int, int, int]:
-    """Say a chip's colour, BGR, by its worth: red is five, green twenty-five."""
+    """Return a chip's colour, BGR, by its value: five is red, twenty-five green."""
     return _BODY.get(value_cents) or _OTHER[value_cents // 100 % len(_OTHER)]
 
 
 @cache
 def chip_sprite(value_cents: int) -> Image:
-    """Draw a chip from above, BGRA with colours weighted, :data:`PX_PER_MM`."""
+    """Draw a chip from above, BGRA with premultiplied colours, at :data:`PX_PER_MM`."""
     fine = 4
     radius = RADIUS_MM * PX_PER_MM * fine
     size = 2 * round(radius)
@@ -56,7 +56,7 @@ def chip_sprite(value_cents: int) -> Image:
 
 
 def piled(chips: Mapping[int, int]) -> tuple[int, ...]:
-    """List a stack's chips from the bottom: the dearest lie lowest."""
+    """List a stack's chips from the bottom: the highest values lie lowest."""
     return tuple(value for value in sorted(chips, reverse=True) for _ in range(chips[value]))
 
 
@@ -73,7 +73,7 @@ def _wedge(
 
 
 def _rim(chip: Image, middle: float, radius: float) -> None:
-    """Darken the rounded edge, so that stacked chips stand apart."""
+    """Darken the rounded edge, so that stacked chips are distinct."""
     across = np.hypot(*np.mgrid[0 : len(chip), 0 : len(chip)] - middle) / radius
     shade = np.clip((1.02 - across) / 0.10, 0.35, 1)
     chip[..., :3] = (chip[..., :3] * shade[..., None]).astype(np.uint8)

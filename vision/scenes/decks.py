@@ -1,8 +1,8 @@
 """The decks that the shipped table simulator deals: card faces and a back, as pictures.
 
-A deck's art lies in one picture, ``art/<id>.webp``: thirteen faces across from ace to king,
-the suits ``S H D C`` down, and the back at the right end of the first row. All of them are
-kept for testing; no network is ever trained on them.
+A deck's art lies in one picture, ``art/<id>.webp``: thirteen faces across from ace to king, the
+suits ``S H D C`` down, and the back at the right end of the first row. They are for testing only;
+no network is trained on them.
 """
 
 import tomllib
@@ -22,7 +22,7 @@ from models.errors import OperatorError
 from vision import scenes
 
 CARD_MM: Final = (63.5, 88.9)
-"""Width and height of a poker card, which casinos deal."""
+"""Width and height of a poker card, the casinos' size."""
 PX_PER_MM: Final = 4  # of a drawn card, four times the camera's
 FACE_PX: Final = (254, 356)
 """Width and height of a face's picture."""
@@ -34,7 +34,7 @@ class Deck:
     """A deck's pictures, cut to the card's outline.
 
     Attributes:
-        use: ``test`` for the shipped decks; decks that networks learn from say ``train``.
+        use: ``test`` for the shipped decks, ``train`` for decks that networks learn from.
         faces: each face, ``(356, 254, 4)`` uint8 BGRA, alpha 0 outside the rounded corners.
         back: the back, likewise.
     """
@@ -46,12 +46,12 @@ class Deck:
 
 
 def deck_ids() -> tuple[str, ...]:
-    """Name the shipped decks, the simulator's own choice first."""
+    """Return the ids of the shipped decks, the simulator's default first."""
     return tuple(_catalogue())
 
 
 @cache
-def load_deck(id: str) -> Deck:  # noqa: A002 - the deck's own name for it
+def load_deck(id: str) -> Deck:  # noqa: A002 - the deck's id
     """Read a shipped deck.
 
     Raises:
@@ -85,7 +85,7 @@ def _cell(atlas: NDArray[np.uint8], row: int, column: int) -> NDArray[np.uint8]:
 
 @cache
 def _outline() -> NDArray[np.uint8]:
-    """Alpha of a card's outline with its rounded corners, drawn fine and reduced."""
+    """Return the alpha of a card's outline with rounded corners, supersampled."""
     (width, height), fine = FACE_PX, 4
     radius = round(CORNER_RADIUS_MM * PX_PER_MM * fine)
     mask = np.zeros((height * fine, width * fine), np.uint8)

@@ -1,4 +1,4 @@
-"""A performance as a camera over the table sees it."""
+"""Film a performance with a simulated camera over the table."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ def film(
     """Yield the frames of a performance, ``(H, W, 3)`` uint8 BGR.
 
     Frame *k* shows the table at *k* / ``look.fps`` seconds. The same arguments give the same
-    pixels. ``deck`` stands in for the shipped deck that the look names.
+    pixels. ``deck`` replaces the shipped deck that the look names.
 
     Raises:
         OperatorError: the look names a deck that is not there.
@@ -42,7 +42,7 @@ def film(
 
 
 def frame_count(performance: Performance, look: Look) -> int:
-    """Return how many frames :func:`film` yields."""
+    """Return the number of frames that :func:`film` yields."""
     return int(-(-performance.duration_ns * _rate(look) // _NS))
 
 
@@ -71,14 +71,14 @@ def stills(
 
 
 class Hands:
-    """Where hands and arms hide the felt, at any moment of a performance."""
+    """The areas of the felt that hands and arms cover, at any time of a performance."""
 
     def __init__(self, performance: Performance, layout: TableLayout, look: Look) -> None:
         self._table = _Table(performance, layout, look, load_deck(look.deck))
         self._size = (look.height_px, look.width_px)
 
     def over(self, at_ns: int) -> NDArray[np.bool_]:
-        """Mark the pixels that a hand or an arm covers, its shadow apart: ``(H, W)``."""
+        """Mark the pixels that a hand or an arm covers, without its shadow: ``(H, W)``."""
         mask = np.zeros(self._size, np.bool_)
         for patch in self._table.arms(at_ns):
             part = mask[patch.top : patch.bottom, patch.left : patch.right]
@@ -92,7 +92,7 @@ def _rate(look: Look) -> Fraction:
 
 @dataclass
 class _Lying:
-    """What lies on the felt now, in the order in which it covers."""
+    """The things on the felt, in the order in which they cover each other."""
 
     cards: dict[int, Patch] = field(default_factory=dict)
     chips: dict[int, Patch] = field(default_factory=dict)
@@ -104,7 +104,7 @@ class _Lying:
         yield from self.chips.values()
 
     def slide_under(self, card_id: int, patch: Patch, upper: int | None) -> None:
-        """Lay a card on top of the others, or right beneath card ``upper``."""
+        """Lay a card on top of the others, or directly beneath card ``upper``."""
         above = list(self.cards)
         above = above[above.index(upper) :] if upper in self.cards else []
         self.cards[card_id] = patch
@@ -112,7 +112,7 @@ class _Lying:
             self.cards[other] = self.cards.pop(other)
 
     def over(self, card_id: int) -> Iterator[Patch]:
-        """Yield the card and everything that lies higher."""
+        """Yield the card and everything above it."""
         ids = list(self.cards)
         for other in ids[ids.index(card_id) :] if card_id in self.cards else ():
             yield self.cards[other]
@@ -121,8 +121,8 @@ class _Lying:
 class _Table:
     """The filmed table.
 
-    What lies still is drawn once, on ``_sharp``; ``_soft`` is the same through the lens.
-    Each frame touches only where something moves, then adds the sensor's noise.
+    Resting things are drawn once, on ``_sharp``; ``_soft`` is the same through the lens. Each frame
+    redraws only moving parts, then adds the sensor's noise.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class _Table:
         self._grain = _Grain(look)
 
     def picture(self, at_ns: int, index: int) -> Image:
-        """Show the table at a moment no earlier than the last one asked for."""
+        """Return the picture at a time no earlier than the previous one."""
         self._advance(at_ns)
         self._restore()
         for patch in self._moving(at_ns):
@@ -225,7 +225,7 @@ class _Table:
         yield from self.arms(at_ns)
 
     def arms(self, at_ns: int) -> Iterator[Patch]:
-        """Yield the hands and arms that reach over the felt, each with its shadow."""
+        """Yield the hands and arms over the felt, each with its shadow."""
         for path in self._paths:
             yield from self._arm(path, at_ns)
 
@@ -273,7 +273,7 @@ class _Table:
         return arm_patches(reach, self._lens, self._light, self._look)
 
     def _dress(self, performance: Performance) -> None:
-        """Draw the hands that rest: the dealer's other one, and the players' at the rail."""
+        """Draw the resting hands: the dealer's other one, and the players' at the rail."""
         mouth = self._around.mouth
         if self._look.dealing == "pitch":
             deck = self._props.card(None, Place(mouth.x_mm, mouth.y_mm - 20, 20))
@@ -316,19 +316,19 @@ class _Table:
 
 
 _BLUR_PX = 3
-"""How far the lens's softness reaches."""
+"""Pixels. The reach of the lens's blur."""
 _HIDES = 64
-"""A patch that lets less than this of 255 through hides what lies beneath; no shadow does."""
+"""Of 255. A patch that transmits less hides what lies beneath; no shadow does."""
 _RESTS = 0.7
-"""How many of the players keep a hand on the rail."""
+"""Share of the players with a hand on the rail."""
 
 
 class _Cues:
-    """The moves in the order in which they start and end."""
+    """The moves in the order of their starts and ends."""
 
     def __init__(self, performance: Performance) -> None:
         moves: list[CardMove | ChipMove] = [*performance.cards, *performance.chips]
-        # What ends makes room before what starts; a move without duration must start first.
+        # Ends come before starts, to make room; a move without duration must start first.
         cues = [
             (move.until_ns, 2 if move.until_ns == move.from_ns else 0, at, move)
             for at, move in enumerate(moves)
@@ -339,7 +339,7 @@ class _Cues:
         self.active: list[CardMove | ChipMove] = []
 
     def until(self, at_ns: int) -> Iterator[tuple[bool, CardMove | ChipMove]]:
-        """Yield what starts (true) or ends (false) up to a moment, once."""
+        """Yield each start (true) and end (false) up to a time, once."""
         while self._next < len(self._cues) and self._cues[self._next][0] <= at_ns:
             _, kind, _, move = self._cues[self._next]
             self._next += 1
@@ -351,7 +351,7 @@ class _Cues:
 
 
 class _Grain:
-    """The sensor's noise: one field, laid at another place for every frame."""
+    """The sensor's noise: one field, at another offset for every frame."""
 
     _SPARE = 64
 
@@ -387,7 +387,7 @@ def _between(start: Place, end: Place, share: float) -> Place:
 
 
 def _share_of(look: Look, move: CardMove) -> float:
-    """How much of a move one exposure lasts."""
+    """Return the share of a move's duration that one exposure lasts."""
     return look.exposure_ms * 1e6 / max(1, move.until_ns - move.from_ns)
 
 
@@ -396,7 +396,7 @@ def _face(move: CardMove, share: float) -> str:
 
 
 def _grip(place: tuple[float, float], shoulder: tuple[float, float]) -> tuple[float, float]:
-    """Where the finger tips lie on what the hand holds: a little past its nearer edge."""
+    """Return the fingertips' place on the held thing: slightly past its nearer edge."""
     x, y = shoulder[0] - place[0], shoulder[1] - place[1]
     far = float(np.hypot(x, y)) or 1.0
     return place[0] + 14 * x / far, place[1] + 14 * y / far

@@ -1,4 +1,4 @@
-"""What stands on the table: chip tray, shoe, discard rack."""
+"""The furniture of the table: chip tray, shoe, discard rack."""
 
 import cv2
 import numpy as np
@@ -13,11 +13,11 @@ _PX_PER_MM = 3.0  # of the drawn tray
 # Cents of the chips in each tube of the tray.
 _TUBES = (100, 100, 500, 500, 500, 2500, 2500, 10000, 2500, 500, 500, 500, 100, 100)
 SHOE_ANGLE_DEG = 66.0
-"""How the shoe stands: its mouth points down the table and towards its middle."""
+"""Rotation of the shoe: its mouth points down the table and towards its middle."""
 
 
 def draw_furniture(picture: Image, layout: TableLayout, look: Look, lens: Lens) -> None:
-    """Draw all of it onto the empty felt, in place."""
+    """Draw the furniture onto the empty felt, in place."""
     rng = np.random.default_rng((look.seed, 2))
     _stand(picture, _tray(layout.tray, rng), lens, _on(layout.tray))
     _stand(picture, _rack(layout.discard_rack), lens, _on(layout.discard_rack))
@@ -30,7 +30,7 @@ def draw_furniture(picture: Image, layout: TableLayout, look: Look, lens: Lens) 
 def _stand(
     picture: Image, sprite: Image, lens: Lens, place: Matrix, anchor: tuple[float, float] = (4, 4)
 ) -> None:
-    """Draw a sprite so that its pixel ``anchor`` lies where ``place`` says."""
+    """Draw a sprite with its pixel ``anchor`` at ``place``."""
     shrink = np.diag([1 / _PX_PER_MM, 1 / _PX_PER_MM, 1])
     to_px = lens.flat @ place @ shrink @ put(-anchor[0], -anchor[1])
     left, top, right, bottom = spread(sprite, to_px)
@@ -61,7 +61,7 @@ def _extent(polygon: Polygon) -> tuple[int, int]:
 
 
 def _tray(polygon: Polygon, rng: np.random.Generator) -> Image:
-    """A metal tray of tubes in which chips lie on edge."""
+    """Draw a metal tray of tubes with chips on edge."""
     width, height = _extent(polygon)
     tray = np.full((height, width, 4), (62, 64, 66, 255), np.uint8)
     inset = round(6 * _PX_PER_MM)
@@ -91,7 +91,7 @@ def _tube(tube: Image, full: int, colour: tuple[int, int, int], rng: np.random.G
 
 
 def _rack(polygon: Polygon) -> Image:
-    """A smoked acrylic box, open towards the dealer's right."""
+    """Draw a smoked acrylic box, open towards the dealer's right."""
     width, height = _extent(polygon)
     rack = np.full((height, width, 4), (28, 26, 60, 190), np.uint8)
     cv2.rectangle(rack, (2, 2), (width - 3, height - 3), (70, 66, 120, 240), 7)
@@ -100,7 +100,7 @@ def _rack(polygon: Polygon) -> Image:
 
 
 def _shoe() -> Image:
-    """A dealing shoe from above, its mouth at the bottom."""
+    """Draw a dealing shoe from above, its mouth at the bottom."""
     width, length = round(104 * _PX_PER_MM), round(215 * _PX_PER_MM)
     shoe = np.zeros((length, width, 4), np.uint8)
     shoe[:] = (30, 29, 28, 255)
@@ -116,7 +116,7 @@ def _shoe() -> Image:
 
 
 def _cards_in_shoe(inside: Image) -> None:
-    """The cards' edges, seen through the shoe's open top."""
+    """Draw the cards' edges, visible through the shoe's open top."""
     rows = np.arange(inside.shape[0])
     filled = rows > 0.45 * len(rows)
     grain = np.random.default_rng(3).uniform(0.78, 1.0, len(rows))

@@ -20,12 +20,12 @@ _PX_PER_MM: Final = 1.5  # of the drawn hand
 _HALF_WIDTH_MM: Final = 92.0  # half the width of the drawn picture
 _LENGTH_MM: Final = 1150.0  # of hand and arm
 _TIP_MM: Final = 44.0
-"""How far the picture of an arm reaches past the finger tips' middle."""
+"""Mm of the arm's picture beyond the middle of the fingertips."""
 _CUFF_MM: Final = -196.0  # y in the hand's frame, as in _PALM
 _BAND_PX: Final = 72  # rows shaded at a time
 _COARSE: Final = 2  # shadows are drawn at a half of the size
 _ABOVE: Final = 1.12
-"""Hands are nearer to the camera than the felt, and so look larger."""
+"""Scale of hands: they are closer to the camera than the felt."""
 # BGR, six tones.
 _SKIN: Final = (
     (168, 190, 228),
@@ -81,7 +81,7 @@ _NAILS: Final = ((-26.5, -4, 5), (-8, 4, 5), (10, -3, 4.6), (30, -26, 4.2))  # m
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Where one hand is: its finger tips, its shoulder, and how the hand is held."""
+    """The state of one hand: fingertips, shoulder, and posture."""
 
     tip_mm: tuple[float, float]
     shoulder_mm: tuple[float, float]
@@ -107,7 +107,7 @@ def arm_patches(reach: Reach, lens: Lens, light: Light, look: Look) -> list[Patc
 
 
 def _cast(look: Look) -> tuple[float, float]:
-    """Which way and how far, in mm, a hand's shadow falls on the felt."""
+    """Return the offset, in mm, of a hand's shadow on the felt."""
     away = np.deg2rad(look.light_from_deg)
     return float(-26 * np.cos(away)), float(-26 * np.sin(away))
 
@@ -126,7 +126,7 @@ def _place(reach: Reach) -> Matrix:
 
 
 def _anchored(sprite: Image) -> Matrix:
-    """Map an arm's pixels to millimetres from its finger tips."""
+    """Map an arm's pixels to millimetres from its fingertips."""
     middle = on_felt(sprite, (_PX_PER_MM, _PX_PER_MM))
     return put(0, _TIP_MM - sprite.shape[0] / _PX_PER_MM / 2) @ middle
 
@@ -134,7 +134,7 @@ def _anchored(sprite: Image) -> Matrix:
 def _bands(
     sprite: Image, to_px: Matrix, size_px: tuple[int, int], smear: tuple[float, float]
 ) -> list[Patch]:
-    """Draw a long slanting thing band by band, so that little empty picture is touched."""
+    """Draw a long slanting thing in bands, so that few empty pixels are touched."""
     pad = int(np.ceil(max(abs(smear[0]), abs(smear[1])) / 2)) + 1
     _, top, _, bottom = spread(sprite, to_px)
     first, last = max(0, int(top) - pad), min(size_px[1], int(bottom) + 2 + pad)
@@ -192,7 +192,7 @@ def _arm(skin: int, sleeve: Sleeve, pointing: bool, left: bool) -> Image:
 
 @cache
 def _shadow(pointing: bool, left: bool) -> Image:
-    """The soft shade of an arm, less fine than the arm itself."""
+    """Draw the soft shadow of an arm, at a lower resolution than the arm."""
     arm = _arm(0, "black", pointing, left)
     size = arm.shape[1] // _COARSE, arm.shape[0] // _COARSE
     small = cv2.resize(arm[..., 3], size, interpolation=cv2.INTER_AREA)
@@ -208,7 +208,7 @@ def _grid() -> tuple[Field, Field]:
 
 
 def _height(x: Field, y: Field, limbs: tuple[_Limb, ...]) -> Field:
-    """How high the limbs rise over each place, in mm; below 0 is beside them."""
+    """Return the height of the limbs over each place, in mm; below 0 is beside them."""
     top = np.full(x.shape, -1.0, np.float32)
     for x0, y0, x1, y1, r0, r1 in limbs:
         along = ((x - x0) * (x1 - x0) + (y - y0) * (y1 - y0)) / ((x1 - x0) ** 2 + (y1 - y0) ** 2)
@@ -221,7 +221,7 @@ def _height(x: Field, y: Field, limbs: tuple[_Limb, ...]) -> Field:
 
 
 def _painted(height: Field, colour: NDArray[np.float32]) -> Image:
-    """Colour a relief, brighter where it faces up and to the light."""
+    """Colour a relief, brighter where it faces up and towards the light."""
     slope_y, slope_x = np.gradient(_fleshed(np.maximum(height, 0)) * _PX_PER_MM)
     facing = (1 + 0.25 * slope_x + 0.25 * slope_y) / np.sqrt(1 + slope_x**2 + slope_y**2)
     bright = 0.42 + 0.62 * np.clip(facing, 0, 1.1)
@@ -235,7 +235,7 @@ def _painted(height: Field, colour: NDArray[np.float32]) -> Image:
 
 
 def _fleshed(height: Field) -> Field:
-    """Join the limbs: fingers stay apart, the back of the hand becomes one."""
+    """Join the limbs: fingers stay separate, the back of the hand becomes one."""
     fingers, back = (cv2.GaussianBlur(height, (0, 0), sigma) for sigma in (1.4, 5.5))
     rows = (np.arange(len(height)) + 0.5) / _PX_PER_MM - _LENGTH_MM + _TIP_MM
     share = np.clip((rows + 100) / 26, 0, 1).astype(np.float32)[:, None]

@@ -1,4 +1,4 @@
-"""Where a place on the felt lies in the picture, and how bright it is there."""
+"""The projection of the felt into the picture, and the light on it."""
 
 from functools import cached_property
 
@@ -12,18 +12,18 @@ from vision.scenes.look import Look
 from vision.scenes.sprites import Image, Matrix, Patch
 
 _FOCAL_WIDTHS = 1.25
-"""Focal length in picture widths: a lens that sees 44 degrees across."""
+"""Focal length in picture widths: a view of 44 degrees across."""
 _MARGIN = 1.011
-"""A little of what lies around the felt is seen too."""
+"""Scale of the view: a little of the felt's surroundings is visible too."""
 _GAIN_ONE = 150
-"""The value of an 8-bit gain that leaves a picture as bright as it is."""
+"""The 8-bit gain that leaves brightness unchanged."""
 
 
 class Lens:
     """A camera over the felt.
 
-    Drawing happens in the picture of a lens without distortion ("flat" pixels); the last
-    step bends it. Pixel coordinates are OpenCV's: the middle of the first pixel is (0, 0).
+    Drawing happens in the picture of a lens without distortion ("flat" pixels); the last step
+    distorts it. Pixel coordinates are OpenCV's: the middle of the first pixel is (0, 0).
     """
 
     def __init__(self, layout: TableLayout, look: Look) -> None:
@@ -38,10 +38,10 @@ class Lens:
         self.flat: Matrix = self._camera @ self._plane
         """Homography from millimetres on the felt to flat pixels."""
         self.height_mm = float(self._camera[0, 0] / self.px_per_mm)
-        """How high the camera hangs."""
+        """Height of the camera in mm."""
 
     def pose(self) -> CameraPose:
-        """Return the camera's pose as a flawless calibration would find it."""
+        """Return the camera's pose as an exact calibration would find it."""
         across, down, shift = self._plane.T
         turn = cv2.Rodrigues(np.column_stack([across, down, np.cross(across, down)]))[0].ravel()
         return CameraPose(
@@ -66,7 +66,7 @@ class Lens:
         return np.asarray(bent.reshape(-1, 2), np.float64)
 
     def felt_grid(self) -> NDArray[np.float32]:
-        """Give for every flat pixel its place on the felt, ``(H, W, 2)`` millimetres."""
+        """Return the place on the felt of every flat pixel, ``(H, W, 2)`` millimetres."""
         width, height = self.size_px
         grid = np.stack(np.meshgrid(np.arange(width), np.arange(height)), axis=-1)
         back = np.linalg.inv(self.flat)
@@ -74,7 +74,7 @@ class Lens:
         return np.asarray(on_felt, np.float32).reshape(height, width, 2)
 
     def bend(self, picture: Image) -> Image:
-        """Distort a flat picture as the lens does; the same picture where it does not."""
+        """Distort a flat picture as the lens does; without distortion, return it unchanged."""
         if not self._distortion.any():
             return picture
         return np.asarray(cv2.remap(picture, *self._bent, cv2.INTER_LINEAR), np.uint8)
@@ -92,7 +92,7 @@ class Lens:
 
 
 class Light:
-    """The lamps over the table: a slope of brightness, their colour, one reflection."""
+    """The lamps over the table: a gradient of brightness, their colour, one reflection."""
 
     def __init__(self, look: Look) -> None:
         y, x = np.mgrid[0 : look.height_px, 0 : look.width_px].astype(np.float32)
@@ -103,13 +103,13 @@ class Light:
         self._glare = _glare(x, y, look)
 
     def on_cloth(self, picture: Image) -> Image:
-        """Light a whole picture of dull things."""
+        """Light a whole picture of matte things."""
         lit = cv2.multiply(picture, self._gain, scale=1 / _GAIN_ONE)
         dull = cv2.cvtColor(self._glare // 3, cv2.COLOR_GRAY2BGR)
         return np.asarray(cv2.add(lit, dull), np.uint8)
 
     def on(self, patch: Patch) -> Patch:
-        """Light one glossy thing where it lies."""
+        """Light one glossy thing at its place."""
         part = np.s_[patch.top : patch.bottom, patch.left : patch.right]
         colour = cv2.multiply(patch.colour, self._gain[part], scale=1 / _GAIN_ONE)
         if self._glare[part].any():
@@ -119,10 +119,10 @@ class Light:
 
 
 def reference_points(layout: TableLayout, look: Look) -> tuple[ReferencePoint, ...]:
-    """Say where printed marks of the felt lie in the picture, as an installer would click them.
+    """Return the places of printed marks in the picture, as an installer would click them.
 
-    They are the middles of the betting circles, and the ends and the middle of the
-    insurance line: seven or more, spread over the whole felt, exact.
+    They are the middles of the betting circles, and the ends and the middle of the insurance line:
+    seven or more, spread over the whole felt, exact.
     """
     line = layout.insurance_line
     marks = [(spot.circle.x_mm, spot.circle.y_mm) for spot in layout.spots]
@@ -141,7 +141,7 @@ def _intrinsics(look: Look) -> Matrix:
 
 
 def _pose(layout: TableLayout, look: Look, px_per_mm: float) -> Matrix:
-    """The felt's plane as the camera sees it: columns x, y and where its origin lies."""
+    """Return the felt's plane in the camera's frame: columns x, y and the origin."""
     focal = _FOCAL_WIDTHS * look.width_px
     distance = focal / px_per_mm
     about_x, about_y = (np.deg2rad(angle) for angle in look.tilt_deg)

@@ -8,7 +8,7 @@ from vision.scenes.sprites import Image
 
 _BOLD = 700  # weight of a variable typeface, OpenType
 _RULER = 200
-"""Letters are measured at this size and then drawn at the one wanted."""
+"""Font size for measuring; letters are then drawn at the wanted size."""
 
 
 def arc_text(

@@ -1,4 +1,4 @@
-"""Everything that varies between two films of the same performance."""
+"""The settings that vary between two films of the same performance."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -19,20 +19,20 @@ class Look:
         deck: id of the deck's art (:mod:`vision.scenes.decks`).
         fps: frames a second.
         zoom: 1 fits the whole felt into the picture.
-        shift_px: where the felt's middle lies, from the picture's.
+        shift_px: offset of the felt's middle from the picture's.
         rotation_deg: the picture turned clockwise about its middle.
-        tilt_deg: how far the camera looks aside from straight down: towards the players
-            (x-axis), towards the dealer's left (y-axis).
+        tilt_deg: the camera's angle from straight down: towards the players (x-axis), towards the
+            dealer's left (y-axis).
         distortion: OpenCV's first radial coefficient; below 0 bulges like a wide lens.
         light_slope: how much brighter the bright side of the felt is than its middle.
         light_from_deg: where the light comes from; 0 is the dealer's left, 90 the players.
-        glare: strength of the lamp's reflection, 0 to 1, and where it lies in the picture,
-            in shares of its width and height.
+        glare: strength of the lamp's reflection, 0 to 1, and where it lies in the picture, in
+            shares of its width and height.
         shadow: how dark shadows are, 0 to 1.
         noise_sigma: the sensor's noise, in grey levels.
         blur_px: the lens's softness, a Gaussian's sigma.
-        exposure_ms: how long a frame is exposed: what moves is smeared by it.
-        lettering: what is printed: over the dealer's rule, the rule, on the insurance line.
+        exposure_ms: exposure of a frame: it blurs moving things.
+        lettering: the printed words: over the dealer's rule, the rule, on the insurance line.
         markers: whether the layout's markers are stuck to the felt.
         seed: decides everything else: weave, noise, chips' turns, who sits where.
 
@@ -80,7 +80,7 @@ class Look:
             raise _unlike_a_table("felt", self.felt, f"one of {', '.join(FELTS)}")
 
 
-# Least and most, by the unit in the field's name.
+# Least and most, in the unit of the field's name.
 _BOUNDS = {
     "width_px": (160, 7680),
     "height_px": (90, 4320),

@@ -1,4 +1,4 @@
-"""Who reaches where and when: the way of every hand through a performance."""
+"""Plan where and when each hand reaches: its path through a performance."""
 
 from bisect import bisect_right
 from collections import defaultdict
@@ -13,7 +13,7 @@ from vision.scenes.performance import CardMove, ChipMove, Gesture, Performance, 
 
 _MS: Final = 1_000_000  # nanoseconds in a millisecond
 _LINGER_NS: Final = 900 * _MS
-"""A hand that is wanted again sooner than this does not go home between."""
+"""Nanoseconds. A hand that is needed again sooner does not go home in between."""
 _BACK_NS: Final = 250 * _MS  # the hand goes back to the shoe: docs/conduct.md
 _HOME_NS: Final = 380 * _MS  # time between the felt and where a hand rests
 _AT_MOUTH_DEG: Final = -24.0  # turn of a card in the shoe's mouth
@@ -22,13 +22,13 @@ _HALF_PI: Final = 90.0  # degrees of a quarter turn
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A moment at which a hand is somewhere; between two it moves smoothly."""
+    """A hand's place at a time; between two keys it moves smoothly."""
 
     at_ns: int
     x_mm: float
     y_mm: float
     sway_mm: tuple[float, float] = (0.0, 0.0)
-    """How far it swings about the way from here to the next: a wave, a tap."""
+    """Millimetres of swing about the path to the next key: a wave, a tap."""
     pointing: bool = False
 
 
@@ -41,7 +41,7 @@ class HandPath:
     keys: tuple[Key, ...]
 
     def at(self, at_ns: int) -> tuple[Point, bool]:
-        """Return where the finger tips are, and whether they point."""
+        """Return the fingertips' place, and whether they point."""
         after = bisect_right(self.keys, at_ns, key=lambda key: key.at_ns)
         if after == 0 or after == len(self.keys):
             return self.home, False
@@ -57,7 +57,7 @@ class HandPath:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """Something a hand does: it is at ``start`` at ``from_ns``, at ``end`` at ``until_ns``."""
+    """A hand's task: at ``start`` at ``from_ns``, at ``end`` at ``until_ns``."""
 
     from_ns: int
     until_ns: int
@@ -68,7 +68,7 @@ class _Task:
 
 
 class Surroundings:
-    """Places off the felt that things come from and go to."""
+    """Places off the felt where things come from and go to."""
 
     def __init__(self, layout: TableLayout) -> None:
         self._layout = layout
@@ -77,19 +77,19 @@ class Surroundings:
         self.tray = middle(layout.tray)
 
     def home(self, by: str) -> Point:
-        """Where a person's hand rests: the dealer's over the tray, a player's off the picture."""
+        """Return a resting hand's place: the dealer's over the tray, a player's off the picture."""
         if by == "dealer":
             return self.tray[0] - 60.0, self.tray[1] + 10.0
         return self._beyond(by, 300.0)
 
     def shoulder(self, by: str, tip: Point) -> Point:
-        """Where the arm of a hand at ``tip`` comes from."""
+        """Return the shoulder of a hand at ``tip``."""
         if by == "dealer":
             return 0.5 * tip[0] - 60.0, -520.0
         return self._beyond(by, 760.0)
 
     def at_rail(self, by: str, aside_mm: float, turned_mm: float) -> tuple[Point, Point]:
-        """Where a player's idle hand rests beside his wager, and its shoulder."""
+        """Return the place of a player's idle hand beside the wager, and its shoulder."""
         (x, y), (far_x, far_y) = self._beyond(by, 106.0), self._beyond(by, 760.0)
         length = float(np.hypot(far_x - x, far_y - y))
         along = (y - far_y) / length, (far_x - x) / length
@@ -99,19 +99,19 @@ class Surroundings:
         )
 
     def come(self, move: CardMove) -> Place:
-        """Where a card's move starts."""
+        """Return the start of a card's move."""
         return move.start or self._off(move, self.mouth)
 
     def go(self, move: CardMove) -> Place:
-        """Where a card's move ends."""
+        """Return the end of a card's move."""
         return move.end or self._off(move, self.rack)
 
     def chips_from(self, move: ChipMove) -> Point:
-        """Where a stack's move starts."""
+        """Return the start of a stack's move."""
         return move.start or self._purse(move)
 
     def chips_to(self, move: ChipMove) -> Point:
-        """Where a stack's move ends."""
+        """Return the end of a stack's move."""
         return move.end or self._purse(move)
 
     def _off(self, move: CardMove, dealers: Place) -> Place:
@@ -127,7 +127,7 @@ class Surroundings:
         return self.tray if move.by == "dealer" else self._beyond(move.by, 240.0)
 
     def _beyond(self, by: str, by_mm: float) -> Point:
-        """A place beyond a player's betting circle, away from the dealer."""
+        """Return a place beyond a player's betting circle, away from the dealer."""
         number = by.rpartition(":")[2]
         spots = {str(spot.spot): spot.circle for spot in self._layout.spots}
         circle = spots.get(number) or self._layout.spots[-1].circle
@@ -140,7 +140,7 @@ Tasks: TypeAlias = Mapping[str, list[_Task]]
 
 
 def hand_paths(performance: Performance, around: Surroundings) -> tuple[HandPath, ...]:
-    """Lay out the way of every hand that takes part."""
+    """Plan the path of every hand that takes part."""
     tasks = _tasks(performance, around)
     return tuple(
         HandPath(by, around.home(by), tuple(_keys(_one_at_a_time(tasks[by]), around.home(by))))
@@ -149,7 +149,7 @@ def hand_paths(performance: Performance, around: Surroundings) -> tuple[HandPath
 
 
 def eased(share: float) -> float:
-    """Start and stop gently, as hands do: the curve of least jerk, 0 to 1."""
+    """Return smooth progress from 0 to 1: the curve of least jerk, as hands move."""
     share = min(1.0, max(0.0, share))
     return share * share * share * (10 + share * (6 * share - 15))
 
@@ -185,7 +185,7 @@ def _gestured(gesture: Gesture) -> _Task:
 
 
 def _one_at_a_time(tasks: list[_Task]) -> list[_Task]:
-    """Leave out what begins while the hand is still busy: it carries both at once."""
+    """Leave out tasks that start while the hand is busy: it carries both at once."""
     kept: list[_Task] = []
     for task in sorted(tasks, key=lambda task: (task.from_ns, task.until_ns)):
         if not kept or task.from_ns >= kept[-1].until_ns:

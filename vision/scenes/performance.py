@@ -1,7 +1,7 @@
-"""What moves on a felt and when: the score that a simulated table is filmed from.
+"""A performance: what moves on a simulated felt, and when.
 
-Times are nanoseconds since the session's start. Places are millimetres on the felt. The
-simulation writes a performance; :mod:`vision.scenes` films it.
+Times are nanoseconds since the session's start. Places are millimetres on the felt. The simulation
+writes a performance; :mod:`vision.scenes` films it.
 """
 
 from collections.abc import Mapping
@@ -11,12 +11,12 @@ from typing import Literal, TypeAlias
 from models.cards import Card
 
 By: TypeAlias = str | None
-"""Whose hand does it: ``dealer``, ``player:3``, or ``None`` for nobody."""
+"""The hand that acts: ``dealer``, ``player:3``, or ``None`` for nobody."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a card lies: its middle, and its top edge's direction, clockwise from -y."""
+    """A card's pose: its middle, and its top edge's direction, clockwise from -y."""
 
     x_mm: float
     y_mm: float
@@ -25,12 +25,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class CardMove:
-    """One card goes from one place to another; it comes to rest at ``until_ns``.
+    """One card moves from one place to another; it comes to rest at ``until_ns``.
 
-    ``start`` is ``None`` for a card that comes into view (out of the shoe's mouth, off the
-    deck in the dealer's hand: it starts at the mouth), ``end`` is ``None`` for one that is
-    taken off the felt. ``under`` names the card it is slid beneath; otherwise it comes to lie
-    on top of everything.
+    ``start`` is ``None`` for a card that comes into view (out of the shoe's mouth, off the deck in
+    the dealer's hand: it starts at the mouth), ``end`` is ``None`` for one that leaves the felt.
+    ``under`` names the card that it is slid beneath; otherwise it comes to lie on top.
     """
 
     from_ns: int
@@ -47,7 +46,7 @@ class CardMove:
 
 @dataclass(frozen=True, slots=True)
 class ChipMove:
-    """A stack of chips (value in cents → how many) appears, moves or goes, as cards do."""
+    """A stack of chips (value in cents → count) appears, moves or goes, as cards do."""
 
     from_ns: int
     until_ns: int
@@ -60,7 +59,7 @@ class ChipMove:
 
 @dataclass(frozen=True, slots=True)
 class Gesture:
-    """A hand reaches to a place and goes back without moving anything: a signal, a touch."""
+    """A hand reaches to a place and returns without moving anything: a signal, a touch."""
 
     from_ns: int
     until_ns: int

@@ -1,4 +1,4 @@
-"""Cards and chips as they look from the camera's place."""
+"""Cards and chips, drawn from the camera's view."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -32,7 +32,7 @@ from vision.scenes.sprites import (
 _PAD: Final = 4  # pixels around a prop for its soft edge
 _CARD_THICK_MM: Final = 0.3  # a plastic-coated card
 _LAYER: Final = 8
-"""Cards of the discards drawn as one."""
+"""Cards of the discard pile drawn as one layer."""
 
 
 class Props:
@@ -54,14 +54,14 @@ class Props:
         lift: float = 0.0,
         smear_mm: tuple[float, float] = (0.0, 0.0),
     ) -> Patch | None:
-        """Draw a face, or the back where it is ``None``; ``None`` where out of the picture.
+        """Draw a face, or the back where it is ``None``; return ``None`` if out of the picture.
 
         Args:
             face: the card.
             place: where it lies.
-            turning: how wide it looks while it is turned over, 0 to 1.
-            lift: how high it is held, 0 (it lies) to 1 (in mid move).
-            smear_mm: how far it moves while the frame is exposed.
+            turning: its apparent width while it is turned over, 0 to 1.
+            lift: its height, 0 (at rest) to 1 (in mid move).
+            smear_mm: its movement during the exposure.
         """
         sprite = self._sprite(face)
         ppm_x = (sprite.shape[1] - 2 * _PAD) / CARD_WIDTH_MM
@@ -134,7 +134,7 @@ class Props:
         )
 
     def _with_shadow(self, drawn: Image, fall_px: float) -> Image:
-        """Put the soft shadow that a thing throws beneath it."""
+        """Add a thing's soft shadow beneath it."""
         cover = drawn[..., 3]
         shift = np.array([[1, 0, self._cast[0] * fall_px], [0, 1, self._cast[1] * fall_px]])
         shade = cv2.warpAffine(cover, shift, (cover.shape[1], cover.shape[0]))
@@ -154,11 +154,11 @@ class Props:
 
     @cached_property
     def _fine(self) -> float:
-        """Sprites are kept twice as fine as they will be seen."""
+        """Return the resolution of sprites, twice the visible one."""
         return 2 * self._lens.px_per_mm
 
     def _leaning(self, place: tuple[float, float], height_mm: float) -> tuple[float, float]:
-        """Where something ``height_mm`` above the felt seems to lie on it."""
+        """Return the apparent place on the felt of something ``height_mm`` above it."""
         middle = np.linalg.inv(self._lens.flat) @ self._under_camera
         x, y = middle[:2] / middle[2]
         out = height_mm / (self._lens.height_mm - height_mm)
@@ -171,7 +171,7 @@ class Props:
 
 
 def joined(lower: Patch, upper: Patch) -> Patch:
-    """Lay one patch over another and return both as one."""
+    """Combine two patches, one over the other, into one."""
     left, top = min(lower.left, upper.left), min(lower.top, upper.top)
     right, bottom = max(lower.right, upper.right), max(lower.bottom, upper.bottom)
     colour = np.zeros((bottom - top, right - left, 3), np.uint8)
@@ -185,7 +185,7 @@ def joined(lower: Patch, upper: Patch) -> Patch:
 
 
 def _edged(art: Image) -> Image:
-    """Darken a card's outline, which its thickness shades."""
+    """Darken a card's outline, as its thickness does."""
     inner = cv2.erode(art[..., 3], np.ones((5, 5), np.uint8), borderValue=0)
     edge = (inner < 128)[..., None]
     out = art.copy()

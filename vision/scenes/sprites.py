@@ -1,4 +1,4 @@
-"""Small pictures with soft edges, moved into the big one."""
+"""Small pictures with soft edges, composited into the large one."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,12 +17,12 @@ Box: TypeAlias = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class Patch:
-    """Something drawn for one place in the picture, colours already weighted by its cover.
+    """Something drawn at one place of the picture, with premultiplied colours.
 
     Attributes:
-        left, top: where its first pixel lies.
-        colour: ``(h, w, 3)`` uint8 BGR, what it adds.
-        keep: ``(h, w, 3)`` uint8, how much of what lies beneath stays: 255 all, 0 none.
+        left, top: place of its first pixel.
+        colour: ``(h, w, 3)`` uint8 BGR, the colour that it adds.
+        keep: ``(h, w, 3)`` uint8, the share of the picture beneath that stays: 255 all, 0 none.
     """
 
     left: int
@@ -39,12 +39,12 @@ class Patch:
 
     @property
     def right(self) -> int:
-        """The first column past it."""
+        """The first column beyond it."""
         return self.left + int(self.colour.shape[1])
 
     @property
     def bottom(self) -> int:
-        """The first row past it."""
+        """The first row beyond it."""
         return self.top + int(self.colour.shape[0])
 
     @cached_property
@@ -59,7 +59,7 @@ class Patch:
         cv2.add(under, self.colour, under)
 
     def within(self, box: Box) -> Self | None:
-        """Return the part of it inside ``box``; ``None`` where they do not meet."""
+        """Return the part inside ``box``; ``None`` without an overlap."""
         shared = overlap(self.box, box)
         if shared is None:
             return None
@@ -69,14 +69,14 @@ class Patch:
 
 
 def overlap(one: Box, other: Box) -> Box | None:
-    """Return what two boxes share; ``None`` where they do not meet."""
+    """Return the overlap of two boxes; ``None`` without one."""
     left, top = max(one[0], other[0]), max(one[1], other[1])
     right, bottom = min(one[2], other[2]), min(one[3], other[3])
     return (left, top, right, bottom) if left < right and top < bottom else None
 
 
 def grown(box: Box, by: int, size_px: tuple[int, int]) -> Box:
-    """Widen a box on every side, as far as the picture goes."""
+    """Widen a box on every side, within the picture."""
     left, top, right, bottom = box
     return (
         max(0, left - by),
@@ -87,7 +87,7 @@ def grown(box: Box, by: int, size_px: tuple[int, int]) -> Box:
 
 
 def premultiplied(bgra: Image) -> Image:
-    """Weight the colours of a BGRA picture by its alpha, so that edges blend cleanly."""
+    """Premultiply the colours of a BGRA picture by its alpha, so that edges blend cleanly."""
     alpha = cv2.cvtColor(bgra[..., 3], cv2.COLOR_GRAY2BGR)
     out = bgra.copy()
     out[..., :3] = cv2.multiply(bgra[..., :3], alpha, scale=1 / 255)
@@ -95,7 +95,7 @@ def premultiplied(bgra: Image) -> Image:
 
 
 def padded(sprite: Image, by: int = 4) -> Image:
-    """Give a sprite a see-through border, so that its outline is smoothed like the rest."""
+    """Add a transparent border to a sprite, so that its outline is smoothed too."""
     return np.asarray(cv2.copyMakeBorder(sprite, by, by, by, by, cv2.BORDER_CONSTANT), np.uint8)
 
 
@@ -113,7 +113,7 @@ def on_felt(sprite: Image, px_per_mm: tuple[float, float]) -> Matrix:
 
 
 def put(x_mm: float, y_mm: float, angle_deg: float = 0.0, scale: float = 1.0) -> Matrix:
-    """Turn clockwise as seen in the picture, scale, and move to a place."""
+    """Return a clockwise rotation (in the picture), scaling and translation."""
     cos, sin = scale * np.cos(np.deg2rad(angle_deg)), scale * np.sin(np.deg2rad(angle_deg))
     return np.array([[cos, -sin, x_mm], [sin, cos, y_mm], [0, 0, 1]])
 
@@ -140,7 +140,7 @@ def warped(sprite: Image, to_px: Matrix, box: Box, fine: int = 2) -> Image:
 
 
 def smeared(pixels: Image, by_px: tuple[float, float]) -> Image:
-    """Smear a picture along ``by_px``, centred, as a moving thing is while exposed."""
+    """Blur a picture along ``by_px``, centred, like the motion of an exposure."""
     step_x, step_y = by_px[0] / 4, by_px[1] / 4
     while max(abs(step_x), abs(step_y)) >= 0.5:
         ahead, behind = (_moved(pixels, sign * step_x, sign * step_y) for sign in (1, -1))

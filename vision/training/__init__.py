@@ -1,7 +1,7 @@
-"""Training code: renders, trains, calibrates and exports the networks.
+"""Training: render, train, calibrate and export the networks.
 
-Only the blocks of ``ultralytics`` are used. It looks up no host, installs nothing, and keeps its
-settings under ``.cache`` of this tree instead of the user's folders.
+It uses only the blocks of ``ultralytics``. ``ultralytics`` contacts no host, installs nothing, and
+keeps its settings under ``.cache`` of this tree instead of the user's folders.
 """
 
 import os

@@ -15,7 +15,7 @@ from vision.training.export import export_face, export_finder, export_reader
 from vision.training.loop import (
     Pupil,
     Recipe,
-    Say,
+    Report,
     face_lesson,
     finder_lesson,
     new_pupil,
@@ -27,13 +27,15 @@ from vision.training.onward import blend, exported
 from vision.training.photographed import CREDITS, Photographed, harvest
 from vision.training.photographed_faces import harvest_faces
 
+# Scenes for each set of measured decks; twice as many calibrate. Chosen, not measured.
 SCENES = 250
 NETWORKS = ("finder", "reader", "face")
+# Steps of a network that continues from an export. Chosen, not measured.
 FURTHER_STEPS = 12_000
 CORNERS = "corners"
 FACES = "faces"
 ONWARD = "onward"
-"""Folders beside the checkpoints: rendered corners and faces, and the networks gone on from."""
+"""Folder beside the checkpoints for the exports that a training continues from."""
 QUICK = Recipe(
     finder_steps=3,
     reader_steps=3,
@@ -62,37 +64,37 @@ def main() -> None:
     options.onward = _set_aside(options)
     began = time.monotonic()
 
-    def say(line: str) -> None:
+    def report(line: str) -> None:
         print(f"{time.monotonic() - began:7.1f} s  {line}", file=sys.stderr, flush=True)
 
-    finder = _finder(recipe, options, say)
-    photos = None if options.photos is None else _photographed(recipe, options, say)
+    finder = _finder(recipe, options, report)
+    photos = None if options.photos is None else _photographed(recipe, options, report)
     corners = options.checkpoints / CORNERS
     lesson = reader_lesson(recipe, corners, photos)
-    reader = train(lesson, recipe, options.checkpoints, say, onward=options.onward)
+    reader = train(lesson, recipe, options.checkpoints, report, onward=options.onward)
     export_reader(reader.kept, options.out)
     _blended(reader, "reader", recipe.reader_share, options)
-    face = _taught_faces(recipe, options, say)
+    face = _taught_faces(recipe, options, report)
     export_face(face.kept, options.out)
     _blended(face, "face", recipe.face_share, options)
     course = Course(recipe, photos is not None, finder, reader, face)
-    finish(options.out, course, 4 if options.quick else SCENES, say)
-    say(f"networks and manifests written to {options.out}")
+    finish(options.out, course, 4 if options.quick else SCENES, report)
+    report(f"networks and manifests written to {options.out}")
 
 
 def _steps(options: argparse.Namespace, network: str) -> int | None:
-    """Count a network's steps in all, where asked for or where it goes on from others."""
+    """Return a network's total steps, where given or where it continues from an export."""
     if options.onward is None:
         return None if options.steps is None else int(options.steps)
     aside = Path(options.checkpoints) / ONWARD
     taken, _, _ = exported(aside if aside.exists() else options.onward, network)
-    if network == "finder":  # it is kept as it is
+    if network == "finder":  # the finder is kept unchanged
         return taken
     return taken + (FURTHER_STEPS if options.steps is None else int(options.steps))
 
 
 def _set_aside(options: argparse.Namespace) -> Path | None:
-    """Keep the networks gone on from beside the checkpoints: the new ones may overwrite them."""
+    """Copy the exports to continue from beside the checkpoints: new exports may overwrite them."""
     if options.onward is None:
         return None
     aside = Path(options.checkpoints) / ONWARD
@@ -102,58 +104,58 @@ def _set_aside(options: argparse.Namespace) -> Path | None:
 
 
 def _blended(pupil: Pupil, name: str, share: float, options: argparse.Namespace) -> None:
-    """Take what was learnt since a network was gone on from part of the way only."""
+    """Blend an export with the one it continued from."""
     if options.onward is not None:
         blend(options.onward / f"{name}.onnx", options.out / f"{name}.onnx", share)
         learnt = f"{share} of the way from there to the weights of step {pupil.step} is exported"
         pupil.history = [*pupil.history, learnt]
 
 
-def _finder(recipe: Recipe, options: argparse.Namespace, say: Say) -> Pupil:
-    """Train and export the finder, or, where others are gone on from, keep theirs."""
+def _finder(recipe: Recipe, options: argparse.Namespace, report: Report) -> Pupil:
+    """Train and export the finder, or keep the existing one where training continues."""
     if options.onward is not None:
         pupil = new_pupil("finder", recipe, torch.device("cpu"))
         pupil.step, pupil.cpu_s, pupil.history = exported(options.onward, "finder")
         options.out.mkdir(parents=True, exist_ok=True)
         shutil.copy(options.onward / "finder.onnx", options.out)
         return pupil
-    pupil = train(finder_lesson(recipe), recipe, options.checkpoints, say)
+    pupil = train(finder_lesson(recipe), recipe, options.checkpoints, report)
     export_finder(pupil.kept, options.out)
     return pupil
 
 
-def _photographed(recipe: Recipe, options: argparse.Namespace, say: Say) -> Photographed:
-    """Harvest photographs with the classifier as rendered cards alone have taught it.
+def _photographed(recipe: Recipe, options: argparse.Namespace, report: Report) -> Photographed:
+    """Harvest photographs with the classifier trained on rendered cards alone.
 
-    What it makes of photographs then is the measure of how it reads decks it never saw.
+    Its reading of photographs at this point measures how it reads unseen decks.
     """
     if options.onward is not None:
         reader = uncalibrated(options.onward, faces=False)
-        return _harvested(options.photos, reader, recipe, say)
+        return _harvested(options.photos, reader, recipe, report)
     plain = min(recipe.photos_from, recipe.reader_steps // 2)
     lesson = reader_lesson(recipe, options.checkpoints / CORNERS, None)
-    pupil = train(lesson, recipe, options.checkpoints, say, until=plain)
+    pupil = train(lesson, recipe, options.checkpoints, report, until=plain)
     folder = options.checkpoints / "plain"
     shutil.copytree(options.out, folder, dirs_exist_ok=True)
     if pupil.step == plain or not (folder / "reader.onnx").exists():
         export_reader(pupil.kept, folder)
-    return _harvested(options.photos, uncalibrated(folder, faces=False), recipe, say)
+    return _harvested(options.photos, uncalibrated(folder, faces=False), recipe, report)
 
 
-def _harvested(folder: Path, reader: Reader, recipe: Recipe, say: Say) -> Photographed:
+def _harvested(folder: Path, reader: Reader, recipe: Recipe, report: Report) -> Photographed:
     photos = harvest(folder, reader, recipe.seed)
-    say(f"{len(photos.patches)} patches out of photographs")
+    report(f"{len(photos.patches)} patches out of photographs")
     return photos
 
 
-def _taught_faces(recipe: Recipe, options: argparse.Namespace, say: Say) -> Pupil:
-    """Teach the face network, on photographs as well where some are given."""
+def _taught_faces(recipe: Recipe, options: argparse.Namespace, report: Report) -> Pupil:
+    """Train the face network, with photographs where there are some."""
     photos = None
     if options.photos is not None:
         photos = harvest_faces(options.photos, uncalibrated(options.out, faces=False))
-        say(f"{len(photos.rooms)} faces out of photographs")
+        report(f"{len(photos.rooms)} faces out of photographs")
     lesson = face_lesson(recipe, options.checkpoints / FACES, photos)
-    return train(lesson, recipe, options.checkpoints, say, onward=options.onward)
+    return train(lesson, recipe, options.checkpoints, report, onward=options.onward)
 
 
 def _options() -> argparse.Namespace:

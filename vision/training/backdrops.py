@@ -1,4 +1,4 @@
-"""What lies under and over the cards of a training scene: felts, prints, chips, hands."""
+"""The surroundings of the cards in a training scene: felts, prints, chips, hands."""
 
 import cv2
 import numpy as np
@@ -94,7 +94,7 @@ def _jumble(rng: np.random.Generator, picture: Picture) -> None:
 def chips(
     rng: np.random.Generator, picture: Picture, owner: NDArray[np.int16], card_px: float
 ) -> None:
-    """Lay a few stacks of chips; what they cover belongs to nobody (-1)."""
+    """Add a few stacks of chips; the covered pixels belong to nobody (-1)."""
     size = len(picture)
     for _ in range(rng.integers(1, 4)):
         centre = (int(rng.integers(0, size)), int(rng.integers(0, size)))
@@ -115,7 +115,7 @@ def chips(
 def limb(
     rng: np.random.Generator, picture: Picture, owner: NDArray[np.int16], card_px: float
 ) -> None:
-    """Pass a hand with its fingers and sleeve over the scene; what it covers is nobody's."""
+    """Add a hand with fingers and sleeve over the scene; the covered pixels belong to nobody."""
     size = len(picture)
     mask = np.zeros((size, size), np.uint8)
     hand = rng.uniform(0.1, 0.9, 2) * size

@@ -1,4 +1,4 @@
-"""What light and a camera do to a training scene, varied without mercy."""
+"""The effects of light and a camera on a training scene, widely varied."""
 
 import cv2
 import numpy as np
@@ -31,7 +31,7 @@ def photograph(
 
 
 def _paler(rng: np.random.Generator, scene: Picture) -> Picture:
-    """Take some or all of the colour out of some scenes: grey cameras, and poor ones."""
+    """Desaturate some scenes, partly or fully: grey cameras, and poor ones."""
     if rng.random() > 0.2:
         return scene
     grey = scene @ np.array([[0.114], [0.587], [0.299]], np.float32)

@@ -1,6 +1,6 @@
-"""Casino-style decks of our own: indices in a typeface, pips laid out, courts of ornament.
+"""Generated casino-style decks: indices in a typeface, pips in rows, ornamental courts.
 
-Lengths are in millimetres on the card unless a name says otherwise; pictures are drawn at
+Lengths are in millimetres on the card unless a name states otherwise. Pictures are drawn at
 ``PX_PER_MM`` times ``FINE`` and reduced.
 """
 
@@ -18,11 +18,15 @@ from PIL import Image, ImageDraw, ImageFont
 from models.cards import DECK, Card
 from vision.scenes.decks import CARD_MM, FACE_PX, PX_PER_MM
 
+# Supersampling factor.
 FINE: Final = 2
+# Standard deviation of a redrawn rank's bend, as a share of its height. Chosen, not measured.
 BENT: Final = 0.02
+# Standard deviation of a redrawn rank's slant. Chosen, not measured.
 LEANING: Final = 0.08
 THICKENED: Final = 0.05
-"""How far a rank drawn anew is bent, and at most thickened, of its height, and its usual slant."""
+"""Largest thickening of a redrawn rank, as a share of its height. Chosen, not measured."""
+# RGB of the courts' clothes.
 COURT_COLOURS: Final = (
     (190, 25, 35),
     (235, 190, 40),
@@ -30,12 +34,14 @@ COURT_COLOURS: Final = (
     (20, 20, 20),
     (40, 110, 70),
 )
+# RGB.
 SKIN: Final = (255, 232, 205)
 SIGNS: Final = {"S": "\u2660", "H": "\u2665", "D": "\u2666", "C": "\u2663"}
 RANKS_SHADED: Final = 0.5
-"""In so many decks with shaded ink the ranks are shaded, and not only the suits."""
+"""Share of the decks with shaded ink whose ranks are shaded too, not only the suits."""
 LEAST_HALO_MM: Final = 0.3
-"""A large pip's clear ground is drawn from this width on."""
+"""Least width of a large pip's clear ground."""
+# Column (0 to 2) and height (0 to 1) of each pip, by rank.
 PIP_ROWS: Final[dict[int, tuple[tuple[float, float], ...]]] = {
     2: ((1, 0), (1, 1)),
     3: ((1, 0), (1, 0.5), (1, 1)),
@@ -51,14 +57,14 @@ PIP_ROWS: Final[dict[int, tuple[tuple[float, float], ...]]] = {
 
 @dataclass(frozen=True)
 class Style:
-    """How one deck of our own looks. Colours are RGB."""
+    """The style of a generated deck. Colours are RGB."""
 
     font: Path
     rank_height: float = 7.0
     rank_width: float = 5.5
-    """The widest a rank may be; wider ones are squeezed."""
+    """Largest width of a rank; wider ones are squeezed."""
     bold: float = 0.0
-    """Thickness added round a rank's strokes."""
+    """Thickness added around a rank's strokes."""
     suit_height: float = 5.5
     index_x: float = 5.5
     index_top: float = 4.0
@@ -75,19 +81,19 @@ class Style:
     paper: tuple[int, int, int] = (252, 252, 250)
     pip_height: float = 13.0
     pip_shape: float = 0.0
-    """From 0, plain, to 1, curled: how the suits are drawn."""
+    """Shape of the suits, from 0, plain, to 1, curled."""
     suits: int = 0
     """Seed of the suits' outlines; 0 for the usual ones."""
     signs: Path | None = None
-    """A typeface whose signs the suits are; ``None`` for our own."""
+    """A typeface that supplies the suits' signs; ``None`` for generated ones."""
     shading: int = 0
-    """Seed of how ink pales from one side of a sign to the other; 0 for even ink."""
+    """Seed of the ink's paling across a sign; 0 for even ink."""
     ranks: int = 0
     """Seed of the ranks' outlines; 0 for the typeface's own."""
     court: int = 0
     """Seed of the court panels' ornament."""
     figures: bool = False
-    """Whether courts show figures beside a large pip on clear ground, and not ornament all over."""
+    """Whether courts show figures beside a large pip on clear ground, not ornament only."""
     frame: bool = True
     back: int = 0
     """Seed of the back's design."""
@@ -96,7 +102,7 @@ class Style:
 
 
 def draw_atlas(style: Style) -> NDArray[np.uint8]:
-    """Draw a whole deck as the one picture that ``vision.scenes.decks`` cuts up, BGR."""
+    """Draw a whole deck as the one picture that ``vision.scenes.decks`` cuts, BGR."""
     width, height = FACE_PX
     atlas = np.full((4 * height, 14 * width, 3), 255, np.uint8)
     for at, card in enumerate(DECK):
@@ -108,7 +114,7 @@ def draw_atlas(style: Style) -> NDArray[np.uint8]:
 
 
 def draw_face(card: Card, style: Style) -> Image.Image:
-    """Draw one face, ``FINE`` times as large as it is kept."""
+    """Draw one face at ``FINE`` times its final size."""
     size = (round(CARD_MM[0] * PX_PER_MM * FINE), round(CARD_MM[1] * PX_PER_MM * FINE))
     face = Image.new("RGB", size, style.paper)
     if card.rank in "JQK":
@@ -142,7 +148,7 @@ def _indices(face: Image.Image, card: Card, style: Style) -> None:
 
 
 def _index(card: Card, style: Style) -> Image.Image:
-    """Rank and suit as they stand in a corner, RGBA."""
+    """Return rank and suit as they stand in a corner, RGBA."""
     rank = rank_mask("10" if card.rank == "T" else card.rank, style)
     suit = suit_mask(card.suit, _px(style.suit_height), style)
     gap = _px(style.gap)
@@ -165,7 +171,7 @@ def _index(card: Card, style: Style) -> Image.Image:
 
 
 def _ink(mask: Image.Image, card: Card, style: Style, *, rank: bool = False) -> Image.Image:
-    """The ink of a rank or suit over all of its mask's size: even, or paler towards one side."""
+    """Return the ink of a rank or suit over its mask's size: even, or paler towards one side."""
     colour = np.array(_colour(card, style), np.float32)
     flat = np.broadcast_to(colour, (mask.height, mask.width, 3))
     rng = np.random.default_rng([style.shading, 11])
@@ -182,7 +188,7 @@ def _ink(mask: Image.Image, card: Card, style: Style, *, rank: bool = False) -> 
 
 
 def rank_mask(text: str, style: Style) -> Image.Image:
-    """Alpha of a rank at the style's height, squeezed to its widest."""
+    """Return the alpha of a rank at the style's height, squeezed to its largest width."""
     font = ImageFont.truetype(str(style.font), _px(style.rank_height) * 2)
     box = font.getbbox(text)
     stroke = _px(style.bold) * 2 if style.bold else 0
@@ -202,7 +208,7 @@ def rank_mask(text: str, style: Style) -> Image.Image:
 
 
 def suit_mask(suit: str, height_px: int, style: Style) -> Image.Image:
-    """Alpha of a suit's sign, drawn from its own outline."""
+    """Return the alpha of a suit's sign, from its own outline."""
     ink = _sign(suit, style.pip_shape, style.suits, style.signs)
     width = max(2, ink.shape[1] * height_px // ink.shape[0])
     return Image.fromarray(cv2.resize(ink, (width, height_px), interpolation=cv2.INTER_AREA))
@@ -210,7 +216,7 @@ def suit_mask(suit: str, height_px: int, style: Style) -> Image.Image:
 
 @lru_cache(maxsize=64)
 def _sign(suit: str, curl: float, outline: int, signs: Path | None) -> NDArray[np.uint8]:
-    """A suit's sign, 256 pixels fine.
+    """Draw a suit's sign, 256 pixels high.
 
     ``curl`` bends its sides; ``outline`` is a style's seed; ``signs`` a typeface to take it from.
     """
@@ -228,7 +234,7 @@ def _sign(suit: str, curl: float, outline: int, signs: Path | None) -> NDArray[n
 
 
 def _set_sign(suit: str, typeface: Path) -> NDArray[np.uint8]:
-    """A suit's sign as a typeface has it, 256 pixels fine."""
+    """Draw a suit's sign from a typeface, 256 pixels high."""
     font = ImageFont.truetype(str(typeface), 256)
     left, top, right, bottom = (int(edge) for edge in font.getbbox(SIGNS[suit]))
     canvas = Image.new("L", (right - left + 4, bottom - top + 4), 0)
@@ -239,9 +245,9 @@ def _set_sign(suit: str, typeface: Path) -> NDArray[np.uint8]:
 
 
 def _black(rng: np.random.Generator, canvas: NDArray[np.uint8], suit: str, curl: float) -> None:
-    """Draw a spade or a club of the kind that a deck has.
+    """Draw a deck's kind of spade or club.
 
-    The leaves of clubs touch, run into each other or stand apart on arms; stems are broad or fine.
+    The leaves of clubs touch, merge or stand apart on arms; stems are broad or fine.
     """
     fine, flare = rng.uniform(0.012, 0.05), rng.uniform(0.05, 0.2)
     radius, arms = rng.uniform(0.145, 0.235), rng.uniform(0.04, 0.2)
@@ -261,7 +267,7 @@ def _black(rng: np.random.Generator, canvas: NDArray[np.uint8], suit: str, curl:
 
 
 def _reshaped(rng: np.random.Generator, fine: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Make a sign wider here and narrower there, its parts higher or lower, thicker or thinner."""
+    """Widen a sign in places, shift its parts, and change their thickness."""
     fine = np.pad(fine, 40)
     unit = len(fine)
     y = np.arange(unit)
@@ -275,9 +281,9 @@ def _reshaped(rng: np.random.Generator, fine: NDArray[np.uint8]) -> NDArray[np.u
 
 
 def _bent(rng: np.random.Generator, ink: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Bend a rank, lean it a little, make its strokes thicker or thinner.
+    """Bend a rank, slant it a little, and change its strokes' thickness.
 
-    Ranks of playing cards are lettered by hand more often than set in a typeface.
+    Ranks of playing cards are more often hand-lettered than typeset.
     """
     height, width = ink.shape
     side = max(height, width) // 4
@@ -295,7 +301,7 @@ def _bent(rng: np.random.Generator, ink: NDArray[np.uint8]) -> NDArray[np.uint8]
 def _inked(
     rng: np.random.Generator, ink: cv2.typing.MatLike, px: int, *, thinner: float, thicker: float
 ) -> NDArray[np.uint8]:
-    """Thin or thicken strokes by so many pixels, each so often, and else leave them."""
+    """Thin or thicken strokes by ``px`` pixels, with these probabilities, or leave them."""
     kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (px, px))
     kind = rng.random()
     if kind < thinner:
@@ -342,7 +348,7 @@ def _club(canvas: NDArray[np.uint8], curl: float) -> None:
 def _stem(
     canvas: NDArray[np.uint8], top: float, curl: float, fine: float = 0.035, flare: float = 0.12
 ) -> None:
-    """Draw the stem of a black sign, so fine above and so much broader below, of its width."""
+    """Draw the stem of a black sign; widths are shares of the sign's width."""
     y = np.linspace(top, 0.95, 20)
     half = fine + (flare + 0.06 * curl) * ((y - top) / (0.95 - top)) ** (2 + 2 * curl)
     _fill(
@@ -372,7 +378,7 @@ def _stamp(face: Image.Image, mask: Image.Image, x: float, y: float, ink: Image.
 
 
 def _court(face: Image.Image, card: Card, style: Style) -> None:
-    """Draw a panel that reads the same upside down: ornament or a figure, its suit, a letter."""
+    """Draw a panel with half-turn symmetry: ornament or a figure, its suit, a letter."""
     rng = np.random.default_rng([style.court, DECK.index(card)])
     deck = np.random.default_rng([style.court, len(DECK)])
     left, top = (deck.uniform(8.5, 13.5), deck.uniform(5.0, 9.5)) if style.figures else (11.5, 8.5)
@@ -409,9 +415,9 @@ def _figure(
     card: Card,
     style: Style,
 ) -> Image.Image:
-    """Draw the upper half of a court card: a figure clad in ornament, a large pip beside its head.
+    """Draw the upper half of a court card: an ornamented figure, a large pip beside its head.
 
-    ``rng`` is the card's own; ``deck`` is alike for all courts of a deck.
+    ``rng`` is the card's own; ``deck`` is the same for all courts of a deck.
     """
     pip_mm, margin_mm, halo_mm = deck.uniform(7, 13.5), deck.uniform(0.3, 3), deck.uniform(0, 1.5)
     right = deck.random() < 0.25 or rng.random() < 0.3
@@ -436,7 +442,7 @@ def _person(
     side: int,
     skin: tuple[int, int, int],
 ) -> None:
-    """Draw a head with a hat and locks on shoulders, more or less to the right or left of middle.
+    """Draw a head with hat and locks on shoulders, to the right or left of the middle.
 
     Lengths are in pixels; ``side``: 1 for the right, -1 for the left.
     """
@@ -493,7 +499,7 @@ def _ornament(
 
 
 def draw_back(style: Style) -> NDArray[np.uint8]:
-    """Draw a back that reads the same upside down, RGB, at the kept size."""
+    """Draw a back with half-turn symmetry, RGB, at the final size."""
     rng = np.random.default_rng([style.back, 7])
     width, height = FACE_PX
     y, x = np.mgrid[0:height, 0:width].astype(np.float64) / PX_PER_MM
@@ -520,7 +526,7 @@ def draw_back(style: Style) -> NDArray[np.uint8]:
 
 
 def usable(font: Path, letters_wanted: str = "A234567890JQK1") -> bool:
-    """Tell whether a typeface has every letter and figure of a rank, or others."""
+    """Return whether a typeface has every letter and figure of a rank, or others."""
     try:
         with TTFont(font, fontNumber=0, lazy=True) as face:
             letters = face.getBestCmap() or {}

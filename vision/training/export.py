@@ -1,4 +1,4 @@
-"""Export to ONNX, as ONNX Runtime will run it: any batch, tiles of any size."""
+"""Export the networks to ONNX, for any batch size and for tiles of any size."""
 
 import warnings
 from pathlib import Path
@@ -9,11 +9,12 @@ from torch import Tensor, nn
 from vision.corners import PATCH_PX
 from vision.faces import FACE_PX
 
+# ONNX operator set of the exports.
 OPSET = 18
 
 
 class TileFinder(nn.Module):
-    """The detector as deployed: bytes in, heats as probabilities out."""
+    """The deployed detector: bytes in, heats as probabilities out."""
 
     def __init__(self, detector: nn.Module) -> None:
         super().__init__()
@@ -26,7 +27,7 @@ class TileFinder(nn.Module):
 
 
 class PatchReader(nn.Module):
-    """A classifier of corners or of faces as deployed: bytes in, its answer out."""
+    """A deployed classifier of corners or of faces: bytes in, raw output out."""
 
     def __init__(self, classifier: nn.Module) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
-"""Whole cards rendered once and kept on disk, from which the face network's batches are drawn.
+"""Whole cards rendered once and stored on disk; the face network's batches come from them.
 
-As with corners, each is kept in the frame of its own card with a margin round it, and drawn
-again and again, misplaced otherwise and under another light.
+Like corners, each is stored in the frame of its own card with a margin, and reused many times, each
+time displaced and lit differently.
 """
 
 import math
@@ -35,40 +35,45 @@ from vision.training.scenes import Scene, anchors, render
 from vision.training.shelf import Kept, Pieces, Shelf, seen_otherwise
 
 ROOM_PX: Final = (100, 128)
-"""Width and height of a kept face, at the cut's own scale."""
+"""Width and height in pixels of a stored face, at the cut's own scale."""
+# Pixels of a rendered scene's side. Chosen, not measured.
 SCENE_PX: Final = 320
 FRESH: Final = 16
-"""Drawn decks that one file of faces shows, drawn anew."""
+"""Redrawn decks in one file of faces."""
 OURS_WEIGH: Final = 2
-"""Each of those is as often learnt from as so many of real card art."""
+"""Weight. Each of those is learnt from this many times as often as one of real card art."""
+# Share of the pieces without a card. Chosen, not measured.
 EMPTY_SHARE: Final = 0.1
+# Share of the scenes with added courts. Chosen, not measured.
 COURT_SCENES: Final = 0.6
 COURTS: Final = 0.7
-"""In so many scenes so many of the cards are courts: their suits are the hardest to tell."""
+"""Share of the cards in those scenes that are courts: their suits are the hardest to read."""
 COURTS_EACH: Final = COURT_SCENES * (COURTS / 3 + (1 - COURTS) / 13) + (1 - COURT_SCENES) / 13
-"""Share of the cards that each court rank therefore has, for one in thirteen."""
+"""The resulting share of each court rank, instead of one in thirteen."""
 OFTENER: Final = tuple(
     math.log(13 * (COURTS_EACH if rank in "JQK" else (1 - 3 * COURTS_EACH) / 10)) for rank in RANKS
 )
-"""Logarithms of how much oftener than at a table each rank is learnt from."""
+"""Logarithm of each rank's frequency relative to a real table."""
 LEFT_OF_MISPLACEMENT: Final = 0.5
-"""Of a detector's misplacement, what is left when an index has been read and put right."""
+"""Share of the detector's misplacement that remains after the correction by the index."""
 STRETCHED: Final = 0.3
-"""Share of the ways of being misplaced that stretch a face too."""
+"""Share of the displacements that stretch a face too."""
+# Displacements that the batches choose from. Chosen, not measured.
 WAYS: Final = 6000
+# Share of the faces with a hidden part. Chosen, not measured.
 BLOTTED: Final = 0.16
 INDEX_BLOTTED: Final = 0.6
-"""Share of the faces of which a part is hidden, and of those the share that lose an index."""
+"""Share of those faces that lose an index."""
 TURNED: Final = 0.2
-"""Share of the faces that are turned by half, so that their other index is looked at."""
+"""Share of the faces rotated by half a turn, so that their other index is on top."""
 OVERLAID: Final = 0.3
-"""Share of the faces on which another kept card is laid."""
+"""Share of the faces partly covered by another stored card."""
 PHOTO_SHARE: Final = 0.12
-"""Share of the faces learnt from that are photographed."""
+"""Share of the faces that are photographed."""
 
 
 def face_shelf(folder: Path, drawn: int, seed: int) -> Shelf:
-    """Keep faces of the decks to learn from, ``drawn`` of them our own."""
+    """Return the shelf of faces of the training decks, ``drawn`` of them generated."""
     return Shelf(folder, (seed, 8), ROOM_PX, partial(_faces, drawn))
 
 
@@ -77,7 +82,7 @@ def _faces(drawn: int, rng: np.random.Generator) -> Iterator[list[Kept]]:
 
 
 def faces_from(decks: Sequence[str], rng: np.random.Generator) -> Iterator[list[Kept]]:
-    """Render scenes with cards of those decks without end, and cut out the faces of each."""
+    """Render scenes with cards of those decks without end, and yield the faces of each."""
     while True:
         severity = 1.0 if rng.random() < 0.25 else 0.4
         courts = COURTS if rng.random() < COURT_SCENES else 0.0
@@ -85,7 +90,7 @@ def faces_from(decks: Sequence[str], rng: np.random.Generator) -> Iterator[list[
 
 
 def faces_of(rng: np.random.Generator, scene: Scene) -> list[Kept]:
-    """Cut out every card of which an index shows, by one of those, and places that show none."""
+    """Cut out every card with a visible index, by one of those, and places without any."""
     layers = Layers(scene.picture, FACE_PX_PER_MM)
     kept: list[Kept] = []
     places: list[Place] = []
@@ -106,7 +111,7 @@ def faces_of(rng: np.random.Generator, scene: Scene) -> list[Kept]:
 
 
 def upright_face() -> NDArray[np.float64]:
-    """Map from a card's frame to its kept face, ``(2, 3)``."""
+    """Return the map from a card's frame to its stored face, ``(2, 3)``."""
     size = np.array([CARD_WIDTH_MM, CARD_HEIGHT_MM]) * FACE_PX_PER_MM
     return np.column_stack([np.eye(2) * FACE_PX_PER_MM, (np.array(ROOM_PX) - size) / 2])
 
@@ -123,7 +128,7 @@ def room_of(picture: NDArray[np.uint8], onto: NDArray[np.float64]) -> NDArray[np
 
 
 def ways(rng: np.random.Generator, right_hand: bool) -> NDArray[np.float64]:
-    """Choose many ways of being misplaced: maps from face to kept face, ``(W, 2, 3)``."""
+    """Choose displacements: maps from face to stored face, ``(W, 2, 3)``."""
     maps = np.zeros((WAYS, 2, 3))
     for at in range(WAYS):
         maps[at] = face_map(jitter(rng, upright_face(), right_hand, LEFT_OF_MISPLACEMENT))
@@ -135,7 +140,7 @@ def ways(rng: np.random.Generator, right_hand: bool) -> NDArray[np.float64]:
 
 
 class DrawnFaces(IterableDataset[Glimpses]):
-    """An endless stream of batches out of kept faces, the same for a seed and a start."""
+    """An endless stream of batches from stored faces, determined by seed and start."""
 
     def __init__(
         self, faces: Pieces, photos: Pieces | None, batch: int, seed: int, start: int
@@ -149,7 +154,7 @@ class DrawnFaces(IterableDataset[Glimpses]):
         self.grain = rng.standard_normal(shape).astype(np.float32)
 
     def __iter__(self) -> Iterator[Glimpses]:
-        """Draw on and on."""
+        """Yield batches without end."""
         cv2.setNumThreads(1)
         while True:
             rng = np.random.default_rng([self.seed, 10, self.number])
@@ -187,7 +192,7 @@ class DrawnFaces(IterableDataset[Glimpses]):
 def overlaid(
     rng: np.random.Generator, room: NDArray[np.uint8], over: NDArray[np.uint8], right_hand: bool
 ) -> NDArray[np.uint8]:
-    """Lay another kept card over a kept face, beside or below its index, as hands are dealt."""
+    """Cover a stored face with another card, beside or below its index, as in dealt hands."""
     x_mm = rng.uniform(11, 50)
     y_mm = rng.uniform(-60, 60)
     if rng.random() < 0.2:
@@ -205,7 +210,7 @@ def overlaid(
 
 @cache
 def _stencil() -> NDArray[np.float32]:
-    """Where a kept face shows its card and not what lies round it, 1 and 0, ``(128, 100)``."""
+    """Return the mask of the card in a stored face, 1 and 0, ``(128, 100)``."""
     mask = np.zeros(ROOM_PX[::-1], np.float32)
     onto = upright_face()
     low, high = onto[:, 2], onto[:, 2] + onto[:, :2] @ [CARD_WIDTH_MM, CARD_HEIGHT_MM]
@@ -218,7 +223,7 @@ def _stencil() -> NDArray[np.float32]:
 
 
 def blotted(rng: np.random.Generator, face: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Hide an index or another part of a face, so that the rest is learnt to be read as well."""
+    """Hide an index or another part of a face, so that the network learns the rest too."""
     face = face.copy()
     width, height = FACE_PX
     both = rng.random() < 0.5

@@ -1,12 +1,13 @@
-"""Which of the training photographs no network learns from, so that decisions can rest on them."""
+"""The training photographs reserved for decisions: no network learns from them."""
 
 from typing import Final
 
+# Consecutive pictures in a block: neighbours are alike, so a block stays together.
 BLOCK: Final = 20
 OF_BLOCKS: Final = 5
-"""Of every so many blocks of so many neighbouring pictures the last is kept for decisions."""
+"""One block of this many is reserved for decisions."""
 
 
 def kept_for_decisions(number: int) -> bool:
-    """Whether the picture on that line of a set's labels is never learnt from, counted from 0."""
+    """Return whether the picture on that line of a set's labels, from 0, is reserved."""
     return number // BLOCK % OF_BLOCKS == OF_BLOCKS - 1

@@ -1,4 +1,4 @@
-"""The training loop: first the detector learns, then the classifier."""
+"""The training loop: the detector first, then the classifier."""
 
 import math
 import os
@@ -23,19 +23,20 @@ from vision.training.photographed import Photographed
 from vision.training.samples import NOT_AN_INDEX, Glimpses, Sample, Scenes
 from vision.training.shelf import Drawn, Pieces, corner_shelf, corner_shelf_anew, opened
 
-Say = Callable[[str], None]
+Report = Callable[[str], None]
 
 
+# Clock ticks a second, the unit of CPU times in ``/proc``.
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 PLAIN, ANEW = "plain", "anew"
-"""Folders of corners of decks as they are, and drawn anew."""
+"""Folders of corners of decks as they are, and redrawn."""
 HEAT_SHARES = torch.tensor([1.0, 1.0, 2.5])
-"""Backs are rarer than indices and harder to find: they weigh more."""
+"""Weights of the heats' losses. Backs are rarer than indices and harder to find."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything that decides a training run."""
+    """All settings of a training run."""
 
     finder_steps: int = 5900
     finder_decks: int = 150
@@ -44,49 +45,49 @@ class Recipe:
     finder_batch: int = 16
     reader_batch: int = 256
     corners: int = 160_000
-    """How many corners are rendered for the classifier to learn from."""
+    """Rendered corners for the classifier."""
     corners_anew: int = 222_000
-    """And how many of decks that are drawn anew all the time."""
+    """Rendered corners of redrawn decks."""
     tile_px: int = 256
     seed: int = 1
     finder_rate: float = 2.5e-3
     reader_rate: float = 2e-3
     weight_decay: float = 1e-2
     reader_fall: float = 0.5
-    """Share of the classifier's steps, the last ones, over which its rate falls to nothing."""
+    """Share of the classifier's steps, at the end, over which its rate falls to nothing."""
     photos_from: int = 5000
-    """The classifier's step from which photographs are mixed in."""
+    """The classifier's first step with photographs."""
     face_steps: int = 70_800
     face_decks: int = 320
     face_batch: int = 256
     face_rate: float = 2e-3
     face_fall: float = 0.5
     faces: int = 284_000
-    """How many whole cards are rendered for the face network to learn from."""
+    """Rendered whole cards for the face network."""
     reader_share: float = 0.4
     face_share: float = 0.6
-    """Of the way from exported weights gone on from to those learnt since, what is exported."""
+    """Share of the new weights in the export, where training continued from an earlier one."""
     workers: int = 1
     threads: int = 1
-    """More of them lose ninefold to waiting for each other where other programs run beside."""
+    """Threads. More are up to nine times slower when other programs run beside."""
     average: float = 0.998
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """What one network learns from, and how its answer is judged."""
+    """What one network learns from, and its loss."""
 
     name: str
     steps: int
     rate_at: Callable[[int], float]
     """Learning rate of a step."""
     batches: Callable[[int], Iterator[Any]]
-    """Batches from a step on."""
+    """Batches from a step onwards."""
     loss: Callable[[nn.Module, Any], Tensor]
 
 
 def finder_lesson(recipe: Recipe) -> Lesson:
-    """Teach the detector to find indices and backs in scenes."""
+    """Return the detector's lesson: indices and backs in scenes."""
 
     def batches(first: int) -> Iterator[Sample]:
         decks = train_deck_ids(recipe.finder_decks)
@@ -98,9 +99,9 @@ def finder_lesson(recipe: Recipe) -> Lesson:
 
 
 def reader_lesson(recipe: Recipe, folder: Path, photos: Photographed | None) -> Lesson:
-    """Teach the classifier to read index patches, rendered and, where given, photographed.
+    """Return the classifier's lesson: rendered index patches and, where given, photographed ones.
 
-    The rendered corners are kept in ``folder``, half of them of decks drawn anew.
+    ``folder`` holds the rendered corners, half of them of redrawn decks.
     """
 
     def batches(first: int) -> Iterator[Glimpses]:
@@ -119,9 +120,9 @@ def reader_lesson(recipe: Recipe, folder: Path, photos: Photographed | None) -> 
 
 
 def face_lesson(recipe: Recipe, folder: Path, photos: Pieces | None) -> Lesson:
-    """Teach the face network to read whole cards, rendered and, where given, photographed.
+    """Return the face network's lesson: rendered whole cards and, where given, photographed ones.
 
-    The rendered faces are kept in ``folder``.
+    ``folder`` holds the rendered faces.
     """
 
     def batches(first: int) -> Iterator[Glimpses]:
@@ -155,7 +156,7 @@ def _stacked(samples: list[Sample]) -> Sample:
 
 
 def detector_loss(network: nn.Module, batch: Sample) -> Tensor:
-    """Focal loss on the heats, absolute error on the values where there is something."""
+    """Focal loss on the heats; absolute error on the values where there is something."""
     with torch.autocast(batch.tile.device.type, dtype=torch.bfloat16):
         out = network(_laid_out(batch.tile) / 255)
     logits, values = out[:, :3].float(), out[:, 3:].float()
@@ -192,7 +193,7 @@ def classifier_loss(network: nn.Module, batch: Glimpses) -> Tensor:
 def face_loss(network: nn.Module, batch: Glimpses) -> Tensor:
     """Cross entropy of rank and, where there is a card, of suit.
 
-    What is learnt is what ranks look like, not how often the rendered faces show them.
+    It learns the look of ranks, not their frequency among the rendered faces.
     """
     with torch.autocast(batch.patches.device.type, dtype=torch.bfloat16):
         out = network(_laid_out(batch.patches))
@@ -209,19 +210,19 @@ def _laid_out(pictures: Tensor) -> Tensor:
 
 @dataclass
 class Pupil:
-    """A network as it learns, and its running average, which is what is exported."""
+    """A network in training, with its running average, which is exported."""
 
     live: nn.Module
     kept: nn.Module
     optimiser: torch.optim.Optimizer
     step: int = 0
     history: list[str] = field(default_factory=list)
-    """Where the training did not go straight from its first step to its last."""
+    """Interruptions and continuations of the training."""
     cpu_s: float = 0.0
-    """CPU time it took so far, the rendering of its scenes too."""
+    """CPU seconds so far, including the rendering of its scenes."""
 
     def save(self, path: Path) -> None:
-        """Write everything that the training goes on from."""
+        """Write the complete state of the training."""
         path.parent.mkdir(parents=True, exist_ok=True)
         state = {"step": self.step, "history": self.history, "cpu_s": self.cpu_s}
         state |= {"optimiser": self.optimiser.state_dict()}
@@ -230,7 +231,7 @@ class Pupil:
         path.with_suffix(".part").replace(path)
 
     def resume(self, path: Path) -> None:
-        """Take up where a training was left, if one was."""
+        """Restore the state of an earlier training, if there is one."""
         if not path.exists():
             return
         state = torch.load(path, weights_only=True)
@@ -243,7 +244,7 @@ class Pupil:
 
 
 def new_pupil(name: str, recipe: Recipe, device: torch.device) -> Pupil:
-    """Start a network from the recipe's seed."""
+    """Create a network from the recipe's seed."""
     torch.manual_seed(recipe.seed)
     kinds: dict[str, type[nn.Module]] = {
         "finder": Detector,
@@ -261,14 +262,14 @@ def train(
     lesson: Lesson,
     recipe: Recipe,
     folder: Path,
-    say: Say,
+    report: Report,
     *,
     until: int | None = None,
     onward: Path | None = None,
 ) -> Pupil:
-    """Train one network to its last step, or ``until`` one, resuming where it was left.
+    """Train one network to its last step, or to ``until``, resuming an earlier training.
 
-    Where nothing was left, a classifier goes on from its export in the folder ``onward``.
+    Without an earlier training, a classifier continues from its export in the folder ``onward``.
     """
     last = lesson.steps if until is None else until
     torch.set_num_threads(recipe.threads)
@@ -277,7 +278,7 @@ def train(
     pupil.resume(checkpoint)
     if onward is not None and not checkpoint.exists():
         _go_on_from(onward, pupil, lesson, device)
-        say(f"{lesson.name} goes on from step {pupil.step}")
+        report(f"{lesson.name} goes on from step {pupil.step}")
     if pupil.step >= last:
         return pupil
     saved = began = time.monotonic()
@@ -286,7 +287,7 @@ def train(
         loss = _step(pupil, lesson, _to(batch, device), recipe)
         if pupil.step % 20 == 0:
             pace = (time.monotonic() - began) / (pupil.step - first)
-            say(f"{lesson.name} step {pupil.step}: loss {loss:.3f}, {pace:.2f} s a step")
+            report(f"{lesson.name} step {pupil.step}: loss {loss:.3f}, {pace:.2f} s a step")
         if time.monotonic() - saved > 60 or pupil.step >= last:
             pupil.cpu_s = spent + _cpu_seconds()
             pupil.save(checkpoint)
@@ -306,7 +307,7 @@ def _go_on_from(folder: Path, pupil: Pupil, lesson: Lesson, device: torch.device
 
 
 def _cpu_seconds() -> float:
-    """CPU time of this process and the scenes' renderers so far, where the system tells it."""
+    """Return the CPU seconds of this process and its renderers, where the system provides them."""
     spent = time.process_time()
     for child in active_children():
         stat = Path(f"/proc/{child.pid}/stat")
@@ -316,7 +317,7 @@ def _cpu_seconds() -> float:
 
 
 def waning(step: int, steps: int, peak: float) -> float:
-    """Learning rate: a short rise, then half a cosine down."""
+    """Return the learning rate: a short rise, then a half cosine down."""
     rise = max(1, min(200, steps // 10))
     if step < rise:
         return peak * (step + 1) / rise
@@ -325,9 +326,9 @@ def waning(step: int, steps: int, peak: float) -> float:
 
 
 def falling(step: int, steps: int, peak: float, fall: float) -> float:
-    """Learning rate: a short rise, a level stretch, then straight down over the last share.
+    """Return the learning rate: a short rise, a level stretch, then a linear fall.
 
-    How long the level stretch is can still be chosen while it lasts.
+    The length of the level stretch can still be chosen while it lasts.
     """
     rise = max(1, min(200, steps // 10))
     left = (steps - step) / max(1.0, steps * fall)

@@ -26,9 +26,11 @@ from vision.training.photographed import CREDITS
 from vision.training.scores import Read, Votes, calibration_table, measure, votes
 
 LICENCE = "AGPL-3.0-or-later"
+# Candidate temperatures, in steps of 4 %.
 _STEPS = tuple(round(0.4 * 1.04**step, 4) for step in range(60))
 CALIBRATION_DECKS = tuple(f"unseen:{n}{anew}" for n in range(100, 112) for anew in ("", f"+{n}"))
-"""Decks in unseen typefaces, each as it is and with its suits' outlines drawn anew."""
+"""Decks in unseen typefaces, each as it is and with redrawn suits."""
+# Candidate weights, in steps of 0.04.
 _WEIGHTS = tuple(round(0.04 * step, 2) for step in range(41))
 CALIBRATION = {
     "rank_temperature": _STEPS,
@@ -38,24 +40,26 @@ CALIBRATION = {
     "face_rank_weight": _WEIGHTS,
     "face_suit_weight": _WEIGHTS,
 }
-"""What is calibrated, and the values it is chosen among. The overlap says how much of what one
-index of a card tells its others tell again: 0 nothing, 1 all. The last three say what a card's
-indices weigh beside its face, and what its face's ranks and suits weigh."""
+"""The calibrated values, each with its candidates. The overlap is the share of an index's evidence
+that the card's others repeat: 0 nothing, 1 all. The last three are the weight of a card's indices
+beside its face, and the weights of its face's ranks and suits."""
 FACELESS = {"beside_face": 1.0, "face_rank_weight": 0.0, "face_suit_weight": 0.0}
-"""How a reader weighs that has no network for faces."""
+"""Weights of a reader without a network for faces."""
+# Range of the confidence threshold, probabilities. Chosen, not measured.
 LEAST_CONFIDENT, MOST_CONFIDENT = 0.985, 0.9995
+# Rounds of the search over all calibrated values. Chosen, not measured.
 ROUNDS = 6
 MOST_WRONG = 1e-4
-"""The share of all cards that may be called wrongly."""
+"""Share of all cards that may be called wrongly."""
 
 
 @dataclass(frozen=True)
 class Course:
-    """How the networks came about: the recipe, and where a training left it.
+    """The history of the networks: the recipe and the state of the training.
 
     Attributes:
-        photos: photographs were learnt from as well.
-        finder, reader, face: the networks with what was noted of their training.
+        photos: whether photographs were learnt from too.
+        finder, reader, face: the networks with the notes of their training.
     """
 
     recipe: Recipe
@@ -65,32 +69,32 @@ class Course:
     face: Pupil
 
 
-def finish(folder: Path, course: Course, scene_count: int, say: Callable[[str], None]) -> Reader:
+def finish(folder: Path, course: Course, scene_count: int, report: Callable[[str], None]) -> Reader:
     """Calibrate, measure and describe the networks in ``folder``; return them as a reader.
 
-    ``scene_count``: scenes to measure each set of decks on; twice as many calibrate.
+    ``scene_count``: scenes for measuring each set of decks; calibration uses twice as many.
     """
-    say("calibrating on unseen typefaces")
+    report("calibrating on unseen typefaces")
     reader = uncalibrated(folder, faces=True)
     calibration = calibrated(votes(reader, CALIBRATION_DECKS, 2 * scene_count, seed=71))
     reader = replace(reader, classifier=_open(folder, "reader", {"calibration": calibration}))
     _, reads = measure(reader, CALIBRATION_DECKS, scene_count, seed=72)
     reader = replace(reader, confident_p=threshold(reads))
-    say(f"calibration {calibration}, confident from {reader.confident_p}")
+    report(f"calibration {calibration}, confident from {reader.confident_p}")
     scores, every = {}, list[Read]()
     for name, decks in test_sets().items():
         score, reads = measure(reader, decks, scene_count, seed=73)
         scores[name] = score.table()
         every += reads
-        say(f"{name}: {scores[name]}")
+        report(f"{name}: {scores[name]}")
     scores["together"] = calibration_table(every)
-    say(f"together: {scores['together']}")
+    report(f"together: {scores['together']}")
     _describe(folder, course, reader, scores)
     return reader
 
 
 def uncalibrated(folder: Path, *, faces: bool) -> Reader:
-    """Open exported networks that have no manifest yet, with or without that for faces."""
+    """Open exported networks without a manifest, with or without the one for faces."""
     values = dict.fromkeys(CALIBRATION, 1.0) | ({} if faces else FACELESS)
     reader = _open(folder, "reader", {"calibration": values})
     face = _open(folder, "face", {}) if faces else None
@@ -98,7 +102,7 @@ def uncalibrated(folder: Path, *, faces: bool) -> Reader:
 
 
 def test_sets() -> dict[str, tuple[str, ...]]:
-    """Decks to measure on, by the name of their set; no network has learnt from any."""
+    """Return the decks to measure on, by the name of their set; no network has learnt from any."""
     shipped = tuple(name for name in test_deck_ids(0))
     return {
         **{f"deck_{re.sub('[^a-z]', '_', name)}": (name,) for name in shipped},
@@ -106,28 +110,28 @@ def test_sets() -> dict[str, tuple[str, ...]]:
     }
 
 
-def calibrated(told: Sequence[Votes]) -> dict[str, float]:
-    """Choose the calibration under which the cards' true faces are likeliest.
+def calibrated(votes: Sequence[Votes]) -> dict[str, float]:
+    """Choose the calibration with the greatest likelihood of the cards' true faces.
 
-    First that of the indices alone, then what they and the faces weigh together. Each number in
-    turn, and round again: some hang on each other.
+    First that of the indices alone, then their weights beside the faces. It varies each number in
+    turn, for several rounds: some depend on each other.
     """
     values = dict.fromkeys(CALIBRATION, 1.0) | FACELESS
     alone = [name for name in CALIBRATION if name not in FACELESS]
-    for name in ROUNDS * alone + ROUNDS * list(FACELESS) if told else ():
+    for name in ROUNDS * alone + ROUNDS * list(FACELESS) if votes else ():
 
         def likelihood(value: float, name: str = name) -> float:
-            return sum(some.likelihood(values | {name: value}) for some in told)
+            return sum(some.likelihood(values | {name: value}) for some in votes)
 
         values[name] = max(CALIBRATION[name], key=likelihood)
     return values
 
 
 def threshold(reads: list[Read]) -> float:
-    """Choose the chance from which at most one card in 10,000 is called wrongly.
+    """Choose the probability above which at most one card in 10,000 is called wrongly.
 
-    By what the calibrated probabilities themselves say: a few thousand cards hold too few
-    wrong ones to count.
+    It relies on the calibrated probabilities themselves: a few thousand cards hold too few wrong
+    ones to count.
     """
     chances = np.sort([read.p for read in reads])[::-1]
     calls = int((np.cumsum(1 - chances) <= len(reads) * MOST_WRONG).sum())
@@ -189,7 +193,7 @@ def _sources(course: Course) -> dict[str, Any]:
 
 
 def _families(fonts: Sequence[Path]) -> list[str]:
-    """The families that typefaces belong to, and how many of each there are."""
+    """List the families of typefaces with the number of each."""
     counts = Counter(re.split("[-_]", font.stem)[0] for font in fonts)
     return [f"{family} {count}" for family, count in sorted(counts.items())]
 

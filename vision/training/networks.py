@@ -1,6 +1,6 @@
-"""The two networks: one finds indices and backs in a tile, one reads a rectified index.
+"""The networks: one finds indices and backs in a tile, two read rectified indices and faces.
 
-Built from the blocks of ``ultralytics``; heads and training loop are our own.
+They consist of blocks of ``ultralytics``; heads and training loop are our own.
 """
 
 import torch
@@ -12,8 +12,8 @@ from vision.corners import PATCH_PX
 DETECTOR_CHANNELS = 14
 """Per cell, four pixels square: heat of left index, right-hand index and back; offset of the
 point in cells (2); travel in card widths of 64 px to the card's top (2) and right (2) for an
-index; double angle (2), log width over 64 px (1) and way to the card's middle in 64 px (2) for
-a back."""
+index; double angle (2), log width over 64 px (1) and vector to the card's middle in 64 px (2)
+for a back."""
 
 
 class Detector(nn.Module):
@@ -41,13 +41,13 @@ class Detector(nn.Module):
 
 
 def _conv(inward: int, outward: int, *, size: int = 3, stride: int = 1) -> nn.Module:
-    """Convolution, normalisation, rectifier: a third of the cost of smoother ones on a CPU."""
+    """Return convolution, normalisation, rectifier: a third of smoother ones' cost on a CPU."""
     conv = nn.Conv2d(inward, outward, size, stride, size // 2, bias=False)
     return nn.Sequential(conv, nn.BatchNorm2d(outward), nn.ReLU(inplace=True))
 
 
 class Again(nn.Module):
-    """A convolution whose result is added to what it saw."""
+    """A convolution with a residual connection."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()
@@ -61,9 +61,8 @@ class Again(nn.Module):
 class Classifier(nn.Module):
     """Reads index patches: ``(B, 3, 64, 40)`` BGR 0..255 to rank (14) and suit (4) logits.
 
-    The fourteenth rank is "not an index". Six more numbers say how the patch is misplaced, as
-    ``vision.corners.bend_between`` has it; the last is the logit of its standing in a
-    right-hand corner.
+    The fourteenth rank is "not an index". Six more numbers give the patch's misplacement, as in
+    ``vision.corners.bend_between``; the last is the logit of a right-hand corner.
     """
 
     def __init__(self) -> None:
@@ -85,7 +84,7 @@ class Classifier(nn.Module):
         self.rank, self.suit, self.bend, self.hand = (nn.Linear(128, n) for n in (14, 4, 6, 1))
 
     def forward(self, patch: Tensor) -> Tensor:
-        """Return ranks, "not an index", suits, bend and hand. Each patch is levelled first."""
+        """Return ranks, "not an index", suits, bend and hand, after normalising each patch."""
         seen = self.look(levelled(patch))
         return torch.cat([head(seen) for head in (self.rank, self.suit, self.bend, self.hand)], 1)
 
@@ -93,7 +92,7 @@ class Classifier(nn.Module):
 class FaceReader(nn.Module):
     """Reads whole cards: ``(B, 3, 104, 76)`` BGR 0..255 to rank (14) and suit (4) logits.
 
-    The fourteenth rank is "no card lies here so".
+    The fourteenth rank is "no such card".
     """
 
     def __init__(self) -> None:
@@ -115,13 +114,13 @@ class FaceReader(nn.Module):
         self.rank, self.suit = nn.Linear(160, 14), nn.Linear(160, 4)
 
     def forward(self, face: Tensor) -> Tensor:
-        """Return ranks, "no card", and suits. Each face is levelled first."""
+        """Return ranks, "no card", and suits, after normalising each face."""
         seen = self.look(levelled(face))
         return torch.cat([self.rank(seen), self.suit(seen)], 1)
 
 
 def levelled(picture: Tensor) -> Tensor:
-    """Bring each picture of a batch to mean 0 and spread 1."""
+    """Normalise each picture of a batch to mean 0 and spread 1."""
     mean = picture.mean((1, 2, 3), keepdim=True)
     spread = (picture - mean).pow(2).mean((1, 2, 3), keepdim=True).sqrt() + 8
     return (picture - mean) / spread

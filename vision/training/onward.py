@@ -1,8 +1,8 @@
-"""Go on from exported networks: a training whose checkpoints are gone is not lost.
+"""Continue training from exported networks, for example after a loss of the checkpoints.
 
-An export has its normalisations folded into its convolutions. Here they are unfolded again, by
-what the convolutions give on the pictures to be learnt from, so that the network answers as its
-export does and can be trained on.
+An export has its normalisations folded into its convolutions. This module unfolds them with the
+convolutions' output on the training pictures, so that the network answers like its export and can
+be trained.
 """
 
 import tomllib
@@ -20,14 +20,14 @@ from torch import Tensor, nn
 from models.errors import OperatorError
 
 BATCHES: Final = 24
-"""Batches by which the spread of what convolutions give is measured."""
+"""Batches that measure the spread of the convolutions' output."""
 
 
 def exported(folder: Path, name: str) -> tuple[int, float, list[str]]:
-    """Tell an exported network's steps, CPU seconds and history, by its manifest.
+    """Return an exported network's steps, CPU seconds and history, from its manifest.
 
     Raises:
-        OperatorError: there is no such network, or its manifest does not tell its steps.
+        OperatorError: there is no such network, or its manifest lacks its steps.
     """
     path = folder / f"{name}.toml"
     if not path.exists() or not path.with_suffix(".onnx").exists():
@@ -54,7 +54,7 @@ def take_up(network: nn.Module, path: Path, batches: Iterable[Tensor]) -> None:
         network: a classifier of corners or of faces, plain convolutions each with its
             normalisation.
         path: its export.
-        batches: pictures ``(B, 3, H, W)`` as it is to learn from.
+        batches: pictures ``(B, 3, H, W)`` of its training.
 
     Raises:
         OperatorError: the export is of another network.
@@ -85,13 +85,13 @@ def take_up(network: nn.Module, path: Path, batches: Iterable[Tensor]) -> None:
 
 
 def blend(before: Path, after: Path, share: float) -> None:
-    """Bring an export back towards the one it came from: ``share`` of the way is left.
+    """Blend an export with its predecessor: ``share`` is the weight of the new one.
 
-    Weights between the two read better than either: further lessons teach, and make forget.
+    Weights between the two read better than either: further training adds and forgets.
 
     Args:
-        before: the export that was gone on from.
-        after: the export of the network since then; written over.
+        before: the export that the training continued from.
+        after: the export of the trained network; overwritten.
         share: 0 for the one before, 1 for the one after.
 
     Raises:
@@ -114,7 +114,7 @@ def blend(before: Path, after: Path, share: float) -> None:
 
 
 def _unfold(norm: nn.BatchNorm2d, bias: Tensor, mean: Tensor, variance: Tensor | float) -> None:
-    """Let a normalisation add ``bias`` and change nothing else, at that mean and variance."""
+    """Make a normalisation add ``bias`` and change nothing else, at that mean and variance."""
     norm.running_mean.copy_(mean)
     norm.running_var.copy_(torch.as_tensor(variance))
     norm.weight.copy_((norm.running_var + norm.eps).sqrt())
@@ -122,7 +122,7 @@ def _unfold(norm: nn.BatchNorm2d, bias: Tensor, mean: Tensor, variance: Tensor |
 
 
 def _convolutions(network: nn.Module) -> Iterator[tuple[nn.Conv2d, nn.BatchNorm2d]]:
-    """Each convolution and its normalisation, in the order in which they look."""
+    """Yield each convolution with its normalisation, in order of execution."""
     parts = [m for m in network.modules() if isinstance(m, nn.Conv2d | nn.BatchNorm2d)]
     for conv, norm in zip(parts[::2], parts[1::2], strict=True):
         assert isinstance(conv, nn.Conv2d)
@@ -133,7 +133,7 @@ def _convolutions(network: nn.Module) -> Iterator[tuple[nn.Conv2d, nn.BatchNorm2
 def _spreads(
     network: nn.Module, convs: list[nn.Conv2d], batches: Iterable[Tensor]
 ) -> list[tuple[Tensor, Tensor]]:
-    """Mean and variance of what each convolution gives, by channel."""
+    """Return mean and variance of each convolution's output, by channel."""
     moments: list[list[tuple[Tensor, Tensor]]] = [[] for _ in convs]
 
     def keep(at: int, given: Tensor) -> None:

@@ -1,7 +1,7 @@
-"""Index patches out of labelled photographs, to learn from beside rendered ones.
+"""Index patches from labelled photographs, for training beside rendered ones.
 
-The photographs are no part of the project. A folder of sets, each with its ``labels.jsonl``
-and pictures, is harvested with a finder already trained; only sets kept for training are.
+The photographs are no part of the project. A trained finder harvests a folder of sets, each with
+its ``labels.jsonl`` and pictures; only training sets are used.
 """
 
 import json
@@ -27,20 +27,21 @@ CREDITS = {
     "phone_any_angle": "Quentin0312/poker-cards-yolo, CC BY 4.0",
     "phone_close": "Ammememe/CardCounterML, CC BY 4.0",
 }
-"""The sets that may be learnt from, with their sources and licences."""
+"""The sets for training, with their sources and licences."""
 JITTERS = 8
-"""How often each index is cut out, a little off each time."""
+"""Cuts of each index, each slightly displaced."""
 SHARE = 0.2
-"""Share of the patches learnt from that are photographed."""
+"""Share of photographed patches in the training."""
 DUBIOUS = 0.1
-"""What the label says must be this likely at first sight, and "not an index" no likelier."""
+"""Least probability of the label's card at the first reading; "not an index" must be at most as
+likely."""
 
 
 @dataclass(frozen=True)
 class Photographed:
-    """Patches ``(N, 64, 40, 3)`` uint8 out of photographs, with their ranks and suits ``(N,)``.
+    """Patches ``(N, 64, 40, 3)`` uint8 from photographs, with their ranks and suits ``(N,)``.
 
-    What is no index has rank 13 and suit -1.
+    A patch without an index has rank 13 and suit -1.
     """
 
     patches: NDArray[np.uint8]
@@ -50,7 +51,7 @@ class Photographed:
 
 
 def harvest(folder: Path, reader: Reader, seed: int) -> Photographed:
-    """Cut the indices out of every training photograph, and what the finder takes for one."""
+    """Cut out the indices of every training photograph, and the finder's false finds."""
     rng = np.random.default_rng([seed, 3])
     parts = [_harvest_set(rng, folder / name, reader) for name in CREDITS]
     patches, ranks, suits = (np.concatenate([part[k] for part in parts]) for k in range(3))
@@ -68,7 +69,7 @@ def _harvest_set(rng: np.random.Generator, folder: Path, reader: Reader) -> Part
         maps = card_to_picture(found.anchors, found.ups, found.rights, found.right_hand)
         read = read_indices(reader.classifier, picture, maps, found.right_hand)
         for at in range(len(maps)):
-            face = told_by_label(entry["cards"], found.anchors[at], read, at)
+            face = labelled_face(entry["cards"], found.anchors[at], read, at)
             if face is None:
                 continue
             patches.append(_cut(rng, picture, read.maps[at], bool(found.right_hand[at])))
@@ -78,7 +79,7 @@ def _harvest_set(rng: np.random.Generator, folder: Path, reader: Reader) -> Part
 
 
 def entries(folder: Path) -> Iterator[dict[str, Any]]:
-    """Labels of the pictures of a set that are learnt from."""
+    """Yield the labels of a set's training pictures."""
     for number, line in enumerate((folder / "labels.jsonl").read_text("utf-8").splitlines()):
         if not kept_for_decisions(number):
             yield json.loads(line)
@@ -97,12 +98,12 @@ def _cut(
     return cut_patches(picture, np.array(moved, np.float32), sides, NUDGES_MM[:1])[:, 0]
 
 
-def told_by_label(
+def labelled_face(
     cards: Sequence[dict[str, Any]], anchor: NDArray[np.float32], read: Readings | Indices, at: int
 ) -> tuple[int, int] | None:
-    """Rank and suit at a point: of the one labelled card there, or of no index where none is.
+    """Return rank and suit at a point: of the one labelled card there, or of no index.
 
-    ``None`` where it may be two cards, or one and the index not to be made out.
+    ``None`` where two cards are possible, or the index of the one cannot be recognised.
     """
     here = {card["card"] for card in cards if any(_within(box, anchor) for box in _boxes(card))}
     if not here:

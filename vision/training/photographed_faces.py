@@ -1,4 +1,4 @@
-"""Whole cards out of labelled photographs, to learn from beside rendered ones."""
+"""Whole cards from labelled photographs, for training beside rendered ones."""
 
 from pathlib import Path
 
@@ -7,21 +7,21 @@ import numpy as np
 from vision.corners import anchor_points
 from vision.reader import Reader
 from vision.training.face_shelf import room_of
-from vision.training.photographed import CREDITS, entries, opened, told_by_label
+from vision.training.photographed import CREDITS, entries, labelled_face, opened
 from vision.training.shelf import Pieces
 
 
 def harvest_faces(folder: Path, reader: Reader) -> Pieces:
     """Cut the cards out of every training photograph, each by every index that was read."""
-    rooms, told = [], []
+    rooms, faces = [], []
     for name in CREDITS:
         for entry in entries(folder / name):
             picture = opened(folder / name, entry)
             read = reader.read_found(picture, reader.find(picture, None), aslant=True).indices
             points = anchor_points(read.maps, read.right_hand)
             for at, onto in enumerate(read.maps):
-                face = told_by_label(entry["cards"], points[at], read, at)
+                face = labelled_face(entry["cards"], points[at], read, at)
                 if face is not None:
                     rooms.append(room_of(picture, onto))
-                    told.append((*face, int(read.right_hand[at])))
-    return Pieces(np.array(rooms), *np.array(told).T)
+                    faces.append((*face, int(read.right_hand[at])))
+    return Pieces(np.array(rooms), *np.array(faces).T)

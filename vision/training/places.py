@@ -1,4 +1,4 @@
-"""How a detector misplaces what it finds: what a classifier must learn to read in spite of."""
+"""The detector's misplacement, which a classifier must learn to tolerate."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,9 +9,9 @@ from vision.training.scenes import anchor_at
 def jitter(
     rng: np.random.Generator, onto: NDArray[np.float64], right_hand: bool, share: float = 1.0
 ) -> NDArray[np.float64]:
-    """Misplace a card's map as a detector does: mostly by little, at times by a good deal.
+    """Misplace a card's map as a detector does: usually a little, at times by much.
 
-    ``share``: of a detector's misplacement, what is left of it.
+    ``share``: the remaining share of a detector's misplacement.
     """
     far = share if rng.random() < 0.6 else 2.5 * share
     point = anchor_at(onto, right_hand)

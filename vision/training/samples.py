@@ -1,4 +1,4 @@
-"""From a scene to what the networks learn: a tile with its targets, and index patches."""
+"""Training samples from a scene: a tile with its targets, and index patches."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,22 +20,26 @@ from vision.training.networks import DETECTOR_CHANNELS
 from vision.training.places import jitter
 from vision.training.scenes import Lain, Scene, anchor_at, anchors, render
 
+# Pixels of a cell of the heat map, by the network's design.
 CELL_PX = 4
 NOMINAL_PX = 64.0
-"""The card width that lengths are given in."""
+"""Pixels. The card width that lengths refer to."""
+# Index of the fourteenth rank, "not an index".
 NOT_AN_INDEX = 13
 SEEN, HIDDEN = 0.75, 0.3
-"""An index of which more is shown is to be found; less, not; between them, either will do."""
+"""Visible shares of an index: above the first it must be found, below the second it must not;
+between them both answers count."""
+# The same for a back. Chosen, not measured.
 BACK_SEEN, BACK_HIDDEN = 0.16, 0.06
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One scene's lesson.
+    """The sample of one scene.
 
     Attributes:
         tile: ``(3, S, S)`` uint8.
-        heat: ``(3, S/4, S/4)`` float32, 1 at a point; negative where either answer will do.
+        heat: ``(3, S/4, S/4)`` float32, 1 at a point; negative where both answers count.
         values: ``(11, S/4, S/4)`` float32, the channels after the heats.
         index_cells, back_cells: ``(S/4, S/4)`` float32, where the values of each kind count.
     """
@@ -51,9 +55,9 @@ class Sample:
 class Glimpses:
     """Index patches ``(P, 3, 64, 40)`` uint8 with ranks and suits ``(P,)`` int64, -1 for none.
 
-    ``bends``, ``(P, 6)`` float32, say how each patch is misplaced, as ``vision.corners`` has it;
-    NaN where that is not known. ``hands``, ``(P,)`` int64: 1 in a right-hand corner, 0 in a
-    left-hand one, -1 where that is not known.
+    ``bends``, ``(P, 6)`` float32, the misplacement of each patch, as in ``vision.corners``; NaN
+    where it is unknown. ``hands``, ``(P,)`` int64: 1 in a right-hand corner, 0 in a left-hand one,
+    -1 where it is unknown.
     """
 
     patches: Tensor
@@ -71,7 +75,7 @@ class Scenes(IterableDataset[Sample]):
         self.decks, self.size, self.seed, self.start = tuple(decks), size, seed, start
 
     def __iter__(self) -> Iterator[Sample]:
-        """Render on and on."""
+        """Yield samples without end."""
         cv2.setNumThreads(1)
         info = get_worker_info()
         worker, step = (0, 1) if info is None else (info.id, info.num_workers)
@@ -94,7 +98,7 @@ class Cuts:
 
 
 def glimpses(cuts: Cuts) -> Glimpses:
-    """Hand patches over to torch."""
+    """Convert patches to torch."""
     turned = np.ascontiguousarray(cuts.patches.transpose(0, 3, 1, 2))
     told = (turned, cuts.ranks, cuts.suits, cuts.bends, cuts.hands)
     return Glimpses(*(torch.from_numpy(each) for each in told))
@@ -148,7 +152,7 @@ class Targets:
             self._write(near, point, slice(2, 6), ways)
 
     def add_back(self, card: Lain) -> None:
-        """Mark the middle of what is seen of a back."""
+        """Mark the middle of the visible part of a back."""
         point, shown = card.middle / CELL_PX, card.shown[0]
         bell = self._bell(point, 1.6)
         if shown < BACK_SEEN:
@@ -195,7 +199,7 @@ Place = tuple[NDArray[np.float64], bool, Card]
 
 
 def index_places(scene: Scene) -> tuple[list[Place], list[NDArray[np.float64]]]:
-    """Tell every index in plain view, and the maps of cards whose index is hidden."""
+    """Return every index in plain view, and the maps of cards with a hidden index."""
     seen: list[Place] = []
     unseen: list[NDArray[np.float64]] = []
     for card in scene.cards:
@@ -221,7 +225,7 @@ def no_index(
     seen: list[Place],
     unseen: list[NDArray[np.float64]],
 ) -> NDArray[np.float64]:
-    """Choose a card's map whose index place shows none, or shows one lying the wrong way."""
+    """Choose a card's map whose index place shows none, or one in a wrong direction."""
     kind = rng.random()
     if unseen and kind < 0.25:
         return jitter(rng, unseen[rng.integers(len(unseen))], False)
@@ -243,7 +247,7 @@ def no_index(
 def _elsewhere(
     rng: np.random.Generator, scene: Scene, places: NDArray[np.float64], reach: float
 ) -> NDArray[np.float64]:
-    """Choose a point away from every index, more often on a card than not."""
+    """Choose a point away from every index, usually on a card."""
     rows, columns = np.nonzero(scene.owner >= 0)
     target = rng.uniform(0.03, 0.97, 2) * len(scene.picture)
     for _ in range(20):

@@ -1,4 +1,4 @@
-"""Table scenes to learn from: cards in hands, fans, heaps and rows, with every card's truth."""
+"""Training scenes: cards in hands, fans, heaps and rows, each with its truth."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ Pose = tuple[float, float, float]
 
 
 CLOSE_UP_MM: Final = 54.0
-"""How much of the felt a close-up shows."""
+"""Millimetres of the felt in a close-up."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class Lain:
     Attributes:
         map: from the card's frame to the picture, ``(2, 3)``.
         face: the card, or ``None`` for a back.
-        shown: share of each index that can be seen: top left, bottom right, and with four
-            indices top right, bottom left; for a back, the share of the whole back.
+        shown: visible share of each index: top left, bottom right, and with four indices top right,
+            bottom left; for a back, the share of the whole back.
         four: whether it carries four indices.
     """
 
@@ -40,7 +40,7 @@ class Lain:
     shown: tuple[float, ...]
     four: bool
     middle: NDArray[np.float64]
-    """Middle of what can be seen of it, in pixels."""
+    """Middle of its visible part, in pixels."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,12 @@ class Scene:
     cards: tuple[Lain, ...]
     card_px: float
     owner: NDArray[np.int16]
-    """``(S, S)``, which card each pixel shows, 0 for the first; -1 for none."""
+    """``(S, S)``, the card that each pixel shows, 0 for the first; -1 for none."""
 
 
 @dataclass(frozen=True)
 class Art:
-    """A deck at two sizes, so that reducing it further never skips pixels."""
+    """A deck's pictures at two sizes, so that further reduction never skips pixels."""
 
     faces: dict[Card, tuple[NDArray[np.uint8], ...]]
     back: tuple[NDArray[np.uint8], ...]
@@ -66,7 +66,7 @@ class Art:
 
 @lru_cache(maxsize=400)
 def art(name: str) -> Art:
-    """Load a deck's pictures for rendering; ``drawn:5+7`` is ``drawn:5`` drawn anew."""
+    """Load a deck's pictures for rendering; ``drawn:5+7`` is ``drawn:5`` redrawn."""
     name, _, anew = name.partition("+")
     deck = open_deck(name)
     pictures = redrawn(deck, int(anew)) if anew else deck.faces
@@ -82,7 +82,7 @@ def _sizes(face: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], ...]:
 
 @dataclass
 class Felt:
-    """A scene being laid: its picture, whose each pixel is, and the cards laid so far."""
+    """A scene in progress: its picture, the owner of each pixel, and the cards so far."""
 
     rng: np.random.Generator
     picture: Picture
@@ -90,7 +90,7 @@ class Felt:
     view: NDArray[np.float64]
     laid: list[tuple[NDArray[np.float64], Card | None, bool]]
     courts: float = 0.0
-    """Share of the cards face up that are courts, beside those that chance deals."""
+    """Share of added courts among the cards face up."""
 
     def lay(self, pack: Art, pose: Pose, face_up: bool) -> None:
         """Lay one card of a deck on top of everything."""
@@ -105,7 +105,7 @@ class Felt:
             self.laid.append((onto, card, pack.four and card is not None))
 
     def _paint(self, sizes: tuple[NDArray[np.uint8], ...], onto: NDArray[np.float64]) -> bool:
-        """Paint a card and its shadow; tell whether any of it lies in the picture."""
+        """Paint a card and its shadow; return whether any of it lies in the picture."""
         scale = np.sqrt(abs(np.linalg.det(onto[:, :2])))
         source = sizes[1] if scale < 0.8 else sizes[0]
         low, high = self._window(onto)
@@ -141,8 +141,8 @@ def render(
 ) -> Scene:
     """Render one scene of ``size`` pixels square with cards of ``decks``.
 
-    ``severity`` says how badly it may be photographed: 0 for a fine camera in good light;
-    ``courts``, what share of the cards face up are courts beside those that chance deals.
+    ``severity`` scales the camera's faults: 0 is a good camera in good light. ``courts`` is the
+    share of added courts among the cards face up.
     """
     card_px = _card_width(rng)
     picture = backdrop(rng, size)
@@ -166,10 +166,10 @@ def render(
 
 
 def close_up(rng: np.random.Generator, decks: Sequence[str]) -> Scene:
-    """Render one index and what lies round it, in the middle of a small picture.
+    """Render one index and its surroundings, in the middle of a small picture.
 
-    Far more typefaces, sizes and lights for the price of a table scene. Cards are as wide as a
-    ceiling camera or a telephone shows them.
+    It gives far more typefaces, sizes and lights for the cost of one table scene. Cards are as wide
+    as in a ceiling camera's or a telephone's picture.
     """
     card_px = float(np.exp(rng.uniform(np.log(34), np.log(145))))
     size = max(32, round(CLOSE_UP_MM / CARD_WIDTH_MM * card_px))
@@ -193,7 +193,7 @@ def close_up(rng: np.random.Generator, decks: Sequence[str]) -> Scene:
 
 
 def _neighbours(rng: np.random.Generator, often: float) -> list[tuple[Pose, bool]]:
-    """Choose cards beside one: how far from it, how turned against it, whether face up."""
+    """Choose cards beside one: their distance, rotation and side."""
     if rng.random() > often:
         return []
     step = np.array([rng.uniform(10, 40), rng.uniform(-45, 45)]) * rng.choice([-1, 1], 2)
@@ -206,7 +206,7 @@ def _neighbours(rng: np.random.Generator, often: float) -> list[tuple[Pose, bool
 
 
 def _beside(corner: NDArray[np.float64], turn: float, lies: Pose) -> Pose:
-    """Where a card lies on the felt, told from another whose middle is at ``corner``."""
+    """Return a card's pose, given another whose middle is at ``corner``."""
     x, y = _turn(turn) @ (corner + lies[:2])
     return float(x), float(y), turn + lies[2]
 
@@ -223,7 +223,7 @@ def _hands(rng: np.random.Generator, field_mm: float) -> int:
 
 
 def _view(rng: np.random.Generator, card_px: float, size: int) -> NDArray[np.float64]:
-    """Felt to picture, ``(2, 3)``: turned at random and seen more or less from above."""
+    """Return the map from felt to picture, ``(2, 3)``: a random rotation and view angle."""
     level = rng.random() < 0.6
     squeeze = rng.uniform(0.93, 1) if level else rng.uniform(0.38, 1)
     first, second = rng.uniform(0, 2 * np.pi, 2)
@@ -238,7 +238,7 @@ def _turn(angle: float) -> NDArray[np.float64]:
 
 
 def _poses(rng: np.random.Generator, field: float) -> list[tuple[Pose, bool]]:
-    """Choose a hand's arrangement: where its cards lie and whether they lie face up."""
+    """Choose a hand's arrangement: its cards' poses, and whether they lie face up."""
     middle = rng.uniform(-0.5, 0.5, 2) * field
     angle = rng.uniform(0, 2 * np.pi)
     arrangement = rng.choice(len(_ARRANGEMENTS), p=_SHARES)
@@ -299,6 +299,7 @@ def _spread(rng: np.random.Generator) -> Local:
 
 
 _ARRANGEMENTS: Final = (_cascade, _row, _hole_card, _backs, _fan, _heap, _spread)
+# Probabilities of the arrangements, in the order of ``_ARRANGEMENTS``. Chosen, not measured.
 _SHARES: Final = (0.34, 0.12, 0.18, 0.1, 0.09, 0.13, 0.04)
 
 
@@ -331,7 +332,7 @@ def _lain(
 
 @cache
 def _index_grid() -> NDArray[np.float64]:
-    """Points over each index's place on the card, ``(4, 18, 2)``."""
+    """Return points over each index's place on the card, ``(4, 18, 2)``."""
     x, y = np.meshgrid([2.5, 6.0, 9.0], [4.0, 7.0, 10.5, 14.0, 17.0, 20.0])
     first = np.stack([x.ravel(), y.ravel()], 1)
     size = np.array([CARD_WIDTH_MM, CARD_HEIGHT_MM])
@@ -351,8 +352,8 @@ def _share_shown(
 def anchors(card: Lain) -> NDArray[np.float64]:
     """Maps of each index's own card frame to the picture, ``(2 or 4, 2, 3)``.
 
-    The second is the card turned by half, so that its anchor is the bottom right index; the
-    third and fourth, with four indices, are the first two again: theirs are right-hand ones.
+    The second is the card turned by half, so that its anchor is the bottom right index; the third
+    and fourth, with four indices, are the first two again, for right-hand indices.
     """
     turned = card.map.copy()
     turned[:, :2] *= -1
@@ -362,6 +363,6 @@ def anchors(card: Lain) -> NDArray[np.float64]:
 
 
 def anchor_at(onto: NDArray[np.float64], right_hand: bool) -> NDArray[np.float64]:
-    """An anchor's place in the picture, in pixels."""
+    """Return an anchor's place in the picture, in pixels."""
     x = CARD_WIDTH_MM - ANCHOR_MM[0] if right_hand else ANCHOR_MM[0]
     return np.asarray(onto[:, :2] @ [x, ANCHOR_MM[1]] + onto[:, 2])

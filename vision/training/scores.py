@@ -1,4 +1,4 @@
-"""Measure the exported networks, as they are deployed, on rendered scenes of unseen decks."""
+"""Measure the exported networks, as deployed, on rendered scenes of unseen decks."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,24 +16,25 @@ from vision.sightings import Sightings
 from vision.training.samples import BACK_SEEN, SEEN
 from vision.training.scenes import Scene, render
 
+# Pixels of a scene's side. Chosen, not measured.
 SCENE_PX = 384
 SEVERITY = 0.5
-"""How badly the scenes are photographed, of what is learnt from."""
+"""Severity of the scenes' camera faults, relative to training."""
 CLOSE_BY = 1.2
-"""An index taken for a neighbour's belongs to a card whose middle is within so many widths."""
+"""Card widths between the middles of a card and of the neighbour that lends it an index."""
 MISPAIRED = 1e-4
-"""A few sightings are paired with a card that they do not tell of: no true face counts as less
-likely, lest two of them outweigh thousands."""
+"""Least probability of a true face: a few sightings are paired with a wrong card, and two of them
+must not outweigh thousands."""
 SAME_CARD = 0.3
-"""A sighting tells of a card whose middle is within this many card widths of its own."""
+"""Card widths between the middles of a sighting and of its card."""
 
 
 @dataclass(frozen=True)
 class Score:
     """Counts over a set of scenes; shares are of the cards with an index in plain view.
 
-    ``misplaced``: called rightly, but told to lie where another card does; not counted as right.
-    ``calibration_noise``: what chance alone makes of the calibration error of so few cards.
+    ``misplaced``: read rightly, but at another card's place; not counted as right.
+    ``calibration_noise``: the calibration error that chance alone gives for so few cards.
     """
 
     scenes: int
@@ -56,12 +57,12 @@ class Score:
 
 @dataclass(frozen=True)
 class Read:
-    """One sighting that tells of a card, and whether it is right."""
+    """One sighting of a card, and whether it is right."""
 
     p: float
     right: bool
     misplaced: bool = False
-    """It names another card that lies close by, whose index was taken for this one's."""
+    """Whether it names a neighbouring card, whose index was taken for this one's."""
 
 
 def scenes(decks: Sequence[str], count: int, seed: int) -> Iterator[Scene]:
@@ -121,14 +122,14 @@ def calibration_error(reads: list[Read], bins: int = 15) -> float:
     error = 0.0
     for part in np.array_split(np.arange(len(ordered)), bins):
         if len(part):
-            said = np.mean([ordered[i].p for i in part])
+            predicted = np.mean([ordered[i].p for i in part])
             was = np.mean([ordered[i].right or ordered[i].misplaced for i in part])
-            error += abs(float(said - was)) * len(part) / len(ordered)
+            error += abs(float(predicted - was)) * len(part) / len(ordered)
     return error
 
 
 def calibration_noise(reads: list[Read], draws: int = 40) -> float:
-    """The calibration error that chance alone gives so many reads whose chances are all true."""
+    """Return the calibration error that chance alone gives for exact probabilities."""
     rng = np.random.default_rng(1)
     chances = np.array([read.p for read in reads])
     drawn = [
@@ -139,7 +140,7 @@ def calibration_noise(reads: list[Read], draws: int = 40) -> float:
 
 
 def calibration_table(reads: list[Read]) -> dict[str, float]:
-    """The calibration error of many reads, beside what chance alone makes of it."""
+    """Return the calibration error of many readings, with the one that chance alone gives."""
     errors = {"calibration_error": calibration_error, "calibration_noise": calibration_noise}
     return {"reads": len(reads)} | {name: round(of(reads), 5) for name, of in errors.items()}
 
@@ -162,7 +163,7 @@ def _middle(onto: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _match(seen: Sightings, plain: Known, card_px: float) -> dict[int, int]:
-    """Pair sightings with cards in plain view: by place, a right reading first among equals."""
+    """Pair sightings with cards in plain view: by place, among equals a right reading first."""
     options = []
     for sighting in np.flatnonzero(seen.face_up):
         middle = seen.corners_px[sighting].mean(0)
@@ -188,7 +189,7 @@ def _read(seen: Sightings, sighting: int, face: Card, known: Known, card_px: flo
 def _false(
     reader: Reader, seen: Sightings, matched: dict[int, int], known: Known, card_px: float
 ) -> int:
-    """Count confident sightings that tell of no card, not even a half hidden one."""
+    """Count confident sightings of no card, not even a half hidden one."""
     false = 0
     for sighting in np.flatnonzero(seen.face_up):
         row = seen.card_p[sighting]
@@ -209,13 +210,13 @@ def _backs_seen(seen: Sightings, middles: list[NDArray[np.float64]], card_px: fl
 
 @dataclass(frozen=True)
 class Votes:
-    """What the indices and the face of N cards say, each card by ``k`` indices, uncalibrated.
+    """The evidence of the indices and the face of N cards with ``k`` indices each, uncalibrated.
 
     Attributes:
-        ranks: ``(N, k, 14)`` float64, logarithms of the chances of each rank and of no index.
+        ranks: ``(N, k, 14)`` float64, logarithms of the probabilities of each rank and of no index.
         suits: ``(N, k, 4)`` float64, of each suit.
         shown: their N whole faces as read.
-        cards: ``(N,)`` int64, which of the 52 each card is.
+        cards: ``(N,)`` int64, the index of each card among the 52.
     """
 
     ranks: NDArray[np.float64]
@@ -224,22 +225,22 @@ class Votes:
     cards: NDArray[np.int64]
 
     def likelihood(self, values: Mapping[str, float]) -> float:
-        """Sum of the logarithms of the chances that the true faces get by a calibration."""
+        """Return the log likelihood of the true faces under a calibration."""
         rank = log_softmax(self.ranks / values["rank_temperature"])
         suit = log_softmax(self.suits / values["suit_temperature"])
         card = rank[..., RANK_OF] + suit[..., SUIT_OF]
         logs = np.concatenate([card, rank[..., 13:]], axis=2).sum(1)
         logs /= self.ranks.shape[1] ** values["corner_overlap"]
-        face = self.shown.says(values["face_rank_weight"], values["face_suit_weight"])
+        face = self.shown.weighted(values["face_rank_weight"], values["face_suit_weight"])
         chances = log_softmax(logs * values["beside_face"] + face)
         of_true = chances[np.arange(len(self.cards)), self.cards]
         return float(np.logaddexp(of_true, np.log(MISPAIRED)).sum())
 
 
 def votes(reader: Reader, decks: Sequence[str], count: int, seed: int) -> list[Votes]:
-    """Collect what an uncalibrated reader's indices and faces say of cards in rendered scenes.
+    """Collect the evidence of an uncalibrated reader's indices and faces in rendered scenes.
 
-    A sighting that names a card close by tells of that card, in the wrong place.
+    A sighting that names a neighbouring card counts for that card, in the wrong place.
     """
     told: dict[int, list[tuple[NDArray[np.float64], ...]]] = defaultdict(list)
     for scene in scenes(decks, count, seed):
@@ -267,7 +268,7 @@ def _together(cards: list[tuple[NDArray[np.float64], ...]]) -> Votes:
 
 
 def _ranks_and_suits(indices: Indices) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Take the chances of cards apart into those of ranks, or of no index, and of suits."""
+    """Split the probabilities of cards into those of ranks, or of no index, and of suits."""
     by_suit = indices.card_log.reshape(-1, len(SUITS), len(RANKS))
     ranks = np.logaddexp.reduce(by_suit, axis=1)
     suits = np.logaddexp.reduce(by_suit, axis=2)

@@ -1,8 +1,7 @@
-"""Corners rendered once and kept on disk, from which the classifier's batches are drawn.
+"""Corners rendered once and stored on disk; the classifier's batches come from them.
 
-Rendering a scene costs as much as learning from it, so each corner is rendered once, in the
-frame of its own card and with a margin round the patch, and drawn again and again: every time
-misplaced otherwise and under another light.
+Rendering a scene costs as much as learning from it. So each corner is rendered once, in the frame
+of its own card and with a margin, and reused many times, each time displaced and lit differently.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -43,25 +42,27 @@ from vision.training.samples import (
 from vision.training.scenes import close_up, render
 
 ROOM_PX: Final = (72, 88)
-"""Width and height of a kept corner, at the patch's own scale."""
+"""Width and height in pixels of a stored corner, at the patch's own scale."""
 ANCHOR_PX: Final = (36.0, 38.0)
-"""Where the index's anchor lies in it."""
+"""The index's anchor in it, in pixels."""
 SHARD: Final = 2000
 """Pieces in one file."""
 SCENE_SHARE: Final = 0.05
-"""How often corners, up to so many, are cut out of a whole scene and not out of a close-up."""
+"""Largest share of corners cut from whole scenes instead of close-ups."""
+# Corners from one scene at most. Chosen, not measured.
 MOST_A_SCENE: Final = 24
 EMPTY_SHARE: Final = 0.16
 """Share of the corners that show no index."""
 MISTAKEN_HAND: Final = 0.12
-"""How often an index is cut as one of the card's other upper corner would be."""
+"""Share of the indices cut as if they stood in the card's other upper corner."""
+# Share of the displacements that stretch a corner too. Chosen, not measured.
 STRETCHED: Final = 0.3
 WAYS: Final = 6000
-"""How many ways of being misplaced the batches draw from."""
+"""Displacements that the batches choose from."""
 FRESH: Final = 10
-"""Drawn decks that one file of corners shows, where they are drawn anew."""
+"""Redrawn decks in one file of corners."""
 OURS_WEIGH: Final = 5
-"""Each of those is as often learnt from as so many of real card art."""
+"""Weight. Each of those is learnt from this many times as often as one of real card art."""
 
 
 Kept = tuple[NDArray[np.uint8], int, int, int]
@@ -70,7 +71,7 @@ Kept = tuple[NDArray[np.uint8], int, int, int]
 
 @dataclass(frozen=True)
 class Pieces:
-    """Kept corners or faces ``(N, H, W, 3)`` uint8 BGR; rank 13 and suit -1 where there is none.
+    """Stored corners or faces ``(N, H, W, 3)`` uint8 BGR; rank 13 and suit -1 for none.
 
     ``hands``: ``(N,)`` int64, 1 in a right-hand corner, 0 in a left-hand one, -1 for none.
     """
@@ -82,7 +83,7 @@ class Pieces:
 
 
 def opened(files: Sequence[Path]) -> Pieces:
-    """Open files of pieces as one, never holding more than one of them twice."""
+    """Open files of pieces as one, with at most one of them in memory twice."""
     sizes = [len(np.load(file)["ranks"]) for file in files]
     ends = np.cumsum(sizes)
     columns = []
@@ -97,12 +98,12 @@ def opened(files: Sequence[Path]) -> Pieces:
 
 @dataclass(frozen=True)
 class Shelf:
-    """Where pieces of rendered scenes are kept, and how more are rendered.
+    """The store of rendered pieces, and how to render more.
 
     Attributes:
-        seeds: of all that is rendered.
+        seeds: of everything rendered.
         room_px: width and height of a piece.
-        cut: an endless stream of what scenes give, for one file.
+        cut: an endless stream of pieces from scenes, for one file.
     """
 
     folder: Path
@@ -111,11 +112,11 @@ class Shelf:
     cut: Callable[[np.random.Generator], Iterator[list[Kept]]]
 
     def pieces(self, count: int, workers: int) -> Pieces:
-        """Open ``count`` pieces, rounded up to whole files; what is missing is rendered first."""
+        """Open ``count`` pieces, rounded up to whole files, after rendering missing ones."""
         return opened(self.files(count, workers))
 
     def files(self, count: int, workers: int) -> list[Path]:
-        """Name the files of ``count`` pieces, after rendering those that are missing."""
+        """Return the files of ``count`` pieces, after rendering missing ones."""
         self.folder.mkdir(parents=True, exist_ok=True)
         numbers = range(-(-count // SHARD))
         missing = [number for number in numbers if not self._file(number).exists()]
@@ -144,12 +145,12 @@ class Shelf:
 
 
 def corner_shelf(folder: Path, decks: Sequence[str], size: int, seed: int) -> Shelf:
-    """Keep corners of those decks, some of them out of scenes ``size`` pixels square."""
+    """Return the shelf of corners of those decks, some from scenes ``size`` pixels square."""
     return Shelf(folder, (seed, 5), ROOM_PX, partial(_corners, decks, size))
 
 
 def corner_shelf_anew(folder: Path, drawn: int, size: int, seed: int) -> Shelf:
-    """Keep corners of real decks and of ``drawn`` of our own, drawn anew file by file."""
+    """Return the shelf of corners of real decks and of ``drawn`` redrawn generated ones."""
     return Shelf(folder, (seed, 11), ROOM_PX, partial(_corners_anew, drawn, size))
 
 
@@ -193,7 +194,7 @@ def _room(
 
 
 def upright(right_hand: bool) -> NDArray[np.float64]:
-    """Map from a card's frame to its kept corner, ``(2, 3)``."""
+    """Return the map from a card's frame to its stored corner, ``(2, 3)``."""
     x = CARD_WIDTH_MM - ANCHOR_MM[0] if right_hand else ANCHOR_MM[0]
     shift = np.array(ANCHOR_PX) - PATCH_PX_PER_MM * np.array([x, ANCHOR_MM[1]])
     return np.column_stack([np.eye(2) * PATCH_PX_PER_MM, shift])
@@ -201,16 +202,16 @@ def upright(right_hand: bool) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Ways:
-    """Ways of being misplaced: maps from patch to kept corner ``(W, 2, 3)``, bends ``(W, 6)``."""
+    """Displacements: maps from patch to stored corner ``(W, 2, 3)``, bends ``(W, 6)``."""
 
     maps: NDArray[np.float64]
     bends: NDArray[np.float32]
 
 
 def ways(rng: np.random.Generator, right_hand: bool) -> Ways:
-    """Choose many ways in which a detector misplaces an index.
+    """Choose displacements of an index like a detector's.
 
-    Three in ten are stretched too, as another typeface would be; their bends are not known.
+    Three in ten are stretched too, as by another typeface; their bends are unknown.
     """
     maps, bends = np.zeros((WAYS, 2, 3)), np.full((WAYS, 6), np.nan, np.float32)
     for at in range(WAYS):
@@ -226,7 +227,7 @@ def ways(rng: np.random.Generator, right_hand: bool) -> Ways:
 def misplaced(
     rng: np.random.Generator, right_hand: bool
 ) -> tuple[NDArray[np.float64], bool, NDArray[np.float32]]:
-    """Misplace a kept corner's card: its map, its hand as mistaken at times, and the bend."""
+    """Displace a stored corner's card: its map, its hand (at times mistaken), and the bend."""
     true = upright(right_hand)
     onto = jitter(rng, true, right_hand)
     bend = bend_between(onto, true, right_hand)
@@ -242,7 +243,7 @@ def _stretch(rng: np.random.Generator) -> NDArray[np.float64]:
 
 
 class Drawn(IterableDataset[Glimpses]):
-    """An endless stream of batches out of kept corners, the same for a seed and a start."""
+    """An endless stream of batches from stored corners, determined by seed and start."""
 
     def __init__(
         self, corners: Pieces, photos: Photographed | None, batch: int, seed: int, start: int
@@ -255,7 +256,7 @@ class Drawn(IterableDataset[Glimpses]):
         self.grain = rng.standard_normal((97, PATCH_PX[1], PATCH_PX[0], 3)).astype(np.float32)
 
     def __iter__(self) -> Iterator[Glimpses]:
-        """Draw on and on."""
+        """Yield batches without end."""
         cv2.setNumThreads(1)
         while True:
             rng = np.random.default_rng([self.seed, 7, self.number])
@@ -289,7 +290,7 @@ class Drawn(IterableDataset[Glimpses]):
 def seen_otherwise(
     rng: np.random.Generator, patch: NDArray[np.uint8], grain: NDArray[np.float32]
 ) -> NDArray[np.uint8]:
-    """Show a patch thicker or thinner, blurred or coarser, in another light, with noise.
+    """Vary a patch: stroke thickness, blur, resolution, light and noise.
 
     ``grain``: noise of strength 1 to choose from, ``(N, *patch.shape)``.
     """
@@ -312,7 +313,7 @@ def seen_otherwise(
 
 
 def _light(rng: np.random.Generator) -> NDArray[np.uint8]:
-    """Gamma, gain and cast as a table, ``(256, 1, 3)``."""
+    """Return gamma, gain and cast as a table, ``(256, 1, 3)``."""
     level = (np.arange(256) / 255) ** np.exp(rng.normal(0, 0.2))
     gain = np.exp(rng.normal(-0.05, 0.15) + rng.normal(0, 0.05, 3))
     light = np.clip(255 * level[:, None, None] * gain, 0, 255)
