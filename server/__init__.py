@@ -1,1 +1,1 @@
-"""Where objects are wired together: configuration, command line, reports."""
+"""The application: configuration, command line, live table, service, reports."""

@@ -154,11 +154,11 @@ class Acts:
     # --- what the rules say of a hand -----------------------------------------------------
 
     def blackjack(self, hand: Hand) -> bool:
-        """Tell whether a hand is a blackjack."""
+        """Return whether a hand is a blackjack."""
         return natural(hand.cards) and not hand.of_split
 
     def one_card_only(self, hand: Hand) -> bool:
-        """Tell whether a hand is a split ace that got its card."""
+        """Return whether a hand is a split ace that got its card."""
         return (
             hand.of_split
             and len(hand.cards) >= 2

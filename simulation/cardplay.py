@@ -150,7 +150,7 @@ class CardPlay:
         return next((at for at, card in laid if card.face == "down"), None)
 
     def holds(self, spot: int) -> bool:
-        """Tell whether the player has cards in his hand."""
+        """Return whether the player has cards in his hand."""
         return any(laid.held for laid in self.hands.get((spot, 0), ()))
 
     # --- off the felt ---------------------------------------------------------------------

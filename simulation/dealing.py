@@ -60,7 +60,7 @@ def shuffle_if_due(table: Table) -> None:
 
 
 def is_shoe_game(rules: Rulebook) -> bool:
-    """Tell whether cards come from a shoe that reads them, not from the dealer's hand."""
+    """Return whether cards come from a shoe that reads them, not from the dealer's hand."""
     return rules.player_cards == "up"
 
 

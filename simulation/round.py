@@ -225,7 +225,7 @@ class Round(Acts):
             self.hole_shown = True
 
     def must_draw(self) -> bool:
-        """Tell whether the house has the dealer take another card."""
+        """Return whether the house has the dealer take another card."""
         points, soft = total(self.dealer)
         return points < 17 or (points == 17 and soft and self.rules.dealer_soft17 == "hit")
 

@@ -7,7 +7,7 @@ from models.cards import DECK, Card
 
 
 def fits(card: Card, wish: str) -> bool:
-    """Tell whether ``card`` is what ``wish`` asks for.
+    """Return whether ``card`` is what ``wish`` asks for.
 
     A wish is a card (``7H``), a rank (``7``), ``X`` for any ten-valued card, ``L`` for two
     to six, or ``*`` for any card.

@@ -55,12 +55,12 @@ class Options:
 
 
 def pair(cards: Sequence[Card], rules: Rulebook) -> bool:
-    """Tell whether two cards may be split as a pair under ``split_match``."""
+    """Return whether two cards may be split as a pair under ``split_match``."""
     return len(cards) == 2 and matched(cards[0], cards[1], rules.split_match) is True
 
 
 def may_double_on(cards: Sequence[Card], rules: Rulebook) -> bool:
-    """Tell whether ``double_on`` allows this total (a blackjack never doubles)."""
+    """Return whether ``double_on`` allows this total (a blackjack never doubles)."""
     if len(cards) != 2 or natural(cards):
         return False
     points, soft = total(cards)

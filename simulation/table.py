@@ -94,7 +94,7 @@ class Table:
             self.start_shoe()
 
     def rested(self) -> bool:
-        """Tell whether a spot sat out the last round."""
+        """Return whether a spot sat out the last round."""
         opened = max(n for n, step in enumerate(self.steps) if isinstance(step.fact, RoundOpened))
         played = {
             step.fact.spot

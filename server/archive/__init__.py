@@ -1,1 +1,1 @@
-"""Many sessions: settled again, exported, taken out as proof."""
+"""Archives of many sessions: settle again, export, extract evidence."""

@@ -1,13 +1,12 @@
-"""What an auditor has at hand, as streams of numbered events.
+"""An auditor's files, as streams of numbered events.
 
-========================  ===========================================================
-``.jsonl`` ``.ndjson``    an event file; with ``.gz`` behind it, a compressed one
-``.journal``              a table's journal; verified before a fact of it is used
-``.zip`` ``.tar``         an archive of such files; a tar may be compressed
-a folder                  every such file and archive below it, in order of their names
-``*`` ``?`` ``[``         a pattern that the shell did not expand
-any other name            an event file; ``-`` is stdin
-========================  ===========================================================
+========================  =========================================================== ``.jsonl``
+``.ndjson``    an event file; with ``.gz`` behind it, a compressed one ``.journal``              a
+table's journal; verified before a fact of it is used ``.zip`` ``.tar``         an archive of such
+files; a tar may be compressed a folder                  every such file and archive below it, in
+order of their names ``*`` ``?`` ``[``         a pattern that the shell did not expand any other
+name            an event file; ``-`` is stdin ========================
+===========================================================
 
 Where a folder is a session's (it holds a ``session.toml``), its journals are taken, or else its
 ``facts.jsonl``, or else its ``truth.jsonl``; the other files there hold no facts.
@@ -42,9 +41,9 @@ STDIN: Final = "-"
 Events: TypeAlias = Iterator[tuple[int, AnyEvent]]
 Open: TypeAlias = Callable[[], AbstractContextManager[Any]]
 Told: TypeAlias = Callable[[int], None]
-"""Told how many bytes of a file on disk have been read."""
+"""Receives the number of bytes read so far of a file on disk."""
 Passed: TypeAlias = Callable[[str, str], None]
-"""Told of a member of an archive that is passed over, and why."""
+"""Receives the name of a skipped archive member, and the reason."""
 
 _EVENTS: Final = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 _JOURNAL: Final = ".journal"
@@ -53,7 +52,8 @@ _ARCHIVES: Final = (*_TAR, ".zip")
 _LINK: Final = "it is a link"
 _BLOCK: Final = 1 << 17
 _KEPT: Final = 8 << 20
-"""Bytes of an archive's member that are kept in memory; a longer one goes through the disk."""
+"""Bytes of an archive member that are kept in memory; a longer one is spooled to disk. Not
+measured."""
 _DAMAGED: Final = (
     LZMAError,
     EOFError,
@@ -66,53 +66,53 @@ _DAMAGED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file on disk or stdin, and how many bytes it has."""
+    """A file on disk or stdin, with its size in bytes."""
 
     name: str
     size: int = 0
 
     @property
     def is_stdin(self) -> bool:
-        """Whether it can be read only once, as it comes."""
+        """Whether it can be read only once, as a stream."""
         return self.name == STDIN
 
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """The events of one file. ``read`` reads them from the start each time it is called."""
+    """The events of one file. Each call of ``read`` starts from the beginning."""
 
     name: str
     read: Callable[[], Events]
     once: bool = False
-    """Whether they come but once."""
+    """Whether they can be read only once."""
 
 
 def sources(names: Sequence[str]) -> tuple[Source, ...]:
-    """Return every file that ``names`` name, in order; see the module for what they may be.
+    """Return every file that ``names`` stand for, in order; the module lists the forms.
 
     Raises:
-        OperatorError: one is missing or unreadable, or there is nothing to settle in it.
+        OperatorError: one is missing or unreadable, or none holds anything to settle.
     """
     return tuple(found for name in names for found in _found(name))
 
 
 def is_archive(name: str) -> bool:
-    """Tell whether what ``name`` names may hold several files."""
+    """Return whether ``name`` may stand for several files."""
     return name.endswith(_ARCHIVES) or Path(name).is_dir() or _is_pattern(name)
 
 
 def _unwatched(read: int) -> None:
-    """Take no notice of how much of a file has been read."""
+    """Ignore the reading progress."""
 
 
 def _unheeded(member: str, why: str) -> None:
-    """Take no notice of what is passed over."""
+    """Ignore skipped members."""
 
 
 def feeds(
     source: Source, told: Told = _unwatched, passed_over: Passed = _unheeded
 ) -> Iterator[Feed]:
-    """Yield the events of each file in ``source``; of an archive's, read each before the next.
+    """Yield the events of each file in ``source``; read each of an archive's before the next.
 
     Raises:
         InputRefused: an archive is damaged; the files before the damage were yielded.
@@ -149,7 +149,7 @@ def _is_pattern(name: str) -> bool:
 
 
 def _matching(pattern: str) -> list[str]:
-    return sorted(glob(pattern))  # noqa: PTH207 - pathlib's own takes no absolute pattern
+    return sorted(glob(pattern))  # noqa: PTH207 - pathlib's own accepts no absolute pattern
 
 
 def _size(name: str) -> int:
@@ -186,11 +186,11 @@ def _some(names: Sequence[str], where: str) -> Sequence[str]:
 
 
 def chosen(names: Iterable[str], *, archives: bool = False) -> list[str]:
-    """Return those of a folder's files that hold facts, in order of their names.
+    """Return a folder's files that hold facts, in order of their names.
 
     Args:
         names: relative to the folder, with ``/``.
-        archives: whether archives may stand among them.
+        archives: whether archives count too.
     """
     endings = (*_EVENTS, _JOURNAL, *(_ARCHIVES if archives else ()))
     seen = sorted(map(PurePosixPath, names), key=lambda path: (path.parent.parts, path.name))
@@ -217,7 +217,7 @@ def _of_session(beside: Sequence[PurePosixPath]) -> Sequence[PurePosixPath]:
 
 @contextmanager
 def _readable(name: str) -> Iterator[None]:
-    """Turn what is wrong with a file, not with a line of it, into a refusal that names it."""
+    """Turn faults of a file, as opposed to faults of a line, into a refusal that names it."""
     try:
         yield
     except _DAMAGED as fault:
@@ -243,7 +243,7 @@ def _lines(name: str, opened: Open, told: Callable[[Any], None] | None = None) -
 
 
 def _batches(file: Any, told: Callable[[], None] | None) -> Iterator[list[bytes]]:
-    """Yield the lines of a file as many together as come at once, without their ends."""
+    """Yield a file's lines without their ends, in groups as they are read."""
     rest = b""
     while block := file.read1(_BLOCK):
         if told is not None:
@@ -282,7 +282,7 @@ def _members(name: str, told: Told, passed_over: Passed) -> Iterator[Feed]:
 
 
 def _copied_entries(name: str, opened: Open) -> Events:
-    """Copy a journal out of its archive to where it can be opened, and yield its events."""
+    """Copy a journal out of its archive to a temporary file, and yield its events."""
     with NamedTemporaryFile(suffix=_JOURNAL) as copy:
         with _readable(name), opened() as file:
             shutil.copyfileobj(file, copy)
@@ -294,12 +294,12 @@ def _copied_entries(name: str, opened: Open) -> Events:
 
 
 def _taken(members: Iterable[tuple[str, str | None]], passed_over: Passed) -> dict[str, int]:
-    """Return which of an archive's members hold facts, each with its place; name what may not.
+    """Return the archive's members that hold facts, each with its index; report skipped ones.
 
     Args:
-        members: the name of each, and why it cannot be read itself where it cannot.
-        passed_over: told of links, of archives, of paths that lead out of the archive, and of
-            members that another one of the same name replaces.
+        members: the name of each, and the reason where it cannot be read.
+        passed_over: receives links, archives, paths that lead out of the archive, and members that
+            another one of the same name replaces.
     """
     places: dict[str, int] = {}
     replaced: list[str] = []
@@ -372,6 +372,6 @@ def _odd(member: tarfile.TarInfo) -> str | None:
 
 @contextmanager
 def _rewound(copy: Any) -> Iterator[Any]:
-    """Give a member of a stream of members from its start, as often as it is asked for."""
+    """Yield a member of a stream of members, rewound to its start."""
     copy.seek(0)
     yield copy

@@ -1,6 +1,6 @@
-"""Pictures and clips out of a recorded session, by the table's time; also while it is recorded.
+"""Pictures and clips from a recorded session, by the table's time; also during recording.
 
-Nothing is played from the beginning: a moment is gone to directly, however long the recording.
+Access is direct: no part before the requested time is decoded, however long the recording.
 """
 
 import io
@@ -24,28 +24,28 @@ class Clip:
 
     camera: str
     span: Span
-    """The table's time of its first and last picture; a player's 0 s is the first."""
+    """The table's time of its first and last picture; the first is a player's 0 s."""
     mp4: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """One picture, and where it lies in the recording."""
+    """One picture, and its place in the recording."""
 
     frame: Frame
     file: Path
     number: int
-    """In that file, from 0 in the order of time."""
+    """Index in that file, from 0 in the order of time."""
 
 
 class Clips:
-    """One session folder's pictures. ``camera`` is a camera's name; left out, the first one's.
+    """One session folder's pictures. ``camera`` is a camera's name; by default the first one.
 
     Args:
-        folder: of the session, as a live table records it and ``replay`` takes it.
+        folder: of the session, as a live table records it and ``replay`` reads it.
 
     Raises:
-        InputRefused: its description is not what the format says.
+        InputRefused: its description does not match the format.
         InstallerError: the folder is no session.
     """
 
@@ -59,7 +59,7 @@ class Clips:
         return tuple(camera.name for camera in self.session.cameras)
 
     def frame_at(self, time_ns: int, camera: str | None = None) -> Frame:
-        """Return the picture that was the latest at a time, two seconds old at most.
+        """Return the latest picture at a time, at most two seconds old.
 
         Raises:
             OperatorError: there is no such camera, or it gave no picture then.
@@ -74,7 +74,7 @@ class Clips:
         return Picture(frame, *footage.place_of(frame.at_ns))
 
     def still(self, time_ns: int, camera: str | None = None) -> bytes:
-        """Return that picture whole, as JPEG; raises as :meth:`frame_at`."""
+        """Return that whole picture as JPEG; raises as :meth:`frame_at`."""
         return encoded(self.frame_at(time_ns, camera).image)
 
     def frames(self, from_ns: int, to_ns: int, camera: str | None = None) -> Iterator[Frame]:
@@ -82,7 +82,7 @@ class Clips:
         return self._footage(self._camera(camera)).frames(from_ns, to_ns)
 
     def felt(self, camera: str | None = None) -> Felt:
-        """Return how the felt lies in a camera's picture; raises ``PitwatchError``."""
+        """Return the felt in a camera's picture; raises ``PitwatchError``."""
         found = self._camera(camera)
         return locate(found.view, where=found.name)
 
@@ -104,7 +104,7 @@ class Clips:
     def card(
         self, time_ns: int, corners_px: Corners, width_px: int, camera: str | None = None
     ) -> bytes:
-        """Return a card of that picture turned upright, as JPEG, ``width_px`` wide.
+        """Return a card of that picture rectified, as JPEG, ``width_px`` wide.
 
         Args:
             time_ns: when.
@@ -113,19 +113,19 @@ class Clips:
             camera: which.
 
         Raises:
-            ValueError: the corners enclose nothing.
+            ValueError: the corners enclose no area.
             PitwatchError: as :meth:`frame_at`.
         """
         return upright(self.frame_at(time_ns, camera).image, corners_px, width_px)
 
     def clip(self, from_ns: int, to_ns: int, camera: str | None = None) -> Clip:
-        """Return the video of a span as it was recorded: fast, for looking at.
+        """Return the recorded video of a time span, without encoding it again.
 
-        It begins up to some seconds early, with a picture that stands alone.
+        It begins at a key frame, up to some seconds early.
 
         Raises:
-            OperatorError: there is no such camera, it gave no picture then, or its picture
-                changed its form in between.
+            OperatorError: there is no such camera, it gave no picture then, or its encoding changed
+                in between.
             TechnicianError: the video cannot be read.
         """
         found, target = self._camera(camera), io.BytesIO()
@@ -133,7 +133,7 @@ class Clips:
         return Clip(found.name, span, target.getvalue())
 
     def stamped_clip(self, from_ns: int, to_ns: int, camera: str | None = None) -> Clip:
-        """Return the video of a span with the table's name and the time burned into each picture.
+        """Return the video of a time span with the table's name and the time in each picture.
 
         Raises:
             OperatorError: there is no such camera, or it gave no picture then.

@@ -1,4 +1,4 @@
-"""A journal's facts with people's decisions in them, for whoever settles it again."""
+"""A journal's facts with people's decisions applied, for settling them again."""
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
@@ -11,14 +11,14 @@ from models.judgements import AnyEvent, ReviewRaised, RoundResult, RoundSettled
 from settlement.reconcile import decided
 
 DECISION = str(ReviewResolved.__struct_config__.tag)
-"""The type of entry without which a journal's facts are as they stand."""
+"""The type of a decision's entry; without one, a journal's facts stand as recorded."""
 
 
 def with_decisions(events: Iterable[AnyEvent]) -> Iterator[tuple[int, AnyEvent]]:
-    """Yield facts as they were decided, items still open, and each round's last settlement.
+    """Yield the decided facts, the open items, and each round's last settlement.
 
-    Each comes with the number of its entry; a card that a person put in its place, with that of
-    the entry before.
+    Each comes with the number of its entry. A card inserted by a person has that of the entry
+    before.
     """
     known = list(events)
     facts: list[AnyFact] = [event for event in known if isinstance(event, Fact)]

@@ -1,4 +1,4 @@
-"""An incident in one file: what was filmed, heard and concluded, and the proof of it.
+"""An incident in one file: its video, serial bytes and events, and their proof.
 
 ::
 
@@ -13,8 +13,8 @@
     recorded/…           the recorded bytes that they prove (server/archive/incident_recorded.py)
     2/…                  the same of the next recording, where the table started again meanwhile
 
-A ZIP that any program opens. Its comment, the file's last bytes, is the SHA-256 of all before
-it, and where the exporter signs, the signature under that: no bit of the file is without a guard.
+It is a ZIP that any program opens. Its comment, the file's last bytes, is the SHA-256 of everything
+before it and, where the exporter signs, a signature over that. So every bit of the file is covered.
 """
 
 import hashlib
@@ -48,7 +48,7 @@ MANIFEST: Final = "manifest.json"
 EVENTS: Final = "events.jsonl"
 PROOF: Final = "proof.json"
 PURPOSE: Final = "incident 1"
-"""What an exporter's signature is for."""
+"""The purpose of an exporter's signature."""
 HASHED: Final = "sha256:"
 SIGNED: Final = " ed25519:"
 _DIGEST_CHARS: Final = 64
@@ -71,32 +71,32 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an incident's file is of."""
+    """The contents of an incident's file."""
 
     form: str
     table: str
     currency: str
     round: int | None
-    """The round asked for; ``None`` where a span of time was."""
+    """The requested round; ``None`` for a time span."""
     from_ns: int
     to_ns: int
-    """The span, nanoseconds since the Unix epoch, UTC."""
+    """End of the span, nanoseconds since the Unix epoch, UTC."""
     made_ns: int
-    """When it was exported."""
+    """Time of the export."""
     first: int
     last: int
-    """The journal's entries of that span; those after them serve the proof."""
+    """The journal's last entry of the span; later ones serve the proof."""
     clips: dict[str, Span | None]
-    """Each camera's clip: the table's time of its first and last picture. ``None`` where the
-    camera gave no picture then. ``2/overhead`` is of the second recording."""
+    """Each camera's clip: the table's time of its first and last picture. ``None`` where the camera
+    gave no picture then. ``2/overhead`` belongs to the second recording."""
     files: tuple[Listed, ...]
     recorded: tuple[Ranged, ...] = ()
-    """The files of ``recorded/``; none where the session did not journal hashes of them."""
+    """The files of ``recorded/``; none where the session did not journal their hashes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A recorded session of the table, and the piece of what was asked that it covers."""
+    """A recorded session of the table, and its part of the requested span."""
 
     folder: Path
     from_ns: int
@@ -105,7 +105,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What of a table is wanted: a span of its time, and the entries that fell into it."""
+    """The requested span of a table's time, and its journal entries."""
 
     from_ns: int
     to_ns: int
@@ -115,10 +115,10 @@ class Asked:
 
 
 def round_asked(journal: Path, number: int, margin_ns: int) -> Asked:
-    """Return a round's span, from its opening to its settlement, and some time around it.
+    """Return a round's span, from its opening to its settlement, with a margin.
 
     Raises:
-        OperatorError: the journal knows no such round.
+        OperatorError: the journal has no such round.
         TechnicianError: it is damaged.
     """
     events = _timed(journal)
@@ -139,7 +139,7 @@ def round_asked(journal: Path, number: int, margin_ns: int) -> Asked:
 
 
 def end_ns(events: Sequence[tuple[int, AnyEvent]], number: int) -> int:
-    """Return when a round that opens ``events`` was settled, or what came last of one in play."""
+    """Return when a round that opens ``events`` settled; for one in play, its last time."""
     ended_ns = begun_ns = events[0][0]
     in_play = True
     for at, event in events[1:]:
@@ -152,10 +152,10 @@ def end_ns(events: Sequence[tuple[int, AnyEvent]], number: int) -> int:
 
 
 def entry_asked(journal: Path, seq: int, margin_ns: int) -> Asked:
-    """Return the moment of an entry, such as the fact that a violation names, and around it.
+    """Return the span around an entry, such as the fact that a violation names.
 
     Raises:
-        OperatorError: the journal has no such entry, or it says no time.
+        OperatorError: the journal has no such entry, or the entry has no time.
         TechnicianError: it is damaged.
     """
     events = _timed(journal)
@@ -205,15 +205,15 @@ def _asked(
 
 
 def recordings(folder: Path, asked: Asked) -> tuple[Part, ...]:
-    """Return what of a table's recordings covers a span, in order: a restart begins a new one.
+    """Return the table's recordings that cover a span, in order: a restart begins a new one.
 
     Args:
         folder: one of them; the others lie beside it.
-        asked: what is wanted.
+        asked: the requested span.
 
     Raises:
-        OperatorError: that one was begun after the span.
-        PitwatchError: one of them is not what its format says.
+        OperatorError: that recording began after the span.
+        PitwatchError: one of them does not match its format.
     """
     named = read_description(folder)
     if asked.to_ns < named.at:
@@ -241,12 +241,12 @@ def packed(
     """Return an incident's file, signed where a key is given.
 
     Args:
-        folder: a recorded session that the span lies in; others of it are found beside that.
+        folder: a recorded session that holds the span; further ones are found beside it.
         journal: the table's.
-        asked: what is wanted.
+        asked: the requested span.
         made_ns: now.
-        signer: the exporter's key, which vouches for the clips: the journal's proof covers the
-            events, and the recorded files where it has their hashes.
+        signer: the exporter's key, which covers the clips: the journal's proof covers the events,
+            and the recorded files where it has their hashes.
 
     Raises:
         OperatorError: the session was not recorded then, or is another table's.
@@ -303,7 +303,7 @@ def _hashed(journal: Path, parts: Mapping[str, Part]) -> Cut:
 
 
 def sealed(files: Mapping[str, bytes], signer: Signer | None) -> bytes:
-    """Return a ZIP of files whose comment guards every bit of it before."""
+    """Return a ZIP of files whose comment covers every bit before it."""
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
         for name, data in files.items():
@@ -321,7 +321,7 @@ def sealed(files: Mapping[str, bytes], signer: Signer | None) -> bytes:
 
 
 def guard_size(*, signed: bool) -> int:
-    """Return how many bytes the comment of an incident's ZIP has."""
+    """Return the number of bytes of an incident ZIP's comment."""
     return len(HASHED) + _DIGEST_CHARS + (_SIGNED_CHARS if signed else 0)
 
 

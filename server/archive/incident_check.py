@@ -1,4 +1,4 @@
-"""An exported incident held against itself and the table's key: all that is needed is the file."""
+"""Check an exported incident against itself and the table's key; only the file is needed."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -31,30 +31,30 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """An incident that is as it was exported."""
+    """A sound incident."""
 
     manifest: Manifest
     events: int
-    """Of the span asked for."""
+    """The number of events of the span."""
     journal_key: str | None
-    """Fingerprint of the key that signed the journal; ``None`` where it is not signed."""
+    """Fingerprint of the key that signed the journal; ``None`` for an unsigned one."""
     exporter_key: str | None
-    """Fingerprint of the key that signed the whole file; ``None`` where none did."""
+    """Fingerprint of the key that signed the whole file; ``None`` for an unsigned one."""
     found: tuple[tuple[int, int], ...] = ()
-    """First and last of the entries that were found unsigned at a start, and signed afterwards."""
+    """First and last of the entries found unsigned at a start, and signed afterwards."""
     names_table: bool = True
-    """Whether the journal says which table's it is."""
+    """Whether the journal names its table."""
     recordings: tuple[str, ...] = ()
-    """What the journal's hashes do not prove of the recordings."""
+    """The parts of the recordings that the journal's hashes do not prove."""
 
 
 def check_incident(file: Path) -> Checked:
     """Check an incident's file to its last bit.
 
-    Whose keys signed it is for the caller to compare.
+    The caller compares the signers' keys.
 
     Raises:
-        PitwatchError: naming what differs from what was exported.
+        PitwatchError: naming the difference from the export.
     """
     try:
         data = file.read_bytes()
@@ -64,7 +64,7 @@ def check_incident(file: Path) -> Checked:
 
 
 def checked(data: bytes, file: Path) -> Checked:
-    """Check what an incident's file holds; ``file`` is for the error message alone."""
+    """Check the content of an incident's file; ``file`` only serves the error message."""
     exporter = _guarded(file, data)
     files = _unpacked(file, data)
     manifest = _decoded(file, files, MANIFEST, Manifest)
@@ -92,7 +92,7 @@ def checked(data: bytes, file: Path) -> Checked:
 
 
 def _guarded(file: Path, data: bytes) -> str | None:
-    """Return who signed the file whose last bytes guard the rest."""
+    """Check the file's guard; return the signer."""
     signed = data[-guard_size(signed=True) :].startswith(HASHED.encode())
     size = guard_size(signed=signed)
     digest = hashlib.sha256(data[:-size]).digest()

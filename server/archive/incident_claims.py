@@ -1,8 +1,7 @@
-"""What an incident's manifest says, derived again from the entries and files beside it.
+"""Derive an incident's manifest again from the entries and files beside it.
 
-The proven entries say the table, the round and its time, and which entries fell into the span;
-the session's description says which files belong to the incident. A manifest that says anything
-else is refused.
+The proven entries give the table, the round and its time, and the entries of the span; the
+session's description gives the files of the incident. A manifest that differs is refused.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +35,7 @@ class _Named(msgspec.Struct):
 def differences(
     manifest: Manifest, proof: Proof, bodies: Sequence[bytes], files: Mapping[str, bytes]
 ) -> Iterator[str]:
-    """Yield what a manifest says otherwise than the entries and files of its incident."""
+    """Yield the differences of a manifest from the entries and files of its incident."""
     yield from _of_table(manifest, proof, bodies)
     yield from _of_time(manifest, proof, bodies)
     yield from _of_files(manifest, files)
@@ -73,7 +72,7 @@ def _of_time(manifest: Manifest, proof: Proof, bodies: Sequence[bytes]) -> Itera
 
 
 def _is_round(manifest: Manifest, events: Sequence[tuple[int, int, AnyEvent]], number: int) -> bool:
-    """Tell whether the span is that round's, with as much time before it as after it."""
+    """Return whether the span is that round's, with equal margins before and after."""
     for place, (begun_ns, _, one) in enumerate(events):
         if isinstance(one, RoundOpened) and one.round == number:
             margin_ns = begun_ns - manifest.from_ns
@@ -112,10 +111,10 @@ def _of_files(manifest: Manifest, files: Mapping[str, bytes]) -> Iterator[str]:
 
 
 def of_recordings(manifest: Manifest, proof: Proof, files: Mapping[str, bytes]) -> tuple[str, ...]:
-    """Return what the journal's hashes do not prove of an incident's recordings.
+    """Return the parts of an incident's recordings that the journal's hashes do not prove.
 
     Raises:
-        Differs: the recorded files are not those that were hashed.
+        Differs: the recorded files do not match their hashes.
     """
     if HASHES not in files:
         return (NO_HASHES,)
@@ -134,7 +133,7 @@ def of_recordings(manifest: Manifest, proof: Proof, files: Mapping[str, bytes]) 
 
 
 def _spans(manifest: Manifest, files: Mapping[str, bytes]) -> tuple[Recording, ...]:
-    """Return the recordings, each with the part of the span that it covers."""
+    """Return the recordings, each with its part of the span."""
     parts = tuple(described(files))
     ends = [*(session.at - 1 for _, session in parts[1:]), manifest.to_ns]
     return tuple(
@@ -144,10 +143,10 @@ def _spans(manifest: Manifest, files: Mapping[str, bytes]) -> tuple[Recording, .
 
 
 def _unhashed_reads(recording: Recording, files: Mapping[str, bytes]) -> Iterator[str]:
-    """Yield which ports' bytes go on after those that were hashed.
+    """Yield the ports with bytes beyond the hashed ones.
 
     Raises:
-        Differs: the bytes for people to read are not those that were recorded.
+        Differs: the readable bytes are not the recorded ones.
     """
     for port in recording.session.serial:
         recorded = files.get(f"{recording.place}{FOLDER}{port.file}", b"")
@@ -166,13 +165,13 @@ def _unhashed_reads(recording: Recording, files: Mapping[str, bytes]) -> Iterato
 
 
 def _kept(place: str, session: Session) -> set[str]:
-    """Return the files beside its clips that an incident has of a recording."""
+    """Return an incident's files of a recording, without its clips."""
     heard = {f"{place}serial/{port.file}" for port in session.serial}
     return {place + SESSION_FILE, place + session.layout} | heard
 
 
 def described(files: Mapping[str, bytes]) -> Iterator[tuple[str, Session]]:
-    """Yield each recording's place in an incident, and what it says of itself."""
+    """Yield each recording's place in an incident, with its description."""
     number, place = 1, ""
     while (text := files.get(place + SESSION_FILE)) is not None:
         yield place, from_toml(text.decode("utf-8", "replace"), Session, place + SESSION_FILE)

@@ -1,4 +1,4 @@
-"""Recorded files as they lie on the disk, cut for an incident where the journal hashed them.
+"""Recorded files as they are on disk, cut for an incident where the journal hashed them.
 
 ::
 
@@ -6,7 +6,7 @@
     recorded/overhead.mp4   the video's header, and the whole pieces that touch the span
     recorded/shoe.cap       the same of a port's bytes
 
-The clips and ``serial/`` beside them are made from these for people to look at.
+The clips and ``serial/`` beside them are made from these, for people.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,22 +24,22 @@ from stream.recording import SESSION_FILE
 HASHES: Final = "hashes.json"
 FOLDER: Final = "recorded/"
 _HEARD_WITHIN_NS: Final = 1_000_000_000
-"""A read of a port is written down so soon after it, far sooner as a rule."""
+"""Nanoseconds within which a read of a port is written down; usually far less."""
 
 
 class Ranged(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A file that holds bytes of a recorded one."""
+    """A file with bytes of a recorded one."""
 
     name: str
-    """In the incident."""
+    """Its name in the incident."""
     folder: str
     file: str
     ranges: tuple[tuple[int, int], ...]
-    """Which bytes of the recorded file: from, and up to before."""
+    """The ranges of the recorded file's bytes: from, and up to before."""
 
 
 class Proven(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A journal's entry with hashes, and what proves it."""
+    """A journal's entry with hashes, and its proof."""
 
     proof: Proof
     bodies: tuple[str, ...]
@@ -48,13 +48,13 @@ class Proven(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 @dataclass(frozen=True, slots=True)
 class Hashed:
-    """A piece of a device's file, and the entry that names it."""
+    """A piece of a device's file, and the entry with its hash."""
 
     entry: RecordingHashed
     piece: Piece
 
     def touches(self, from_ns: int, to_ns: int) -> bool:
-        """Tell whether it has something of that time."""
+        """Return whether it has data of that span."""
         begin_ns, end_ns = self.piece.from_ns, self.piece.to_ns
         if begin_ns is None or end_ns is None:
             return False
@@ -63,12 +63,12 @@ class Hashed:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What of a recording goes into an incident."""
+    """The parts of a recording that go into an incident."""
 
     files: dict[str, bytes]
     ranged: tuple[Ranged, ...]
     seqs: frozenset[int]
-    """The entries that prove it."""
+    """The entries with their hashes."""
 
 
 def pieces_of(entries: Iterable[RecordingHashed], device: str) -> tuple[Hashed, ...]:
@@ -82,7 +82,7 @@ def pieces_of(entries: Iterable[RecordingHashed], device: str) -> tuple[Hashed, 
 
 
 def window(pieces: Sequence[Hashed], from_ns: int, to_ns: int, *, is_port: bool) -> range:
-    """Return which pieces show all that a device gave within a span.
+    """Return the pieces that show everything a device gave within a span.
 
     They begin with the last one that ends before it and end with the first one after it, so that
     nothing can be left out at either edge.
@@ -94,9 +94,9 @@ def window(pieces: Sequence[Hashed], from_ns: int, to_ns: int, *, is_port: bool)
 
 
 def is_after(one: Hashed, to_ns: int, *, is_port: bool) -> bool:
-    """Tell whether a piece shows that nothing earlier than it is still to come.
+    """Return whether a piece shows that no earlier data is still to come.
 
-    A port's bytes are hashed as they come, a camera's a fragment late.
+    A port's bytes are hashed as they arrive, a camera's one fragment later.
     """
     if one.piece.from_ns is not None:
         return one.piece.from_ns > to_ns
@@ -124,14 +124,14 @@ def cut(
     entries: Sequence[RecordingHashed],
     span: tuple[int, int],
 ) -> Cut:
-    """Cut out of a recording what its cameras and ports gave within a span.
+    """Cut the data of a recording's cameras and ports within a span.
 
     Args:
         folder: the recording's.
-        place: before the names of its files in the incident.
-        session: what it says of itself.
+        place: prefix of its files' names in the incident.
+        session: its description.
         entries: the journal's with hashes of it.
-        span: from when to when, nanoseconds since the Unix epoch, UTC.
+        span: from and to, nanoseconds since the Unix epoch, UTC.
     """
     from_ns, to_ns = span
     files: dict[str, bytes] = {}
@@ -163,7 +163,7 @@ def proofs(excerpts: Iterable[Excerpt]) -> bytes:
 
 
 def is_header(piece: Piece) -> bool:
-    """Tell whether a piece is what every fragment of its video needs."""
+    """Return whether a piece is the header that every fragment of its video needs."""
     return bool(piece.device) and piece.from_byte == 0 < piece.to_byte and piece.from_ns is None
 
 
@@ -176,7 +176,7 @@ def _of_description(
 
 
 def described_by(entries: Iterable[RecordingHashed], file: str, data: bytes) -> tuple[Hashed, ...]:
-    """Return the pieces that are all of a file which describes its session."""
+    """Return the pieces that together are a file which describes its session."""
     return tuple(
         one for one in pieces_of(entries, "") if one.piece.file == file and one.piece.is_of(data)
     )

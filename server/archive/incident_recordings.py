@@ -1,4 +1,4 @@
-"""Recorded files of an incident held to the hashes that the journal has of them."""
+"""Compare an incident's recorded files with the journal's hashes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,12 +27,12 @@ from stream.verifying import found_tail
 
 
 class Differs(Exception):
-    """A recorded file, or the entry that should prove it, is not what the journal has."""
+    """A recorded file, or its proving entry, differs from the journal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One recording of an incident, and the span that it is asked for."""
+    """One recording of an incident, and its part of the span."""
 
     place: str
     session: Session
@@ -41,13 +41,13 @@ class Recording:
 
 
 def proven_entries(data: bytes, main: Proof) -> tuple[tuple[RecordingHashed, ...], tuple[int, ...]]:
-    """Return the entries of ``hashes.json``, once each is proved to be of the same journal.
+    """Verify the entries of ``hashes.json`` against the same journal, and return them.
 
     Returns:
-        them, and the ``seq`` of each that was not signed as it was written: a process found it.
+        the entries, and the ``seq`` of each that a process found unsigned.
 
     Raises:
-        Differs: one is changed, or is another journal's.
+        Differs: one has changed, or belongs to another journal.
     """
     try:
         entries = msgspec.json.decode(data, type=tuple[Proven, ...])
@@ -81,10 +81,10 @@ def unproven(
     ranged: Sequence[Ranged],
     files: Mapping[str, bytes],
 ) -> Iterator[str]:
-    """Yield what the proven entries leave open of a recording.
+    """Yield the parts of a recording that the proven entries leave open.
 
     Raises:
-        Differs: bytes of it are not those that were hashed.
+        Differs: bytes of it do not match their hashes.
     """
     place, session = recording.place, recording.session
     named = described_by(entries, SESSION_FILE, files[place + SESSION_FILE])
@@ -106,7 +106,7 @@ def unproven(
 def _held(
     ranged: Ranged, entries: Sequence[RecordingHashed], data: bytes
 ) -> Iterator[tuple[int, int]]:
-    """Yield the pieces that a file has; every byte of it is in one of them."""
+    """Yield the pieces of a file; every byte of it is in one of them."""
     pieces = [one for entry in entries for one in entry.pieces if one.file == ranged.file]
     at = 0
     for begin, end in ranged.ranges:
@@ -160,7 +160,7 @@ def _follows(one: Hashed, other: Hashed) -> bool:
 
 
 def _is_begin(first: Hashed, recording: Recording, device: str) -> bool:
-    """Tell whether a piece ends before the span, or is the recording's first."""
+    """Return whether a piece ends before the span, or is the recording's first."""
     piece, session = first.piece, recording.session
     names = {camera.name: camera.file for camera in session.cameras}
     names |= {port.port: port.file for port in session.serial}

@@ -1,4 +1,4 @@
-"""What of an incident is proven, by whose key, and what is not."""
+"""The proven and unproven parts of an incident, and the keys behind them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,25 +10,25 @@ from server.process.exit_status import Exit
 
 @dataclass(frozen=True, slots=True)
 class Trusted:
-    """Whose keys an incident is held to: those that the caller named, and that signed it."""
+    """The keys that the caller named and that signed an incident."""
 
     table: bool = False
-    """Whether the journal is signed by the table's key that was named."""
+    """Whether the table's key, as named, signed the journal."""
     exporter: bool = False
-    """Whether the file is signed by the exporter's key that was named."""
+    """Whether the exporter's key, as named, signed the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """Something that is not proven."""
+    """Something unproven."""
 
     what: str
     of_recordings: bool = False
-    """Whether it is about video, bytes or the export: ``--allow-unsigned`` passes over it."""
+    """Whether it concerns video, bytes or the export: ``--allow-unsigned`` accepts it."""
 
 
 def proven(found: Checked, trusted: Trusted) -> Iterator[str]:
-    """Yield what is proven, and by whose key."""
+    """Yield the proven parts, with their keys."""
     manifest = found.manifest
     if trusted.table:
         yield (
@@ -44,7 +44,7 @@ def proven(found: Checked, trusted: Trusted) -> Iterator[str]:
 
 
 def unproven(found: Checked, trusted: Trusted) -> Iterator[Open]:
-    """Yield what is not proven."""
+    """Yield the unproven parts."""
     if found.journal_key is None:
         yield Open("the entries: no signature of the journal covers them")
     elif not trusted.table:
@@ -66,7 +66,7 @@ def unproven(found: Checked, trusted: Trusted) -> Iterator[Open]:
 
 
 def exit_of(found: Checked, trusted: Trusted, *, allow_unsigned: bool) -> Exit:
-    """Return the exit status: 0 only where nothing is left unproven that was not done without."""
+    """Return the exit status: 0 only where everything is proven or explicitly accepted."""
     left = (one for one in unproven(found, trusted) if not (allow_unsigned and one.of_recordings))
     return Exit.UNPROVEN if any(left) else Exit.CLEAN
 

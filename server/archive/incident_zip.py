@@ -1,4 +1,4 @@
-"""The ZIP of an incident, read so that it can hold nothing but the files that it names."""
+"""Read an incident's ZIP so that it can hold nothing but the files that it names."""
 
 import io
 import zipfile
@@ -11,7 +11,7 @@ _END_BYTES: Final = 22
 
 
 class NotPlain(Exception):
-    """The ZIP is broken, or holds bytes that belong to none of its files."""
+    """The ZIP is broken, or holds bytes that belong to no file."""
 
 
 def unpacked(data: bytes) -> dict[str, bytes]:
@@ -50,7 +50,7 @@ def _faults(
 
 
 def _is_exact(entry: zipfile.ZipInfo, packed: bytes) -> bool:
-    """Tell whether the packed bytes end where the file ends."""
+    """Return whether the packed bytes end exactly at the file's end."""
     if entry.compress_type == zipfile.ZIP_STORED:
         return entry.compress_size == entry.file_size
     inflating = zlib.decompressobj(-zlib.MAX_WBITS)

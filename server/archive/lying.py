@@ -1,7 +1,7 @@
-"""When what a fact tells of lies on the felt, free of the hand that laid it there.
+"""Find the time at which the cards or chips of a fact are visible, without a hand over them.
 
-A card leaves the shoe half a second before it lies; chips rest on their plate while the dealer's
-hand still covers them. Whoever wants to see a card or a payment looks when it lies free.
+A card leaves the shoe half a second before it rests; chips rest on their plate while the dealer's
+hand still covers them. A picture of a card or payment is best once the hand has gone.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,29 +17,30 @@ from vision.change import Rect
 from vision.felt import Felt
 
 LOOKED_AT_NS: Final = 3_000_000_000
-"""How long after a fact its chips are looked for; a hand withdraws within a second."""
+"""Nanoseconds after a fact within which its chips are looked for; a hand withdraws within a
+second."""
 _AROUND: Final = 1.4
-"""How much larger than its circle the looked-at square is: payments lie beside the wager."""
+"""Size of the square relative to its circle: payments lie beside the wager."""
 _AROUND_SPLIT: Final = 2.2
-"""The same of the wagers beside it: of split hands, and on the side."""
+"""The same for the wagers beside it: split hands and side wagers."""
 _LEVELS: Final = 25
-"""Grey levels by which a pixel differs where something covers it; noise stays below 12."""
+"""Grey levels of difference of a covered pixel; noise stays below 12."""
 _COVERED: Final = 0.04
-"""The share of pixels that a hand covers at least."""
+"""Smallest share of pixels that a hand covers."""
 
 Patch = tuple[int, NDArray[np.uint8]]
-"""A picture's time and its grey piece."""
+"""A picture's time and its grey crop."""
 
 
 def chips_rect(
     felt: Felt, layout: TableLayout, at: tuple[int, str], size_px: tuple[int, int]
 ) -> Rect:
-    """Return the square of the picture in which the chips of a plate lie.
+    """Return the square of the picture that holds the chips of a plate.
 
     Args:
-        felt: how the felt lies in the picture.
-        layout: where its spots are.
-        at: the spot, and which of its circles, as ``PlateRead`` names them.
+        felt: the felt in the picture.
+        layout: the places of its spots.
+        at: the spot and its circle, as in ``PlateRead``.
         size_px: of the picture; the square is cut off at its edge.
 
     Raises:
@@ -59,7 +60,7 @@ def chips_rect(
 
 
 def patches(frames: Iterable[Frame], rect: Rect) -> list[Patch]:
-    """Cut a rectangle out of each picture's brightness."""
+    """Crop a rectangle of each picture's brightness."""
     left, top, width, height = rect
     return [
         (frame.at_ns, frame.gray[top : top + height, left : left + width].copy())
@@ -68,12 +69,12 @@ def patches(frames: Iterable[Frame], rect: Rect) -> list[Patch]:
 
 
 def free_times(seen: Sequence[Patch]) -> tuple[int, ...]:
-    """Return when pictures show a place free, at least two in a row.
+    """Return the times at which pictures show a place uncovered, at least two in a row.
 
-    What lies there is what most pictures show; a hand that passes covers it in few.
+    Most pictures show the place uncovered; a passing hand covers it in few.
 
     Args:
-        seen: the place in pictures one after another, while the same lay there.
+        seen: consecutive pictures of the place, with unchanged contents.
     """
     if not seen or seen[0][1].size == 0:
         return ()

@@ -1,4 +1,4 @@
-"""The review items that a record leaves open, for whoever settles its rounds again."""
+"""The open review items of a record, for settling its rounds again."""
 
 from collections import defaultdict
 
@@ -7,13 +7,13 @@ from settlement.reconcile import with_reviews
 
 
 class OpenItems:
-    """Items by table and round; a record's decided items are not among its events."""
+    """Items by table and round; a record's events hold no decided items."""
 
     def __init__(self) -> None:
         self._raised: dict[tuple[str | None, int], list[ReviewRaised]] = defaultdict(list)
 
     def note(self, event: AnyEvent) -> None:
-        """Note an item where the event is one."""
+        """Note the event where it is an item."""
         if type(event) is ReviewRaised:
             self._raised[event.table, event.round].append(event)
 

@@ -1,8 +1,8 @@
 """Settled rounds as Parquet tables for analysts: columns, record batches, files.
 
-Money is int64 cents. Cards are written as in the format, with a blank between: ``AS KD ??``.
-A time stands twice: as a timestamp in UTC, and beside it, named ``_ns``, as the nanoseconds since
-the Unix epoch that the events carry. What is not known, or was not observed, is null.
+Money is int64 cents. Cards have the event format, separated by blanks: ``AS KD ??``. Every time has
+two columns: a timestamp in UTC and, named ``_ns``, the events' nanoseconds since the Unix epoch.
+Unknown and unobserved values are null.
 """
 
 import tempfile
@@ -23,7 +23,7 @@ from server.house.rules_in_force import name_in, overrides_text
 from server.house.wording import cards_code
 
 CODE: Final = pa.dictionary(pa.int32(), pa.string())
-"""Text of which there are few kinds."""
+"""Text with few distinct values."""
 Row: TypeAlias = tuple[Any, ...]
 Rows: TypeAlias = dict[str, list[Row]]
 Schemas: TypeAlias = Mapping[str, pa.Schema]
@@ -101,10 +101,10 @@ SETTLED: Final[Schemas] = {
         ]
     ),
 }
-"""What ``settle --out`` writes: a row a hand; and in a folder, violations and rounds beside it.
+"""The tables of ``settle --out``: one row a hand; in a folder, also violations and rounds.
 
-``insurance_*`` stand with the first hand of a spot that was insured. ``paid`` is what changed
-hands, null where no payment was observed. ``violations`` of a hand are those that name it.
+``insurance_*`` belong to the first hand of an insured spot. ``paid`` is the observed payment, null
+where none was observed. ``violations`` of a hand are those that name it.
 """
 
 CHANGES: Final[Schemas] = {
@@ -140,12 +140,12 @@ CHANGES: Final[Schemas] = {
         ]
     ),
 }
-"""What ``resettle --out`` writes: a row a hand or insurance, changed or not; and in a folder,
-beside it, the violations that ``appeared`` or are ``gone``. Nets are the player's gain."""
+"""The tables of ``resettle --out``: one row a hand or insurance, changed or not; in a folder, also
+the violations that ``appeared`` or are ``gone``. Nets are the player's gain."""
 
 
 def rows_of_change(name: str, one: Resettled) -> Rows:
-    """Return the rows of one round settled again for each table of ``CHANGES``."""
+    """Return the rows of one resettled round for each table of ``CHANGES``."""
     place = (name, one.table, one.round)
     rules = (*_rules(one.then), *_rules(None if one.now is None else one.now.result))
     then, now = fates(one.then), fates(None if one.now is None else one.now.result)
@@ -238,7 +238,7 @@ def _hand_rows(place: Row, settled: Settled) -> Iterator[Row]:
 
 
 def _when(settled: Settled | None) -> Row:
-    """Return when a round was opened and closed, each as a time and as its nanoseconds."""
+    """Return the round's opening and closing, each as a timestamp and in nanoseconds."""
     opened, closed = (None, None) if settled is None else (settled.opened_at, settled.closed_at)
     return opened, opened, closed, closed
 
@@ -268,21 +268,21 @@ def _insurance_cells(spot: SpotResult, hand: int) -> Row:
 
 
 class Batches:
-    """Gathers rows and hands them on as record batches; call :meth:`flush` at the end."""
+    """Collects rows into record batches; call :meth:`flush` at the end."""
 
     def __init__(self, schemas: Schemas, write: Write) -> None:
         self._schemas, self._write = schemas, write
         self._rows: Rows = {table: [] for table in schemas}
 
     def add(self, rows: Rows) -> None:
-        """Take the rows of a round."""
+        """Add the rows of a round."""
         for table, kept in self._rows.items():
             kept.extend(rows[table])
             if len(kept) >= _BATCH_ROWS:
                 self._hand_on(table)
 
     def flush(self) -> None:
-        """Hand on what is left."""
+        """Pass on the remaining rows."""
         for table in self._schemas:
             self._hand_on(table)
 
@@ -297,7 +297,7 @@ class Batches:
 
 @contextmanager
 def parquet_files(place: Path, schemas: Schemas) -> Iterator[Write]:
-    """Write tables as they come, in row groups; they stand there only once all are complete.
+    """Write tables in row groups as rows arrive; the files appear once all are complete.
 
     Args:
         place: ``F.parquet`` for the first table; any other name is a folder for all.
@@ -322,7 +322,7 @@ def parquet_files(place: Path, schemas: Schemas) -> Iterator[Write]:
 
 
 class _Grouped:
-    """A Parquet file whose row groups are large though the batches are small."""
+    """A Parquet file with large row groups from small batches."""
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
         self._writer = pq.ParquetWriter(path, schema, compression="zstd")
@@ -350,7 +350,7 @@ class _Grouped:
 
 @contextmanager
 def spooled(place: Path, schemas: Schemas) -> Iterator[Write]:
-    """Write record batches into a folder, to be handed on later by :func:`unspool`."""
+    """Write record batches into a folder; :func:`unspool` reads them later."""
     place.mkdir()
     with ExitStack() as open_files:
         files = {
@@ -361,7 +361,7 @@ def spooled(place: Path, schemas: Schemas) -> Iterator[Write]:
 
 
 def unspool(place: Path, write: Write) -> None:
-    """Hand on what was spooled into ``place``, in its order, and remove it."""
+    """Pass on the batches in ``place``, in order, and remove them."""
     for file in sorted(place.iterdir()):
         with file.open("rb") as stream:
             for batch in ipc.open_stream(stream):

@@ -1,4 +1,4 @@
-"""Rounds settled again under other rules, beside what they were settled for then."""
+"""Settle rounds again under other rules, beside their original settlement."""
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,25 +13,25 @@ from server.archive.settling import FACTS, Account, Settled, TableEngine
 from server.house.rules_in_force import RulesName, name_in
 
 Fate: TypeAlias = tuple[str, Cents | None]
-"""A hand's or an insurance's outcome and net."""
+"""The outcome and net of a hand or an insurance."""
 
 _LAG: Final = 16
-"""Rounds that may close before the settlement of the first of them is in the record."""
+"""Rounds that may close before the record holds the settlement of the first of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resettled:
-    """One round, then and now. One of the two may be missing, never both."""
+    """One round, then and now. At least one of the two is present."""
 
     then: RoundResult | None
-    """As it was settled; ``None`` where the record holds no settlement of it."""
+    """The original settlement; ``None`` where the record holds none."""
     now: Settled | None
-    """As it settles under the new rules; ``None`` where its facts are not in the record."""
+    """The settlement under the new rules; ``None`` where the record lacks the facts."""
     table: str | None
 
     @property
     def round(self) -> int:
-        """Its number."""
+        """The round's number."""
         found = self._result or self.then
         return 0 if found is None else found.round
 
@@ -41,16 +41,16 @@ class Resettled:
 
     @property
     def changed(self) -> bool:
-        """Whether anything about it is other than it was."""
+        """Whether anything differs."""
         return bool(self.fates_changed() or self.appeared() or self.gone()) or not self.paired
 
     @property
     def paired(self) -> bool:
-        """Whether it was settled both then and now."""
+        """Whether both settlements are present."""
         return self.then is not None and self.now is not None
 
     def fates_changed(self) -> dict[Account, tuple[Fate | None, Fate | None]]:
-        """Return each hand and insurance that ends otherwise, as it did and as it does."""
+        """Return each hand and insurance with another result, as before and now."""
         then, now = fates(self.then), fates(self._result)
         return {
             account: (then.get(account), now.get(account))
@@ -59,7 +59,7 @@ class Resettled:
         }
 
     def clauses_of_change(self) -> dict[Account, tuple[str, ...]]:
-        """Return the clauses that each changed hand and insurance ends otherwise by."""
+        """Return the clauses behind each changed hand and insurance."""
         dealer = _dealer_clauses(self.then, self._result)
         then, now = _deciding(self.then), _deciding(self._result)
         return {
@@ -68,17 +68,17 @@ class Resettled:
         }
 
     def appeared(self) -> tuple[Violation, ...]:
-        """Return the violations that there are now and were not then."""
+        """Return the new violations."""
         return _without(_violations(self._result), _violations(self.then))
 
     def gone(self) -> tuple[Violation, ...]:
-        """Return the violations that there were then and are not now."""
+        """Return the violations that no longer apply."""
         return _without(_violations(self.then), _violations(self._result))
 
     def misplaced(self) -> dict[Account, Cents]:
-        """Return what each account was really paid beyond what it is due now (short: negative).
+        """Return each account's payment beyond its present due (short: negative).
 
-        Accounts that are not settled now, or of which no payment was observed, are left out.
+        It leaves out accounts that are not settled now or have no observed payment.
         """
         if self.now is None:
             return {}
@@ -92,7 +92,7 @@ class Resettled:
 
 
 def fates(result: RoundResult | None) -> dict[Account, Fate]:
-    """Return how each hand and insurance of a round ends."""
+    """Return the result of each hand and insurance of a round."""
     found: dict[Account, Fate] = {}
     for spot in result.spots if result is not None else ():
         for hand in spot.hands:
@@ -103,7 +103,7 @@ def fates(result: RoundResult | None) -> dict[Account, Fate]:
 
 
 def _deciding(result: RoundResult | None) -> dict[Account, tuple[str, ...]]:
-    """Return the clauses that decide each hand and insurance of a round."""
+    """Return the deciding clauses of each hand and insurance of a round."""
     found: dict[Account, tuple[str, ...]] = {}
     for spot in result.spots if result is not None else ():
         for hand in spot.hands:
@@ -114,7 +114,7 @@ def _deciding(result: RoundResult | None) -> dict[Account, tuple[str, ...]]:
 
 
 def _differing(then: tuple[str, ...], now: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what only one side rests on; where both rest on the same, that pays otherwise."""
+    """Return the clauses of one side only; where the sides agree, all, as the terms differ."""
     only = tuple(clause for clause in (*then, *now) if (clause in then) != (clause in now))
     return only or now
 
@@ -148,12 +148,12 @@ def _place(found: Violation) -> tuple[str, int, int | None, int | None]:
 def resettled_rounds(
     events: Iterable[tuple[int, AnyEvent]], rules: Rulebook, was: Rulebook | None
 ) -> Iterator[Resettled]:
-    """Settle every round again, and yield it beside what it was settled for then.
+    """Settle every round again, and yield it beside its original settlement.
 
     Args:
-        events: facts, with the settlements of then among them unless ``was`` is given.
-        rules: the rules to settle under now.
-        was: the rules of then; ``None`` to take the settlements that the record holds.
+        events: facts, with the original settlements among them unless ``was`` is given.
+        rules: the new rules.
+        was: the original rules; ``None`` for the settlements in the record.
     """
     tables: dict[str | None, _Table] = {}
     for line, event in events:
@@ -171,7 +171,7 @@ def resettled_rounds(
 
 
 class _Table:
-    """One table's rounds now, waiting for what they were settled for then."""
+    """One table's new settlements, waiting for the original ones."""
 
     def __init__(self, name: str | None, rules: Rulebook, was: Rulebook | None) -> None:
         self._name = name
@@ -208,7 +208,7 @@ class _Table:
             yield Resettled(one.result, other, self._name)
 
     def _known(self) -> Iterator[Resettled]:
-        """Yield the rounds whose settlement of then is known, or will not come any more."""
+        """Yield the rounds whose original settlement is known, or will not come any more."""
         while self._waiting:
             number = self._waiting[0].result.round
             if number not in self._early and not self._passed_over():
@@ -216,49 +216,49 @@ class _Table:
             yield Resettled(self._early.pop(number, None), self._waiting.popleft(), self._name)
 
     def _passed_over(self) -> bool:
-        """Tell whether the first round's settlement is not in the record: later ones are."""
+        """Return whether the record lacks the first round's settlement: it holds later ones."""
         later = any(waiting.result.round in self._early for waiting in self._waiting)
         return later or len(self._waiting) > _LAG
 
 
 @dataclass(slots=True)
 class SpotChange:
-    """What changes at one spot over many rounds. ``then`` and ``now`` are the player's gain."""
+    """The changes at one spot over many rounds. ``then`` and ``now`` are the player's gain."""
 
     then: Cents = 0
     now: Cents = 0
     overpaid: Cents = 0
     underpaid: Cents = 0
     open_stakes: Cents = 0
-    """Staked on hands that are not settled now."""
+    """Stakes on hands that are not settled now."""
     open_then: Cents = 0
-    """What was gained then on hands that are not settled now."""
+    """Original gain on hands that are not settled now."""
 
 
 @dataclass(slots=True)
 class Changes:
-    """What changes over many rounds. Payments are compared in the rounds that change."""
+    """The changes over many rounds. Payments are compared only in rounds that change."""
 
     rounds: int = 0
     changed: int = 0
     unsettled_then: int = 0
-    """Rounds of which the record holds no settlement."""
+    """Rounds without a settlement in the record."""
     without_facts: int = 0
-    """Settlements of rounds whose facts are not in the record."""
+    """Settlements of rounds without facts in the record."""
     opened: int = 0
-    """Rounds that were settled then and are not now."""
+    """Rounds settled originally but not now."""
     closed: int = 0
-    """Rounds that were open then and are settled now."""
+    """Rounds open originally and settled now."""
     in_review: int = 0
-    """Rounds under review then: what they come to waits for a person, and is not counted."""
+    """Rounds under review originally: their results wait for a person and are not counted."""
     house_then: Cents = 0
-    """The house's gain then, of the rounds that are settled both then and now."""
+    """The house's original gain, over the rounds settled both times."""
     house_now: Cents = 0
     appeared: Counter[str] = field(default_factory=Counter)
     gone: Counter[str] = field(default_factory=Counter)
     spots: dict[tuple[str | None, int], SpotChange] = field(default_factory=dict)
     rules_then: dict[str, RulesName] = field(default_factory=dict)
-    """The rules that the rounds were settled by then, each once."""
+    """The original rules of the rounds, without repeats."""
 
     def add(self, one: Resettled) -> None:
         """Count one round."""
@@ -281,7 +281,7 @@ class Changes:
             self._add_spots(one)
 
     def merge(self, other: "Changes") -> None:
-        """Count what another has counted."""
+        """Add another's counts."""
         self.rounds += other.rounds
         self.changed += other.changed
         self.unsettled_then += other.unsettled_then

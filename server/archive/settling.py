@@ -1,4 +1,4 @@
-"""Facts in, settled rounds out: each file a table or several, checked before it is settled."""
+"""Settle rounds from facts: each file, of one table or several, is checked first."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,24 +15,24 @@ from server.archive.open_items import OpenItems
 from settlement.engine import Engine
 
 Account: TypeAlias = tuple[int, int, str]
-"""Spot, hand and kind of what is paid: ``main`` or ``insurance``."""
+"""Spot, hand and kind of a wager: ``main`` or ``insurance``."""
 
 FACTS: Final = frozenset(get_args(AnyFact))
 _HELD: Final = 100_000
-"""Events that are kept while a file is checked; a longer file is read twice."""
+"""Events kept in memory while a file is checked; a longer file is read twice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A round as it settles, and the facts that it settles from."""
+    """A settled round with its facts."""
 
     table: str | None
     result: RoundResult
     facts: tuple[tuple[int, AnyFact], ...]
-    """Its facts with their lines, and those that came between it and the next round."""
+    """Its facts with their lines, including those between it and the next round."""
 
     def paid(self) -> dict[Account, Cents]:
-        """Return what each account was paid in all (taken, where negative)."""
+        """Return each account's total payment (negative: taken)."""
         sums: dict[Account, Cents] = {}
         for _, payment in self.facts:
             if type(payment) is PaymentMade:
@@ -42,12 +42,12 @@ class Settled:
 
     @property
     def opened_at(self) -> int | None:
-        """When wagers were opened; ``None`` where no event says so."""
+        """Time of the round's opening; ``None`` where no event states it."""
         return next((fact.at for _, fact in self.facts if type(fact) is RoundOpened), None)
 
     @property
     def closed_at(self) -> int | None:
-        """When the round was closed; ``None`` where no event says so."""
+        """Time of the round's closing; ``None`` where no event states it."""
         return next((fact.at for _, fact in self.facts if type(fact) is RoundClosed), None)
 
     def at_of(self, seq: int) -> int | None:
@@ -55,7 +55,7 @@ class Settled:
         return next((fact.at for line, fact in self.facts if (fact.seq or line) == seq), None)
 
     def due(self) -> dict[Account, Cents | None]:
-        """Return what each account is due; ``None`` where it is not settled."""
+        """Return the amount due to each account; ``None`` where it is not settled."""
         dues: dict[Account, Cents | None] = {}
         for spot in self.result.spots:
             for hand in spot.hands:
@@ -66,25 +66,25 @@ class Settled:
 
 
 class TableEngine:
-    """One table's engine, which keeps the facts of the round in play beside it."""
+    """One table's engine, with the facts of the round in play."""
 
     def __init__(self, table: str | None, rules: Rulebook) -> None:
         self._table, self._engine = table, Engine(rules, patient=True)
         self._facts: list[tuple[int, AnyFact]] = []
 
     def feed(self, fact: AnyFact, line: int) -> Sequence[Settled]:
-        """Take the next fact and return the rounds to which no payment can be added any more."""
+        """Take the next fact; return the rounds that no payment can join any more."""
         results = self._engine.feed(fact, line)
         settled = [self._settled(result) for result in results] if results else ()
         self._facts.append((line, fact))
         return settled
 
     def release(self) -> Sequence[Settled]:
-        """Return the round closed last, where it is held for payments that may come late."""
+        """Return the last closed round where it still waits for late payments."""
         return [self._settled(result) for result in self._engine.release()]
 
     def finish(self) -> Sequence[Settled]:
-        """Return what is still open when no more facts come."""
+        """Return the open rounds when no more facts come."""
         return [self._settled(result) for result in self._engine.finish()]
 
     def _settled(self, result: RoundResult) -> Settled:
@@ -93,10 +93,10 @@ class TableEngine:
 
 
 def settled_rounds(events: Iterable[tuple[int, AnyEvent]], rules: Rulebook) -> Iterator[Settled]:
-    """Settle numbered events, yielding each round as it closes, each table for itself.
+    """Settle numbered events; yield each round as it closes, each table separately.
 
-    Only facts settle: observations and judgements are passed over. Memory grows with the number
-    of tables, not of rounds. Where reading fails, the rounds closed before come first.
+    Only facts settle; observations and judgements are ignored. Memory grows with the number of
+    tables, not of rounds. Where reading fails, the rounds closed before come first.
     """
     engines: dict[str | None, TableEngine] = {}
     try:
@@ -119,17 +119,17 @@ def settled_rounds(events: Iterable[tuple[int, AnyEvent]], rules: Rulebook) -> I
 
 @dataclass(slots=True)
 class Checked:
-    """A file's events, ready to settle, and what was seen of them as far as they were read."""
+    """A file's events, ready to settle, with findings from the events read so far."""
 
     events: Iterable[tuple[int, AnyEvent]]
     tables: set[str | None] = field(default_factory=set)
     settled_then: bool = False
-    """Whether settlements made at the time stand among them."""
+    """Whether original settlements are among them."""
     open_items: OpenItems = field(default_factory=OpenItems)
-    """What a person has still to decide."""
+    """Items that a person still has to decide."""
 
     def look(self, events: Iterable[tuple[int, AnyEvent]]) -> None:
-        """Note what there is to see in some of the events."""
+        """Note the findings in some of the events."""
         for _, event in events:
             self.tables.add(event.table)
             self.open_items.note(event)
@@ -138,12 +138,12 @@ class Checked:
 
 
 def checked(feed: Feed) -> Checked:
-    """Return a file's events once every line of it has been found good.
+    """Return a file's events once every line has been checked.
 
-    What can be read but once is not checked ahead: its rounds settle as they come.
+    A stream that can be read only once is not checked ahead: its rounds settle as they come.
 
     Raises:
-        InputRefused: a line is not an event of the format.
+        InputRefused: a line is no event of the format.
         TechnicianError: a journal is damaged.
     """
     events = feed.read()

@@ -1,13 +1,13 @@
-"""One picture of a camera as a PNG that proves itself: what it shows, when, and who signed it.
+"""A signed PNG of one camera picture: its content, its time and its signer.
 
-Three text chunks come before the end (PNG 1.2, 4.2.3); picture viewers pass over them::
+Three text chunks come before the end (PNG 1.2, 4.2.3); picture viewers ignore them::
 
     iTXt  Description          a sentence for people
     iTXt  Pitwatch snapshot    the facts, JSON (:class:`Facts`)
     tEXt  Pitwatch signature   ed25519 KEY SIGNATURE, both in hex
 
 The signature (Ed25519, purpose ``snapshot 1``) is over the SHA-256 of every byte before its chunk.
-``pixels_sha256`` is over the decoded picture, so that it can be held against the recording.
+``pixels_sha256`` is over the decoded picture, for comparison with the recording.
 """
 
 import hashlib
@@ -36,11 +36,11 @@ _FACTS: Final = b"Pitwatch snapshot"
 _SIGNATURE: Final = b"Pitwatch signature"
 _SIGNED: Final = re.compile(_SIGNATURE + rb"\0ed25519 ([0-9a-f]{64}) ([0-9a-f]{128})")
 _UTF8: Final = b"\0\0\0\0\0"
-"""Behind an iTXt chunk's keyword: not compressed, no language, no translated keyword."""
+"""The bytes after an iTXt chunk's keyword: uncompressed, no language, no translated keyword."""
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a snapshot shows and what it rests on. Times are nanoseconds, UTC."""
+    """The content and evidence of a snapshot. Times are nanoseconds, UTC."""
 
     table: str
     session: str
@@ -50,14 +50,14 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     file: str
     """The recording's video file."""
     frame: int
-    """The picture's number in that file, from 0 in the order of time."""
+    """The picture's index in that file, from 0 in the order of time."""
     at: int
     entry: int
-    """The journal's last entry that is not later than the picture."""
+    """The journal's last entry not later than the picture."""
     journal_seq: int
-    """How far the journal was read when the snapshot was made."""
+    """The last entry of the journal when the snapshot was made."""
     journal_hash: str
-    """Hash of that entry in hex; it stands for every entry before it."""
+    """Hash of that entry in hex; it covers every entry before it."""
     pixels_sha256: str
     made_by: str
     made_at: int
@@ -65,11 +65,11 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A snapshot that is as it was signed."""
+    """A sound snapshot."""
 
     facts: Facts
     key: str
-    """The public key that signed it, in hex."""
+    """The public key of its signer, in hex."""
 
 
 def pixels_sha256(image: NDArray[np.uint8]) -> str:
@@ -94,15 +94,15 @@ def snapshot(image: NDArray[np.uint8], facts: Facts, signer: Signer) -> bytes:
 
 
 def check_snapshot(content: bytes, where: str, key: bytes | None = None) -> Checked:
-    """Check a snapshot: any byte that was changed shows.
+    """Check a snapshot: any changed byte shows.
 
     Args:
         content: the whole file.
         where: its name, for messages.
-        key: the public key, 32 bytes, that must have signed it; without it any key will do.
+        key: the public key, 32 bytes, of the expected signer; without it any key is accepted.
 
     Raises:
-        TechnicianError: it is no snapshot, was changed, or is signed by another key.
+        TechnicianError: it is no snapshot, has changed, or another key signed it.
     """
     *parts, last, end = [b"", b"", *_chunks(content, where)]
     signed = _SIGNED.fullmatch(last[8:-4])
@@ -122,17 +122,17 @@ def check_snapshot(content: bytes, where: str, key: bytes | None = None) -> Chec
 
 
 def check_journal(facts: Facts, journal: Path) -> None:
-    """Hold a snapshot against the table's journal.
+    """Compare a snapshot with the table's journal.
 
     Raises:
-        TechnicianError: the journal is damaged, or is not the one that the snapshot rests on.
+        TechnicianError: the journal is damaged, or lacks the snapshot's entry.
     """
     verify_journal(journal)
     read_on(journal, Place(facts.journal_seq, bytes.fromhex(facts.journal_hash)), 1)
 
 
 def check_recording(facts: Facts, recording: Path) -> None:
-    """Hold a snapshot against the recording, pixel by pixel.
+    """Compare a snapshot with the recording, pixel by pixel.
 
     Raises:
         TechnicianError: the recording shows another picture at that time.
@@ -155,7 +155,7 @@ def _facts(parts: list[bytes], where: str) -> Facts:
 
 
 def _chunks(content: bytes, where: str) -> list[bytes]:
-    """Return a PNG's chunks with their lengths and check sums, each of which is sound."""
+    """Return a PNG's chunks, with their lengths and verified checksums."""
     if not content.startswith(_PNG):
         raise _not_so(where, "it is no PNG")
     return list(_each_chunk(content, where))

@@ -1,4 +1,4 @@
-"""The totals of many rounds: what was wagered, paid and held, what went wrong, what is open."""
+"""The totals of many rounds: wagers, payments, hold, mistakes, open results."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -19,48 +19,48 @@ _PAYMENT = ("wrong_payout", "payment_missing")
 
 @dataclass(slots=True)
 class Tally:
-    """Totals over rounds. Money counts where it is settled; what is open is counted apart."""
+    """Totals over rounds. Money counts once it is settled; open amounts are separate."""
 
     rounds: int = 0
     unclean: int = 0
-    """Rounds that a person should look at: a violation, or something open."""
+    """Rounds that need a person's attention: a violation, or something open."""
     not_final: int = 0
     in_review: int = 0
     """Rounds that wait for a person's decision on an item."""
     spots: int = 0
     hands: int = 0
     pending: int = 0
-    """Hands that wait for a card that was due."""
+    """Hands that wait for a due card."""
     unknown: int = 0
-    """Hands that hang on a card nobody knows."""
+    """Hands that depend on an unknown card."""
     wagered: Cents = 0
-    """Staked on settled hands and insurance, doubles and splits included."""
+    """Stakes on settled hands and insurance, doubles and splits included."""
     open_stakes: Cents = 0
-    """Staked on what is not settled."""
+    """Stakes that are not settled."""
     paid: Cents = 0
-    """Won by players on top of their stakes."""
+    """Players' winnings on top of their stakes."""
     taken: Cents = 0
-    """Lost by players."""
+    """Players' losses."""
     overpaid: Cents = 0
-    """Changed hands wrongly in the players' favour."""
+    """Wrong payments in the players' favour."""
     underpaid: Cents = 0
-    """Changed hands wrongly in the house's favour."""
+    """Wrong payments in the house's favour."""
     rounded: int = 0
     """Payouts that the smallest chip could not make exactly."""
     odd_cents: Fraction = Fraction(0)
-    """Cents that the posted odds gave beyond what was paid; negative, paid beyond them."""
+    """Cents of the posted odds beyond the payments; negative where the payments exceeded them."""
     violations: Counter[str] = field(default_factory=Counter)
     suspected: Counter[str] = field(default_factory=Counter)
     """Violations in rounds under review: a person confirms or dismisses them."""
 
     @property
     def house(self) -> Cents:
-        """The house's gain on what is settled."""
+        """The house's gain on settled rounds."""
         return self.taken - self.paid
 
     @property
     def hold(self) -> float | None:
-        """The house's gain as a share of what was wagered."""
+        """The house's gain as a share of the wagers."""
         return self.house / self.wagered if self.wagered else None
 
     def add(self, settled: Settled) -> None:
@@ -81,7 +81,7 @@ class Tally:
             self._add_differences(settled)
 
     def merge(self, other: "Tally") -> None:
-        """Count what another has counted."""
+        """Add another's counts."""
         for one in fields(self):
             if one.name in ("violations", "suspected"):
                 getattr(self, one.name).update(getattr(other, one.name))
@@ -129,7 +129,7 @@ class Tally:
 
 
 def differences(settled: Settled) -> Iterator[tuple[tuple[int, int, str], Cents, Cents]]:
-    """Yield ``(account, due, paid)`` for each account that a violation calls wrongly paid."""
+    """Yield ``(account, due, paid)`` for each account with a payment violation."""
     accused: dict[tuple[int | None, int | None], set[str]] = {}
     for found in settled.result.violations:
         if found.code in _PAYMENT:

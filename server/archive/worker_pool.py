@@ -1,6 +1,6 @@
-"""Work through many files, with several processes where it pays; results in the files' order.
+"""Process many files, with several processes where it pays; results keep the files' order.
 
-A file is settled whole or refused whole; what is refused does not stop the others.
+A file is settled or refused as a whole; a refused one does not stop the others.
 """
 
 import multiprocessing
@@ -31,12 +31,12 @@ T = TypeVar("T")
 AddRows: TypeAlias = "Callable[[Rows], None] | None"
 
 _WORTH_A_CREW: Final = 4 << 20
-"""Bytes below which starting processes takes longer than the work."""
+"""Bytes below which starting processes takes longer than the work. Not measured."""
 
 
 @dataclass(slots=True)
 class FileReport(Generic[T]):
-    """What became of one file: its totals, and why it was refused or passed over, if it was."""
+    """The result of one file: its totals, and the reason where it was refused or skipped."""
 
     name: str
     totals: T
@@ -54,38 +54,38 @@ class _NothingSettled(Exception):
 
 
 class Work(Protocol[T]):
-    """What is done with each file. It travels to other processes."""
+    """The work on each file. It is sent to other processes."""
 
     def totals(self) -> T:
-        """Return totals of nothing."""
+        """Return empty totals."""
 
     def rounds(self, totals: T) -> int:
-        """Return how many rounds were counted."""
+        """Return the number of counted rounds."""
 
     def settle(
         self, feed: Feed, totals: T, text: TextIO, rows: AddRows, counted: Callable[[], None]
     ) -> None:
-        """Settle one file: print to ``text``, hand on rows, count in ``totals`` as it goes.
+        """Settle one file: print to ``text``, pass on rows, and count in ``totals`` meanwhile.
 
         Raises:
             PitwatchError: the file is refused.
         """
 
     def schemas(self) -> Any:
-        """Return the tables that it gives rows for."""
+        """Return the tables of its rows."""
 
 
 def work_through(
     work: Work[T], sources: Sequence[Source], jobs: int, out: Path | None, progress: Progress
 ) -> Generator[FileReport[T], None, None]:
-    """Yield the report of each file, in order, having printed and written what belongs to it.
+    """Yield the report of each file, in order, after printing and writing its results.
 
     Args:
-        work: what is done with each.
+        work: the work on each file.
         sources: the files.
-        jobs: how many processes may work.
-        out: where Parquet goes, if anywhere.
-        progress: told of what is done.
+        jobs: the most processes.
+        out: the place for Parquet, if any.
+        progress: receives the progress.
 
     Raises:
         OperatorError: ``out`` cannot be written.
@@ -156,7 +156,7 @@ def _files(
 
 
 def _told(refusal: PitwatchError, settled: int, of: str) -> str:
-    """Word a refusal, with what had been settled by then."""
+    """Describe a refusal, with the work done before it."""
     if settled and isinstance(refusal, InputRefused):
         was = "was" if settled == 1 else "were"
         refusal = refusal.after(f"{counted(settled, of)} before it {was} settled")
@@ -200,22 +200,22 @@ def _pool(jobs: int, place: str) -> ProcessPoolExecutor:
 
 
 def _begin(place: str) -> None:
-    """Start a process; ctrl-C is for the one that the terminal belongs to.
+    """Initialise a process; Ctrl-C is for the first process.
 
-    Its temporary files lie in ``place``, which the first process removes however this one ends.
+    Its temporary files lie in ``place``, which the first process removes in any case.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     tempfile.tempdir = place
 
 
 def _end_children() -> None:
-    """End the processes of the pool in the middle of their work."""
+    """Terminate the processes of the pool during their work."""
     for child in multiprocessing.active_children():
         child.kill()
 
 
 def _spooled(work: Work[T], tables: bool, source: Source, spool: Path) -> list[FileReport[T]]:
-    """Settle one file in a process of its own; what it prints and writes waits on disk."""
+    """Settle one file in a separate process; its output waits on disk."""
     spool.mkdir()
     with ExitStack() as stack:
         text = stack.enter_context((spool / "text").open("w", encoding="utf-8", newline=""))
@@ -239,5 +239,5 @@ def _unspooled(spool: Path, write: "Write | None") -> None:
 
 
 def cores() -> int:
-    """Return how many processes this machine can run at once."""
+    """Return the number of processes that this machine can run at once."""
     return len(os.sched_getaffinity(0))

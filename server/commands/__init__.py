@@ -1,1 +1,1 @@
-"""What each command does and prints."""
+"""The work and output of each command."""

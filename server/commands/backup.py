@@ -35,12 +35,12 @@ _OWNER_ONLY: Final = 0o077
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What verifying a backup came to."""
+    """The result of verifying a backup."""
 
     backup: Path
     files: int
     fault: str | None
-    """What is wrong with it, in one line."""
+    """Its fault, in one line."""
 
 
 def make(data: Path, backups: Path, keep_days: int, now_s: float) -> None:
@@ -102,7 +102,7 @@ def verify(place: Path, *, as_json: bool) -> Exit:
 
 
 def verified(backup: Path) -> Verdict:
-    """Hold every file of a backup to its checksum, every journal to its chain too."""
+    """Check every file of a backup against its checksum, and every journal's chain."""
     files = 0
     try:
         for file in files_of(backup, backup):
@@ -116,7 +116,7 @@ def verified(backup: Path) -> Verdict:
 
 
 def _made(data: Path, made: Path) -> int:
-    """Copy everything, then give the copy its name; return how many journals it has."""
+    """Copy everything, then name the copy; return the number of journals."""
     part = made.with_name(f".{made.name}.part")
     try:
         for folder in FOLDERS:
@@ -172,7 +172,7 @@ def _digest(path: Path) -> str:
 
 
 def _remove_parts(backups: Path) -> None:
-    """Remove what an interrupted backup left, and say so."""
+    """Remove and report the remains of an interrupted backup."""
     for part in backups.glob(_PARTS):
         shutil.rmtree(part)
         print(f"{part}: an interrupted backup, removed", file=sys.stderr)

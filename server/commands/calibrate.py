@@ -31,7 +31,7 @@ _VIDEOS: Final = (".mp4", ".mkv", ".mov", ".avi", ".ts", ".m4v", ".webm")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What to calibrate from, and where to put it."""
+    """The input of a calibration, and the destination of its result."""
 
     picture: Path
     layout: str
@@ -43,15 +43,15 @@ class Asked:
     session: Path | None = None
     camera: str | None = None
     force: bool = False
-    """Whether files that exist already may be overwritten."""
+    """Whether existing files may be overwritten."""
 
 
 def run_calibrate(asked: Asked, *, as_json: bool) -> None:
-    """Find the pose, write what was asked for, and say how far off it may be.
+    """Find the pose, write the requested files, and print the expected error.
 
     Raises:
         OperatorError: the picture or a place to write cannot be used, or a point is no point.
-        InstallerError: the picture does not fix the pose; why, and what to do about it.
+        InstallerError: the picture does not determine the pose; why, and what to do about it.
     """
     for place in (asked.out, asked.drawn):
         check_place(place, force=asked.force)
@@ -78,7 +78,7 @@ def print_markers(layout: str, out: Path, *, force: bool) -> None:
     """Write a layout's markers as a PDF to print.
 
     Raises:
-        OperatorError: the place is none for a PDF.
+        OperatorError: a PDF cannot be written there.
         InstallerError: the layout has no markers.
     """
     check_place(out, force=force)
@@ -160,7 +160,7 @@ def _tie(words: str, named: dict[str, tuple[float, float]], source: str, line: i
     return Tie(name, np.array([named[name]]), np.array([(x_px, y_px)]))
 
 
-# --- where the pose goes -------------------------------------------------------------------
+# --- writing the pose ----------------------------------------------------------------------
 
 
 def _camera(session: Session, asked: Asked) -> CameraRecord:
@@ -177,14 +177,14 @@ def _camera(session: Session, asked: Asked) -> CameraRecord:
 
 
 def _put_into(folder: Path, session: Session, camera: CameraRecord, pose: CameraPose) -> None:
-    """Write the session's description anew, with the camera's pose in place of the old one."""
+    """Rewrite the session's description with the camera's new pose."""
     changed = msgspec.structs.replace(camera, pose=pose, reference_points=())
     cameras = tuple(changed if one is camera else one for one in session.cameras)
     described = to_toml(msgspec.structs.replace(session, cameras=cameras))
     write_whole(folder / SESSION_FILE, described.encode())
 
 
-# --- what is said --------------------------------------------------------------------------
+# --- output --------------------------------------------------------------------------------
 
 
 def _as_json(found: Calibration) -> dict[str, Any]:

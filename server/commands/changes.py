@@ -1,4 +1,4 @@
-"""What changes under other rules, as a pit manager reads it in a terminal."""
+"""Changes under other rules, for a pit manager at a terminal."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from settlement.rulebooks import differences
 
 
 class ChangePages:
-    """Prints the rounds of one file that change, under its name where there are several."""
+    """Prints the changed rounds of one file, with its name where there are several."""
 
     def __init__(self, page: Page, text: TextIO, name: str | None) -> None:
         self._console, self._name, self._formats = page.console(text), name, page.formats
@@ -36,7 +36,7 @@ class ChangePages:
 
 
 def change_view(one: Resettled, formats: Formats) -> RenderableType:
-    """Lay out one round that changes: each hand then and now, and what it was paid."""
+    """Lay out one changed round: each hand then and now, and its payment."""
     return Group(
         _heading(one, formats),
         *([_fates(one, formats)] if one.fates_changed() else ()),
@@ -108,7 +108,7 @@ def _violation(sign: str, found: Violation, formats: Formats, style: str) -> Tex
 
 
 def print_totals(totals: Changes, rules: Rulebook, was: Rulebook | None, formats: Formats) -> None:
-    """Print what changes in all."""
+    """Print the total changes."""
     screen().print(totals_view(totals, rules, was, formats))
 
 

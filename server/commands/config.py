@@ -1,4 +1,4 @@
-"""``pitwatch config``: is a configuration sound, and what may stand in one?"""
+"""``pitwatch config``: check a configuration, and print its schema."""
 
 import sys
 from pathlib import Path
@@ -18,7 +18,7 @@ from server.table.schema import table_schema
 
 
 def check_config(file: Path, *, at_rest: bool, as_json: bool) -> Exit:
-    """Print every fault of a configuration, a line each; raises where it cannot be read."""
+    """Print every fault of a configuration, one a line; raises where it cannot be read."""
     is_of_relay = is_integration(file)
     checked = integration_faults if is_of_relay else config_faults
     faults = checked(file, at_rest=at_rest)

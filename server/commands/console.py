@@ -1,6 +1,6 @@
-"""``pitwatch console``: look at one recorded session, on this machine alone.
+"""``pitwatch console``: show one recorded session, on this machine only.
 
-What serves and replays is imported once the first line is printed: it takes a second or two.
+The service and the replay are imported after the first line is printed: that takes a second or two.
 """
 
 import hashlib
@@ -25,12 +25,12 @@ def run_console(
 ) -> None:
     """Serve the console of a session until stopped.
 
-    At the first start the session is replayed while the console is served already.
+    At the first start it replays the session while it already serves the console.
 
     Args:
         session: its folder; ``None`` for the demo's.
-        state: where its journal, the account and what people do are kept; ``None`` for a place
-            of its own in the user's state folder.
+        state: the folder for its journal, the account and people's entries; ``None`` for one in the
+            user's state folder.
         port: of the loopback address.
         house: its file; ``None`` for the one that :func:`server.house.house_file.house_for` finds.
 
@@ -67,10 +67,10 @@ def _serve(folder: Path, journal: Path, port: int, house: Path | None) -> None:
 
 
 def account_in(state: Path, clock: Clock) -> str:
-    """Return what to sign in with: the first start makes the account and keeps its password.
+    """Return the sign-in name and password; the first start creates the account.
 
     Raises:
-        OperatorError: the password's file is gone, and nobody can be told it again.
+        OperatorError: the password's file is gone, and the password cannot be recovered.
     """
     from argon2 import PasswordHasher
 
@@ -100,7 +100,7 @@ def _say(text: str) -> None:
 
 
 def _state_of(session: Path) -> Path:
-    """Return the place of a session's console: it goes by the folder's path."""
+    """Return the state folder of a session, named after the session's path."""
     home = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
     mark = hashlib.sha256(str(session).encode()).hexdigest()[:8]
     return Path(home) / "pitwatch" / "console" / f"{session.name}-{mark}"

@@ -1,4 +1,4 @@
-"""``pitwatch decks``: show the reader a deck once, and keep what it looks like."""
+"""``pitwatch decks``: learn a deck's look once, and keep it."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -26,11 +26,11 @@ from vision.reader import Reader
 
 FILMS: Final = frozenset({".mp4", ".mov", ".mkv", ".avi", ".webm", ".m4v"})
 EVERY_NS: Final = 300_000_000
-"""A film is looked at so often."""
+"""Nanoseconds between the pictures taken from a film."""
 
 
 class Picture(NamedTuple):
-    """A picture to learn from, and the share of all of them that is shown with it."""
+    """A picture to learn from, and the share of all pictures up to it."""
 
     name: str
     image: NDArray[np.uint8]
@@ -38,12 +38,12 @@ class Picture(NamedTuple):
 
 
 def run_learn(name: str, files: Sequence[Path], folder: Path | None, *, as_json: bool) -> Exit:
-    """Show the reader pictures of a deck, keep what it learnt, and say what it still lacks.
+    """Learn from pictures of a deck, keep the result, and print the missing cards.
 
-    Cards learnt before are kept; what contradicts itself is told and not learnt.
+    Earlier cards are kept; contradictions are reported and not learnt.
 
     Raises:
-        OperatorError: no such name or file, or what is no picture.
+        OperatorError: a name or file does not exist, or a file is no picture.
         TechnicianError: a film, a network or the deck's earlier profile is damaged.
     """
     shelf = library(folder)
@@ -80,7 +80,7 @@ def show_list(folder: Path | None, *, as_json: bool) -> None:
 
 
 def show_one(name: str, folder: Path | None, *, as_json: bool) -> None:
-    """Say of every card of a deck which picture it was learnt from.
+    """Print the picture behind every card of a deck.
 
     Raises:
         OperatorError, InputRefused, TechnicianError: there is no such deck, or it is damaged.
@@ -99,7 +99,7 @@ def show_one(name: str, folder: Path | None, *, as_json: bool) -> None:
 
 
 def check(name: str, folder: Path | None, *, as_json: bool) -> Exit:
-    """Check a deck's files and whether all its cards can be told apart.
+    """Check a deck's files and whether all its cards can be distinguished.
 
     Raises:
         OperatorError, InputRefused, TechnicianError: there is no such deck, or it is damaged.
@@ -127,7 +127,7 @@ def _check_name(name: str) -> None:
 
 
 def _show(lesson: Lesson, files: Sequence[Path], progress: Advance) -> int:
-    """Show every picture; returns how many there were."""
+    """Process every picture; return their number."""
     shown = 0
     for picture in _pictures(files):
         lesson.show(picture.name, picture.image)

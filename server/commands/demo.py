@@ -1,7 +1,7 @@
-"""``make demo``: the shipped session from pixels and bytes to payouts, and a page of it.
+"""``make demo``: the shipped session from pixels and bytes to payouts, with a page.
 
-Succeeds only if every round comes out as it really happened, and the dealer's mistake and the
-wrong payment that are in it are named.
+It succeeds only if every round matches the truth, and the dealer's mistake and the wrong payment in
+it are named.
 """
 
 import sys
@@ -29,7 +29,7 @@ PAYMENT: Final = "wrong_payout"
 
 
 def main() -> None:
-    """Run the demo and leave with 0 only if it showed everything it is to show."""
+    """Run the demo; exit with 0 only if it showed everything expected."""
     try:
         sys.exit(run())
     except PitwatchError as refusal:
@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def run() -> Exit:
-    """Replay the demo session, say what it proves, and return the exit status."""
+    """Replay the demo session, print its results, and return the exit status."""
     outputs = Outputs(report=REPORT, force=True)
     replayed, stopwatch = play_and_write(ReplayOptions(SESSION, pictures=True), outputs)
     console = screen()
@@ -53,7 +53,7 @@ def closing(
     comparisons: Sequence[Comparison],
     report: Path,
 ) -> Exit:
-    """Say in a few lines what was to be seen, and whether it was."""
+    """Print in a few lines what was expected, and whether it was shown."""
     counted = tally(comparisons)
     found = certain(rounds)
     payments = [violation for violation in found if violation.code == PAYMENT]

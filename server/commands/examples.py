@@ -16,7 +16,7 @@ from server.process.terminal import screen
 from vision.crops import encoded
 
 _PICTURE_S: Final = 26.0
-"""A moment of the demo at which fourteen cards are called and one is left in doubt."""
+"""Second of the demo with fourteen readable cards and one in doubt."""
 
 
 def write_examples(folder: Path) -> None:

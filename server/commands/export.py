@@ -1,4 +1,4 @@
-"""``pitwatch export``: a list out of journals as CSV or Parquet, read as the service reads them."""
+"""``pitwatch export``: write a list from journals as CSV or Parquet, as the service reads them."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -25,11 +25,11 @@ _AT_ONCE: Final = 5000
 def run_export(
     journals: Sequence[Path], kind: str, out: Path, house: House, *, force: bool
 ) -> None:
-    """Write what ``kind`` says of every journal, the newest first; nothing of it is redacted.
+    """Write the rows of ``kind`` from every journal, the newest first; nothing is redacted.
 
     Raises:
-        OperatorError: there is no such kind, ``out`` ends otherwise than ``.csv`` or
-            ``.parquet`` or stands there already, or Parquet's library is missing.
+        OperatorError: there is no such kind, ``out`` does not end in ``.csv`` or ``.parquet`` or
+            exists already, or Parquet's library is missing.
         TechnicianError: a journal is damaged; nothing was written.
     """
     wanted = _kind(kind)

@@ -1,7 +1,7 @@
-"""The console's first start: a session is replayed by a process of its own, and said to be.
+"""The console's first start: a separate process replays the session and reports its progress.
 
 The journal is in its place from the first entry on, so that the service shows rounds as they
-settle. A mark beside it says that it is not complete: who starts again then begins anew.
+settle. A mark beside it states that it is incomplete: the next start then begins again.
 """
 
 import multiprocessing
@@ -28,20 +28,20 @@ from stream.sole import Sole
 from vision.reader import Reader
 
 _NICE: Final = 10
-"""The page is served before pictures are read."""
+"""Niceness of the replay: serving the page comes before reading pictures."""
 _TOLD_EVERY: Final = 0.1
-"""The share of the session after which a line says how far the replay is."""
+"""Share of the session between two lines of progress."""
 
 
 @contextmanager
 def replayed_beside(session: Path, journal: Path, say: Callable[[str], None]) -> Iterator[None]:
-    """Replay a session into its journal, unless a complete one is there, while the body runs.
+    """Replay a session into its journal while the body runs, unless a complete one exists.
 
-    A replay that fails interrupts the body as Ctrl-C does; one that the body outruns is ended.
+    A failing replay interrupts the body like Ctrl-C; the body's end terminates the replay.
 
     Raises:
-        PitwatchError: the session is not sound, another program writes the journal, or the
-            replay broke off; no page is shown then.
+        PitwatchError: the session is not sound, another program writes the journal, or the replay
+            failed; then no page is shown.
     """
     if journal.exists() and not _mark(journal).exists():
         yield
@@ -78,7 +78,7 @@ def _mark(journal: Path) -> Path:
 
 
 def _clear(journal: Path) -> None:
-    """Remove what an interrupted replay left, and mark the new one as not complete."""
+    """Remove the remains of an interrupted replay, and mark the new one as incomplete."""
     lock = Sole(journal)
     try:
         _mark(journal).touch()
@@ -89,7 +89,7 @@ def _clear(journal: Path) -> None:
 
 
 def _interrupt_if_failed(process: SpawnProcess, over: Event) -> None:
-    """Interrupt the body where the replay ends by itself in a fault, not where it is ended."""
+    """Interrupt the body where the replay fails, not where it is terminated."""
     process.join()
     if process.exitcode and not over.is_set():
         os.kill(os.getpid(), signal.SIGINT)
@@ -121,7 +121,7 @@ def _replay(session: Path, journal: Path, parent: int) -> None:
 
 
 class _Progress:
-    """Says on stderr how far the replay is."""
+    """Prints the replay's progress on stderr."""
 
     def __init__(self, parent: int) -> None:
         self._parent, self._began_ns, self._next = parent, elapsed_ns(), _TOLD_EVERY
@@ -131,7 +131,7 @@ class _Progress:
         return (elapsed_ns() - self._began_ns) / 1e9
 
     def at(self, share: float) -> None:
-        """Note how much is replayed; nobody looks any more once the parent has gone."""
+        """Note the progress; ignore that the parent has gone."""
         if os.getppid() != self._parent:
             os._exit(Exit.REFUSED)
         if share >= self._next and share < 1:

@@ -1,4 +1,4 @@
-"""``pitwatch incident``: one file that proves what happened, made here and verified elsewhere."""
+"""``pitwatch incident``: export an incident as a file that proves itself, and verify one."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ FINGERPRINT_CHARS: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """What is to be exported, and how."""
+    """The content and options of an export."""
 
     session: Path
     out: Path
@@ -43,7 +43,7 @@ class Export:
     key: Path | None = None
     held: bool = True
     force: bool = False
-    """Whether a file that exists already may be overwritten."""
+    """Whether an existing file may be overwritten."""
     house: Path | None = None
     """Its file; ``None`` for the one that :func:`server.house.house_file.house_for` finds."""
 
@@ -80,19 +80,19 @@ def export_incident(export: Export, *, as_json: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """What an incident is verified with. A key is named by its fingerprint or its public file."""
+    """The keys for verifying an incident, each by fingerprint or public file."""
 
     table: str | None = None
     exporter: str | None = None
     allow_unsigned: bool = False
-    """Whether recordings and the export may be without proof."""
+    """Whether recordings and the export may be unproven."""
 
 
 def verify_incident(file: Path, keys: Keys, *, as_json: bool) -> Exit:
-    """Check an incident's file, and say what of it is proven.
+    """Check an incident's file, and print its proven parts.
 
     Raises:
-        PitwatchError: it is not what was exported, or signed by other keys than those named.
+        PitwatchError: it differs from the export, or other keys than those named signed it.
     """
     found = check_incident(file)
     trusted = Trusted(
@@ -114,7 +114,7 @@ def verify_incident(file: Path, keys: Keys, *, as_json: bool) -> Exit:
 
 
 def journal_of(session: Path) -> Path:
-    """Return the journal that lies by a session, above its recordings, or in ``journals`` there.
+    """Return the journal beside a session, above its recordings, or in ``journals`` there.
 
     Raises:
         OperatorError: there is none, or more than one.
@@ -178,7 +178,7 @@ def _instant_ns(text: str, house: House) -> int:
 def _is_signed_by(
     file: Path, what: str, signed_by: str | None, named: str | None, option: str
 ) -> bool:
-    """Tell whether a key was named; raises ``TechnicianError`` where another one signed."""
+    """Return whether a key was named; raises ``TechnicianError`` where another one signed."""
     if named is None:
         return False
     by_file = Path(named).is_file()
@@ -191,7 +191,7 @@ def _is_signed_by(
 
 
 def _fingerprint(key: str, option: str) -> str:
-    """Return the fingerprint that a person typed, with or without colons and blanks."""
+    """Return the fingerprint as typed by a person, with or without colons and blanks."""
     bare = key.lower().replace(":", "").replace(" ", "")
     if len(bare) != FINGERPRINT_CHARS or not set(bare) <= set("0123456789abcdef"):
         raise OperatorError(

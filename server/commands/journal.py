@@ -1,4 +1,4 @@
-"""``pitwatch journal``: is the record what was written, by whom, and where is its copy?"""
+"""``pitwatch journal``: verify a record and its signer, and copy, archive or restore it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ from stream.signing import Signer, fingerprint, read_public_key
 def show_verified(
     file: Path, keys: Iterable[Path], against: Sequence[Path], *, as_json: bool
 ) -> Exit:
-    """Check a journal and say what is proven of it and what is not.
+    """Check a journal and print its proven and unproven parts.
 
     Args:
         file: the journal.
@@ -33,7 +33,7 @@ def show_verified(
 
     Raises:
         TechnicianError: naming the first bad entry, or what is missing.
-        InstallerError: a public key is none.
+        InstallerError: a public key is invalid.
     """
     public = [read_public_key(key) for key in keys]
     known = [one for place in against for one in read_checkpoints(place)]
@@ -51,16 +51,16 @@ def show_verified(
 
 
 def back_up(file: Path, copy: Path, *, as_json: bool, force: bool) -> None:
-    """Copy a journal, verify the copy and say so; raises as :func:`backup_journal`."""
+    """Copy a journal, verify the copy and report it; raises as :func:`backup_journal`."""
     check_place(copy, force=force)
     _show_written(copy, backup_journal(file, copy, force=force), as_json=as_json)
 
 
 def archive(file: Path, folder: Path, config: Path | None, *, as_json: bool) -> None:
-    """Move a journal, verify it and say so.
+    """Move a journal, verify it and report it.
 
-    With its table's configuration, what a killed table left unsigned is first stated, signed and
-    told elsewhere, as by the table's next start.
+    With its table's configuration, the unsigned entries of a killed table are first stated, signed
+    and sent away, as by the table's next start.
 
     Raises:
         OperatorError: the configuration names another journal; or as :func:`archive_journal`.
@@ -87,7 +87,7 @@ def _close_as_its_table(file: Path, placed: Placed) -> None:
 
 
 def restore(copy: Path, file: Path, *, as_json: bool) -> None:
-    """Put a copy back, verify it and say so; raises as :func:`restore_journal`."""
+    """Restore a copy, verify it and report it; raises as :func:`restore_journal`."""
     _show_written(file, restore_journal(copy, file), as_json=as_json)
 
 
@@ -99,11 +99,11 @@ def _show_written(place: Path, found: Verified, *, as_json: bool) -> None:
 
 
 def export_keys(file: Path, public: Path | None, *, as_json: bool, force: bool) -> None:
-    """Make the private key where there is none, and write its public half.
+    """Create the private key where there is none, and write its public half.
 
     Raises:
         InstallerError: the private key's file is no key, or others can read it.
-        OperatorError: a file cannot be written, or stands where the public key would go.
+        OperatorError: a file cannot be written, or a file exists in the public key's place.
     """
     target = public or file.with_name(file.name + ".pub.pem")
     made = not file.exists()
@@ -146,7 +146,7 @@ def _facts(file: Path, found: Verified) -> dict[str, object]:
 
 
 def _doubts(file: Path, found: Verified, *, is_key_given: bool) -> Iterator[str]:
-    """Yield what was asked about and is not proven."""
+    """Yield the unproven parts that the caller asked about."""
     if found.lacks_log:
         yield (
             "it was not closed cleanly and its write-ahead log is missing: "

@@ -1,4 +1,4 @@
-"""``pitwatch simulate --live``: a session played at the far ends of a real table's cables."""
+"""``pitwatch simulate --live``: play a session through simulated devices to a real table."""
 
 import sys
 from pathlib import Path
@@ -8,14 +8,14 @@ from server.process.terminal import print_json
 from server.table.playing import played
 
 _READY_S = 2.0
-"""How long after its camera a table has opened its ports as well."""
+"""Seconds after its camera within which a table has opened its ports too."""
 
 
 def play_live(session: Path, *, as_json: bool) -> None:
-    """Lay the cables beside ``session``, play when a table watches, stay until it has gone.
+    """Create the devices beside ``session``, play once a table connects, stay until it has gone.
 
     Raises:
-        OperatorError: the folder for the cables is there already.
+        OperatorError: the folder for the devices exists already.
         PitwatchError: the session is missing or damaged.
     """
     place = session.with_name(f"{session.name}-live")

@@ -26,19 +26,19 @@ def run_read(
     shelf: Path | None = None,
     force: bool = False,
 ) -> None:
-    """Read each image and print what it shows; every one is read before the first is printed.
+    """Read every image, then print the results.
 
     Args:
         images: the pictures.
-        annotated: a folder to draw what was read into; made where it is not.
+        annotated: a folder for pictures with the readings; created where missing.
         as_json: whether to print JSON.
-        decks: the learnt decks that the cards are of, where that is known.
+        decks: the learnt decks of the cards, where known.
         shelf: the library that keeps them.
-        force: whether drawings that exist already may be overwritten.
+        force: whether existing drawings may be overwritten.
 
     Raises:
-        OperatorError: an image is no picture, a deck is not known or lacks cards, or the
-            folder or a drawing cannot be written.
+        OperatorError: an image is no picture, a deck is unknown or lacks cards, or the folder or a
+            drawing cannot be written.
         TechnicianError: a network or a deck's profile is missing or damaged.
     """
     for image in images:
@@ -65,7 +65,7 @@ def run_read(
 
 
 def drawing_names(images: Sequence[Path]) -> Mapping[Path, str]:
-    """Name the drawing of each image; images of like names in several folders keep apart."""
+    """Name the drawing of each image; equal names from several folders stay distinct."""
     names: dict[Path, str] = {}
     taken: set[str] = set()
     for image in dict.fromkeys(images):

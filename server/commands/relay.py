@@ -1,4 +1,4 @@
-"""``pitwatch relay``: run it, try a destination, and see to what could not be delivered."""
+"""``pitwatch relay``: run it, try a destination, and handle undelivered messages."""
 
 import asyncio
 import logging
@@ -45,11 +45,11 @@ def run_relay(folder: Path, config: Path, state: Path) -> None:
 
 
 def try_destination(config: Path, name: str) -> Exit:
-    """Send one trial message; print what became of it.
+    """Send one trial message; print its result.
 
     Raises:
         OperatorError: there is no such destination.
-        InputRefused: the configuration is not what it must be.
+        InputRefused: the configuration is invalid.
     """
     configured = checked_integration(config)
     found = {one.name: one for one in configured.config.destinations}
@@ -86,7 +86,7 @@ def show_letters(state: Path, *, with_sent: bool, as_json: bool) -> Exit:
 
 
 def ask_again(state: Path, destination: str | None, numbers: Collection[int]) -> None:
-    """Ask for letters to be sent again; print how many.
+    """Request that letters be sent again; print their number.
 
     Raises:
         OperatorError: nothing was ever sent from that folder.
@@ -111,7 +111,7 @@ async def _until_stopped(relay: Relay, floor: Floor) -> None:
 
 
 def trial(now_ns: int) -> Message:
-    """Return a message that tells of nothing."""
+    """Return a message without content."""
     return Message(
         id=f"{TRIAL}:{now_ns}",
         kind=TRIAL,

@@ -1,4 +1,4 @@
-"""``pitwatch replay``: run it, print it, write what was asked for."""
+"""``pitwatch replay``: run a replay, print it, and write the requested files."""
 
 import sys
 from collections.abc import Iterator
@@ -37,16 +37,15 @@ from vision.reader import Reader
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """Files to write besides what is printed."""
+    """Files to write in addition to the output."""
 
     report: Path | None = None
     journal: Path | None = None
     facts: Path | None = None
     force: bool = False
-    """Whether files that exist already may be overwritten."""
+    """Whether existing files may be overwritten."""
     house: House | None = None
-    """How the report writes; ``None`` for the house that the session's folder or the environment
-    names."""
+    """The report's house; ``None`` for the one of the session's folder or the environment."""
 
 
 def run_replay(
@@ -54,8 +53,8 @@ def run_replay(
 ) -> Exit:
     """Replay a session, print its rounds, and return the exit status.
 
-    Amounts are written as the house does, in the session's currency. What devices garbled is said
-    on stderr, a line a device.
+    Amounts have the house's format, in the session's currency. Garbled device data is reported on
+    stderr, one line a device.
     """
     replayed, stopwatch = play_and_write(options, outputs)
     for fault in faults_of(replayed):
@@ -68,9 +67,9 @@ def run_replay(
 
 
 def play_and_write(options: ReplayOptions, outputs: Outputs) -> tuple[Replayed, Stopwatch]:
-    """Replay a session and write the files that were asked for.
+    """Replay a session and write the requested files.
 
-    Nothing is printed and nothing written before the whole session is played.
+    It prints and writes nothing before the whole session is played.
 
     Raises:
         PitwatchError: the session is not sound, or a file cannot be written.
@@ -92,14 +91,14 @@ def play_and_write(options: ReplayOptions, outputs: Outputs) -> tuple[Replayed, 
 
 
 def exit_for(replayed: Replayed) -> Exit:
-    """Clean is: every round final and as the truth has it, no violation, no device at fault."""
+    """Return the exit status. Clean: all rounds final and true, no violation, no device fault."""
     as_truth = all(one.verdict == "exact" for one in replayed.comparisons or ())
     clean = as_truth and all(map(is_clean, replayed.rounds)) and not faults_of(replayed)
     return Exit.CLEAN if clean else Exit.FINDINGS
 
 
 def faults_of(replayed: Replayed) -> list[TechnicianError]:
-    """Return what the technician must know of the devices."""
+    """Return the device faults for the technician."""
     recording = replayed.recording
     cut = [_cut(camera.name) for camera, film in recording.cameras if film.cut]
     return [*device_faults(replayed.events, recording.session.at), *cut]
@@ -120,7 +119,7 @@ def facts_of(replayed: Replayed) -> bytes:
 
 
 def story_of(replayed: Replayed, house: House) -> SessionStory:
-    """Return what the report shows, times and amounts written as a house does."""
+    """Return the content of the report, with the house's times and amounts."""
     return SessionStory(
         session=replayed.recording.session,
         book=replayed.book,
@@ -136,9 +135,9 @@ def story_of(replayed: Replayed, house: House) -> SessionStory:
 
 @contextmanager
 def new_journal(path: Path | None) -> Iterator[Journal]:
-    """Open a journal in memory, or one that stands at ``path`` only once it is complete.
+    """Open a journal in memory, or one that appears at ``path`` only once it is complete.
 
-    A journal that stood there is replaced: whoever calls checks that it may be.
+    An existing journal there is replaced: the caller checks that it may be.
     """
     if path is None:
         with Journal.in_memory() as journal:
@@ -162,7 +161,7 @@ def print_tables(
     outputs: Outputs,
     house: House | None = None,
 ) -> None:
-    """Print the rounds for people, how they compare with the truth, and what it took."""
+    """Print the rounds for people, their comparison with the truth, and the time taken."""
     found, currency = house or House(), replayed.recording.session.currency
     print_rounds(console, replayed.rounds, Formats(replace(found, currency=currency)))
     if currency != found.currency:
@@ -184,7 +183,7 @@ def print_tables(
 
 
 def speed_line(replayed: Replayed, stopwatch: Stopwatch) -> str:
-    """Say how fast it went, and what the time went into."""
+    """Describe the speed, and the share of each stage."""
     spent_ns = sum(stopwatch.spent_ns.values()) or 1
     shares = ", ".join(f"{name} {share:.0%}" for name, share in stopwatch.shares().items())
     seconds = replayed.duration_ns / 1e9

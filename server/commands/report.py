@@ -1,4 +1,4 @@
-"""``pitwatch report``: is a report what was signed?"""
+"""``pitwatch report``: verify a report's signature."""
 
 from pathlib import Path
 
@@ -13,11 +13,11 @@ from stream.signing import read_public_key
 
 
 def verify_report(file: Path, key: Path | None, *, as_json: bool) -> Exit:
-    """Check a report and say what is proven: without ``key`` not who signed it.
+    """Check a report and print what is proven: without ``key``, not its signer.
 
     Raises:
-        TechnicianError: it is unsigned, changed, or signed by another key.
-        InstallerError: the key is none.
+        TechnicianError: it is unsigned, has changed, or another key signed it.
+        InstallerError: the key is invalid.
     """
     found = read_report(file, None if key is None else read_public_key(key))
     proven = Exit.UNPROVEN if key is None else Exit.CLEAN

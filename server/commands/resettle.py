@@ -1,4 +1,4 @@
-"""``pitwatch resettle``: settle an archive again under other rules and say what changes."""
+"""``pitwatch resettle``: settle an archive again under other rules and print the changes."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -28,22 +28,22 @@ from server.process.terminal import print_json
 
 @dataclass(frozen=True, slots=True)
 class ResettleWork:
-    """What ``resettle`` does with each file."""
+    """The work of ``resettle`` on each file."""
 
     rules: Rulebook
     was: Rulebook | None
     as_json: bool
     silent: bool
-    """Whether the totals alone are wanted."""
+    """Whether only the totals are wanted."""
     several: bool
     page: Page
 
     def totals(self) -> Changes:
-        """Return totals of nothing."""
+        """Return empty totals."""
         return Changes()
 
     def rounds(self, totals: Changes) -> int:
-        """Return how many rounds were counted."""
+        """Return the number of counted rounds."""
         return totals.rounds
 
     def schemas(self) -> Any:
@@ -139,9 +139,9 @@ def run_resettle(
     formats: Formats,
     as_json: bool,
 ) -> Exit:
-    """Settle all that ``names`` name again, print what changes, and return the exit status.
+    """Settle all files of ``names`` again, print the changes, and return the exit status.
 
-    Clean is: nothing changes.
+    Clean means that nothing changes.
 
     Raises:
         OperatorError: a file is missing, or ``out`` cannot be written.

@@ -1,8 +1,8 @@
-"""``pitwatch restore``: a site's backup put back, all of it or nothing.
+"""``pitwatch restore``: restore a site's backup completely or not at all.
 
-Files are written beside their places first. Once every one of them is durable and verified, they
-are renamed into place. A file, ``.restoring``, says meanwhile which backup is put back, so that an
-interrupted restore can be told from files that were there before, and done again.
+Files are written beside their places first. Once all of them are durable and verified, they are
+renamed into place. Meanwhile a file, ``.restoring``, names the backup, so that an interrupted
+restore can be distinguished from earlier files, and repeated.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ FOLDERS: Final = ("journals", "service")
 
 @dataclass(frozen=True, slots=True)
 class BackedUp:
-    """One file of a backup and where it goes."""
+    """One file of a backup with its destination."""
 
     source: Path
     target: Path
@@ -37,20 +37,20 @@ class BackedUp:
 
     @property
     def part(self) -> Path:
-        """Where it is written until every file is whole."""
+        """Its temporary place until every file is complete."""
         return self.target.with_name(f".{self.target.name}.restoring")
 
     @property
     def is_journal(self) -> bool:
-        """Tell whether it has a chain to be verified."""
+        """Whether it is a journal, with a chain to verify."""
         return self.source.suffix == ".journal"
 
 
 def restore(backup: Path, data: Path) -> None:
-    """Put a backup back and say so.
+    """Restore a backup and report it.
 
     Raises:
-        OperatorError: it is no backup, or a file stands where one of its would go.
+        OperatorError: it is no backup, or a file exists in the place of one of its files.
         TechnicianError: it is damaged, or the disk refuses it; nothing was restored.
     """
     files = tuple(files_of(backup, data))
@@ -74,7 +74,7 @@ def restore(backup: Path, data: Path) -> None:
 
 @contextmanager
 def disk_faults(consequence: str, place: Path) -> Iterator[None]:
-    """Say in one line that the disk refuses, what follows from it, and the way out."""
+    """Convert disk errors into one line with the consequence and the way out."""
     try:
         yield
     except OSError as fault:
@@ -86,7 +86,7 @@ def disk_faults(consequence: str, place: Path) -> Iterator[None]:
 
 
 def files_of(backup: Path, data: Path) -> Iterator[BackedUp]:
-    """Yield the files that a backup lists, and where in ``data`` each goes.
+    """Yield the files that a backup lists, with their places in ``data``.
 
     Raises:
         OperatorError: it is no backup.
@@ -112,10 +112,10 @@ def _no_backup(backup: Path, why: str) -> OperatorError:
 
 
 def check_file(place: Path, file: BackedUp, way_out: str) -> None:
-    """Hold a file to its checksum, a journal to its chain too.
+    """Check a file against its checksum, and a journal's chain.
 
     Raises:
-        TechnicianError: it is damaged or cannot be read; ``way_out`` says what to do about it.
+        TechnicianError: it is damaged or cannot be read; ``way_out`` tells what to do about it.
     """
     try:
         found = _digest(place)
@@ -151,7 +151,7 @@ def _is_in_place(file: BackedUp) -> bool:
 
 
 def _write(files: Sequence[BackedUp], mark: Path, digest: str) -> None:
-    """Write every file beside its place, durable and read again; leave nothing where one fails."""
+    """Write every file beside its place, durable and verified; leave nothing after a failure."""
     try:
         for folder in FOLDERS:
             (mark.parent / folder).mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""``pitwatch review``: what a person must decide, and deciding it."""
+"""``pitwatch review``: list the items that a person must decide, and decide them."""
 
 import asyncio
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ from stream.signing import Signer
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a person decides of an item."""
+    """A person's decision on an item."""
 
     by: str
     approved_by: str | None
@@ -39,7 +39,7 @@ class Said:
 
 
 def list_reviews(journal: Path, *, as_json: bool) -> int:
-    """Print every item of a journal with what was decided of it; return how many are open.
+    """Print every item of a journal with its decision; return the number of open ones.
 
     Raises:
         TechnicianError: the journal is damaged.
@@ -61,13 +61,7 @@ def resolve(
     *,
     as_json: bool,
 ) -> None:
-    """Decide an item; a table at work writes it, else the journal is opened and sealed again.
-
-    Raises:
-        OperatorError: it cannot be decided so, or the house asks for a second person.
-        InstallerError: the key is none.
-        TechnicianError: the journal cannot be read or written.
-    """
+    """Decide an item: the running table writes it, else the closed journal is reopened for it."""
     _check_people(journal, said, house)
     clock = HostClock()
     decision = ReviewResolved(
@@ -91,7 +85,7 @@ def resolve(
 
 
 def _check_people(journal: Path, said: Said, house: House) -> None:
-    """Ask for the second person that the house asks for; both names are taken at their word."""
+    """Check the second person that the house requires; neither name is verified."""
     if said.approved_by is not None and said.approved_by.strip() in ("", said.by.strip()):
         raise OperatorError(
             "--approved-by must name a second person",

@@ -34,7 +34,7 @@ def show_list(*, as_json: bool) -> None:
 
 
 def show_one(name: str, knobs: Sequence[str], *, as_json: bool) -> None:
-    """Print every knob of one rulebook, with its citation or the word that changed it."""
+    """Print every knob of one rulebook, with its citation or the setting that changed it."""
     book = cited(name)
     rules = rulebooks.overridden(book.rules, knobs)
     changed = {knob for knob, _, _ in rulebooks.differences(book.rules, rules)}

@@ -1,4 +1,4 @@
-"""``pitwatch run``: one live table until it is told to stop."""
+"""``pitwatch run``: run one live table until stopped."""
 
 import asyncio
 import sys
@@ -35,12 +35,12 @@ def run_table(file: Path, for_s: float | None, *, house: Path | None = None, as_
 
     Args:
         file: the configuration.
-        for_s: stop after so many seconds; ``None`` runs until a signal stops it.
-        house: the house's file; ``None`` for the one that is found beside the configuration.
+        for_s: seconds to run; ``None`` runs until a signal stops it.
+        house: the house's file; ``None`` for the one beside the configuration.
         as_json: print rounds as JSON lines.
 
     Raises:
-        PitwatchError: the configuration is not sound, or the table cannot go on.
+        PitwatchError: the configuration is not sound, or the table cannot continue.
     """
     placed = checked(file)
     check_synchronised(placed, kernel_sync())
@@ -88,7 +88,7 @@ async def _run(table: LiveTable, sender: Sender, for_s: float | None, formats: F
 
 
 async def _show(standing: Standing, sender: Sender, formats: Formats) -> None:
-    """Keep the status line on a terminal; elsewhere say it when it changes."""
+    """Keep the status line on a terminal; elsewhere print it when it changes."""
     shown = ""
     while True:
         standing.unsent = sender.fault

@@ -1,4 +1,4 @@
-"""``pitwatch serve``: show the tables whose journals lie in a folder."""
+"""``pitwatch serve``: serve the tables whose journals lie in a folder."""
 
 import signal
 import sys
@@ -34,22 +34,22 @@ _STOPPING: Final = (signal.SIGINT, signal.SIGTERM)
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the service is reached."""
+    """The service's network address."""
 
     host: str
     port: int
     certificate: Path | None = None
     key: Path | None = None
     proxy: str | None = None
-    """The address of a proxy that speaks TLS, and whose word on who asks is taken."""
+    """The address of a TLS proxy, trusted for the client's address."""
 
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """What the house asks of its people, as it is given on the command line."""
+    """The house's requirements for its people, as given on the command line."""
 
     guarded_roles: Sequence[str] = ()
-    """Roles that must have a second factor."""
+    """Roles that require a second factor."""
     password_history: int = PasswordRules().remembered
     password_days: int | None = None
 
@@ -66,20 +66,20 @@ def run_serve(
     identity: tuple[Path | None, Path | None] = (None, None),
     checkpoints: Sequence[str] = (),
 ) -> None:
-    """Serve until stopped; the log goes to stderr, a JSON object a line.
+    """Serve until stopped; the log goes to stderr, one JSON object a line.
 
-    What happens is told to the destinations of ``integration``. Pictures come from the session
-    folders in ``recordings``, or from those beside the journals. Times and amounts are the house's:
-    of ``house``, or of the file that :func:`server.house.house_file.house_for` finds. PDF reports
-    are signed with ``identity``, a certificate and its key, or with a pair of the state folder.
-    Checkpoints of the service's own journals go to ``checkpoints``.
+    Messages go to the destinations of ``integration``. Pictures come from the session folders in
+    ``recordings``, or from those beside the journals. Times and amounts have the format of
+    ``house``, or of the file that :func:`server.house.house_file.house_for` finds. ``identity``, a
+    certificate and its key, or a pair of the state folder signs PDF reports. Checkpoints of the
+    service's own journals go to ``checkpoints``.
 
     Raises:
-        InputRefused: a configuration is not what it must be.
-        InstallerError: a destination cannot be built as it is configured, or the certificate of
-            reports is not one.
-        OperatorError: there is no such folder or role, or a certificate without its key.
-        TechnicianError: the journal of what people did is damaged.
+        InputRefused: a configuration is invalid.
+        InstallerError: a destination cannot be built as configured, or the certificate of reports
+            is invalid.
+        OperatorError: there is no such folder or role, or a certificate has no key.
+        TechnicianError: the journal of people's actions is damaged.
     """
     if not folder.is_dir():
         raise OperatorError(
@@ -134,7 +134,7 @@ def _identity(certificate: Path | None, key: Path | None) -> Identity | None:
 
 
 def listen(app: FastAPI, address: Address) -> None:
-    """Answer until stopped.
+    """Answer requests until stopped.
 
     Raises:
         PitwatchError: the service cannot start.
@@ -150,10 +150,9 @@ def listen(app: FastAPI, address: Address) -> None:
 
 @contextmanager
 def _stopped_by_signals(server: Server) -> Iterator[None]:
-    """Stop the server in order by a signal, also one that comes while it starts.
+    """Stop the server in order on a signal, even during its start.
 
-    uvicorn listens to signals once it has started, and raises them again at its end; both come
-    here.
+    uvicorn handles signals once it has started, and raises them again at its end; both arrive here.
     """
     before = {number: signal.signal(number, server.handle_exit) for number in _STOPPING}
     try:
@@ -197,7 +196,7 @@ def _password_rules(asked: People) -> PasswordRules:
 
 
 def is_plain_beyond_loopback(address: Address) -> bool:
-    """Tell whether passwords would cross a network in the clear."""
+    """Return whether passwords would cross a network unencrypted."""
     if address.certificate is not None or address.proxy is not None:
         return False
     try:

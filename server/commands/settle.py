@@ -28,21 +28,21 @@ Show: TypeAlias = Literal["rounds", "findings", "totals"]
 
 @dataclass(frozen=True, slots=True)
 class SettleWork:
-    """What ``settle`` does with each file."""
+    """The work of ``settle`` on each file."""
 
     rules: Rulebook
     show: Show
     as_json: bool
     several: bool
-    """Whether a printed round says which file and table it is of."""
+    """Whether a printed round names its file and table."""
     page: tables.Page
 
     def totals(self) -> Tally:
-        """Return totals of nothing."""
+        """Return empty totals."""
         return Tally()
 
     def rounds(self, totals: Tally) -> int:
-        """Return how many rounds were counted."""
+        """Return the number of counted rounds."""
         return totals.rounds
 
     def schemas(self) -> Any:
@@ -79,7 +79,7 @@ class SettleWork:
 
 
 class _JsonLines:
-    """Rounds as JSON, a line each."""
+    """Rounds as JSON, one a line."""
 
     def __init__(self, feed: Feed, text: TextIO, found: set[str | None], *, several: bool) -> None:
         self._encode = msgspec.json.Encoder().encode
@@ -116,9 +116,9 @@ def run_settle(
     formats: Formats,
     as_json: bool = False,
 ) -> Exit:
-    """Settle all that ``names`` name, print it, and return the exit status.
+    """Settle all files of ``names``, print them, and return the exit status.
 
-    Each file that is refused is named on stderr at the end; the others are settled.
+    Each refused file is named on stderr at the end; the others are settled.
 
     Raises:
         OperatorError: a file is missing, or ``out`` cannot be written.
@@ -157,9 +157,9 @@ def _summary(
 
 
 def tell_unsettled(reports: Sequence[FileReport[Any]]) -> Exit | None:
-    """Name on stderr every file that was refused and every member of an archive passed over.
+    """Name on stderr every refused file and every skipped archive member.
 
-    Returns the exit status that they call for; ``None`` where there are none.
+    Returns the exit status that they require; ``None`` where there are none.
     """
     sys.stdout.flush()
     passed_over = [report for report in reports if report.passed_over is not None]

@@ -1,4 +1,4 @@
-"""``pitwatch simulate``: settle what the options mean, deal and film, say what was written."""
+"""``pitwatch simulate``: interpret the options, deal and film, print what was written."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -22,10 +22,10 @@ from vision.scenes.look import FELTS, Look, varied_look
 
 
 def run_simulate(settings: Settings, folder: Path, *, as_json: bool, force: bool = False) -> None:
-    """Write a session's folder, whole or not at all, and say what is in it.
+    """Write a session's folder, whole or not at all, and print its contents.
 
     Raises:
-        PitwatchError: the settings ask for what cannot be dealt, or the disk refuses.
+        PitwatchError: the settings cannot be dealt, or the disk refuses.
     """
     _check_choices(settings)
     with progress_bar("filming") as progress:
@@ -44,10 +44,10 @@ def run_simulate(settings: Settings, folder: Path, *, as_json: bool, force: bool
 
 
 def look_of(seed: int, *, vary: bool, given: Mapping[str, Any]) -> Look:
-    """Return how the table is filmed: as usual or drawn from ``seed``, then as ``given``.
+    """Return the look of the film: the usual or a random one, then as ``given``.
 
     Raises:
-        OperatorError: a picture that no encoder takes.
+        OperatorError: no encoder accepts the picture.
     """
     start = varied_look(seed, decks=deck_ids()) if vary else Look()
     look = replace(start, **{name: value for name, value in given.items() if value is not None})
@@ -61,7 +61,7 @@ def look_of(seed: int, *, vary: bool, given: Mapping[str, Any]) -> Look:
 
 
 def pair(text: str | None, option: str, between: str, kind: type[int] | type[float]) -> Any:
-    """Read two numbers with ``between`` between them, ``None`` where nothing was given.
+    """Read two numbers separated by ``between``, ``None`` where nothing was given.
 
     Raises:
         OperatorError: it is not two such numbers.
@@ -80,7 +80,7 @@ def pair(text: str | None, option: str, between: str, kind: type[int] | type[flo
 
 
 def numbers(text: str | None, option: str) -> tuple[int, ...]:
-    """Read ``1,2,4``; raises ``OperatorError`` where it is something else."""
+    """Read ``1,2,4``; raises ``OperatorError`` for anything else."""
     try:
         return tuple(int(part) for part in text.split(",")) if text else ()
     except ValueError as fault:
@@ -90,13 +90,13 @@ def numbers(text: str | None, option: str) -> tuple[int, ...]:
 
 
 def shoe_driver(name: str) -> ShoeDriver:
-    """Return what the shoe speaks; raises ``OperatorError`` where it is nothing known."""
+    """Return the shoe's protocol; raises ``OperatorError`` for an unknown one."""
     _check("--shoe", name, get_args(ShoeDriver))
     return cast(ShoeDriver, name)
 
 
 def encoder_preset(name: str) -> Preset:
-    """Return how hard the encoder works; raises ``OperatorError`` for a word unknown to it."""
+    """Return the encoder's preset; raises ``OperatorError`` for an unknown one."""
     _check("--preset", name, get_args(Preset))
     return cast(Preset, name)
 

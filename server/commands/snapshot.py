@@ -1,4 +1,4 @@
-"""``pitwatch snapshot``: is a picture what the console's camera showed then?"""
+"""``pitwatch snapshot``: verify a saved picture against key, journal and recording."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -17,13 +17,13 @@ from stream.signing import read_public_key
 def verify_snapshot(
     file: Path, key: Path | None, journal: Path | None, recording: Path | None, *, as_json: bool
 ) -> Exit:
-    """Check a snapshot, and what else it is to be held against; say what was proved.
+    """Check a snapshot, and compare it with journal and recording where given; print the result.
 
-    Without ``key`` it is not proven who signed it.
+    Without ``key`` the signer is unproven.
 
     Raises:
-        TechnicianError: it, the journal or the recording is not what was signed.
-        InstallerError: the key is none.
+        TechnicianError: it, the journal or the recording differs from what was signed.
+        InstallerError: the key is invalid.
     """
     try:
         content = file.read_bytes()

@@ -1,4 +1,4 @@
-"""Rounds as a pit supervisor reads them in a terminal."""
+"""Rounds for a pit supervisor at a terminal."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -45,26 +45,26 @@ VERDICT_STYLE = {"exact": "bold green", "review": "bold yellow", "wrong": "bold 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What the results are printed on: how wide, and whether in colour."""
+    """The output page: its width, and whether it has colour."""
 
     width: int
     terminal: bool
     formats: Formats = field(default_factory=Formats)
-    """How the house writes amounts."""
+    """The house's format of amounts."""
 
     @classmethod
     def of_stdout(cls, formats: Formats) -> "Page":
-        """Return what stdout is."""
+        """Return the page of stdout."""
         console = screen()
         return cls(console.width, console.is_terminal, formats)
 
     def console(self, text: TextIO) -> Console:
-        """Return a console that lays out for this page, whatever it writes to."""
+        """Return a console with this page's layout for any stream."""
         return Console(file=text, width=self.width, force_terminal=self.terminal, highlight=False)
 
 
 class RoundPages:
-    """Prints the rounds of one file, under its name where there are several."""
+    """Prints the rounds of one file, with its name where there are several."""
 
     def __init__(self, page: Page, text: TextIO, name: str | None) -> None:
         self._console, self._name, self._formats = page.console(text), name, page.formats
@@ -79,7 +79,7 @@ class RoundPages:
 
 
 def print_totals(totals: Tally, files: int, rules: RulesName, formats: Formats) -> None:
-    """Print what many rounds come to under ``rules``."""
+    """Print the totals of many rounds under ``rules``."""
     screen().print(totals_view(totals, files, rules, formats))
 
 
@@ -92,7 +92,7 @@ def print_rounds(console: Console, rounds: Sequence[RoundResult], formats: Forma
 
 
 def round_view(result: RoundResult, formats: Formats, table: str | None = None) -> RenderableType:
-    """Lay out one round: heading, hands, then what went wrong and what is still open."""
+    """Lay out one round: heading, hands, then mistakes and open items."""
     reviews = result.reviews or ()
     return Group(
         _heading(result, table, formats),
@@ -121,7 +121,7 @@ def totals_line(rounds: Sequence[RoundResult], formats: Formats) -> Text:
 
 
 def totals_view(totals: Tally, files: int, rules: RulesName, formats: Formats) -> RenderableType:
-    """Lay out totals: how much was played, won and held; what is open; what went wrong."""
+    """Lay out totals: wagers, winnings and hold; open results; mistakes."""
     lines = Table(show_edge=False, pad_edge=False, box=None, show_header=False)
     lines.add_column(style="dim")
     lines.add_column(overflow="fold")
@@ -188,14 +188,14 @@ def _odd_cents(totals: Tally, formats: Formats) -> str:
 
 
 def counted_violation(code: str, many: int) -> Text:
-    """Say how often a code was found, and the clause that it breaks."""
+    """Write a code's count with the clause that it breaks."""
     clause = CLAUSES[BREAKS[code]]
     line = Text(f"  {many:>6,}  ", style="bold red").append(f"{code:<32}", style="red")
     return line.append(clause.says, style="dim")
 
 
 def truth_line(comparison: Comparison) -> Text:
-    """Say how one round compares with what really happened."""
+    """Describe one round's comparison with the truth."""
     line = Text(f"round {comparison.round}: ")
     line.append(comparison.verdict, style=VERDICT_STYLE[comparison.verdict])
     for difference in comparison.differences:
@@ -213,7 +213,7 @@ def _heading(result: RoundResult, table: str | None, formats: Formats) -> Text:
 
 
 def plain_table(*columns: str) -> Table:
-    """Return a table without rules, amounts to the right."""
+    """Return a table without lines, amounts aligned right."""
     table = Table(show_edge=False, pad_edge=False, box=None, header_style="dim")
     for column in columns:
         words = column in ("table", "spot", "hand", "cards", "outcome", "decided by")
@@ -278,7 +278,7 @@ def _cards(cards: Sequence[Card | None], burned: Sequence[Card | None]) -> Text:
 
 
 def _odd_lines(result: RoundResult, formats: Formats) -> Iterator[Text]:
-    """Say of each payout that chips could not make exactly what the odds give and what is paid."""
+    """Describe each payout that chips could not make: the exact odds and the payment."""
     for spot in result.spots:
         paid = [(place_in(result, spot.spot, hand.hand), hand.odd_cents) for hand in spot.hands]
         if spot.insurance is not None:
@@ -291,7 +291,7 @@ def _odd_lines(result: RoundResult, formats: Formats) -> Iterator[Text]:
 
 
 def _unknown_lines(result: RoundResult, formats: Formats) -> Iterator[Text]:
-    """Say of each hand that hangs on a card what it may come to, and what would decide it."""
+    """Describe each hand with an unknown card: its possible results, and what would decide."""
     for spot in result.spots:
         for hand in spot.hands:
             for way in hand.possible or ():

@@ -1,4 +1,4 @@
-"""``pitwatch verify-install``: is the installed program the one that its wheel put there?"""
+"""``pitwatch verify-install``: compare the installed program with its wheel."""
 
 from dataclasses import asdict
 
@@ -13,7 +13,7 @@ from server.process.terminal import print_json, screen
 
 
 def verify_install(*, as_json: bool) -> Exit:
-    """Compare the program's files with its manifest, and print what differs.
+    """Compare the program's files with its manifest, and print the differences.
 
     Raises:
         TechnicianError: the manifest is missing, or there are several.

@@ -1,1 +1,1 @@
-"""The house's own: time zone, formats, words, rulebooks and their citations."""
+"""The house's settings: time zone, formats, words, rulebooks and their citations."""

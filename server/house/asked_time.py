@@ -1,9 +1,9 @@
-"""Reading what a person types into Find: ``BJ-07 at 21:14``, ``bj-07 yesterday 21:14:05``.
+"""Parse the input of Find: ``BJ-07 at 21:14``, ``bj-07 yesterday 21:14:05``.
 
-Times are the house's own, unless an offset from UTC stands with them. A day may be a date
+Times are in the house's zone, unless an offset from UTC is given. A day may be a date
 (``2026-06-01``, ``1 Jun 2026``, ``01/06/2026`` in the order of the house's locale), ``today``,
-``yesterday`` or a day of the week; where it is left out, the last time the clocks showed that time
-is meant. A year that is left out is the last one in which that date is not in the future.
+``yesterday`` or a day of the week. Without a day, the last time that the clocks showed that time is
+meant. Without a year, the last one in which that date is not in the future is meant.
 """
 
 import re
@@ -21,7 +21,7 @@ from models.house import SECOND_NS, House
 EXAMPLE: Final = "BJ-07 at 21:14"
 MINUTE_NS: Final = 60 * SECOND_NS
 _DAYS_BACK: Final = 2
-"""The clocks showed every time of the day within so many days, the day they skip it included."""
+"""Days. The clocks show every time of the day within two days, even where they skip it once."""
 _FILLERS: Final = frozenset({"at", "on", "the", "table"})
 _TIME: Final = re.compile(
     r"(?P<hour>\d{1,2})[:h](?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<rest>\d{1,9}))?)?"
@@ -39,25 +39,25 @@ Shown: TypeAlias = Literal["once", "twice", "never"]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A table and a time of which somebody asks, as it was typed."""
+    """The table and time of a question, as typed."""
 
     table: str | None = None
     day: date | None = None
     clock: time | None = None
     span_ns: int = MINUTE_NS
-    """How long what was typed lasts: a minute for ``21:14``, a second for ``21:14:05``."""
+    """Duration of the typed time: a minute for ``21:14``, a second for ``21:14:05``."""
     offset: timezone | None = None
     at_ns: int | None = None
-    """Where nanoseconds since the epoch were typed."""
+    """The typed nanoseconds since the epoch, where there were any."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The instants that a question means, and how often the house's clocks showed them."""
+    """The instants that a question means, and whether the clocks showed them."""
 
     shown: Shown
     at_ns: tuple[int, ...]
-    """In order; where the clocks left the time out, when they were put forward."""
+    """In order; for a time that the clocks skipped, the instant at which they were put forward."""
     span_ns: int
 
 
@@ -65,16 +65,16 @@ _LIKE_A_TABLE: Final = re.compile(r"[a-z]+-?\d+")
 
 
 def read_question(text: str, tables: Collection[str], house: House, now_ns: int) -> Asked:
-    """Read a table and a time.
+    """Parse a table and a time.
 
     Args:
         text: as typed.
-        tables: those of the house.
-        house: in whose zone and locale it is read.
-        now_ns: what ``today`` and ``yesterday`` count from.
+        tables: the house's tables.
+        house: gives zone and locale.
+        now_ns: the origin of ``today`` and ``yesterday``.
 
     Raises:
-        InputRefused: it names no time, a word of it is not understood, or no such table.
+        InputRefused: it names no time, a word of it is unknown, or the table is.
     """
     words = _MARKS.sub("", text).replace(",", " ").split()
     asked, dated = Asked(), list[str]()
@@ -100,7 +100,7 @@ def read_question(text: str, tables: Collection[str], house: House, now_ns: int)
 def instants(asked: Asked, house: House, now_ns: int) -> Reading:
     """Return the instants that are meant.
 
-    A time without a day is the last one that is not in the future.
+    A time without a day is the last one not in the future.
     """
     if asked.at_ns is not None:
         return Reading("once", (asked.at_ns,), 1)
@@ -128,7 +128,7 @@ def _on(asked: Asked, shown: datetime, house: House) -> Reading:
 
 
 def _put_forward(shown: datetime, house: House) -> int:
-    """Return the first instant after the clocks left ``shown`` out."""
+    """Return the first instant after the clocks skipped ``shown``."""
     low = _ns(shown.replace(tzinfo=house.tz, fold=1))
     high = _ns(shown.replace(tzinfo=house.tz, fold=0))
     before = house.local(low).utcoffset()
@@ -145,7 +145,7 @@ def _put_forward(shown: datetime, house: House) -> int:
 
 
 def _timed(asked: Asked, word: str) -> Asked | None:
-    """Take a word that says a time, an offset or both; ``None`` where it says neither."""
+    """Apply a word with a time, an offset or both; ``None`` for any other word."""
     if _INSTANT.fullmatch(word) and int(word) < 2**63:
         return replace(asked, at_ns=int(word))
     day, _, rest = word.partition("t")
@@ -194,7 +194,7 @@ def _offset(zone: re.Match[str]) -> timezone:
 
 
 def _dated(words: Sequence[str], house: House, today: date, text: str) -> date | None:
-    """Read the words that are no time: one date, or none."""
+    """Parse the words that are no time: one date, or none."""
     if not words:
         return None
     locale = Locale.parse(house.locale, sep="-")
@@ -210,7 +210,7 @@ def _dated(words: Sequence[str], house: House, today: date, text: str) -> date |
 
 
 def _refuse_table(words: Sequence[str], text: str) -> None:
-    """Name a word that looks like a table, since it is none of the house's."""
+    """Refuse a word that looks like a table but is none of the house's."""
     for word in filter(_LIKE_A_TABLE.fullmatch, words):
         at = text.casefold().find(word)
         raise _refused("table", "a table of the house", text[at : at + len(word)])
@@ -228,7 +228,7 @@ def _named_day(words: Sequence[str], locale: Locale, today: date) -> date | None
 
 
 def _numbers(words: Sequence[str], locale: Locale) -> date | None:
-    """Read ``2026-06-01``, or numbers in the locale's order; other words beside it count not."""
+    """Parse ``2026-06-01``, or numbers in the locale's order; ignore other words."""
     numbers = [word for word in words if _ISO_DATE.fullmatch(word) or _NUMBERS.fullmatch(word)]
     if len(numbers) != 1 or any(
         any(map(str.isdigit, word)) for word in words if word not in numbers
@@ -243,7 +243,7 @@ def _numbers(words: Sequence[str], locale: Locale) -> date | None:
 
 
 def _written(words: Sequence[str], locale: Locale, today: date) -> date | None:
-    """Read ``1 jun 2026`` or ``june 1``, in the locale's words or in English."""
+    """Parse ``1 jun 2026`` or ``june 1``, in the locale's words or in English."""
     months = [number for word in words if (number := _names(locale.months, word)) is not None]
     digits = [int(word.strip(".")) for word in words if word.strip(".").isdigit()]
     if len(months) != 1 or not 1 <= len(digits) <= 2:
@@ -273,7 +273,7 @@ def _names(own: Mapping[str, Mapping[str, Mapping[int, str]]], word: str) -> int
 
 
 def _bare(name: str) -> str:
-    """Return what of a table's name tells it from others: ``BJ-07`` and ``bj7`` are one."""
+    """Return the distinctive part of a table's name: ``BJ-07`` and ``bj7`` are the same."""
     pieces = re.findall(r"[a-z]+|\d+", name.casefold())
     return " ".join(piece.lstrip("0") or "0" if piece.isdigit() else piece for piece in pieces)
 

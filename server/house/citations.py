@@ -1,4 +1,4 @@
-"""Where a verdict comes from: the clause in our wording, and the house's own words for it."""
+"""The sources of a verdict: the clause in our wording, and the house's own words."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from settlement.clauses import CLAUSES, PASSAGES, SETTLED_BY, rests_on
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One text that a verdict rests on, and where that stands."""
+    """One text behind a verdict, with its source."""
 
     says: str
     origin: str
@@ -18,15 +18,15 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """A house's rulebook as it is in force at a table."""
+    """A house's rulebook in force at a table."""
 
     cited: Cited
     rules: Rulebook
 
     def passage(self, name: str) -> Passage | None:
-        """Return what a knob or passage rests on; ``None`` where a site's sheet says nothing.
+        """Return the source of a knob or passage; ``None`` where a site's sheet gives none.
 
-        A knob that is set otherwise than in the sheet no longer rests on the sheet's words.
+        A knob that differs from the sheet no longer rests on the sheet's words.
         """
         citation = self._citation(name)
         if citation is None:
@@ -52,13 +52,13 @@ def wording(clause: str) -> str:
 def passages(
     book: Book, clause: str, code: str | None = None, detail: str = ""
 ) -> tuple[Passage, ...]:
-    """Return what a clause rests on; of a mistake, the part of the clause that it breaks.
+    """Return the sources of a clause; for a mistake, those of the broken part.
 
     Args:
         book: the rulebook in force.
         clause: the clause's id.
-        code: of the mistake, where it is one.
-        detail: what it says; of a signal it begins with the decision that was shown.
+        code: the mistake's code, if it is one.
+        detail: the mistake's detail; for a signal it begins with the decision shown.
     """
     names = rests_on(clause, code)
     shown = [name for name in names if name == f"signals.{detail.partition(' ')[0]}"]
@@ -67,12 +67,12 @@ def passages(
 
 
 def settled_by(book: Book, code: str) -> Passage | None:
-    """Return why a round is settled as it is after a mistake; ``None`` where no knob says."""
+    """Return the source of the settlement after a mistake; ``None`` where no knob decides."""
     return book.passage(SETTLED_BY[code]) if code in SETTLED_BY else None
 
 
 def deciding(result: RoundResult, clause: str, spot: int | None, hand: int | None) -> list[str]:
-    """Return the clauses that say what was due, where a payment is wrong."""
+    """Return the clauses behind the amount due, where a payment is wrong."""
     if clause != "payment.due":
         return []
     return [

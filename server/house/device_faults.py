@@ -1,4 +1,4 @@
-"""What devices sent that could not be taken as a reading, in a line for each device."""
+"""Device data that was no valid reading, in one line for each device."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -9,9 +9,9 @@ from server.house.wording import counted
 
 
 def device_faults(events: Iterable[object], start_ns: int) -> Iterator[TechnicianError]:
-    """Yield what the technician must know of each device whose word could not be taken.
+    """Yield a fault for the technician for each device with unreadable data.
 
-    Nothing was lost silently: what a fault may have cost is held open in the rounds.
+    Nothing is lost silently: rounds stay open for whatever a fault may have cost.
     """
     by_source: dict[str, list[ReaderFault | CameraFault]] = {}
     for event in events:

@@ -1,7 +1,7 @@
-"""How dates, times and amounts are written for people: in the house's zone, locale and currency.
+"""Format dates, times and amounts for people: in the house's zone, locale and currency.
 
-Hours count from 0 to 23 in every locale, since an overlooked *am* or *pm* opens another round.
-Digits are 0 to 9 in every locale, since they are typed back into Find.
+Hours run from 0 to 23 in every locale, since an overlooked *am* or *pm* opens another round. Digits
+are 0 to 9 in every locale, since people type them back into Find.
 """
 
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ from server.house.wording import with_pips
 from settlement.sentences import words_and_amounts
 
 OPEN: Final = "open"
-"""Written for an amount that is not settled yet."""
+"""The text of an amount that is not settled yet."""
 NEVER: Final = "never"
 _NO_BREAK: Final = "\N{NO-BREAK SPACE}"
 _LATIN: Final = "latn"
@@ -30,10 +30,10 @@ _LATIN: Final = "latn"
 
 @dataclass(frozen=True)
 class Formats:
-    """What a house writes. Instants are nanoseconds since the Unix epoch, UTC.
+    """The house's formats. Instants are nanoseconds since the Unix epoch, UTC.
 
-    Amounts are whole minor units of ``currency``, or of the house's where it is left out: a table
-    that deals in another currency than the house passes its own.
+    Amounts are whole minor units of ``currency``, by default the house's: a table with another
+    currency passes its own.
     """
 
     house: House = field(default_factory=House)
@@ -54,19 +54,19 @@ class Formats:
         return f"{self.house.local(at_ns):%H:%M:%S}"
 
     def fine(self, at_ns: int) -> str:
-        """Write the time of the day to the millisecond, cut off: ``21:14:05.123``."""
+        """Write the time of the day to the millisecond, truncated: ``21:14:05.123``."""
         local = self.house.local(at_ns)
         return f"{local:%H:%M:%S}.{local.microsecond // 1000:03}"
 
     def moment(self, at_ns: int | None, *, fine: bool = False) -> str:
-        """Write an instant so that nobody can mistake it: ``Oct 25, 2026, 02:30:00 UTC+01:00``."""
+        """Write an instant unambiguously: ``Oct 25, 2026, 02:30:00 UTC+01:00``."""
         if at_ns is None:
             return NEVER
         time = self.fine(at_ns) if fine else self.clock(at_ns)
         return f"{self.day(at_ns)}, {time} {self.offset(at_ns)}"
 
     def offset(self, at_ns: int) -> str:
-        """Write how far the house's clocks are from UTC at an instant: ``UTC+02:00``."""
+        """Write the house's offset from UTC at an instant: ``UTC+02:00``."""
         return offset_text(self.house.local(at_ns))
 
     def zone(self, at_ns: int) -> str:
@@ -91,19 +91,19 @@ class Formats:
         return f"{self.amount(minor, currency)}{_NO_BREAK}{currency or self.house.currency}"
 
     def exactly(self, minor: Fraction) -> str:
-        """Write an amount with the part of a unit that no chip can pay: ``15.37 1/2``."""
+        """Write an amount including the part that no chip can pay: ``15.37 1/2``."""
         whole, part = divmod(minor.numerator, minor.denominator)
         odd = f" {part}/{minor.denominator}" if part else ""
         return f"{self.amount(whole)}{odd}"
 
     def brief(self, minor: Cents, currency: str | None = None) -> str:
-        """Write an amount, decimals only where they are not all 0: ``15`` and ``7.50``."""
+        """Write an amount, without decimals where they are all 0: ``15`` and ``7.50``."""
         digits = decimals(currency or self.house.currency)
         whole, part = divmod(minor, 10**digits)
         return self.amount(minor, currency) if part else _amount(whole, 0, self.house.locale)
 
     def sentence(self, detail: str, currency: str | None = None) -> str:
-        """Write what a mistake's detail says, amounts and cards as everywhere else."""
+        """Write a mistake's detail with amounts and cards in the usual format."""
         parts = words_and_amounts(detail)
         return "".join(
             with_pips(one) if isinstance(one, str) else self.amount(one, currency) for one in parts
@@ -111,7 +111,7 @@ class Formats:
 
 
 def offset_text(local: datetime) -> str:
-    """Write the offset of a time that knows its zone: ``UTC``, ``UTC+02:00``, ``UTC-03:30``."""
+    """Write the offset of a time with a zone: ``UTC``, ``UTC+02:00``, ``UTC-03:30``."""
     minutes = (local.utcoffset() or timedelta()) // timedelta(minutes=1)
     if minutes == 0:
         return "UTC"
@@ -129,7 +129,7 @@ def _amount(minor: Cents, digits: int, locale: str) -> str:
 
 
 def gain_of(result: RoundResult, formats: Formats) -> str:
-    """Write the house's gain of one round; under review it is not counted in any total yet."""
+    """Write the house's gain of one round; under review no total counts it yet."""
     gain = formats.signed(result.net)
     if result.status == "review" and result.net is not None:
         return f"{gain} if the review confirms it"

@@ -1,4 +1,4 @@
-"""``house.toml``: found and read."""
+"""``house.toml``: find and read it."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -16,15 +16,15 @@ VARIABLE: Final = "PITWATCH_HOUSE"
 def house_for(
     named: Path | None, *beside: Path, environment: Mapping[str, str] = os.environ
 ) -> House:
-    """Return the house that a command works for.
+    """Return the house of a command.
 
-    The first of these is read: the file named on the command line, the file that the variable
-    ``PITWATCH_HOUSE`` names, ``house.toml`` in one of the folders ``beside``. Where there is none
-    the house is the default one: UTC, English, US dollars.
+    It reads the first of these: the file named on the command line, the file in the variable
+    ``PITWATCH_HOUSE``, ``house.toml`` in one of the folders ``beside``. Without any, it returns the
+    default house: UTC, English, US dollars.
 
     Raises:
-        InstallerError: a file that is named is missing, or cannot be read.
-        InputRefused: a field of it is not what it must be.
+        InstallerError: a named file is missing, or cannot be read.
+        InputRefused: a field of it is invalid.
     """
     told = environment.get(VARIABLE)
     if named is not None or told:
@@ -61,6 +61,6 @@ def _checked(tree: dict[str, Any], text: str, source: str) -> House:
 
 
 def folders_of(names: Sequence[str]) -> tuple[Path, ...]:
-    """Return the folders that lie at ``names``, or that the files named lie in."""
+    """Return the folders of ``names``: themselves, or those of the named files."""
     paths = [Path(name) for name in names if name != "-"]
     return tuple(dict.fromkeys(path if path.is_dir() else path.parent for path in paths))

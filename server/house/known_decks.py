@@ -1,4 +1,4 @@
-"""Where the decks of a site are kept, and readers that know those in use."""
+"""A site's deck library, and readers for the decks in use."""
 
 import os
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from vision.sightings import CardReader
 VARIABLE: Final = "PITWATCH_DECKS"
 DEFAULT: Final = "~/.local/share/pitwatch/decks"
 BESIDE: Final = "decks"
-"""A session may bring the decks it was dealt from in this folder of its own."""
+"""The folder of a session's own decks."""
 
 
 def library(folder: Path | None = None) -> Library:
@@ -21,15 +21,15 @@ def library(folder: Path | None = None) -> Library:
 
 
 def taught(reader: CardReader, decks: Sequence[str], shelves: Sequence[Library]) -> CardReader:
-    """Return a reader that knows the decks in use; the same one where none is named.
+    """Return a reader for the decks in use; the same reader where none is named.
 
     Args:
         reader: reads without knowing any deck.
-        decks: their names; each is taken from the first shelf that keeps it.
-        shelves: where to look, in this order; at least one.
+        decks: their names; the first library that has a deck supplies it.
+        shelves: the libraries, in order of search; at least one.
 
     Raises:
-        OperatorError: a deck is not kept on any shelf or still lacks cards.
+        OperatorError: no library has a deck, or the deck still lacks cards.
         InputRefused, TechnicianError: a profile is damaged.
     """
     profiles = [_shelf_of(deck, shelves).complete(deck) for deck in decks]

@@ -1,4 +1,4 @@
-"""Find a rulebook by its id or in a file, and change knobs on request."""
+"""Find a rulebook by its id or file, and change knobs on request."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ def rules_for(name: str, knobs: Sequence[str] = (), beside: Path | None = None) 
 
     Raises:
         OperatorError: there is no such rulebook.
-        InputRefused: the file or a setting is not what the schema says.
+        InputRefused: the file or a setting does not match the schema.
     """
     return rulebooks.overridden(cited(name, beside).rules, knobs)
 
@@ -32,7 +32,7 @@ def cited(name: str, beside: Path | None = None, asked_in: Path | None = None) -
     Args:
         name: a shipped rulebook's id, or a TOML file.
         beside: folder against which a file's name is also tried.
-        asked_in: the file that names it, where it is not the command line that does.
+        asked_in: the file that names it; ``None`` for the command line.
     """
     if name in library.rulebook_ids():
         return rulebooks.parse(library.rulebook_text(name), name, cited)
@@ -54,7 +54,7 @@ def shipped() -> tuple[Cited, ...]:
 
 
 def stated(rules: Rulebook, source: str, at_ns: int) -> RulesStated:
-    """Return the entry of a journal that says which rules are in force."""
+    """Return the journal entry that states the rules in force."""
     values = {knob: rulebooks.shown(rulebooks.value(rules, knob)) for knob in rulebooks.KNOBS}
     return RulesStated(
         source=source,
@@ -67,7 +67,7 @@ def stated(rules: Rulebook, source: str, at_ns: int) -> RulesStated:
 
 
 def as_stated(event: RulesStated) -> Rulebook:
-    """Return the rules that a journal's entry says; raises ``InputRefused`` where it says none."""
+    """Return the rules of a journal's entry; raises ``InputRefused`` where it has none."""
     shipped_too = event.rulebook in library.rulebook_ids()
     base = cited(event.rulebook if shipped_too else library.rulebook_ids()[0]).rules
     settings = [f"{knob}={value}" for knob, value in event.rules.items()]
@@ -83,7 +83,7 @@ def at_table(
     """Return ``rules`` under a table's own limits, and then each ``KNOB=VALUE`` of ``knobs``.
 
     Raises:
-        InputRefused: a setting is not what the schema says, or the limits are impossible.
+        InputRefused: a setting does not match the schema, or the limits are impossible.
     """
     limits = (f"table_min={table_min}", f"table_max={rulebooks.shown(table_max)}")
     return rulebooks.overridden(rules, (*limits, *knobs))

@@ -1,4 +1,4 @@
-"""The name of the rules in force: the sheet, what is set otherwise, and a hash of every knob."""
+"""The name of the rules in force: the sheet, its overrides, and a hash of every knob."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -13,7 +13,7 @@ _HASH_DIGITS_SHOWN: Final = 12
 
 
 class RulesName(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What rules are called in JSON: the sheet alone, unless something is set otherwise."""
+    """The name of rules in JSON: the sheet alone, unless there are overrides."""
 
     rulebook: str
     overrides: dict[str, str] = {}
@@ -21,7 +21,7 @@ class RulesName(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def text(self) -> str:
-        """The same for people: ``home with dealer_soft17=hit (rules 3f0c…)``."""
+        """The name for people: ``home with dealer_soft17=hit (rules 3f0c…)``."""
         if not self.overrides:
             return self.rulebook
         short = self.rules_hash[:_HASH_DIGITS_SHOWN]
@@ -29,7 +29,7 @@ class RulesName(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def overrides_text(overrides: Mapping[str, str]) -> str:
-    """Write overrides as ``--set`` takes them, with a blank between."""
+    """Write overrides in the notation of ``--set``, separated by blanks."""
     return " ".join(f"{knob}={value}" for knob, value in overrides.items())
 
 
@@ -39,6 +39,6 @@ def name_of(rules: Rulebook) -> RulesName:
 
 
 def name_in(result: RoundResult) -> RulesName:
-    """Return the name of the rules that a round was settled by."""
+    """Return the name of the rules that settled a round."""
     overrides = {} if result.overrides is UNSET else result.overrides
     return RulesName(result.rulebook, overrides, result.rules_hash or "")

@@ -1,4 +1,4 @@
-"""How cards, outcomes and amounts are written for people, on screen and on paper."""
+"""Write cards, outcomes and amounts for people, on screen and on paper."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ PIPS: Final = {"S": "♠", "H": "♥", "D": "♦", "C": "♣", "?": ""}
 
 
 def card_text(card: Card | None) -> str:
-    """Write a card as ``10♥``; a card that nobody knows is ``??``."""
+    """Write a card as ``10♥``; an unknown card is ``??``."""
     if card is None:
         return "??"
     return ("10" if card.rank == "T" else card.rank) + PIPS[card.suit]
@@ -26,12 +26,12 @@ def cards_text(cards: Sequence[Card | None]) -> str:
 
 
 def with_pips(sentence: str) -> str:
-    """Write the cards that a sentence of the journal names, ``2H``, as everywhere else: ``2♥``."""
+    """Write the cards in a journal's sentence, ``2H``, with suit signs: ``2♥``."""
     return _CARD_CODE.sub(lambda found: card_text(Card(found[0])), sentence)
 
 
 def place(spot: int | None, hand: int | None = 0) -> str:
-    """Name where something happened; a spot's first hand goes without its number."""
+    """Name a place on the felt; a spot's first hand goes without its number."""
     if spot is None:
         return "dealer"
     return f"spot {spot}, {hand_name(hand)}" if hand else f"spot {spot}"
@@ -46,17 +46,17 @@ def place_in(result: RoundResult, spot: int | None, hand: int | None) -> str:
 
 
 def cards_code(cards: Sequence[Card | None]) -> str:
-    """Write a hand as the format does, ``??`` for a card that nobody knows: ``AS KD ??``."""
+    """Write a hand in the event format, ``??`` for an unknown card: ``AS KD ??``."""
     return " ".join("??" if card is None else str(card) for card in cards)
 
 
 def is_red(card: Card | None) -> bool:
-    """Tell whether the suit is printed in red."""
+    """Return whether the suit is printed in red."""
     return card is not None and card.suit in "HD"
 
 
 def candidates_text(candidates: Sequence[str]) -> str:
-    """Write what a doubtful thing may be."""
+    """Write the alternatives of a doubtful reading."""
     if len(candidates) == 1:
         return with_pips(f"It may be {candidates[0]}.")
     return with_pips(f"Either {' or '.join(candidates)}.")
@@ -68,26 +68,26 @@ def counted(number: int, one: str, many: str | None = None) -> str:
 
 
 def events_text(numbers: Sequence[int]) -> str:
-    """Write ``event 7``, ``events 7, 9``; nothing of none."""
+    """Write ``event 7``, ``events 7, 9``; nothing for no event."""
     listed = ", ".join(map(str, numbers))
     return f"event{'s' if len(numbers) > 1 else ''} {listed}" if numbers else ""
 
 
 def certain(rounds: Iterable[RoundResult]) -> list[Violation]:
-    """Return the mistakes found in rounds that no open review puts in doubt."""
+    """Return the mistakes of rounds without an open review."""
     return [one for result in rounds if result.status != "review" for one in result.violations]
 
 
 def suspected(rounds: Iterable[RoundResult]) -> list[Violation]:
-    """Return the mistakes found in rounds under review: a person confirms or dismisses them."""
+    """Return the mistakes of rounds under review: a person confirms or dismisses them."""
     return [one for result in rounds if result.status == "review" for one in result.violations]
 
 
 def settled_net(rounds: Iterable[RoundResult]) -> Cents:
-    """Return the house's gain over the rounds that are final."""
+    """Return the house's gain over the final rounds."""
     return sum(result.net or 0 for result in rounds if result.status == "final")
 
 
 def is_clean(result: RoundResult) -> bool:
-    """Tell whether a round needs nobody's attention: final, and nothing went wrong."""
+    """Return whether a round needs no attention: final, and without a mistake."""
     return result.status == "final" and not result.violations

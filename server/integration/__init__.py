@@ -1,1 +1,1 @@
-"""What the tables' journals say, told to other systems: webhooks, brokers, video management."""
+"""Send the tables' events to other systems: webhooks, brokers, video management."""

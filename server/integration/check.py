@@ -1,4 +1,4 @@
-"""What is wrong with an integrations' configuration: fields, kinds, settings, secrets."""
+"""Check the configuration of integrations: fields, kinds, settings, secrets."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -19,24 +19,24 @@ from server.table.config import field_faults, read_text
 
 
 def is_integration(file: Path) -> bool:
-    """Tell whether a configuration is one of integrations: it names destinations.
+    """Return whether a configuration is one of integrations: it names destinations.
 
     Raises:
-        InputRefused: it is no TOML.
+        InputRefused: it is not TOML.
         InstallerError: it is missing.
     """
     return "destinations" in toml_tree(read_text(file, WAY_OUT), str(file))
 
 
 def integration_faults(file: Path, *, at_rest: bool = False) -> tuple[PitwatchError, ...]:
-    """Return everything that is wrong with a configuration, a fault each.
+    """Return every fault of a configuration.
 
     Args:
         file: the configuration.
-        at_rest: leave out whether secrets and certificates of this machine are there.
+        at_rest: whether to skip this machine's secrets and certificates.
 
     Raises:
-        PitwatchError: the file is missing, or no TOML.
+        PitwatchError: the file is missing, or not TOML.
     """
     if found := field_faults(file, IntegrationConfig):
         return found
@@ -44,7 +44,7 @@ def integration_faults(file: Path, *, at_rest: bool = False) -> tuple[PitwatchEr
 
 
 def checked_integration(file: Path) -> PlacedIntegration:
-    """Read a configuration that can be run; raises its first fault."""
+    """Read a complete configuration; raises its first fault."""
     if found := integration_faults(file):
         raise found[0]
     return read_integration(file)

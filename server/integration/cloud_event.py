@@ -1,4 +1,4 @@
-"""CloudEvents 1.0, structured JSON: the envelope that webhooks get.
+"""CloudEvents 1.0, structured JSON: the envelope of webhook messages.
 
 Source: https://github.com/cloudevents/spec, versions 1.0.2 of the core and its JSON format.
 """
@@ -13,15 +13,15 @@ from server.integration.message import VIOLATION, Message, link_of, utc_text
 MEDIA_TYPE: Final = "application/cloudevents+json; charset=utf-8"
 TYPE_PREFIX: Final = "pitwatch."
 _DIGITS: Final = 19
-"""Of ``sequence``: texts of one length sort as their numbers do."""
+"""Digits of ``sequence``: texts of one length sort like their numbers."""
 
 
 def cloud_event(message: Message, service_url: str) -> bytes:
     """Return a message as a CloudEvent.
 
-    ``time`` is the moment at the table, ``subject`` the table and round, ``sequence`` the
-    journal's ``seq``; ``table``, ``session``, ``round``, ``incident`` and ``link`` are
-    extensions. ``source`` with ``id`` says which message it is, however often it comes.
+    ``time`` is the moment at the table, ``subject`` the table and round, ``sequence`` the journal's
+    ``seq``; ``table``, ``session``, ``round``, ``incident`` and ``link`` are extensions. ``source``
+    with ``id`` identifies a message, even where it is sent again.
     """
     event: dict[str, Any] = {
         "specversion": "1.0",

@@ -1,6 +1,6 @@
-"""``integration.toml``: to whom what is told, field by field.
+"""``integration.toml``: the destinations, and what each receives.
 
-Files are named from the folder that the configuration lies in.
+File names are relative to the configuration's folder.
 """
 
 from dataclasses import dataclass
@@ -16,44 +16,44 @@ from server.table.config import read_text
 
 WAY_OUT: Final = "Name the integrations' configuration; `pitwatch examples` writes one"
 Url = Annotated[str, Meta(pattern=r"^https?://[^/?#@\s]+(/[^?#\s]*)?$", max_length=2000)]
-"""An address without user, password or query: no secret stands in one."""
+"""An address without user, password or query, so that it holds no secret."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What every kind of destination is told."""
+    """The settings of every kind of destination."""
 
     timeout_ms: Annotated[int, Meta(ge=100, le=60_000)] = 10_000
-    """How long the receiver may take to answer, in milliseconds."""
+    """Milliseconds that the receiver may take to answer."""
 
 
 class HttpSettings(Settings, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What every receiver reached over HTTP is told."""
+    """The settings of every HTTP receiver."""
 
     url: Url
-    """Where it listens; without user, password or query, so that no secret stands here."""
+    """The receiver's address; without user, password or query, so that it holds no secret."""
     ca_file: str | None = None
-    """Certificates (PEM) that its own must go back to; left out, those of this machine."""
+    """Certificates (PEM) that verify the receiver's; by default, those of this machine."""
 
 
 class Destination(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One receiver, and what it is told."""
+    """One receiver, and what it receives."""
 
     name: Name
-    """What it is called in log, metrics and dead letters; a new name is a new destination."""
+    """Its name in log, metrics and dead letters; a new name is a new destination."""
     kind: str
-    """What speaks to it: ``webhook``, ``mqtt``, ``milestone``, ``genetec``, or a site's own."""
+    """The protocol: ``webhook``, ``mqtt``, ``milestone``, ``genetec``, or a site's own."""
     send: Annotated[tuple[str, ...], Meta(min_length=1)] = ("violation", "review_raised")
-    """What it is told: ``violation``, event types of the stream, or ``*`` for everything."""
+    """The messages to send: ``violation``, event types of the stream, or ``*`` for everything."""
     tables: tuple[Name, ...] = ()
-    """The tables that it is told of; left out, all."""
+    """The tables that it receives messages of; by default all."""
     start: Literal["now", "beginning"] = "now"
-    """Whether it is told from its first start on, or everything that the journals hold."""
+    """Whether it receives messages from its first start on, or all of the journals' history."""
     tries: Annotated[int, Meta(ge=1, le=100)] = 12
-    """After so many failures of its own a message is laid aside as a dead letter."""
+    """Number of failures of a message after which it becomes a dead letter."""
     first_wait_ms: Annotated[int, Meta(ge=1, le=60_000)] = 1_000
-    """How long to wait after the first failure, in milliseconds; twice as long after each more."""
+    """Milliseconds to wait after the first failure; the wait doubles after each further one."""
     longest_wait_s: Annotated[float, Meta(gt=0, le=3_600)] = 300.0
-    """The longest wait between two tries, in seconds."""
+    """The longest wait between two attempts, in seconds."""
     settings: dict[str, Any] = {}
     """The kind's own settings; ``docs/integration.md`` lists them."""
 
@@ -62,31 +62,31 @@ class IntegrationConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     """All destinations of a service."""
 
     service_url: Url
-    """Where people reach the console: links point there, and it names the events' source."""
+    """The console's address: the base of links, and the source of events."""
     destinations: Annotated[tuple[Destination, ...], Meta(min_length=1, max_length=50)]
     """The receivers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What a destination is told of the place that it is used in."""
+    """The site's data for a destination."""
 
     folder: Path
-    """The configuration's: files are named from there."""
+    """The configuration's folder, the base of file names."""
     service_url: str
-    """Without a slash at its end."""
+    """Without a trailing slash."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedIntegration:
-    """A configuration and the file that it stands in."""
+    """A configuration and its file."""
 
     file: Path
     config: IntegrationConfig
 
     @property
     def site(self) -> Site:
-        """The place that the destinations are used in."""
+        """The site's data for the destinations."""
         return Site(self.file.parent, self.config.service_url.rstrip("/"))
 
 
@@ -94,7 +94,7 @@ def read_integration(file: Path) -> PlacedIntegration:
     """Read the integrations' configuration.
 
     Raises:
-        InputRefused: a field is not what it must be.
+        InputRefused: a field is invalid.
         InstallerError: the file is missing.
     """
     text = read_text(file, WAY_OUT)

@@ -1,4 +1,4 @@
-"""One message handed to one receiver: what a kind of destination does, and how it fails."""
+"""Deliver one message to one receiver: the interface of a kind, and its failures."""
 
 from enum import Enum
 from typing import Protocol
@@ -7,35 +7,36 @@ from server.integration.message import Message
 
 
 class Fate(Enum):
-    """What becomes of a message that was not taken."""
+    """What happens to an undelivered message."""
 
     WAIT = "wait"
-    """It says nothing about the message: the receiver is away, or not set up. Tried for ever."""
+    """The failure is not the message's: the receiver is away, or not set up. It is retried without
+    end."""
     COUNT = "count"
-    """The receiver failed at it; tried as often as the destination's ``tries`` say."""
+    """The receiver failed on it; it is retried up to the destination's ``tries``."""
     REFUSED = "refused"
-    """It will never be taken: a dead letter at once."""
+    """The receiver will never accept it: it becomes a dead letter at once."""
 
 
 class NotDelivered(Exception):
-    """A message was not taken. ``why`` is for people and holds no secret."""
+    """A message was not accepted. ``why`` is for people and holds no secret."""
 
     def __init__(self, why: str, fate: Fate, wait_s: float | None = None) -> None:
         super().__init__(why)
         self.why, self.fate = why, fate
         self.wait_s = wait_s
-        """How long the receiver asks to be left alone, in seconds."""
+        """Seconds until the next attempt, as the receiver asks."""
 
 
 class Deliverer(Protocol):
-    """Speaks to one receiver. Called from one thread at a time."""
+    """Delivers to one receiver. Called from one thread at a time."""
 
     def deliver(self, message: Message) -> None:
         """Return once the receiver has the message.
 
         Raises:
-            NotDelivered: it was not taken; anything else that is raised counts as ``COUNT``.
+            NotDelivered: it was not accepted; any other exception counts as ``COUNT``.
         """
 
     def close(self) -> None:
-        """Let go of the receiver."""
+        """Close the connection to the receiver."""

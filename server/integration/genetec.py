@@ -22,7 +22,7 @@ from server.integration.secret import Secret
 Guid = Annotated[str, Meta(pattern=r"^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$")]
 LONGEST_TEXT: Final = 500
 _APART: Final = str.maketrans({",": ";", "(": "[", ")": "]", "\\": "/"})
-"""Signs that part a query's arguments, and what stands for them."""
+"""Characters that separate a query's arguments, with their replacements."""
 
 
 class GenetecSettings(HttpSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -35,7 +35,7 @@ class GenetecSettings(HttpSettings, frozen=True, kw_only=True, forbid_unknown_fi
     application: Secret
     """The application id of the Web SDK's licence."""
     cameras: Annotated[dict[str, Guid], Meta(min_length=1)]
-    """Of each table the camera's id in Security Center."""
+    """The camera's id in Security Center for each table."""
 
 
 class Genetec:
@@ -66,7 +66,7 @@ class Genetec:
 
 
 def bookmark(camera: str, message: Message, site: Site) -> str:
-    """Return the action that adds a message's bookmark at its moment."""
+    """Return the action that adds a message's bookmark at its time."""
     link = link_of(message, site.service_url)
     text = f"{message.text[:LONGEST_TEXT]} {link}".translate(_APART)
     return f"AddCameraBookmark({camera.replace('-', '')},{utc_text(message.at or 0, 3)},{text})"

@@ -1,7 +1,7 @@
-"""What is told to others, one message at a time, made of nothing but what everybody may see.
+"""Messages to other systems, made only of what everybody may see.
 
-Messages are built from an event's redacted form (``server/readmodel/redaction.py``) and from
-nothing else, so that no kind of receiver can be told a card that was not shown at the table.
+A message is built from an event's redacted form (``server/readmodel/redaction.py``) and from
+nothing else, so that no receiver gets a card that was not shown at the table.
 """
 
 from collections import Counter
@@ -23,41 +23,41 @@ TRIAL: Final = "trial"
 KINDS: Final = frozenset(
     {VIOLATION, EVERYTHING, *(str(one.__struct_config__.tag) for one in get_args(AnyEvent))}
 )
-"""What a destination may ask for: ``violation``, every event type of the stream, ``*`` for all."""
+"""The valid message kinds: ``violation``, every event type of the stream, ``*`` for all."""
 _OF_THE_ROUND: Final = ("round", "rulebook", "overrides", "rules_hash")
-"""What a mistake's message says of its round."""
+"""The fields of its round in a mistake's message."""
 SECOND_NS: Final = 1_000_000_000
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that is told. It is the same, with the same ``id``, however often it is sent."""
+    """One message. It stays the same, with the same ``id``, when it is sent again."""
 
     id: str
-    """Of an event ``SESSION:SEQ``; of a mistake its place and code, also when it settles anew."""
+    """For an event ``SESSION:SEQ``; for a mistake its place and code, even after resettlement."""
     kind: str
     """``violation`` or the event's type."""
     session: str
     seq: int
-    """The journal's entry that told it."""
+    """The journal entry behind it."""
     table: str
     at: int | None
-    """The moment at the table: nanoseconds since the Unix epoch, UTC."""
+    """Time at the table: nanoseconds since the Unix epoch, UTC."""
     round: int | None
     text: str
     """A sentence for people."""
     data: dict[str, Any]
-    """The event as everybody may see it, or the mistake."""
+    """The redacted event, or the mistake."""
 
     @property
     def incident(self) -> str | None:
-        """The incident that it belongs to, as the service's queue names it."""
+        """The incident of its round, as the service's queue names it."""
         return None if self.round is None else incident_id(self.session, self.round)
 
 
 def messages_of(session: str, table: str, entry: Entry) -> Iterator[Message]:
-    """Yield what an entry of a journal tells: the event itself, then each mistake of a round.
+    """Yield an entry's messages: the event itself, then each mistake of a round.
 
-    A mistake's ``at`` is its settlement's; :func:`placed` puts it where it happened.
+    A mistake's ``at`` is its settlement's; :func:`placed` replaces it by the time of the mistake.
     """
     fields: dict[str, Any] = msgspec.json.decode(entry.redacted)
     round_no = _round(entry, fields)
@@ -82,12 +82,12 @@ def placed(message: Message, at: int | None) -> Message:
 
 
 def fact_seq(message: Message) -> int:
-    """Return the entry whose moment a message is about."""
+    """Return the entry whose time a message has."""
     return int(message.data["seq"]) if message.kind == VIOLATION else message.seq
 
 
 def utc_text(at_ns: int, digits: int = 9) -> str:
-    """Write a time as RFC 3339 does, in UTC, with so many digits of a second."""
+    """Write a time in the format of RFC 3339, in UTC, with ``digits`` decimals of a second."""
     seconds, part = divmod(at_ns, SECOND_NS)
     day = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
     return f"{day}.{part:09d}"[: len(day) + 1 + digits] + "Z"

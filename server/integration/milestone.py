@@ -30,7 +30,7 @@ class MilestoneSettings(HttpSettings, frozen=True, kw_only=True, forbid_unknown_
     event: Annotated[str, Meta(min_length=1, max_length=100)] = "Pitwatch"
     """The analytics event's name, as it was made in the Management Client."""
     cameras: dict[str, Guid] = msgspec.field(default_factory=dict)
-    """Of each table the camera's id in XProtect; a table left out is named by its own name."""
+    """The camera's id in XProtect for each table; a missing table goes by its own name."""
 
 
 class Milestone:
@@ -52,7 +52,7 @@ class Milestone:
 
 
 def analytics_event(message: Message, settings: MilestoneSettings, site: Site) -> bytes:
-    """Return a message as XProtect takes it; its ``ID`` is the same however often it is sent."""
+    """Return a message as XProtect requires it; its ``ID`` stays the same when it is sent again."""
     link = link_of(message, site.service_url)
     root = ElementTree.Element("AnalyticsEvent", xmlns=NAMESPACE)
     header = ElementTree.SubElement(root, "EventHeader")

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from paho.mqtt.client import Client
 
 _NEVER: Final = frozenset({0x90, 0x95, 0x99})
-"""The broker will never take it: topic name, packet too large, payload format."""
+"""Reason codes of a permanent refusal: topic name, packet too large, payload format."""
 _SETTING_UP: Final = frozenset({0x87, 0x97})
-"""Not authorised, quota exceeded: of the setting up, not of the message."""
+"""Reason codes of the set-up, not of the message: not authorised, quota exceeded."""
 _FAILED: Final = 0x80
 _PAYLOAD: Final = "onvif-ej"
 _KEEP_ALIVE_S: Final = 30
@@ -39,25 +39,25 @@ class MqttSettings(Settings, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     port: Annotated[int, Meta(ge=1, le=65535)] = 8883
     """Its port."""
     tls: bool = True
-    """Whether it is spoken to over TLS."""
+    """Whether to connect over TLS."""
     ca_file: str | None = None
-    """Certificates (PEM) that its own must go back to; left out, those of this machine."""
+    """Certificates (PEM) that verify the broker's; by default, those of this machine."""
     user: str | None = None
-    """The user to sign in as; left out, none."""
+    """The user to sign in as; by default none."""
     password: Secret | None = None
     """That user's password."""
     client_id: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,64}$")] = "pitwatch"
-    """What this client is called; no other of the broker may be called the same."""
+    """The client's id; it must be unique at the broker."""
     prefix: Annotated[str, Meta(pattern=r"^[^#+\s$][^#+\s]*$", max_length=200)] = "pitwatch"
-    """What every topic begins with."""
+    """Prefix of every topic."""
     qos: Literal[1, 2] = 1
-    """1: at least once, 2: once between here and the broker."""
+    """1: at least once, 2: exactly once between here and the broker."""
     is_retained: bool = False
-    """Whether the broker keeps the last message of a topic for those that come later."""
+    """Whether the broker keeps the last message of a topic for later subscribers."""
 
 
 class Mqtt:
-    """One broker. After any failure the connection is made anew, so that nothing waits in it."""
+    """One broker. After any failure it reconnects, so that no message waits in the connection."""
 
     def __init__(self, settings: MqttSettings, site: Site) -> None:
         _new_client(settings.client_id)
@@ -67,7 +67,7 @@ class Mqtt:
         self._link: _Link | None = None
 
     def deliver(self, message: Message) -> None:
-        """Publish a message and wait for the broker's word; raises ``NotDelivered``."""
+        """Publish a message and wait for the broker's acknowledgement; raises ``NotDelivered``."""
         try:
             link = self._link or self._linked()
             link.publish(topic_of(message, self._settings.prefix), payload_of(message, self._site))
@@ -81,7 +81,7 @@ class Mqtt:
             raise NotDelivered(f"the broker cannot be reached ({why})", Fate.WAIT) from fault
 
     def close(self) -> None:
-        """Leave the broker."""
+        """Disconnect from the broker."""
         link, self._link = self._link, None
         if link is not None:
             link.close()
@@ -100,7 +100,7 @@ class Mqtt:
 
 
 class _Link:
-    """One connection, from its opening to its first failure."""
+    """One connection, up to its first failure."""
 
     def __init__(self, client: "Client", settings: MqttSettings) -> None:
         self._client, self._settings = client, settings
@@ -149,13 +149,13 @@ class _Link:
 
 
 def topic_of(message: Message, prefix: str) -> str:
-    """Return the topic that a message is published under."""
+    """Return the topic of a message."""
     place = f"{_PAYLOAD}/pitwatch:Table/{_camel(message.kind)}"
     return f"{prefix}/{place}/&{_clean(message.table)}/{_clean(message.session)}"
 
 
 def payload_of(message: Message, site: Site) -> bytes:
-    """Return a message as ONVIF's JSON: simple items alone; what is nested is behind ``Link``."""
+    """Return a message as ONVIF's JSON: simple items only; ``Link`` leads to nested data."""
     data: dict[str, Any] = {_camel(k): v for k, v in message.data.items() if _is_simple(v)}
     data |= {
         "Id": message.id,

@@ -1,4 +1,4 @@
-"""One HTTP request to a receiver, with its certificate checked and no redirect followed."""
+"""One HTTP request to a receiver, with certificate check and without redirects."""
 
 import socket
 import ssl
@@ -14,16 +14,16 @@ from server.integration.config import HttpSettings
 from server.integration.delivery import Fate, NotDelivered
 
 MOST_READ: Final = 1 << 16
-"""Bytes of an answer that are looked at."""
+"""Bytes of an answer that are read."""
 LONGEST_ASKED_S: Final = 3_600.0
 _KEPT_OPEN_S: Final = 60.0
-"""How long a connection is kept for the next message."""
+"""Seconds that a connection is kept for the next message."""
 _WAITS: Final = frozenset({401, 403, 404, 407, 408, 425, 429, 502, 503, 504})
-"""Answers that tell of the receiver or its setting up, not of the message."""
+"""Statuses of the receiver or its set-up, not of the message."""
 
 
 class Poster:
-    """Posts to one address, over one connection as long as the receiver keeps it.
+    """Posts to one address, over one connection while the receiver keeps it open.
 
     Raises:
         InstallerError: the certificates' file cannot be used.
@@ -44,20 +44,20 @@ class Poster:
         self._was_answered = False
 
     def post(self, target: str, body: bytes, headers: Mapping[str, str]) -> bytes:
-        """Return what a receiver answered that took the request.
+        """Post a request; return the answer of the receiver that accepted it.
 
         Args:
             target: the path, with its query.
-            body: what is sent.
-            headers: what is said beside it.
+            body: the content.
+            headers: the HTTP headers.
 
         Raises:
-            NotDelivered: it did not take it.
+            NotDelivered: the receiver did not accept it.
         """
         try:
             status, answer, asked_s = self._exchange(target, body, headers)
         except httpx.TransportError as fault:
-            if self._was_answered:  # a receiver may close a connection that it kept so far
+            if self._was_answered:  # a receiver may close an idle connection
                 self._was_answered = False
                 return self.post(target, body, headers)
             raise NotDelivered(_said(fault), Fate.WAIT) from fault
@@ -73,7 +73,7 @@ class Poster:
     def _exchange(
         self, target: str, body: bytes, headers: Mapping[str, str]
     ) -> tuple[int, bytes, float | None]:
-        """Send a request; what an answer has beyond ``MOST_READ`` closes the connection unread."""
+        """Send a request; an answer beyond ``MOST_READ`` closes the connection unread."""
         url = self._url.copy_with(raw_path=target.encode())
         with self._client.stream("POST", url, content=body, headers=headers) as response:
             answer = b""
@@ -85,7 +85,7 @@ class Poster:
 
 
 def trusted(ca_file: str | None, folder: Path) -> ssl.SSLContext:
-    """Return how a receiver's certificate is checked: against ``ca_file``, or this machine's.
+    """Return the check of a receiver's certificate: against ``ca_file``, or this machine's.
 
     Raises:
         InstallerError: the file cannot be used.

@@ -1,7 +1,7 @@
-"""The kinds of destinations there are: our own, a line each, and those a package brings.
+"""The kinds of destinations: our own, one line each, and those of packages.
 
-A package names a :class:`Registration` under the entry point ``pitwatch.destinations``; those
-for video management come with Pitwatch in the very same way.
+A package names a :class:`Registration` under the entry point ``pitwatch.destinations``. The
+destinations for video management come with Pitwatch in the same way.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,12 +17,12 @@ from server.integration.config import Destination, Settings, Site
 from server.integration.delivery import Deliverer
 
 ENTRY_POINTS: Final = "pitwatch.destinations"
-"""The group of entry points under which packages name their kinds of destinations."""
+"""The entry point group in which packages register their kinds of destinations."""
 
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """A kind's settings and what speaks to its receivers."""
+    """A kind's settings and its deliverer."""
 
     settings: type[Settings]
     make: Callable[[Any, Site], Deliverer]
@@ -32,11 +32,11 @@ OWN: Final[Mapping[str, str]] = {
     "webhook": ".webhook:WEBHOOK",
     "mqtt": ".mqtt:MQTT",
 }
-"""Our own kinds, each with its place beside this module; loaded when they are used."""
+"""Our own kinds, each with its module here; loaded on use."""
 
 
 def kinds() -> tuple[str, ...]:
-    """Return every kind that a destination may be of."""
+    """Return every valid kind of destination."""
     return (*OWN, *sorted({entry.name for entry in _installed()} - OWN.keys()))
 
 
@@ -84,7 +84,7 @@ def settings_of(destination: Destination) -> Settings:
 
 
 def make_deliverer(destination: Destination, site: Site) -> Deliverer:
-    """Build what speaks to a destination; it reads its secrets and opens nothing yet.
+    """Build a destination's deliverer; it reads secrets but opens no connection yet.
 
     Raises:
         InstallerError: a setting is wrong, a secret is missing, or a package is not installed.

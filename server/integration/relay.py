@@ -1,8 +1,8 @@
-"""The relay: every destination is told what it asked for, at least once, in each journal's order.
+"""The relay: every destination receives its messages at least once, in each journal's order.
 
-A destination has no queue. What is next for it is looked up in the journals when it has taken
-the last message, and how far it has come is kept on disk; so one that is away costs nothing,
-loses nothing and goes on where it was after any restart.
+A destination has no queue. Once it has accepted the last message, the relay looks up the next one
+in the journals, and it stores the position on disk. So an absent destination costs nothing, loses
+nothing and continues after any restart.
 """
 
 import asyncio
@@ -39,9 +39,9 @@ from server.readmodel.session import Session
 from stream.clock import Clock
 
 AT_ONCE: Final = 100
-"""How many events of a session are gone through before others get their turn."""
+"""Events of a session that are processed before others get their turn."""
 IDLE_NS: Final = 1_000_000_000
-"""After so long without news dead letters are looked at all the same."""
+"""Nanoseconds without news after which dead letters are checked anyway."""
 _START_S: Final = 0.05
 _AGAIN_S: Final = 5.0
 _LOCK_FILE: Final = "relay.lock"
@@ -50,7 +50,7 @@ log: Final = logging.getLogger("pitwatch.relay")
 
 
 class RelayMeters:
-    """What Prometheus is told of the destinations."""
+    """The Prometheus metrics of the destinations."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         of = ("destination",)
@@ -73,7 +73,7 @@ class RelayMeters:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What all destinations share."""
+    """The objects that all destinations share."""
 
     floor: Floor
     store: RelayStore
@@ -82,18 +82,18 @@ class Desk:
 
 
 class Courier:
-    """Tells one destination."""
+    """Sends messages to one destination."""
 
     def __init__(self, destination: Destination, deliverer: Deliverer, desk: Desk) -> None:
         self._to, self._deliverer, self._desk = destination, deliverer, desk
         self._floor, self._store = desk.floor, desk.store
-        # One of its own: a receiver that does not answer keeps nobody else's thread.
+        # Its own thread: an unresponsive receiver must not occupy others' threads.
         self._thread = ThreadPoolExecutor(1, f"relay-{destination.name}")
         self._places: dict[str, int] = {}
         self._said: str | None = None
 
     async def run(self) -> None:
-        """Tell it, until cancelled."""
+        """Send messages until cancelled."""
         self._begin()
         while True:
             news = self._floor.news()
@@ -105,7 +105,7 @@ class Courier:
                 await set_within(news, IDLE_NS)
 
     def close(self) -> None:
-        """Let go of the receiver."""
+        """Close the connection to the receiver."""
         self._thread.shutdown()
         self._deliverer.close()
 
@@ -120,7 +120,7 @@ class Courier:
     # --- the journals ---------------------------------------------------------------------
 
     async def _follow(self, session: Session) -> bool:
-        """Go through a session's next events; tell whether there were any."""
+        """Process a session's next events; return whether there were any."""
         after = self._places.get(session.name, 0)
         try:
             entries = await self._floor.entries(session, after, AT_ONCE)
@@ -134,7 +134,7 @@ class Courier:
         return bool(entries)
 
     def _behind(self) -> list[Session]:
-        """Return the sessions that have more than was dealt with."""
+        """Return the sessions with unprocessed events."""
         found = []
         for session in self._floor.sessions():
             reached = self._places.get(session.name, 0)
@@ -161,7 +161,7 @@ class Courier:
         return not self._to.tables or session.table in self._to.tables
 
     async def _deliver_once(self, session: Session, message: Message) -> None:
-        """A mistake is told once, though its round settles anew after every decision."""
+        """Send a mistake only once, even where its round settles again after a decision."""
         if message.kind != VIOLATION:
             await self._deliver(message)
             return
@@ -179,7 +179,7 @@ class Courier:
     # --- one message ----------------------------------------------------------------------
 
     async def _deliver(self, message: Message) -> None:
-        """Return once it was taken, or laid aside."""
+        """Return once it was accepted, or became a dead letter."""
         tries, waits = 0, _waits(self._to)
         while (failed := await self._try(message)) is not None:
             tries += failed.fate is not Fate.WAIT
@@ -194,7 +194,7 @@ class Courier:
             await self._delivered(message)
         except NotDelivered as failed:
             found = failed
-        except Exception as fault:  # a site's code may fail in any way, and others go on
+        except Exception as fault:  # a site's code may fail in any way; other destinations continue
             found = NotDelivered(f"failed with {type(fault).__name__}", Fate.COUNT)
         else:
             meters.delivered.labels(name).inc()
@@ -208,14 +208,14 @@ class Courier:
         return found
 
     async def _delivered(self, message: Message) -> None:
-        """Wait for a delivery, also when cancelled: nothing is closed while it is on its way."""
+        """Wait for a delivery, even when cancelled: nothing is closed during it."""
         loop = asyncio.get_running_loop()
         task = loop.run_in_executor(self._thread, self._deliverer.deliver, message)
         try:
             await asyncio.shield(task)
         except asyncio.CancelledError:
             await asyncio.wait((task,))
-            task.exception()  # it is tried again after the next start
+            task.exception()  # it is retried after the next start
             raise
 
     def _lay_aside(self, message: Message, tries: int, why: str) -> None:
@@ -225,7 +225,7 @@ class Courier:
         log.warning("given up", extra=_fields(self._to.name, message.id, why))
 
     async def _send_again(self) -> bool:
-        """Send the dead letters that somebody asked for, each once; tell whether any was."""
+        """Send the dead letters requested by a person, each once; return whether there were any."""
         asked = [
             letter for letter in self._store.letters("again") if letter.destination == self._to.name
         ]
@@ -276,7 +276,7 @@ class Relay:
         ]
 
     async def run(self) -> None:
-        """Tell every destination, until cancelled."""
+        """Send to every destination until cancelled."""
         try:
             while not self._desk.floor.is_ready:
                 await asyncio.sleep(_START_S)
@@ -296,11 +296,11 @@ def opened(
     clock: Clock,
     registry: CollectorRegistry,
 ) -> Iterator[Relay]:
-    """Yield the relay of a configuration; nobody else relays from the same state meanwhile.
+    """Yield the relay of a configuration; it locks its state against other relays.
 
     Raises:
-        InstallerError: a destination cannot be built as it is configured.
-        OperatorError: another one is at work.
+        InstallerError: a destination cannot be built as configured.
+        OperatorError: another relay is at work.
         TechnicianError: the disk refuses its file.
     """
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -328,7 +328,7 @@ async def relaying(
     clock: Clock,
     registry: CollectorRegistry,
 ) -> AsyncIterator[None]:
-    """Relay while something else goes on; raises as :func:`opened`."""
+    """Relay while the body runs; raises as :func:`opened`."""
     with opened(configured, state, floor, clock, registry) as relay:
         task = asyncio.create_task(relay.run())
         try:
@@ -340,7 +340,7 @@ async def relaying(
 
 
 async def _kept_up(courier: Courier) -> None:
-    """Run it again where the disk, or something nobody thought of, stopped it."""
+    """Run a courier; restart it after a disk fault or an unexpected error."""
     while True:
         try:
             await courier.run()
@@ -350,7 +350,7 @@ async def _kept_up(courier: Courier) -> None:
 
 
 def _waits(destination: Destination) -> Iterator[float]:
-    """Yield the seconds between tries: twice as long each time, half of each left to chance."""
+    """Yield the seconds between attempts: doubling each time, half of each random."""
     longest_s = destination.longest_wait_s
     wait_s = min(destination.first_wait_ms / 1000, longest_s)
     while True:

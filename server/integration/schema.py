@@ -1,4 +1,4 @@
-"""The JSON Schema of ``integration.toml``, every field with the sentence that stands beside it."""
+"""The JSON Schema of ``integration.toml``, every field with its docstring."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from server.table.schema import describe
 
 
 def integration_schema() -> dict[str, Any]:
-    """Return the schema; each kind's settings stand among its definitions."""
+    """Return the schema; its definitions contain each kind's settings."""
     schema = msgspec.json.schema(IntegrationConfig)
     definitions: dict[str, Any] = schema["$defs"]
     describe(definitions, (IntegrationConfig, Destination))

@@ -9,7 +9,7 @@ from models.errors import InstallerError
 
 
 class SecretText:
-    """A secret that shows itself to nobody who does not ask for ``plain``."""
+    """A secret that is visible only through ``plain``."""
 
     __slots__ = ("plain",)
 
@@ -21,18 +21,18 @@ class SecretText:
 
 
 class Secret(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where a secret is found: one of the two."""
+    """The source of a secret: exactly one of the two."""
 
     file: str | None = None
-    """The file that holds it, but for a line break at its end."""
+    """The file with the secret; one line break at its end is ignored."""
     env: str | None = None
-    """The environment variable that holds it."""
+    """The environment variable with the secret."""
 
     def read(self, folder: Path) -> SecretText:
         """Return the secret; ``folder`` is the configuration's.
 
         Raises:
-            InstallerError: neither or both are named, or it is not there or empty.
+            InstallerError: neither or both are named, or the secret is missing or empty.
         """
         if (self.file is None) == (self.env is None):
             raise InstallerError(

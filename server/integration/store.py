@@ -1,4 +1,4 @@
-"""How far every destination has come, and what could not be delivered, in one SQLite file."""
+"""Every destination's position and dead letters, in one SQLite file."""
 
 import sqlite3
 import threading
@@ -29,17 +29,17 @@ CREATE TABLE IF NOT EXISTS letters (number INTEGER PRIMARY KEY, destination TEXT
 
 
 class Letter(msgspec.Struct, frozen=True, kw_only=True):
-    """A message that could not be delivered. It is kept after it was sent again."""
+    """A message that could not be delivered. It is kept even after it was sent again."""
 
     number: int
     destination: str
     state: LetterState
-    """``dead``; ``again`` once somebody asked for it; ``sent`` once it was taken."""
+    """``dead``; ``again`` once a person requested it; ``sent`` once it was accepted."""
     at_ns: int
-    """When it was last tried."""
+    """Time of the last attempt."""
     tries: int
     why: str
-    """What became of the last try."""
+    """Result of the last attempt."""
     message: Message
 
 
@@ -52,10 +52,10 @@ class RelayStore:
 
     @classmethod
     def open(cls, folder: Path, *, is_made: bool = True) -> Self:
-        """Open the file in ``folder``, or make it.
+        """Open the file in ``folder``, or create it.
 
         Raises:
-            OperatorError: it is not there, and is not to be made.
+            OperatorError: it does not exist, and ``is_made`` is false.
             TechnicianError: the disk refuses it, or it is damaged.
         """
         path = folder / RELAY_FILE
@@ -80,7 +80,7 @@ class RelayStore:
     # --- how far it has come --------------------------------------------------------------
 
     def begin(self, destination: str, at_ns: int, places: dict[str, int]) -> None:
-        """Let a destination that was never heard of begin after ``places``."""
+        """Let a new destination begin after ``places``."""
         with self._held() as file:
             known = file.execute(
                 "INSERT OR IGNORE INTO destinations VALUES (?, ?)", (destination, at_ns)
@@ -90,25 +90,25 @@ class RelayStore:
                 file.executemany("INSERT OR IGNORE INTO places VALUES (?, ?, ?)", rows)
 
     def places(self, destination: str) -> dict[str, int]:
-        """Return the last entry of each session that is done with."""
+        """Return the last processed entry of each session."""
         query = "SELECT session, seq FROM places WHERE destination = ?"
         with self._held() as file:
             return dict(file.execute(query, (destination,)).fetchall())
 
     def reach(self, destination: str, session: str, seq: int) -> None:
-        """Note that everything of a session up to ``seq`` is done with."""
+        """Note that everything of a session up to ``seq`` is processed."""
         with self._held() as file:
             file.execute(
                 "INSERT OR REPLACE INTO places VALUES (?, ?, ?)", (destination, session, seq)
             )
 
     def tell(self, destination: str, message_id: str) -> None:
-        """Note that a message was dealt with, so that it is not told again."""
+        """Note that a message was processed, so that it is not sent again."""
         with self._held() as file:
             file.execute("INSERT OR IGNORE INTO told VALUES (?, ?)", (destination, message_id))
 
     def is_told(self, destination: str, message_id: str) -> bool:
-        """Tell whether a message was dealt with before."""
+        """Return whether a message was processed before."""
         query = "SELECT 1 FROM told WHERE destination = ? AND id = ?"
         with self._held() as file:
             return bool(file.execute(query, (destination, message_id)).fetchone())
@@ -118,7 +118,7 @@ class RelayStore:
     def lay_aside(
         self, destination: str, message: Message, at_ns: int, tries: int, why: str
     ) -> None:
-        """Keep a message that could not be delivered."""
+        """Store a message that could not be delivered."""
         values = (destination, "dead", at_ns, tries, why, msgspec.json.encode(message))
         with self._held() as file:
             file.execute(
@@ -138,7 +138,7 @@ class RelayStore:
         return tuple(map(_letter, rows))
 
     def mark(self, letter: Letter) -> None:
-        """Keep a letter as it is now."""
+        """Store a letter's present state."""
         values = (letter.state, letter.at_ns, letter.tries, letter.why, letter.number)
         with self._held() as file:
             file.execute(
@@ -147,7 +147,7 @@ class RelayStore:
             )
 
     def ask_again(self, destination: str | None, numbers: Collection[int]) -> int:
-        """Ask for dead letters to be sent again: these, or all; return how many."""
+        """Request that dead letters be sent again: these, or all; return their number."""
         asked = [
             letter
             for letter in self.letters("dead")
@@ -160,7 +160,7 @@ class RelayStore:
 
     @contextmanager
     def _held(self) -> Iterator[sqlite3.Connection]:
-        """One thread at a time, one transaction, a fault of the disk in one line."""
+        """One thread at a time, one transaction, disk faults in one line."""
         with self._lock, _told(self._where), transaction(self._connection):
             yield self._connection
 

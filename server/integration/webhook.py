@@ -1,7 +1,7 @@
 """Signed webhooks: a CloudEvent a request, signed as the Standard Webhooks specification says.
 
-The signature is HMAC-SHA256 over ``ID.TIMESTAMP.BODY``, so that neither the body nor the time
-can be changed, and an old request cannot be sent again as a new one.
+The signature is HMAC-SHA256 over ``ID.TIMESTAMP.BODY``. So nobody can change the body or the time,
+or send an old request again as a new one.
 Source: https://github.com/standard-webhooks/standard-webhooks, version 1.
 """
 
@@ -30,11 +30,11 @@ class WebhookSettings(HttpSettings, frozen=True, kw_only=True, forbid_unknown_fi
     """Settings of one webhook."""
 
     secrets: Annotated[tuple[Secret, ...], Meta(min_length=1, max_length=4)]
-    """What requests are signed with; more than one while a new secret takes over from an old."""
+    """The signing secrets; more than one while a new secret replaces an old one."""
 
 
 class Webhook:
-    """One receiver of signed webhooks; raises ``InstallerError`` where a secret is no use."""
+    """One receiver of signed webhooks; raises ``InstallerError`` for an unusable secret."""
 
     def __init__(self, settings: WebhookSettings, site: Site, clock: Clock | None = None) -> None:
         self._site, self._clock = site, clock or HostClock()
@@ -62,7 +62,7 @@ class Webhook:
 
 
 def signature(key: bytes, message_id: str, at_s: str, body: bytes) -> str:
-    """Return the signature of a request, as it stands in ``webhook-signature``."""
+    """Return the signature of a request, for ``webhook-signature``."""
     signed = f"{message_id}.{at_s}.".encode() + body
     return "v1," + b64encode(hmac.digest(key, signed, sha256)).decode()
 

@@ -1,1 +1,1 @@
-"""How the program runs on its machine: exit status, signals, files, terminal."""
+"""The program as a process: exit status, signals, files, terminal."""

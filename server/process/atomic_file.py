@@ -10,10 +10,10 @@ from models.errors import OperatorError
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Put ``content`` at ``path``; until it is complete nothing stands there.
+    """Write ``content`` to ``path``, which appears only once it is complete.
 
     Raises:
-        OperatorError: it cannot be written; ``path`` is as it was.
+        OperatorError: it cannot be written; ``path`` is unchanged.
     """
     with whole_file(path) as file:
         file.write(content)
@@ -21,7 +21,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file that stands at ``path`` only once it is complete; else ``path`` is as it was.
+    """Open a file that appears at ``path`` only once it is complete; else ``path`` is unchanged.
 
     Raises:
         OperatorError: it cannot be written.
@@ -45,11 +45,11 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def check_place(path: Path | None, *, force: bool = False) -> None:
-    """Refuse a place where no file can be put, before the work whose result goes there.
+    """Check that a file can be written, before the work for it.
 
     Raises:
-        OperatorError: there is no such folder, the place is a folder itself, or a file stands
-            there that ``force`` does not give up.
+        OperatorError: there is no such folder, the place is a folder itself, or a file exists there
+            and ``force`` does not allow replacing it.
     """
     if path is None:
         return
@@ -68,11 +68,11 @@ def check_place(path: Path | None, *, force: bool = False) -> None:
 
 
 def check_tables(place: Path | None, *, force: bool = False) -> None:
-    """Refuse a place for tables: ``F.parquet`` for one, any other name a folder for all.
+    """Check a place for tables: ``F.parquet`` for one, any other name a folder for all.
 
     Raises:
-        OperatorError: no table can be put there, or something stands there that ``force`` does
-            not give up.
+        OperatorError: no table can be written there, or a file exists there and ``force`` does not
+            allow replacing it.
     """
     if place is None or place.suffix == ".parquet" or not place.exists():
         check_place(place, force=force)
@@ -86,10 +86,10 @@ def check_tables(place: Path | None, *, force: bool = False) -> None:
 
 
 def make_folder(path: Path, way_out: str) -> None:
-    """Make sure that there is a folder to write into.
+    """Make sure that a folder exists for writing.
 
     Raises:
-        OperatorError: it cannot be made; ``way_out`` says what to do about it.
+        OperatorError: it cannot be created; ``way_out`` tells what to do about it.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)

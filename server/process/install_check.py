@@ -1,8 +1,8 @@
-"""Whether the installed program is the one that its wheel put there.
+"""Compare the installed program with its wheel.
 
 The wheel's manifest, ``RECORD``, lies beside the program: it shows damage and careless changes.
-Whoever can write both can make them agree; the hash of the program, compared with that of
-another machine or of the release, shows that too.
+Somebody who can write both can make them agree. The program's hash, compared with that of another
+machine or of the release, shows that too.
 """
 
 import base64
@@ -22,12 +22,12 @@ from server.process.program import ROOT, compiled_files, program_files
 _REINSTALL: Final = "Install the release again, from a wheel whose origin is known"
 _CACHE_HEADER_BYTES: Final = 16
 _OPTIMIZED: Final = (("", 0), ("1", 1), ("2", 2))
-"""Names and levels of the caches that Python makes."""
+"""Names and levels of Python's bytecode caches."""
 
 
 @dataclass(frozen=True, slots=True)
 class InstallDifferences:
-    """How the files differ from the manifest; names are from the folder of the packages."""
+    """The differences of the files from the manifest; names are relative to the packages."""
 
     checked: int
     changed: tuple[str, ...]
@@ -41,7 +41,7 @@ class InstallDifferences:
 
 
 def check_install(root: Path = ROOT) -> InstallDifferences | None:
-    """Hold the program's files to the manifest; ``None`` where no wheel was installed.
+    """Compare the program's files with the manifest; ``None`` where no wheel was installed.
 
     Raises:
         TechnicianError: the manifest is missing, or there are several.
@@ -91,7 +91,7 @@ def _differs(path: Path, listed: PackagePath) -> bool:
 
 
 def _altered_caches(root: Path, names: list[str]) -> Iterator[Path]:
-    """Yield the caches that Python would run in place of a source and that say something else."""
+    """Yield the caches that Python would run instead of a source and that differ from it."""
     for name in names:
         if not name.endswith(".py"):
             continue

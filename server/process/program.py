@@ -1,8 +1,8 @@
-"""Which program this is: its version and hashes of its files, as every journal states them.
+"""The running program: its version and hashes of its files, as every journal states them.
 
-The hash of the program is the SHA-256 of what ``sha256sum`` prints for its files in order of
-their names, so that it can be checked without this program. Files are read where they are
-installed; what a running process loaded earlier is not looked at.
+The program's hash is the SHA-256 of the output of ``sha256sum`` for its files in order of their
+names, so that it can be checked without this program. Files are read from disk; code that a running
+process loaded earlier is not examined.
 """
 
 import hashlib
@@ -26,24 +26,24 @@ _OF_CHECKOUT: Final = (
 PACKAGES: Final = ("pitwatch",) if _ABOVE else _OF_CHECKOUT
 """The top-level packages: the one that the wheel installs, or those of a checkout."""
 ROOT: Final = Path(__file__).resolve().parents[__name__.count(".")]
-"""The folder that the packages lie in: ``site-packages``, or a checkout."""
+"""The folder of the packages: ``site-packages``, or a checkout."""
 CACHES: Final = "__pycache__"
 _NETWORKS: Final = f"{_ABOVE.replace('.', '/')}models/networks/"
 
 
 class Program(msgspec.Struct, frozen=True, kw_only=True):
-    """What a journal states of the program that writes it."""
+    """A journal's statement on the program that writes it."""
 
     version: str
     program_hash: str
     networks: dict[str, str]
     """SHA-256 of every network, by the name of its file."""
     compiled_hash: str = ""
-    """As ``program_hash``, of the compiled libraries in use; empty where none are."""
+    """As ``program_hash``, of the compiled libraries in use; empty where there are none."""
 
 
 def program_files(root: Path = ROOT) -> list[str]:
-    """Return the program's files from ``root``, ordered by name; caches of Python left out."""
+    """Return the program's files relative to ``root``, ordered by name, without Python's caches."""
     return sorted(
         path.relative_to(root).as_posix()
         for package in PACKAGES
@@ -60,7 +60,7 @@ def compiled_files() -> list[Path]:
 
 @cache
 def this_program() -> Program:
-    """Hash the files of the running program, once a process."""
+    """Hash the files of the running program, once per process."""
     hashes = {name: sha256_of(ROOT / name) for name in program_files()}
     compiled = [(path.name, sha256_of(path)) for path in compiled_files()]
     return Program(
@@ -72,7 +72,7 @@ def this_program() -> Program:
 
 
 def this_version() -> str:
-    """Return the version that was installed; ``unknown`` where only the files were copied."""
+    """Return the installed version; ``unknown`` where only the files were copied."""
     try:
         return version("pitwatch")
     except PackageNotFoundError:
@@ -80,7 +80,7 @@ def this_version() -> str:
 
 
 def program_stated(at_ns: int) -> ProgramStated:
-    """Return the entry of a journal that says which program writes it."""
+    """Return the journal entry that states the program."""
     return ProgramStated(source="program", at=at_ns, **msgspec.structs.asdict(this_program()))
 
 

@@ -1,4 +1,4 @@
-"""How far a long run over files has come: bytes and rounds, on a terminal's stderr."""
+"""The progress of a long run over files: bytes and rounds, on a terminal's stderr."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,30 +12,30 @@ _COUNTED_AT_ONCE: Final = 64
 
 
 class Progress:
-    """Counts bytes and rounds; shows nothing by itself."""
+    """Counts bytes and rounds without showing them."""
 
     def __init__(self) -> None:
         self._before = 0
         self._rounds = 0
 
     def at_byte(self, position: int) -> None:
-        """Note that the file in work has been read up to ``position``."""
+        """Note that the present file has been read up to ``position``."""
         self._show(self._before + position, self._rounds)
 
     def count(self) -> None:
-        """Note that one more round is settled."""
+        """Note one more settled round."""
         self._rounds += 1
         if self._rounds % _COUNTED_AT_ONCE == 0:
             self._show(None, self._rounds)
 
     def done(self, size: int, rounds: int = 0) -> None:
-        """Note that a file of ``size`` bytes is through, with rounds counted elsewhere."""
+        """Note that a file of ``size`` bytes is done, with rounds counted elsewhere."""
         self._before += size
         self._rounds += rounds
         self._show(self._before, self._rounds)
 
     def _show(self, bytes_read: int | None, rounds: int) -> None:
-        """Show it; nobody is looking here."""
+        """Show the progress; here nobody is looking."""
 
 
 class _OnBar(Progress):
@@ -48,7 +48,7 @@ class _OnBar(Progress):
 
 
 class _Rounds(rich.ProgressColumn):
-    """Rounds so far, and how many a second."""
+    """Rounds so far, and rounds a second."""
 
     def render(self, task: rich.Task) -> Text:
         rounds = task.fields["rounds"]
@@ -58,10 +58,10 @@ class _Rounds(rich.ProgressColumn):
 
 @contextmanager
 def files_bar(title: str, size: int, *, hidden: bool) -> Iterator[Progress]:
-    """Show a bar on stderr while files of ``size`` bytes in all are worked through.
+    """Show a bar on stderr during work on files of ``size`` bytes in total.
 
-    Nothing is shown where stderr is no terminal, or the bar is ``hidden`` as the results go to
-    the same screen.
+    Nothing is shown where stderr is no terminal, or where the bar is ``hidden`` because the results
+    go to the same screen.
     """
     console = Console(stderr=True)
     if hidden or not console.is_terminal:

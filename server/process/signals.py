@@ -1,7 +1,7 @@
 """The command as a process: its standard streams and the signals that end it.
 
-However it ends early it says so in one line on stderr and removes what was half done: what ends it
-is raised like any other exception, and so every ``with`` and ``finally`` on the way is kept.
+An early end prints one line on stderr and removes unfinished work: its cause is raised like any
+other exception, so every ``with`` and ``finally`` block runs.
 """
 
 import io
@@ -19,9 +19,10 @@ _STATUS: Final = {signal.SIGTERM: Exit.TERMINATED, signal.SIGHUP: Exit.HUNG_UP}
 
 
 class Ended(SystemExit):
-    """The command ends here; ``line`` says why.
+    """The command ends here; ``line`` is the reason.
 
-    Event loops let ``SystemExit`` through, and nobody takes it for a fault of a file.
+    It is a ``SystemExit``: event loops let that through, and no code mistakes it for a file's
+    fault.
     """
 
     def __init__(self, line: str, status: Exit, by: signal.Signals | None = None) -> None:
@@ -48,7 +49,7 @@ def as_process(command: Callable[[], int]) -> int:
 
 
 def _left(line: str, status: Exit, by: signal.Signals | None) -> Exit:
-    """Say why the command ends, everything that it held having been let go."""
+    """Print why the command ends, after it has released everything."""
     _silence(_STDOUT)
     _say(line)
     if by is not None:
@@ -57,15 +58,16 @@ def _left(line: str, status: Exit, by: signal.Signals | None) -> Exit:
 
 
 def stop_signals() -> tuple[signal.Signals, ...]:
-    """Return what tells a table or a relay to stop in order; ``nohup`` takes SIGHUP out."""
+    """Return the signals that stop a table or a relay in order; ``nohup`` removes SIGHUP."""
     every = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     return tuple(one for one in every if signal.getsignal(one) is not signal.SIG_IGN)
 
 
 def _die_of(number: signal.Signals) -> None:
-    """End as the signal ends a process, so that whoever sent it sees that.
+    """End by the signal, so that its sender sees that.
 
-    The first process of a container is not ended by it and leaves with its exit status instead.
+    The signal does not end the first process of a container; that process exits with its status
+    instead.
     """
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
@@ -79,7 +81,7 @@ def _end(number: int, _frame: FrameType | None) -> None:
 
 
 def _take_streams() -> None:
-    """Keep the numbers of closed streams from files that are opened later; watch stdout.
+    """Reserve the numbers of closed streams, so that no file gets them; watch stdout.
 
     Raises:
         Ended: stdout is closed.
@@ -102,7 +104,7 @@ def _take_streams() -> None:
 
 
 class _Watched(io.FileIO):
-    """Stdout, which ends the command where it takes no more."""
+    """Stdout that ends the command once its reader is gone."""
 
     def write(self, content: Any) -> int:
         try:
@@ -124,7 +126,7 @@ def _is_open(number: int) -> bool:
 
 
 def _silence(number: int) -> None:
-    """Put nothing in a stream's place: what is still buffered goes there."""
+    """Redirect a stream to nothing, including its buffered output."""
     nothing = os.open(os.devnull, os.O_RDWR)
     if nothing != number:
         os.dup2(nothing, number)

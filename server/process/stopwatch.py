@@ -1,4 +1,4 @@
-"""Where the time of a replay goes, stage by stage."""
+"""Measure the time of a replay, stage by stage."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -8,10 +8,10 @@ T = TypeVar("T")
 
 
 class Stopwatch:
-    """Add up the time spent in each stage; a stage inside another is not counted twice.
+    """Adds up the time of each stage; a nested stage does not count twice.
 
     Args:
-        elapsed_ns: a counter that only grows, handed in so that no result depends on it.
+        elapsed_ns: a counter that only grows, passed in so that no result depends on it.
     """
 
     def __init__(self, elapsed_ns: Callable[[], int]) -> None:

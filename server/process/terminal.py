@@ -1,4 +1,4 @@
-"""The terminal: results on stdout, progress on stderr, JSON alone where it is asked for."""
+"""The terminal: results on stdout, progress on stderr, only JSON where requested."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 Advance: TypeAlias = Callable[[float], None]
-"""Takes the share of the work that is done, from 0 to 1."""
+"""Receives the completed share of the work, from 0 to 1."""
 
 PIPE_WIDTH = 120
-"""Columns for a reader that is no terminal."""
+"""Columns for a reader other than a terminal."""
 
 
 def screen() -> Console:
@@ -29,9 +29,9 @@ def print_json(value: object) -> None:
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Advance]:
-    """Show a bar on stderr while long work goes on; nothing where stderr is no terminal.
+    """Show a bar on stderr during long work; nothing where stderr is no terminal.
 
-    Yields a function that takes the share done, from 0 to 1.
+    Yields a function that receives the completed share, from 0 to 1.
     """
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())

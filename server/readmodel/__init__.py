@@ -1,1 +1,1 @@
-"""What the journals come to, kept ready to be read."""
+"""The content of the journals, kept ready for reading."""

@@ -1,7 +1,7 @@
-"""What people did with incidents: an append-only chain of its own, never shortened.
+"""People's work on incidents: an append-only chain of its own, never shortened.
 
-An incident itself needs no entry here: it is what a table's journal says of a round. Here stands
-who took it, what they said of it, and why it was closed.
+An incident itself needs no entry here: it is part of a table's journal. The chain holds
+assignments, comments, and reasons for closing.
 """
 
 import asyncio
@@ -21,46 +21,46 @@ CASES_FILE: Final = "cases.journal"
 
 
 class CaseEvent(Event, frozen=True, kw_only=True):
-    """Something that a person did with an incident."""
+    """A person's action on an incident."""
 
     incident: str
     person: str
 
 
 class CaseOpened(CaseEvent, frozen=True, kw_only=True, tag="case_opened"):
-    """A person opened an incident by hand, where nothing was found wrong."""
+    """A person opened an incident by hand, without a finding."""
 
     text: str
 
 
 class CaseAssigned(CaseEvent, frozen=True, kw_only=True, tag="case_assigned"):
-    """It is somebody's to work on, or nobody's any more."""
+    """The incident was assigned to a person, or to nobody."""
 
     to: str | None
 
 
 class CaseCommented(CaseEvent, frozen=True, kw_only=True, tag="case_commented"):
-    """A remark."""
+    """A person's comment."""
 
     text: str
 
 
 class CaseClosed(CaseEvent, frozen=True, kw_only=True, tag="case_closed"):
-    """It is done with, for a reason. What is found afterwards opens it again."""
+    """A person closed the incident, with a reason. A later finding opens it again."""
 
     reason: str
     known: int
-    """How many mistakes and items it had then."""
+    """The number of its mistakes and items at that time."""
 
 
 class CaseReopened(CaseEvent, frozen=True, kw_only=True, tag="case_reopened"):
-    """It is not done with after all."""
+    """A person reopened the incident."""
 
     reason: str
 
 
 class DecisionProposed(CaseEvent, frozen=True, kw_only=True, tag="decision_proposed"):
-    """A person decided an item that needs two; nothing of it holds before another agrees."""
+    """A person decided an item that needs two people. It takes effect once another approves."""
 
     item: int
     decision: Decision
@@ -68,11 +68,11 @@ class DecisionProposed(CaseEvent, frozen=True, kw_only=True, tag="decision_propo
     card: CardPlace | None = None
     reason: str = ""
     instead_of: int | None = None
-    """The decision that it would put right."""
+    """The decision that this one replaces."""
 
 
 class DecisionApproved(CaseEvent, frozen=True, kw_only=True, tag="decision_approved"):
-    """A second person agreed, and the decision was journalled."""
+    """A second person approved, and the decision was journalled."""
 
     item: int
     proposed_by: str
@@ -81,7 +81,7 @@ class DecisionApproved(CaseEvent, frozen=True, kw_only=True, tag="decision_appro
 
 
 class DecisionDeclined(CaseEvent, frozen=True, kw_only=True, tag="decision_declined"):
-    """A person did not agree, or took their own proposal back."""
+    """A person declined, or withdrew their own proposal."""
 
     item: int
     proposed_by: str
@@ -99,12 +99,12 @@ AnyCaseEvent: TypeAlias = (
     | DecisionDeclined
 )
 _TYPES: Final = frozenset(str(kind.__struct_config__.tag) for kind in get_args(AnyCaseEvent))
-"""The journal also says what a restart found of itself."""
+"""The types of case entries; the journal also holds its own statements after a restart."""
 _DECODER: Final = msgspec.json.Decoder(AnyCaseEvent)
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
-    """What an incident's entries come to."""
+    """The state of an incident from its entries."""
 
     by_hand: bool = False
     assignee: str | None = None
@@ -115,12 +115,12 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def changed_at(self) -> int | None:
-        """When somebody last did something with it."""
+        """Time of a person's last action on it."""
         return self.history[-1].at if self.history else None
 
     @property
     def comments(self) -> int:
-        """How many remarks it has."""
+        """The number of comments."""
         return sum(isinstance(one, CaseCommented | CaseOpened) for one in self.history)
 
     def after(self, event: AnyCaseEvent) -> "Case":
@@ -151,7 +151,7 @@ NO_CASE: Final = Case()
 
 
 class Cases:
-    """The chain and what it comes to. Files are written in a thread of its own.
+    """The chain and the cases from it. A separate thread writes the file.
 
     Use :meth:`open`, and :meth:`close` at the end.
     """
@@ -184,7 +184,7 @@ class Cases:
         self._thread.shutdown()
 
     async def checkpoint(self) -> None:
-        """Sign what was appended since the last checkpoint, and send that away.
+        """Sign the entries since the last checkpoint, and send the checkpoint away.
 
         Raises:
             TechnicianError: the disk refuses it.
@@ -192,7 +192,7 @@ class Cases:
         await asyncio.get_running_loop().run_in_executor(self._thread, self._journal.checkpoint)
 
     async def note(self, event: AnyCaseEvent) -> Case:
-        """Append an entry, durable on return; return what the incident's entries come to."""
+        """Append an entry, durable on return; return the incident's new state."""
         loop = asyncio.get_running_loop()
         written = await loop.run_in_executor(self._thread, self._journal.append, event)
         self._take(written)
@@ -201,15 +201,15 @@ class Cases:
         return self.of(event.incident)
 
     def of(self, incident: str) -> Case:
-        """Return what people did with an incident."""
+        """Return people's work on an incident."""
         return self._cases.get(incident, NO_CASE)
 
     def all(self) -> Mapping[str, Case]:
-        """Return every incident that people did something with."""
+        """Return every incident that people worked on."""
         return self._cases
 
     def changed(self) -> asyncio.Event:
-        """Return an event that is set with the next entry; take it before looking."""
+        """Return an event that the next entry sets; take it before looking."""
         return self._changed
 
     def _take(self, event: AnyCaseEvent) -> None:

@@ -1,4 +1,4 @@
-"""What a session's journal says of its host's clock; cameras have clocks of their own."""
+"""A journal's statements on its host's clock; cameras have clocks of their own."""
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -7,18 +7,19 @@ from models.events import ClockAnchored, ClockCompared, ClockSynchronisation, Ev
 
 
 class ClockStanding(Struct, frozen=True):
-    """Whether somebody keeps it, how far it is off, and how often it jumped."""
+    """Synchronisation, offset and jumps of a host's clock."""
 
     state: SyncState | None = None
-    """``None`` where the journal does not say."""
+    """``None`` where the journal does not state it."""
     offset_ns: int | None = None
-    """How far the wall clock is ahead of the table's, which is set to it at every start."""
+    """Nanoseconds that the wall clock is ahead of the table's, which is set to it at every
+    start."""
     steps: int = 0
-    """Jumps in the whole journal, those while no table ran among them."""
+    """Jumps in the whole journal, including those while no table ran."""
 
 
 def followed(standing: ClockStanding, event: Event) -> ClockStanding:
-    """Take the next entry into account."""
+    """Apply the next entry."""
     match event:
         case ClockSynchronisation():
             return replace(standing, state=event.state)

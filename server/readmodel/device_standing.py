@@ -1,4 +1,4 @@
-"""Which of a session's devices are at fault now, and which faults have passed."""
+"""A session's present device faults, and its past ones."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -15,7 +15,7 @@ from models.events import (
 from server.readmodel.views import PassedFault, Trouble
 
 LINK_FAULTS: Final = frozenset({"link_lost", "restarts_spent"})
-"""Nothing is heard of the device until it returns."""
+"""Faults without data from the device until it returns."""
 PICTURE_FAULTS: Final = frozenset(
     {
         "size_changed",
@@ -28,11 +28,11 @@ PICTURE_FAULTS: Final = frozenset(
         "covered",
     }
 )
-"""The picture cannot be trusted until a ``camera_recovered`` of that kind."""
+"""Faults with an unreliable picture until a ``camera_recovered`` of the same kind."""
 
 
 class DeviceStanding:
-    """Fold observations in their order. Any fault that does not last is only counted."""
+    """Folds observations in their order. A fault without duration is only counted."""
 
     def __init__(
         self, troubles: Iterable[Trouble] = (), passed: Iterable[PassedFault] = ()
@@ -42,16 +42,16 @@ class DeviceStanding:
 
     @property
     def troubles(self) -> tuple[Trouble, ...]:
-        """The faults that last, oldest first."""
+        """The present faults, oldest first."""
         return tuple(self._troubles.values())
 
     @property
     def passed(self) -> tuple[PassedFault, ...]:
-        """The faults that are over, by device and kind."""
+        """The past faults, by device and kind."""
         return tuple(self._passed.values())
 
     def take(self, event: Observation) -> None:
-        """Take in the next observation."""
+        """Process the next observation."""
         match event:
             case ReaderFault() | CameraFault():
                 self._fault(event)

@@ -1,8 +1,8 @@
-"""Lists as tables for analysts: CSV and Parquet, a piece at a time.
+"""Lists as tables for analysts: CSV and Parquet, in pieces.
 
 Money is whole minor units of ``currency``, ``at`` nanoseconds since the Unix epoch, UTC;
-``local_time`` is the same by the house's clocks, with its offset. Cards are written as the format
-has them, with a blank between: ``AS KD ??``; what is not known, or not shown, is empty.
+``local_time`` is the same by the house's clocks, with its offset. Cards have the event format,
+separated by blanks: ``AS KD ??``. Unknown and hidden values are empty.
 """
 
 import csv
@@ -30,7 +30,7 @@ Cell: TypeAlias = str | int | None
 Type: TypeAlias = Literal["text", "whole", "time"]
 
 _RECKONED: Final = ("=", "+", "-", "@", "\t", "\r")
-"""What makes a spreadsheet reckon a text instead of showing it."""
+"""First characters that make a spreadsheet evaluate a text as a formula."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,18 +123,18 @@ ROWS: Final[Mapping[Kind, type[Row]]] = {
     "payments": PaymentRow,
     "ledger": LedgerRow,
 }
-"""Which rows a kind of export is made of."""
+"""The rows of each kind of export."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Whose tables these are: the house, and which of them deal in another currency."""
+    """The house of the tables, and the tables with another currency."""
 
     house: House
     currencies: Mapping[str, str]
 
     def columns(self, kind: Kind) -> tuple[Column, ...]:
-        """Return the columns of a kind, with what the house says of each row at the end."""
+        """Return the columns of a kind, with the house's columns at the end."""
         local = Column("local_time", "text", self._local)
         currency = Column("currency", "text", self._currency)
         return (*COLUMNS[kind], local, currency)
@@ -147,7 +147,7 @@ class Place:
 
 
 class CsvPieces:
-    """A CSV file (RFC 4180, UTF-8) as it grows. A text never begins like a formula."""
+    """A growing CSV file (RFC 4180, UTF-8). No text begins like a formula."""
 
     media_type: Final = "text/csv; charset=utf-8"
 
@@ -163,7 +163,7 @@ class CsvPieces:
         return _lines([[_cell(column, row) for column in self._columns] for row in rows])
 
     def end(self) -> bytes:
-        """Return what ends the file: nothing."""
+        """Return the end of the file: nothing."""
         return b""
 
 
@@ -181,7 +181,7 @@ def _lines(rows: Sequence[Sequence[Cell]]) -> bytes:
 
 
 class ParquetPieces:
-    """A Parquet file as it grows: a row group a piece. ``at`` is a timestamp.
+    """A growing Parquet file: one row group a piece. ``at`` is a timestamp.
 
     Raises:
         ImportError: pyarrow is not installed.
@@ -222,7 +222,7 @@ class ParquetPieces:
 
 
 class _Sink(io.RawIOBase):
-    """Takes what is written and gives it on."""
+    """Collects written bytes and returns them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -253,7 +253,7 @@ _FORMS: Final[Mapping[Form, type[CsvPieces] | type[ParquetPieces]]] = {
 
 
 def pieces(kind: Kind, form: Form, place: Place) -> Pieces:
-    """Return an empty table; raises ``ImportError`` where Parquet's library is not installed."""
+    """Return an empty table; raises ``ImportError`` where Parquet's library is missing."""
     return _FORMS[form](place.columns(kind))
 
 

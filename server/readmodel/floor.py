@@ -1,4 +1,4 @@
-"""All tables: every journal of a folder, found, followed and folded; nothing is written there."""
+"""All tables: find, follow and fold every journal of a folder, without writing there."""
 
 import asyncio
 import hashlib
@@ -28,20 +28,20 @@ from stream.journal import (
 )
 
 POLL_NS: Final = 50_000_000
-"""How often the journals are looked at."""
+"""Nanoseconds between two looks at the journals."""
 AT_ONCE: Final = 200
-"""How many entries of a journal are read before others get their turn."""
+"""Entries of a journal that are read before others get their turn."""
 _AT_ONCE_BEHIND: Final = 1000
-"""The same of one that nobody writes: who waits for its rounds waits for all of it."""
+"""The same for a journal that nobody writes: its readers wait for all of it."""
 _WHOLE_EVERY: Final = 20
-"""Every so many looks all journals are looked at, the others only at those that are written."""
+"""Looks. Every twentieth covers all journals, the others only those being written."""
 _SIDE_BY_SIDE: Final = 16
-"""So many journals are read on before those that are written get their turn."""
+"""Journals that are read before those being written get their turn."""
 _AFTER_FAULT_S: Final = 1.0
 LIVE_WITHIN_NS: Final = 600_000_000_000
-"""A table that dealt within this time is live; a shuffle takes a few minutes."""
+"""Nanoseconds since the last card within which a table is live; a shuffle takes a few minutes."""
 _TRIES: Final = 3
-"""A journal must fail this often in a row: its writer may be opening or closing it."""
+"""Failures in a row that count: the writer may be opening or closing the journal."""
 
 _SOURCES: Final = (
     "models/cards.py",
@@ -57,7 +57,7 @@ _SOURCES: Final = (
     "settlement/facts.py",
     "settlement/phases.py",
 )
-"""What decides the rows that are made of a journal."""
+"""The sources that determine the rows of a journal."""
 
 _Stamp: TypeAlias = tuple[int, int, int, int]
 _NO_FILE: Final = (0, 0)
@@ -72,35 +72,35 @@ class _Followed:
     is_settled: bool = False
     failed: int = 0
     journal: str | None = None
-    """The id of the journal that was read, where somebody writes it."""
+    """The id of the journal that was read, where a process writes it."""
     is_known: bool = False
-    """Whether it was read by an earlier run, and not looked at by this one yet."""
+    """Whether an earlier run read it, and this one has not looked at it yet."""
 
     @property
     def is_busy(self) -> bool:
-        """Tell whether somebody writes it, or it is to be looked at once more."""
+        """Return whether a process writes it, or another look is due."""
         return self.stamp is None or not self.is_settled or self.is_written
 
     @property
     def is_written(self) -> bool:
-        """Tell whether somebody writes it: there is a write-ahead log with something in it.
+        """Return whether a process writes it: its write-ahead log is not empty.
 
-        A reader that was looking while the journal was closed leaves an empty one behind.
+        A reader at the moment of closing leaves an empty log behind.
         """
         return self.stamp is not None and self.stamp[3] > 0
 
     @property
     def at_once(self) -> int:
-        """How many of its entries are read at once."""
+        """The number of entries to read at once."""
         return AT_ONCE if self.is_written else _AT_ONCE_BEHIND
 
     def is_changed(self, stamp: _Stamp, *, is_whole: bool) -> bool:
-        """Take in how its files look; tell whether it must be read.
+        """Process its files' state; return whether it must be read.
 
-        It is read once more after a change: one within the same tick leaves the stamp as it is.
-        One that is written is also read at each look at all journals. Its files change when an
-        entry is written, but the entry can be read only once the disk has made it durable, and
-        nothing changes then.
+        It is read once more after a change: a change within the same tick leaves the stamp
+        unchanged. A journal being written is also read at each look at all journals. Its files
+        change when an entry is written, but the entry becomes readable only once the disk has made
+        it durable, and nothing changes then.
         """
         if self.stamp == stamp and self.is_settled and not (is_whole and self.is_written):
             return False
@@ -109,7 +109,7 @@ class _Followed:
 
 
 class Floor:
-    """The journals of ``folder``. Used in one event loop; files are read in other threads."""
+    """The journals of ``folder``. For one event loop; other threads read the files."""
 
     def __init__(
         self,
@@ -123,15 +123,16 @@ class Floor:
         self._ending = ending
         self.index = index or Index()
         self.is_worked_on: Callable[[str, int], bool] = lambda _session, _round: False
-        """Tells whether people work on a round: it is then noticed like one with a mistake."""
+        """Returns whether people work on a round: it then needs attention like one with a
+        mistake."""
         self.on_rounds: Callable[[Session, Iterable[RoundRow]], None] = lambda *_: None
-        """Is told the rounds that changed."""
+        """Receives the changed rounds."""
         self.is_ready = False
         """Whether every journal was read to its end once."""
         self.looked_ns: int | None = None
-        """When the journals were looked at last, as :func:`elapsed_ns` counts."""
+        """Time of the last look, as :func:`elapsed_ns` counts."""
         self.tick = 0
-        """Counts what was read; see :meth:`moved_since`."""
+        """Counts the reads; see :meth:`moved_since`."""
         self._moved: OrderedDict[str, int] = OrderedDict()
         self._polls = 0
         self._followed: dict[str, _Followed] = {}
@@ -151,7 +152,7 @@ class Floor:
             await asyncio.sleep(every_ns / 1e9)
 
     def open(self) -> None:
-        """Open the index, or make it.
+        """Open the index, or create it.
 
         Raises:
             TechnicianError: the disk refuses it.
@@ -159,10 +160,10 @@ class Floor:
         self.index.open(_made_by())
 
     async def poll(self) -> None:
-        """Look at the journals once and take in what is new.
+        """Look at the journals once and process the news.
 
-        One that nobody writes is looked at now and then only: an archive has thousands. They are
-        read newest first, each to its end, and those that are written meanwhile between them.
+        A journal that nobody writes is only looked at occasionally: an archive has thousands. They
+        are read newest first, each to its end, with those being written in between.
         """
         is_whole = self._polls % _WHOLE_EVERY == 0
         self._polls += 1
@@ -178,7 +179,7 @@ class Floor:
         self.looked_ns = elapsed_ns()
 
     async def _keep_up(self) -> None:
-        """Read on in the journals that are written, and in new ones, while others are read."""
+        """Read new entries of journals being written, and of new ones, while others are read."""
         paths = await asyncio.to_thread(_journals, self.folder)
         known = [self._followed.get(_name(path)) for path in paths]
         changed = await self._changed(
@@ -189,9 +190,9 @@ class Floor:
         self.looked_ns = elapsed_ns()
 
     async def _changed(self, paths: Sequence[Path] | None) -> list[_Followed]:
-        """Return which of those journals, or of all there are, must be read, the newest first.
+        """Return which of those journals, or of all, must be read, the newest first.
 
-        Those that are written come before all others.
+        Those being written come before all others.
         """
         stamped = await asyncio.to_thread(_stamped, self.folder, paths)
         stamped.sort(key=lambda one: (_newness(one[1]), one[0]), reverse=True)
@@ -213,12 +214,12 @@ class Floor:
             return Session(path, self.index, self.is_worked_on, self._ending)
 
     def look_again(self, session: Session, number: int) -> None:
-        """Find out anew whether somebody should look at a round."""
+        """Determine again whether a round needs attention."""
         with self.index.writing():
             session.rounds.look_again(number)
 
     def news(self) -> asyncio.Event:
-        """Return an event that is set when anything new is read; take it before looking."""
+        """Return an event that the next news sets; take it before looking."""
         return self._news
 
     def moved_since(self, tick: int) -> Iterator[str]:
@@ -238,7 +239,7 @@ class Floor:
         return None if followed is None else followed.session
 
     def is_written(self, session: Session) -> bool:
-        """Tell whether a session goes on: somebody has its journal open to write."""
+        """Return whether a session continues: a process has its journal open for writing."""
         return self._followed[session.name].is_written
 
     def of_table(self, table: str) -> tuple[Session, ...]:
@@ -261,7 +262,7 @@ class Floor:
         return self._table_view(name, own) if own else None
 
     def view(self, session: Session) -> SessionView:
-        """Return a session as it stands, with whether it is live."""
+        """Return a session's present state, with whether it is live."""
         return session.view(self._presence(session))
 
     def _table_view(self, table: str, own: Sequence[Session]) -> TableView:
@@ -275,7 +276,7 @@ class Floor:
         return "live" if away_ns <= LIVE_WITHIN_NS else "quiet"
 
     async def entries(self, session: Session, after: int, at_most: int) -> tuple[Entry, ...]:
-        """Return a session's next events after ``after``, never beyond what was folded.
+        """Return a session's next events after ``after``, at most those already folded.
 
         Raises:
             TechnicianError: the journal cannot be read.
@@ -288,7 +289,7 @@ class Floor:
         return tuple(map(session.entry, events))
 
     async def _read(self, looked_at: Sequence[_Followed]) -> list[_Followed]:
-        """Read on in some journals; return those that have more."""
+        """Read new entries of some journals; return those that have more."""
         more = []
         for at in range(0, len(looked_at), _SIDE_BY_SIDE):
             some = looked_at[at : at + _SIDE_BY_SIDE]
@@ -301,7 +302,7 @@ class Floor:
         return more
 
     def _take(self, followed: _Followed, found: _Found, at_most: int) -> bool:
-        """Take in what was found in a journal; tell whether there may be more."""
+        """Process the entries found in a journal; return whether there may be more."""
         if isinstance(found, AnotherJournal):
             self._anew(followed, found)
         elif isinstance(found, PitwatchError):
@@ -314,9 +315,9 @@ class Floor:
     def _take_in(
         self, followed: _Followed, events: Sequence[AnyEvent | UnknownEvent], place: Place
     ) -> bool:
-        """Fold what was read and tell whether that was possible.
+        """Fold the new entries and return whether that was possible.
 
-        Where it was not, the session goes on from what the index holds, and says so.
+        Where it was not, the session continues from the index, and reports it.
         """
         try:
             if events:
@@ -336,10 +337,10 @@ class Floor:
         return True
 
     def _anew(self, followed: _Followed, other: AnotherJournal) -> None:
-        """Read a journal anew that took the name of the one that was read before.
+        """Read a journal anew that replaced the earlier one of its name.
 
-        The one before was archived, or an earlier run had read it. The same journal without an
-        entry that was read is none that took its place: it lost that entry.
+        The earlier one was archived, or an earlier run had read it. The same journal without an
+        entry that was read is no replacement: it lost that entry.
         """
         now = journal_id(followed.session.path)
         took_its_place = None not in (now, followed.journal) and now != followed.journal
@@ -378,7 +379,7 @@ class Floor:
 
 
 def _table_of(session: Session) -> str | None:
-    """Return whose session it is; a journal of which nothing can be read stands for itself."""
+    """Return a session's table; an unreadable journal stands for itself."""
     return session.name if session.table is None and session.fault else session.table
 
 
@@ -398,13 +399,13 @@ def _read_one(path: Path, place: Place, at_most: int) -> _Found:
 
 
 def _made_by() -> str:
-    """Return what stands for the sources that rows come from, so that none outlives them."""
+    """Return a hash of the sources behind the rows, so that no row outlives them."""
     home = Path(__file__).parents[2]
     return hashlib.sha256(b"".join((home / name).read_bytes() for name in _SOURCES)).hexdigest()
 
 
 def _stamped(folder: Path, paths: Sequence[Path] | None) -> list[tuple[Path, _Stamp]]:
-    """Return the sizes and times of these journals, or of all there are, and of their logs."""
+    """Return sizes and times of these journals, or of all, and of their logs."""
     return [
         (path, (*_stamp(path), *_stamp(JournalFiles(path).log)))
         for path in (_journals(folder) if paths is None else paths)
@@ -420,7 +421,7 @@ def _name(path: Path) -> str:
 
 
 def _newness(stamp: _Stamp) -> tuple[bool, int]:
-    """Return whether a journal is written, and when that was done last."""
+    """Return whether a journal is being written, and its last change."""
     return stamp[3] > 0, max(stamp[0], stamp[2])
 
 

@@ -1,4 +1,4 @@
-"""The queue of incidents as it changes, for all who work on it: looked at once, told to each."""
+"""The changing queue of incidents, shared by all viewers."""
 
 import asyncio
 from collections import OrderedDict, deque
@@ -19,7 +19,7 @@ from server.readmodel.session import Session
 from server.readmodel.views import RoundRow
 
 KEPT: Final = 1000
-"""So many changes are kept for viewers that come back; an older one shows in the list."""
+"""Changes kept for returning viewers; the list shows older ones."""
 _PAUSE_S: Final = 0.25
 
 
@@ -29,7 +29,7 @@ class Queue:
     def __init__(self, floor: Floor, cases: Cases, first: int) -> None:
         self._floor, self._cases = floor, cases
         self.number = first
-        """The last change's."""
+        """The number of the last change."""
         self._changed: dict[str, tuple[Session, RoundRow]] = {}
         self._known: OrderedDict[str, IncidentRow] = OrderedDict()
         self._kept: deque[tuple[int, IncidentRow]] = deque(maxlen=KEPT)
@@ -37,7 +37,7 @@ class Queue:
         floor.on_rounds, floor.is_worked_on = self.take, self.is_worked_on
 
     async def run(self) -> None:
-        """Tell of the newest incidents, then of every change, until cancelled."""
+        """Publish the newest incidents, then every change, until cancelled."""
         while not self._floor.is_ready:
             await asyncio.sleep(_PAUSE_S)
         await self._tell_newest()
@@ -49,7 +49,7 @@ class Queue:
             await asyncio.sleep(_PAUSE_S)
 
     def take(self, session: Session, rows: Iterable[RoundRow]) -> None:
-        """Take in rounds that changed."""
+        """Process changed rounds."""
         for row in rows:
             incident = incident_id(session.name, row.round)
             if incident in self._known or is_incident(row, self._cases.of(incident)):
@@ -58,18 +58,18 @@ class Queue:
             del self._changed[next(iter(self._changed))]
 
     def is_worked_on(self, session: str, number: int) -> bool:
-        """Tell whether people did something with the incident of a round."""
+        """Return whether people worked on the incident of a round."""
         return bool(self._cases.of(incident_id(session, number)).history)
 
     def touch(self, incident: str) -> None:
-        """Tell of an incident with which somebody did something."""
+        """Publish an incident that a person changed."""
         found = found_round(self._floor, incident)
         if found is not None:
             self._floor.look_again(found[0], found[1].round)
             self._tell([incident_row(*found, self._cases.of(incident))])
 
     def news(self) -> asyncio.Event:
-        """Return an event that is set with the next change; take it before looking."""
+        """Return an event that the next change sets; take it before looking."""
         return self._news
 
     def after(self, number: int) -> list[tuple[int, IncidentRow]]:

@@ -1,8 +1,8 @@
-"""Incidents: the rounds of all tables at which somebody must look, and how far that has come.
+"""Incidents: the rounds of all tables that need attention, and the work on them.
 
-An incident is a round with a mistake, an item to decide, or both; or one that a person opened.
-It is told from the tables' journals, so none can be lost; what people did with it stands in
-:mod:`server.readmodel.cases`.
+An incident is a round with a mistake, an item to decide, or both; or one that a person opened. It
+derives from the tables' journals, so none can be lost. :mod:`server.readmodel.cases` holds people's
+work on it.
 """
 
 from collections.abc import AsyncIterator
@@ -36,7 +36,7 @@ _HIGH: Final = frozenset(
         "wrong_payout",
     }
 )
-"""Money that went astray, and whatever may be cheating."""
+"""Codes of misdirected money and of possible cheating."""
 _LOW: Final = frozenset(
     {
         "above_table_max",
@@ -52,7 +52,7 @@ _LOW: Final = frozenset(
         "too_many_spots",
     }
 )
-"""Procedure: what is due on the spots is not touched by it."""
+"""Codes of procedure: they do not change what is due on the spots."""
 
 
 class IncidentRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,33 +66,33 @@ class IncidentRow(msgspec.Struct, frozen=True, kw_only=True):
     at: int
     """When the round was opened, nanoseconds since the Unix epoch, UTC."""
     state: IncidentState
-    """``closed`` only as long as nothing more was found since."""
+    """``closed`` only while nothing new was found after the closing."""
     severity: Severity
     codes: tuple[str, ...]
-    """The codes of its mistakes, each once, as ``formats`` lists them."""
+    """The codes of its mistakes, without repeats, as in ``formats``."""
     violations: int
     reviews: int
-    """Items that nobody has decided yet."""
+    """The number of undecided items."""
     decided: int
     by_hand: bool
     """Whether a person opened it."""
     assignee: str | None
     comments: int
     changed_at: int | None
-    """When somebody last did something with it."""
+    """Time of a person's last action on it."""
 
 
 class IncidentView(msgspec.Struct, frozen=True, kw_only=True):
-    """One incident with all that belongs to it."""
+    """One incident with all its details."""
 
     incident: IncidentRow
     round: RoundRow
     violations: tuple[ViolationRow, ...]
     reviews: tuple[ReviewRow, ...]
     proposals: tuple[DecisionProposed, ...]
-    """Decisions that wait for a second person."""
+    """Decisions that wait for approval by a second person."""
     history: tuple[AnyCaseEvent, ...]
-    """What people did with it, in order; its last ``case_closed`` says why it was closed."""
+    """People's actions, in order; the last ``case_closed`` holds the reason for closing."""
 
 
 def incident_id(session: str, number: int) -> str:
@@ -113,10 +113,10 @@ def found_round(floor: Floor, incident: str) -> tuple[Session, RoundRow] | None:
 async def incidents(
     floor: Floor, cases: Cases, sought: Sought[RoundRow]
 ) -> AsyncIterator[tuple[Key, IncidentRow]]:
-    """Yield the incidents among the rounds that are sought, the newest first.
+    """Yield the incidents among the selected rounds, the newest first.
 
     Raises:
-        TechnicianError: what was read of the journals cannot be looked up.
+        TechnicianError: the index cannot be read.
     """
     async for placed in newest_first(floor.index, replace(sought, noticed=True)):
         row = placed.row
@@ -128,12 +128,12 @@ async def incidents(
 
 
 def is_incident(row: RoundRow, case: Case) -> bool:
-    """Tell whether somebody must look, or has looked, at a round."""
+    """Return whether a round needs, or had, a person's attention."""
     return bool(row.violations or row.reviews or row.decided or case.history)
 
 
 def incident_row(session: Session, row: RoundRow, case: Case) -> IncidentRow:
-    """Return a round as it stands in the queue."""
+    """Return a round's row in the queue."""
     violations = () if row.result is None else row.result.violations
     codes = tuple(dict.fromkeys(one.code for one in violations))
     return IncidentRow(
@@ -156,7 +156,7 @@ def incident_row(session: Session, row: RoundRow, case: Case) -> IncidentRow:
 
 
 def known_of(row: RoundRow) -> int:
-    """Return how many mistakes and items a round has."""
+    """Return the number of a round's mistakes and items."""
     return row.violations + row.reviews + row.decided
 
 

@@ -1,9 +1,9 @@
-"""What was read of the journals, kept as rows in one SQLite file, so that nothing is read twice.
+"""The index: rows from the journals in one SQLite file, so that nothing is read twice.
 
-It is derived: every row came from an entry that the chain proved, and with each journal stands
-how far it was read and the hash of the entry there. If that entry is not in the journal any more,
-the journal is read anew; so is everything when another version of this program made the file, or
-when it is damaged. Whoever deletes it loses time and nothing else.
+It is derived: every row comes from an entry that the chain proved. For each journal it stores the
+last entry read and its hash. If that entry is no longer in the journal, the journal is read anew.
+Everything is read anew when another version of this program made the file, or when it is damaged.
+Deleting it costs only time.
 """
 
 import asyncio
@@ -31,14 +31,14 @@ from server.readmodel.views import (
 
 R = TypeVar("R", bound=Row)
 Key: TypeAlias = tuple[int, str, int, int]
-"""``at``, session, ``seq``, and a number that tells rows of one event apart."""
+"""``at``, session, ``seq``, and a number that distinguishes rows of one event."""
 
 ENDLESS: Final = 2**63 - 1
 _READERS: Final = 3
 _CHECKPOINT_EVERY: Final = 500
-"""So many transactions lie in the write-ahead log before they are moved to the file."""
+"""Transactions in the write-ahead log before it is copied to the file. Not measured."""
 _MOST_CHANGES: Final = 20_000
-"""So many changed rows, while an archive is read."""
+"""The same, in changed rows, while an archive is read. Not measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class _Kind(Generic[R]):
     table: str
     decoder: msgspec.json.Decoder[R]
     asked_by: tuple[str, ...] = ()
-    """Fields that lists are filtered by, beside those of every row."""
+    """Fields that lists are filtered by, in addition to those of every row."""
 
 
 def _kind(table: str, model: type[R], *asked_by: str) -> _Kind[R]:
@@ -86,28 +86,28 @@ class Placed(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class Sought(Generic[R]):
-    """Which rows of a kind are looked for, the newest first."""
+    """A selection of rows of a kind, the newest first."""
 
     kind: type[R]
     before: Key = (ENDLESS, "", 0, 0)
     table: str | None = None
     tables: frozenset[str] | None = None
-    """Those that whoever asks may see; ``None`` for all."""
+    """The tables that the requester may see; ``None`` for all."""
     session: str | None = None
     from_ns: int | None = None
     noticed: bool = False
-    """Of rounds: only those that somebody should look at."""
+    """Whether to select only rounds that need attention."""
     fields: tuple[tuple[str, object], ...] = ()
-    """Further fields and what they must be."""
+    """Further fields with their required values."""
     oldest_first: bool = False
-    """Whether they come in the order of time; ``from_ns`` is then where they begin."""
+    """Whether they come in the order of time; they then begin at ``from_ns``."""
 
 
 class Index:
-    """The file. It is written by one thread; lists are read by others beside it.
+    """The index file. One thread writes it; others read lists meanwhile.
 
     Args:
-        path: the file; ``None`` keeps it in memory, for as long as the process lives.
+        path: the file; ``None`` keeps it in memory, for the life of the process.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -120,9 +120,10 @@ class Index:
         self._settled_at = 0
 
     def open(self, made_by: str) -> None:
-        """Open the file, or make it.
+        """Open the file, or create it.
 
-        ``made_by`` stands for what decides what the rows are: a file of another is made anew.
+        ``made_by`` identifies the sources behind the rows: a file with another value is created
+        anew.
 
         Raises:
             TechnicianError: the disk refuses it.
@@ -143,7 +144,7 @@ class Index:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Keep all of what is written within, or nothing of it."""
+        """Keep everything written within, or nothing of it."""
         with _named(self._path):
             self._own.execute("BEGIN")
             try:
@@ -157,9 +158,9 @@ class Index:
             self._readers.submit(_checkpoint, self._path)
 
     async def settle(self) -> None:
-        """Move the write-ahead log to the file while nothing is written, if it has grown long.
+        """Copy a long write-ahead log to the file while nothing is written.
 
-        Beside a writer that never rests it is moved too, but never wholly, and grows on.
+        Beside a busy writer it is never copied completely, and continues to grow.
         """
         changes = self._own.total_changes
         if self._path is not None and changes - self._settled_at >= _MOST_CHANGES:
@@ -168,7 +169,7 @@ class Index:
             await loop.run_in_executor(self._readers, _checkpoint, self._path)
 
     def session(self, name: str) -> tuple[int, bytes | None]:
-        """Return the id of a session, and what was kept of it last."""
+        """Return the id of a session, and its last stored state."""
         query = "SELECT id, kept FROM sessions WHERE name = ?"
         row: tuple[int, bytes | None] | None = self._own.execute(query, (name,)).fetchone()
         if row is not None:
@@ -176,7 +177,7 @@ class Index:
         return self._added("INSERT INTO sessions (name) VALUES (?)", name), None
 
     def keep(self, session: int, kept: bytes) -> None:
-        """Keep what a session has come to."""
+        """Store a session's state."""
         self._own.execute("UPDATE sessions SET kept = ? WHERE id = ?", (kept, session))
 
     def forget(self, session: int) -> None:
@@ -187,7 +188,7 @@ class Index:
             self._own.execute("UPDATE sessions SET kept = NULL WHERE id = ?", (session,))
 
     def note(self, session: int, kind: str, number: int, body: bytes | None) -> None:
-        """Keep a note of a session under a kind and number, or drop it with ``None``."""
+        """Store a note of a session under a kind and number, or drop it with ``None``."""
         if body is None:
             query = "DELETE FROM notes WHERE session = ? AND kind = ? AND number = ?"
             self._own.execute(query, (session, kind, number))
@@ -212,7 +213,7 @@ class Index:
         )
 
     def change(self, session: int, key: Key, row: Row, *, noticed: bool) -> None:
-        """Put ``row`` in the place of the one at ``key``."""
+        """Replace the row at ``key``."""
         kind = _KINDS[type(row)]
         columns = "".join(f", {name} = ?" for name in kind.asked_by)
         self._own.execute(
@@ -259,7 +260,7 @@ class Index:
         return _found(self._own, sought, at_most)
 
     async def look_up(self, sought: Sought[R], at_most: int) -> tuple[Placed[R], ...]:
-        """Return rows, the newest first, without holding up whoever asks something else.
+        """Return rows, the newest first, without blocking other requests.
 
         Raises:
             TechnicianError: the file is damaged, or the disk refuses it.
@@ -323,7 +324,7 @@ def _placed(kind: _Kind[R], found: tuple[int, int, int, bytes]) -> Placed[R]:
 def _named_by_id(
     connection: sqlite3.Connection, sought: Sought[R]
 ) -> tuple[list[str], list[object]] | None:
-    """Return what table and session ask for; ``None`` where there is none of that name."""
+    """Return the SQL conditions for table and session; ``None`` where there is no such name."""
     conditions: list[str] = []
     values: list[object] = []
     for table, column, name in (
@@ -345,7 +346,7 @@ def _named_by_id(
 
 
 def _connected(path: Path | None, made_by: str) -> sqlite3.Connection:
-    """Open the file, or make it anew where it is another version's or no database."""
+    """Open the file; create it anew where it is another version's or no database."""
     if path is None:
         return _founded(sqlite3.connect(":memory:", isolation_level=None), made_by)
     with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(path)) as connection:
@@ -363,7 +364,7 @@ def _reading(path: Path) -> sqlite3.Connection:
 
 
 def _set_up(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """Never wait for the disk: what a power cut takes is read again."""
+    """Never wait for the disk: entries lost in a power cut are read again."""
     for setting in ("journal_mode=WAL", "synchronous=NORMAL", "wal_autocheckpoint=0"):
         connection.execute(f"PRAGMA {setting}")
     return connection

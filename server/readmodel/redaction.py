@@ -1,9 +1,9 @@
-"""What nobody may see before its time: cards that were not shown, and what counts the shoe.
+"""Redaction: hide cards that were not shown, and anything that counts the shoe.
 
-A viewer without the right sees what everybody at the table saw: cards while they lie face up,
-never one that lies face down, was burned or is still in the shoe, nor how many were drawn. Of
-an observation only the fields listed here are shown, so that a new kind of observation tells
-nothing until somebody has thought about it.
+A viewer without the right sees what everybody at the table saw: cards lying face up, but none that
+lies face down, was burned or is still in the shoe, nor the number drawn. Of an observation only the
+fields listed here are shown, so a new kind of observation reveals nothing until somebody lists its
+fields.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,7 +35,7 @@ from server.readmodel.views import HandRow, ReviewRow, RoundRow, Row, ViolationR
 from stream.journal import UnknownEvent
 
 Hidden: TypeAlias = frozenset[Dealt]
-"""The places of a round at which a card lay face down and was never turned up."""
+"""The places of a round with a card that lay face down and was never turned up."""
 
 WITHHELD: Final = "withheld: it names a card that was not shown at the table"
 _HEAD: Final = frozenset({"type", "seq", "at", "table", "source", "confidence"})
@@ -67,7 +67,7 @@ def redacted(event: AnyEvent | UnknownEvent, hidden: Hidden) -> bytes:
 
     Args:
         event: the event.
-        hidden: of a judgement, the places of its round with a card that was not shown by then.
+        hidden: for a judgement, the places of its round with a card hidden at that time.
     """
     if isinstance(event, UnknownEvent):
         return msgspec.json.encode({"type": event.type, "seq": event.seq})
@@ -107,7 +107,7 @@ def _observation(event: AnyEvent) -> dict[str, object]:
 
 
 def _result(result: RoundResult, hidden: Hidden) -> RoundResult:
-    """Hide every card of a hand that has one not shown: its place in the hand is not told."""
+    """Hide every card of a hand with a hidden one: the place of that card is not revealed."""
     if not hidden:
         return result
     return replace(

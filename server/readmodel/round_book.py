@@ -1,4 +1,4 @@
-"""A session's rounds as its events come: rows of rounds, hands, mistakes, items and money."""
+"""A session's rounds from its events: rows of rounds, hands, mistakes, items and money."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -45,7 +45,7 @@ _SHOWN_ALL: Final[Hidden] = frozenset()
 
 @dataclass(slots=True)
 class _Round:
-    """What is gathered about a round while it goes on."""
+    """The data of a round in progress."""
 
     key: Key
     row: RoundRow
@@ -54,11 +54,11 @@ class _Round:
     unread: Counter[Dealt] = field(default_factory=Counter)
 
     def open_ends(self) -> "_OpenEnds":
-        """Return what must be known of it later beside its row."""
+        """Return the data of a round that its row does not hold."""
         return _OpenEnds(self.times, tuple((+self.down).items()), tuple((+self.unread).items()))
 
     def take_up(self, ends: "_OpenEnds") -> None:
-        """Go on from what was kept."""
+        """Continue from stored data."""
         self.times.update(ends.times)
         self.down.update(dict(ends.down))
         self.unread.update(dict(ends.unread))
@@ -76,7 +76,7 @@ R = TypeVar("R", bound=Row)
 
 
 class RoundBook:
-    """Folds a session's events into rows of the index. The rows are frozen values."""
+    """Folds a session's events into rows of the index. Rows are frozen values."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class RoundBook:
         self.violations, self.reviews = self._rows(ViolationRow), self._rows(ReviewRow)
         self.payments, self.ledger = self._rows(PaymentRow), self._rows(LedgerRow)
         self.undecided = 0
-        """Items that nobody has decided."""
+        """The number of undecided items."""
         self._in_hand: dict[int, _Round] = {}
         self._round: _Round | None = None
 
@@ -107,7 +107,7 @@ class RoundBook:
     # --- keeping --------------------------------------------------------------------------
 
     def keep(self) -> tuple[RoundRow, ...]:
-        """Write to the index what the last events came to; return the rounds they changed."""
+        """Write the results of the last events to the index; return the changed rounds."""
         changed = []
         for number, own in self._in_hand.items():
             self.rounds.change(own.key, own.row, noticed=self._is_noticed(own.row))
@@ -119,7 +119,7 @@ class RoundBook:
         return tuple(changed)
 
     def look_again(self, number: int) -> None:
-        """Write a round anew: whether somebody should look at it may have changed."""
+        """Write a round again: its need for attention may have changed."""
         own = self._own(number)
         if own is not None:
             self.rounds.change(own.key, own.row, noticed=self._is_noticed(own.row))
@@ -129,13 +129,13 @@ class RoundBook:
         return bool(found) or self._is_worked_on(self._session, row.round)
 
     def counts(self) -> tuple[tuple[int, int], ...]:
-        """Return of each kind of rows how many there are and how many were ever made."""
+        """Return the present and the total number of each kind of rows."""
         return tuple((rows.count, rows.made) for rows in self._every_rows())
 
     def go_on(
         self, counts: tuple[tuple[int, int], ...], undecided: int, number: int | None
     ) -> None:
-        """Go on from what was kept; ``number`` is that of the last round."""
+        """Continue from stored data; ``number`` is the last round's."""
         self.undecided = undecided
         for rows, (count, made) in zip(self._every_rows(), counts, strict=True):
             rows.go_on(count, made)
@@ -152,7 +152,7 @@ class RoundBook:
         )
 
     def _own(self, number: int) -> _Round | None:
-        """Return a round: the one in play, one that was just changed, or from the index."""
+        """Return a round: the one in play, a recently changed one, or one from the index."""
         if self._round is not None and self._round.row.round == number:
             return self._round
         return self._in_hand.get(number) or self._read_round(number)
@@ -170,7 +170,7 @@ class RoundBook:
     # --- reading --------------------------------------------------------------------------
 
     def hidden(self, number: int) -> Hidden:
-        """Return the places of a round with a card that was not shown so far."""
+        """Return the places of a round with a card not shown so far."""
         found = self._own(number)
         return _SHOWN_ALL if found is None else _places(found)
 
@@ -180,12 +180,12 @@ class RoundBook:
         return None if found is None else found.row
 
     def violations_of(self, number: int) -> tuple[ViolationRow, ...]:
-        """Return the mistakes of a round, in the order of its time."""
+        """Return the mistakes of a round, in order of time."""
         found = sorted(self.violations.of_round(number), key=lambda placed: placed.key)
         return tuple(placed.row for placed in found)
 
     def newest_hands(self, at_most: int) -> tuple[HandRow, ...]:
-        """Return the hands that were settled last, the newest first."""
+        """Return the last settled hands, the newest first."""
         sought = Sought(HandRow, session=self._session)
         return tuple(placed.row for placed in self._index.newest(sought, at_most))
 
@@ -194,14 +194,14 @@ class RoundBook:
         return tuple(placed.row for placed in self.reviews.of_round(number))
 
     def hidden_at(self, seq: int) -> Hidden:
-        """Return what was hidden when a judgement was given."""
+        """Return the hidden places at the time of a judgement."""
         noted = self._index.noted(self._id, "hidden", seq)
         return _SHOWN_ALL if noted is None else frozenset(_HIDDEN.decode(noted))
 
     # --- folding --------------------------------------------------------------------------
 
     def fold(self, event: AnyEvent) -> None:
-        """Take in the next event."""
+        """Process the next event."""
         if isinstance(event, RoundOpened):
             self._open(event)
         elif self._round is not None and isinstance(event, Fact):
@@ -229,7 +229,7 @@ class RoundBook:
         self._in_hand[event.round] = self._round
 
     def _leave_round(self) -> None:
-        """Of a settled round the times of its facts are not asked for any more."""
+        """Drop the fact times of a settled round: nothing needs them any more."""
         if self._round is not None and self._round.row.result is not None:
             self._round.times.clear()
             self._in_hand[self._round.row.round] = self._round
@@ -258,7 +258,7 @@ class RoundBook:
             self._round.unread[event.to] += 1
 
     def _exposed(self, event: CardExposed) -> None:
-        """Of an unread card and a face-down one at a place, the unread one is taken to be it."""
+        """Turn up a card: of an unread and a face-down one at a place, the unread one."""
         if self._round is None:
             return
         if self._round.unread[event.to]:
@@ -295,14 +295,14 @@ class RoundBook:
         self._answer(own, result)
 
     def _forget(self, own: _Round) -> None:
-        """Drop what a round came to before; when its mistakes were made stays known."""
+        """Drop a round's earlier results; the times of its mistakes stay known."""
         number = own.row.round
         own.times.update({one.seq: one.at for one in self.violations_of(number)})
         self.hands.drop_round(number)
         self.violations.drop_round(number)
 
     def _answer(self, own: _Round, result: RoundResult) -> None:
-        """Mark as decided what a decision on another item of the round has answered as well."""
+        """Mark items as decided that a decision on another item of the round has answered too."""
         items = self.reviews.of_round(result.round)
         said = [item.row.decided for item in items if item.row.decided is not None]
         if not said:
@@ -382,7 +382,7 @@ class RoundBook:
         self._put(own, replace(own.row, reviews=left, decided=done))
 
     def _mark(self, event: RoundSettled | ReviewRaised, own: _Round) -> None:
-        """Keep what was hidden when a judgement was given, to redact it again when it is reread."""
+        """Store the hidden places of a judgement, for redacting it again later."""
         if places := _places(own):
             body = msgspec.json.encode(sorted(places, key=str))
             self._index.note(self._id, "hidden", event.seq or 0, body)

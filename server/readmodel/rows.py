@@ -1,4 +1,4 @@
-"""Lists in the order of time, read from the newest back, a page at a time."""
+"""Lists in order of time, read from the newest back, page by page."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -19,17 +19,17 @@ class Rows(Generic[R]):
         self._index, self._session, self._kind = index, session, kind
         self.count = 0
         self.made = 0
-        """How many were added so far, those included that were dropped."""
+        """The number of rows added so far, including dropped ones."""
 
     def go_on(self, count: int, made: int) -> None:
-        """Go on from what an earlier run came to."""
+        """Continue from an earlier run's counts."""
         self.count, self.made = count, made
 
     def __len__(self) -> int:
         return self.count
 
     def add(self, row: R) -> Key:
-        """Put a row in its place; return its key."""
+        """Add a row; return its key."""
         self.made += 1
         self.count += 1
         key = (row.at, row.session, row.seq, self.made)
@@ -37,20 +37,20 @@ class Rows(Generic[R]):
         return key
 
     def change(self, key: Key, row: R, *, noticed: bool = False) -> None:
-        """Put ``row`` in the place of the one at ``key``; see :class:`Sought` for ``noticed``."""
+        """Replace the row at ``key``; see :class:`Sought` for ``noticed``."""
         self._index.change(self._session, key, row, noticed=noticed)
 
     def drop_round(self, number: int) -> None:
-        """Take out the rows of a round."""
+        """Remove the rows of a round."""
         self.count -= self._index.drop_round(self._session, self._kind, number)
 
     def of_round(self, number: int) -> tuple[Placed[R], ...]:
-        """Return the rows of a round in the order in which they came."""
+        """Return the rows of a round in the order in which they were added."""
         return self._index.of_round(self._session, self._kind, number)
 
 
 async def newest_first(index: Index, sought: Sought[R]) -> AsyncIterator[Placed[R]]:
-    """Yield the rows that are sought, the newest first, a few of them read at a time.
+    """Yield the selected rows, the newest first, reading a few at a time.
 
     Raises:
         TechnicianError: the index cannot be read.
@@ -65,21 +65,21 @@ async def newest_first(index: Index, sought: Sought[R]) -> AsyncIterator[Placed[
 
 
 def before_time(at_ns: int | None) -> Key:
-    """Return the key before which everything up to and with ``at_ns`` lies."""
+    """Return the key that separates everything up to ``at_ns`` from later rows."""
     return (ENDLESS if at_ns is None else min(at_ns + 1, ENDLESS), "", 0, 0)
 
 
 def cursor_of(key: Key) -> str:
-    """Write a key as a cursor."""
+    """Encode a key as a cursor."""
     at, session, seq, number = key
     return f"{at}.{seq}.{number}.{session}"
 
 
 def key_of(cursor: str) -> Key:
-    """Read a cursor.
+    """Decode a cursor.
 
     Raises:
-        InputRefused: it is none.
+        InputRefused: it is invalid.
     """
     parts = cursor.split(".", 3)
     numbers = [int(part) for part in parts[:3] if part.isascii() and part.isdigit()]

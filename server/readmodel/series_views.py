@@ -1,4 +1,4 @@
-"""Figures over time, and rulebooks, as they are answered."""
+"""The service's answers: figures over time, and rulebooks."""
 
 from typing import Literal
 
@@ -6,17 +6,17 @@ import msgspec
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):
-    """One piece of time."""
+    """One interval of time."""
 
     at: int
-    """When it begins, nanoseconds since the Unix epoch, UTC."""
+    """Its start, nanoseconds since the Unix epoch, UTC."""
     value: int
     of: int | None
-    """What the value is a share of; ``None`` where it is none."""
+    """The whole that the value is a share of; ``None`` where it is no share."""
 
 
 class Line(msgspec.Struct, frozen=True):
-    """One line of a chart; a piece in which there was nothing is left out."""
+    """One line of a chart; empty intervals are left out."""
 
     label: str
     points: tuple[Point, ...]
@@ -27,23 +27,23 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     unit: str
-    """What a value counts."""
+    """The unit of a value."""
     of_unit: str | None
     piece_ns: int
     """Length of an interval."""
     lines: tuple[Line, ...]
     complete: bool
-    """Whether that is all; otherwise ask again, or for a shorter time."""
+    """Whether the chart is complete; otherwise ask again, or for a shorter time."""
 
 
 class Knob(msgspec.Struct, frozen=True, kw_only=True):
-    """One rule of a sheet, and where it comes from."""
+    """One rule of a sheet, with its source."""
 
     knob: str
     value: str
-    """As ``--set`` takes it."""
+    """In the notation of ``--set``."""
     source: Literal["stated", "inferred", "default", "changed"]
-    """``changed``: the table is set up otherwise than its sheet says."""
+    """``changed``: the table's set-up differs from its sheet."""
     document: str | None = None
     """Its title."""
     section: str | None = None
@@ -61,7 +61,7 @@ class Sheet(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SheetName(msgspec.Struct, frozen=True):
-    """A sheet that ships."""
+    """A shipped sheet."""
 
     id: str
     title: str
@@ -76,22 +76,22 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 class RulesRow(msgspec.Struct, frozen=True, kw_only=True):
-    """Rules that came into force at a table, and what changed by it."""
+    """Rules that came into force at a table, with the changes."""
 
     session: str
     table: str
     at: int
     seq: int
-    """The entry of the session's journal that says so."""
+    """The entry of the session's journal that states them."""
     rulebook: str
     overrides: dict[str, str]
-    """Every rule that the table plays otherwise than the sheet says, as ``--set`` takes it."""
+    """Every rule of the table that differs from the sheet, in the notation of ``--set``."""
     rules_hash: str | None
-    """Hash of every rule in force; ``None`` where not all of them are known."""
+    """Hash of every rule in force; ``None`` where some are unknown."""
     is_stated: bool
-    """Whether every rule stands in the journal; otherwise only the sheet's id is known."""
+    """Whether the journal states every rule; otherwise only the sheet's id is known."""
     changes: tuple[Difference, ...] | None
-    """Against the rules before; ``None`` where one of the two is not known."""
+    """Compared with the rules before; ``None`` where one of the two is unknown."""
 
 
 class RulesInForce(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,4 +99,4 @@ class RulesInForce(msgspec.Struct, frozen=True, kw_only=True):
 
     in_force: RulesRow
     sheet: Sheet | None
-    """``None`` where the journal names a sheet that does not ship, and states no rules."""
+    """``None`` where the journal names a sheet that is not shipped, and states no rules."""

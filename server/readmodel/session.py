@@ -1,4 +1,4 @@
-"""One journal as it is read: its rounds, its devices, and what of it is not shown yet."""
+"""The reading of one journal: its rounds, its devices, and its hidden cards."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +27,7 @@ from stream.journal import Place, UnknownEvent
 
 
 class _Kept(msgspec.Struct, frozen=True, kw_only=True):
-    """A session as the index keeps it, beside its rows."""
+    """A session in the index, without its rows."""
 
     table: str | None
     seq: int
@@ -45,7 +45,7 @@ class _Kept(msgspec.Struct, frozen=True, kw_only=True):
     phases: tuple[int, ...]
     """As :meth:`RoundPhases.kept` has them."""
     rows: tuple[tuple[int, int], ...]
-    """Of each kind, how many there are and how many were ever made."""
+    """For each kind, the present and the total number of rows."""
 
 
 class Session:
@@ -98,13 +98,13 @@ class Session:
     # --- keeping --------------------------------------------------------------------------
 
     def keep(self) -> tuple[RoundRow, ...]:
-        """Write to the index what the last events came to; return the rounds they changed."""
+        """Write the results of the last events to the index; return the changed rounds."""
         changed = self.rounds.keep()
         self._index.keep(self._id, msgspec.json.encode(self._kept()))
         return changed
 
     def forget(self) -> None:
-        """Drop from the index all that was read; this session is of no use afterwards."""
+        """Drop the session's data from the index; this object is unusable afterwards."""
         self._index.forget(self._id)
 
     def _kept(self) -> _Kept:
@@ -140,7 +140,7 @@ class Session:
     # --- reading --------------------------------------------------------------------------
 
     def fold(self, event: AnyEvent | UnknownEvent) -> None:
-        """Take in the next event."""
+        """Process the next event."""
         assert event.seq is not None
         if not isinstance(event, UnknownEvent):
             self._time(event)
@@ -171,7 +171,7 @@ class Session:
         self.rounds.fold(event)
 
     def entry(self, event: AnyEvent | UnknownEvent) -> Entry:
-        """Return an event that was folded before as it is given to viewers."""
+        """Return an earlier event as viewers get it."""
         return entry_of(event, self.rounds.hidden_at)
 
     def kept_after(self, seq: int, at_most: int) -> tuple[Entry, ...] | None:
@@ -179,14 +179,14 @@ class Session:
         return self.recent.after(seq, self.place.seq, at_most)
 
     def is_past(self, entry: Entry) -> bool:
-        """Tell whether the shoe of an event has ended: by a later one, or with its session."""
+        """Return whether the shoe of an event has ended: by a later one, or with its session."""
         if entry.round is not None:
             return self.is_round_past(entry.round)
         last_seq, last_at = self._past()
         return entry.seq <= last_seq and 0 < entry.at <= last_at
 
     def is_round_past(self, number: int) -> bool:
-        """Tell whether the shoe that a round was dealt from has ended."""
+        """Return whether the shoe that a round was dealt from has ended."""
         row = self.rounds.row(number)
         if row is None:
             return False
@@ -199,7 +199,7 @@ class Session:
         return self._shoe.last(is_round_open=self._phases.in_play)
 
     def view(self, presence: Presence = "recorded") -> SessionView:
-        """Return the session as it stands; only who follows its journal knows its presence."""
+        """Return the session's state; the caller, which follows the journal, knows its presence."""
         last = self.rounds.last
         return SessionView(
             session=self.name,
@@ -227,5 +227,5 @@ class Session:
 
 
 def _is_of_the_table(event: AnyEvent) -> bool:
-    """Tell whether something happened at the table then; a decision may come days later."""
+    """Return whether something happened at the table then; a decision may come days later."""
     return isinstance(event, Fact | Observation) and not isinstance(event, ReviewResolved)

@@ -1,4 +1,4 @@
-"""Up to where a session's shoes have ended: what lay face down in them may be shown."""
+"""The end of a session's shoes: their face-down cards may be shown from then on."""
 
 from pathlib import Path
 from typing import TypeAlias
@@ -21,24 +21,24 @@ class ShoeEnd:
         self.closed: Moment = (0, 0)
         """The last round that closed."""
         self.ended: Moment = (0, 0)
-        """The last round of the last shoe that another one followed."""
+        """The last round of the last shoe with a successor."""
         self.fact_at: int | None = None
         """The time of the last fact."""
 
     def fact(self, at: int) -> None:
-        """Take in the time of a fact."""
+        """Process the time of a fact."""
         self.fact_at = max(self.fact_at or 0, at)
 
     def round_closed(self, seq: int, at: int) -> None:
-        """Take in the end of a round."""
+        """Process the end of a round."""
         self.closed = (seq, at)
 
     def shoe_started(self) -> None:
-        """Take in that a shoe began: the one before has ended."""
+        """Process the start of a shoe: the one before has ended."""
         self.ended = self.closed
 
     def last(self, *, is_round_open: bool) -> Moment:
-        """Return the last event, and its time, that no shoe in play can be told from."""
+        """Return the last event, and its time, that reveals nothing of a shoe in play."""
         if self._ending is None or self.fact_at is None:
             return self.ended
         if self._ending.is_abandoned(self.fact_at):
@@ -48,7 +48,7 @@ class ShoeEnd:
         return self.ended if is_round_open else (ENDLESS, ENDLESS)
 
     def _is_sealed(self) -> bool:
-        """Tell whether the journal lies closed in order; looked at anew whenever it changes."""
+        """Return whether the journal lies closed in order; looked at anew whenever it changes."""
         if waiting(self._path):
             return False
         try:

@@ -1,4 +1,4 @@
-"""What the streams send, as documents: JSON Schema of an event, AsyncAPI of the channels."""
+"""The schemas of the streams: JSON Schema of an event, AsyncAPI of the channels."""
 
 from collections.abc import Mapping
 from copy import deepcopy
@@ -21,14 +21,14 @@ EVENT_SCHEMA: Final[dict[str, Any]] = msgspec.json.schema(AnyEvent) | {
     "$schema": _DRAFT,
     "title": "An event of a table's journal",
 }
-"""An event with everything in it, as it is journalled."""
+"""The complete event, as it is journalled."""
 
 
 def _seen() -> dict[str, Any]:
-    """Return the schema of an event as a viewer is given it.
+    """Return the schema of an event as viewers get it.
 
-    Of an observation every field but its type may be withheld; of a type that this version does
-    not know nothing but its type and number is told.
+    Every field of an observation except its type may be withheld. Of an event of an unknown type
+    only type and number are shown.
     """
     schema = deepcopy(EVENT_SCHEMA)
     for name in _OBSERVATIONS:
@@ -51,7 +51,7 @@ def _seen() -> dict[str, Any]:
 
 
 SEEN_SCHEMA: Final = _seen()
-"""An event as a viewer is given it."""
+"""An event as viewers get it."""
 
 MESSAGE_SCHEMA: Final[dict[str, Any]] = {
     "$schema": _DRAFT,
@@ -106,7 +106,7 @@ def _sending(channel: str, message: str, text: str) -> dict[str, Any]:
 
 
 def _here(schema: Mapping[str, Any]) -> Any:
-    """Return a schema whose parts lie among the document's components."""
+    """Return a schema whose definitions are among the document's components."""
     text = msgspec.json.encode(schema).replace(b"#/$defs/", b"#/components/schemas/")
     return msgspec.json.decode(text)
 

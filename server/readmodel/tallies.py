@@ -1,7 +1,7 @@
-"""What a journal says of its sensors over time, by the minute, and of the rules in force.
+"""A journal's sensor counts by the minute, and its rules in force.
 
-Read when it is first asked for, some entries at a time, then only what is new; no journal is read
-twice. What rounds came to needs no reading: it stands in the index.
+A journal is read on the first request, in portions, and later only from there on; none is read
+twice. The results of rounds come from the index.
 """
 
 import asyncio
@@ -25,10 +25,10 @@ from stream.journal import Place, UnknownEvent, read_between, read_on
 
 MINUTE_NS: Final = 60_000_000_000
 AT_ONCE: Final = 20_000
-"""So many entries are read for one who asks, in about a second; the next goes on from there."""
+"""Entries read for one request, about a second's work; the next request continues."""
 _PIECE: Final = 2000
 _RULES_WITHIN: Final = 200
-"""Rules are stated as a table starts, among the first entries of its journal."""
+"""Entries. A table states its rules at its start, among the first of its journal."""
 
 
 @dataclass(slots=True)
@@ -37,13 +37,13 @@ class Tally:
 
     place: Place = field(default_factory=Place)
     readings: Counter[tuple[int, str]] = field(default_factory=Counter)
-    """What a source read, by minute and source."""
+    """Readings, by minute and source."""
     errors: Counter[tuple[int, str]] = field(default_factory=Counter)
-    """What it could not read, and its faults."""
+    """Unreadable data and faults, by minute and source."""
     last_at: int = 0
 
     def take(self, events: Iterable[AnyEvent | UnknownEvent]) -> None:
-        """Take in the next entries."""
+        """Process the next entries."""
         for event in events:
             if not isinstance(event, UnknownEvent):
                 self.last_at = max(self.last_at, event.at or 0)
@@ -66,7 +66,7 @@ class Tally:
 
 
 class Tallies:
-    """The figures of every journal, each read on when it is asked for."""
+    """The counts of every journal, updated on request."""
 
     def __init__(self) -> None:
         self._kept: dict[str, Tally] = {}
@@ -74,9 +74,9 @@ class Tallies:
         self._turn = asyncio.Lock()
 
     async def of(self, session: Session, at_most: int) -> tuple[Tally, int]:
-        """Return a journal's figures, and how many entries of it were read for that.
+        """Return a journal's counts, and the number of entries read for them.
 
-        At most ``at_most`` are read, a piece more or less; what is left is for the next to ask.
+        It reads about ``at_most`` entries; the next request reads the rest.
 
         Raises:
             TechnicianError: it cannot be read.

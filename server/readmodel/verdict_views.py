@@ -1,4 +1,4 @@
-"""SettlementBook with what they rest on, as they are answered."""
+"""The service's answers: verdicts with their sources."""
 
 import msgspec
 
@@ -7,17 +7,17 @@ from server.house.citations import Passage
 
 
 class Grounds(msgspec.Struct, frozen=True, kw_only=True):
-    """A clause, and what the house's document says of it."""
+    """A clause, with the passages of the house's document."""
 
     clause: str
     says: str
     """The clause in our words."""
     passages: tuple[Passage, ...]
-    """In the house's words; empty where its sheet does not ship."""
+    """In the house's words; empty where its sheet is not shipped."""
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What a mistake rests on."""
+    """The sources of a mistake."""
 
     seq: int
     code: str
@@ -25,6 +25,6 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     hand: int | None
     breaks: Grounds
     due: tuple[Grounds, ...]
-    """Of a wrong payment, the clauses that said what was due."""
+    """For a wrong payment, the clauses behind the amount due."""
     settled_by: Passage | None
-    """Why the round is settled as it is after the mistake."""
+    """The source of the settlement after the mistake."""

@@ -1,4 +1,4 @@
-"""What the service answers with. Money is cents, time is nanoseconds since the Unix epoch, UTC."""
+"""The service's answers. Money is cents, time is nanoseconds since the Unix epoch, UTC."""
 
 from typing import Generic, Literal, TypeAlias, TypeVar
 
@@ -11,14 +11,14 @@ from settlement.phases import Phase
 
 TableState: TypeAlias = Literal["no round", "round open", "between rounds", "unreadable"]
 Presence: TypeAlias = Literal["live", "quiet", "recorded"]
-"""``live``: its journal is being written and its last event is minutes old at most; ``quiet``: it
-is being written, but what it tells is older, as in a replay; ``recorded``: it is closed."""
+"""``live``: a process writes its journal, and its last event is at most minutes old. ``quiet``: a
+process writes it, but its last event is older, as in a replay. ``recorded``: it is closed."""
 RoundStatus: TypeAlias = Literal["open", "final", "pending", "review"]
 T = TypeVar("T")
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """Something of a table's journal. ``at`` and ``seq`` place it there."""
+    """An entry of a table's journal. ``at`` and ``seq`` are its place there."""
 
     session: str
     """The journal's name."""
@@ -29,23 +29,23 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RoundRow(Row, frozen=True, kw_only=True):
-    """One round. ``at`` and ``seq`` are its opening's."""
+    """One round. ``at`` and ``seq`` are those of its opening."""
 
     status: RoundStatus
     closed_at: int | None
     last_seq: int
-    """The last event that belongs to it so far."""
+    """The last event of the round so far."""
     net: int | None
     violations: int
     reviews: int
-    """Items that nobody has decided yet."""
+    """The number of undecided items."""
     decided: int
     result: RoundResult | None
     """As ``pitwatch replay`` prints it; ``None`` until it is settled."""
 
 
 class HandRow(Row, frozen=True, kw_only=True):
-    """One settled hand. ``at`` and ``seq`` are its settlement's."""
+    """One settled hand. ``at`` and ``seq`` are those of its settlement."""
 
     spot: Spot
     hand: int
@@ -67,7 +67,7 @@ class ViolationRow(Row, frozen=True, kw_only=True):
 
 
 class Decided(msgspec.Struct, frozen=True, kw_only=True):
-    """How a person decided a review item, as ``review_resolved`` says it."""
+    """A person's decision on a review item, as in ``review_resolved``."""
 
     person: str
     at: int
@@ -77,23 +77,23 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
     card: CardPlace | None
     reason: str
     approved_by: str = ""
-    """The second person, where the house asks for two."""
+    """The second person, where the house requires two."""
 
 
 class ReviewRow(Row, frozen=True, kw_only=True):
-    """Something that a person must decide."""
+    """A question that a person must decide."""
 
     item: int
-    """Which of the round's items, from 0."""
+    """Index among the round's items, from 0."""
     what: str
     candidates: tuple[str, ...]
     evidence: tuple[int, ...]
     decided: Decided | None = None
-    """``None`` until somebody has."""
+    """``None`` while it is open."""
 
 
 class PaymentRow(Row, frozen=True, kw_only=True):
-    """What changed hands: positive to the player on top of the stake."""
+    """One payment: positive to the player, on top of the stake."""
 
     spot: Spot
     hand: int
@@ -110,7 +110,7 @@ class LedgerRow(Row, frozen=True, kw_only=True):
 
 
 class Trouble(msgspec.Struct, frozen=True):
-    """A device that is at fault now."""
+    """A present fault of a device."""
 
     source: str
     kind: str
@@ -118,7 +118,7 @@ class Trouble(msgspec.Struct, frozen=True):
 
 
 class PassedFault(msgspec.Struct, frozen=True):
-    """How often a device had a fault that is over: a dropped picture, a link that came back."""
+    """The count of a device's past faults of one kind, such as dropped pictures."""
 
     source: str
     kind: str
@@ -133,14 +133,14 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     table: str | None
     started_at: int | None
     last_at: int | None
-    """When a sensor or a person at the table was heard last; later decisions do not count."""
+    """Time of the last observation by a sensor or a person; later decisions do not count."""
     last_seq: int
     head: str
-    """Hash of the last entry read, in hex; it stands for every entry before it."""
+    """Hash of the last entry read, in hex; it covers every entry before it."""
     rounds: int
     violations: int
     reviews: int
-    """Items that nobody has decided yet."""
+    """The number of undecided items."""
     state: TableState
     phase: Phase
     """Where the round in play stands; ``taken_up`` from its end until the next one opens."""
@@ -148,14 +148,14 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     round: int | None
     """The round in play, or the last one."""
     troubles: tuple[Trouble, ...]
-    """Faults that last; of a recorded session, those that lasted at its end."""
+    """Present faults; for a recorded session, those at its end."""
     passed: tuple[PassedFault, ...]
     fault: str | None
-    """Why the journal cannot be read on; what was read before stands."""
+    """Why the rest of the journal cannot be read; the entries before it stand."""
 
 
 class TableView(msgspec.Struct, frozen=True, kw_only=True):
-    """One table, as its newest session has it."""
+    """One table, as its newest session shows it."""
 
     table: str
     now: SessionView
@@ -167,52 +167,53 @@ Shows: TypeAlias = Literal["card", "chips", "event"]
 
 
 class SeenMoment(msgspec.Struct, frozen=True, kw_only=True):
-    """When what an event tells of is to be seen."""
+    """The time at which an event's cards or chips are visible."""
 
     seq: int
     told_at: int
     """The event's own time."""
     at: int
     shows: Shows
-    """A card that lies, chips free of the hand, or no more than that the event happened."""
+    """A resting card, uncovered chips, or only that the event happened."""
 
 
 class Moment(msgspec.Struct, frozen=True, kw_only=True):
-    """What was on a table at a time."""
+    """The state of a table at a time."""
 
     at: int
-    """The time that was asked for."""
+    """The requested time."""
     written: str
-    """The same, as the house writes it."""
+    """The same time in the house's format."""
     go_to: int | None
-    """Where to begin to watch: then, or when the round opened; ``None`` where none was in play."""
+    """Where to start the video: that time, or the round's opening; ``None`` where no round was in
+    play."""
     round: RoundRow | None
-    """The round in play; ``None`` where nothing was dealt."""
+    """The round in play; ``None`` between rounds."""
     before: RoundRow | None
-    """Where nothing was dealt, the last round before."""
+    """Between rounds, the last round before."""
     after: RoundRow | None
-    """Where nothing was dealt, the first round after."""
+    """Between rounds, the first round after."""
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """What a question such as ``BJ-07 at 21:14`` found."""
+    """The answer to a question such as ``BJ-07 at 21:14``."""
 
     table: str
     says: str
-    """For people: what the moments are, and why there may be several or no round."""
+    """For people: what the moments are, and why there are several or no round."""
     moments: tuple[Moment, ...]
-    """Never empty; only where there is one, and it has a round, is the answer certain."""
+    """Never empty; the answer is certain only for a single moment with a round."""
 
 
 class CurrencyView(msgspec.Struct, frozen=True):
-    """A currency, and how many decimals an amount of whole minor units has in it."""
+    """A currency, with the decimals of its minor unit."""
 
     code: str
     decimals: int
 
 
 class HouseView(msgspec.Struct, frozen=True, kw_only=True):
-    """How people read and type times and amounts here."""
+    """The house's formats of times and amounts."""
 
     zone: str
     """IANA name."""
@@ -222,12 +223,12 @@ class HouseView(msgspec.Struct, frozen=True, kw_only=True):
     shifts: tuple[str, ...]
     """Local times of the day."""
     others: dict[str, CurrencyView]
-    """The currency of each table that deals in another than the house's."""
+    """The currency of each table that differs from the house's."""
 
 
 class Page(msgspec.Struct, Generic[T], frozen=True):
-    """Some of a list, the newest first."""
+    """One page of a list, the newest first."""
 
     items: tuple[T, ...]
     next: str | None
-    """Ask again with this as ``cursor`` for what comes after; ``None`` at the end."""
+    """The ``cursor`` of the next page; ``None`` at the end."""

@@ -1,1 +1,1 @@
-"""The page of a session: every round with what it rests on, in one file of its own."""
+"""The page of a session: every round with its evidence, in one self-contained file."""

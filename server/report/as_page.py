@@ -1,4 +1,4 @@
-"""A report as an HTML page that needs no other file, light, for the screen and for paper."""
+"""A report as a self-contained HTML page, light, for the screen and for paper."""
 
 from base64 import b64encode
 from hashlib import sha256
@@ -44,7 +44,7 @@ POLICY: Final = (
     f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""The Content-Security-Policy under which the page is whole, and can do nothing."""
+"""The page's Content-Security-Policy: it allows everything on the page, and nothing else."""
 
 
 def as_page(document: Document) -> bytes:

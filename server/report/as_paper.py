@@ -28,9 +28,9 @@ _GAP: Final = 10.0
 _BRAND: Final = (107, 82, 22)
 _BETWEEN: Final = 8.0
 _TALLEST: Final = 1.45
-"""Of a picture, in its widths."""
+"""Largest height of a picture, in its widths."""
 _PICTURES_ROOM: Final = 210.0
-"""What a heading asks for whose pictures are to stand under it."""
+"""Points of room that a heading needs when pictures follow it."""
 _INKS: Final[dict[str, Ink]] = {
     "plain": PLAIN,
     "good": (20, 102, 59),
@@ -52,16 +52,16 @@ def as_paper(report: Document) -> bytes:
 
 
 Columns: TypeAlias = Sequence[tuple[float, bool]]
-"""How wide each is, and whether its cells stand at its right."""
+"""For each column, its width and whether its cells are aligned right."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Figure:
-    """A picture as it comes to stand on the sheet."""
+    """A picture placed on the sheet."""
 
     picture: Picture
     name: str | None
-    """What fpdf2 knows it by; ``None`` where there is none to show."""
+    """fpdf2's name for it; ``None`` where there is no picture."""
     wide: float
     tall: float
     caption: tuple[str, ...]
@@ -93,7 +93,7 @@ class _Paper:
         left: float = 0.0,
         parent: Element | None = None,
     ) -> None:
-        """Write a text across the sheet, ``left`` from its edge."""
+        """Write a text across the sheet, indented by ``left``."""
         element = self._tags.element(kind, parent)
         sheets = self.sheets
         for line in sheets.wrapped(text, size, sheets.across - left, bold=bold):
@@ -143,7 +143,7 @@ class _Paper:
             self._rule()
 
     def _head(self, table: Element | None, names: Sequence[str], columns: Columns) -> None:
-        """Write the headings; those of a table that goes on overleaf are read once."""
+        """Write the headings; screen readers read those of a continued table once."""
         self.sheets.room(40)
         self._row(table, names, columns, header="column")
         self._rule()
@@ -161,7 +161,7 @@ class _Paper:
         *,
         header: Scope | None = None,
     ) -> None:
-        """Write a row; ``header`` says whether all of it, or its first cell, is a heading."""
+        """Write a row; ``header`` states whether the row, or its first cell, is a heading."""
         tall = self._tall(cells, columns, bold=header == "column")
         self.sheets.room(tall)
         row = None if table is None else self._tags.element("TR", table)
@@ -199,9 +199,9 @@ class _Paper:
     def _widths(
         self, names: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]
     ) -> list[float]:
-        """Give each column what it asks for; where that is too much, the widest give way.
+        """Give each column its natural width; where there is too little room, shrink the widest.
 
-        What is left over goes to the last column of words, so that numbers stand together.
+        Remaining room goes to the last text column, so that numbers stand together.
         """
         wide = self.sheets.wide
         asked = [
@@ -236,7 +236,8 @@ class _Paper:
         if picture.jpeg is None:
             return _Figure(picture, None, most, 0.0, caption)
         name, _, info = preload_image(self.sheets.image_cache, BytesIO(picture.jpeg))
-        ratio = info["h"] / info["w"]  # type: ignore[operator]  # fpdf2 calls them objects
+        # type: ignore[operator]  # fpdf2 types them as objects
+        ratio = info["h"] / info["w"]  # type: ignore[operator]
         wide = min(most, most * _TALLEST / ratio)
         return _Figure(picture, name, wide, wide * ratio, caption)
 

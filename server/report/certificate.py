@@ -1,8 +1,8 @@
-"""The certificate under which PDF readers show who signed a report.
+"""The certificate with which PDF readers show a report's signer.
 
 PDF readers know X.509 certificates, and hardly any of them Ed25519. So a service signs its PDFs
-with a key and a certificate of their own: those that the site names, or a self-signed pair that
-is made at the first start (P-256, valid for ten years).
+with a separate key and certificate: the site's own, or a self-signed pair created at the first
+start (P-256, valid for ten years).
 """
 
 from dataclasses import dataclass
@@ -33,11 +33,11 @@ PrivateKey: TypeAlias = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who signs a PDF."""
+    """The signer of a PDF."""
 
     key: PrivateKey
     chain: tuple[x509.Certificate, ...]
-    """The signer's certificate, then those that vouch for it."""
+    """The signer's certificate, then its issuers'."""
 
     @property
     def fingerprint(self) -> str:
@@ -45,7 +45,7 @@ class Identity:
         return self.chain[0].fingerprint(SHA256()).hex()
 
     def pem(self) -> bytes:
-        """Return the chain as PEM, to be given to whoever is to trust it."""
+        """Return the chain as PEM, for those who want to trust it."""
         return b"".join(one.public_bytes(Encoding.PEM) for one in self.chain)
 
 
@@ -60,15 +60,15 @@ class Certified:
 
 
 def identity_in(state: Path, name: str, now_ns: int) -> Identity:
-    """Return the identity kept in a service's state folder; the first call makes it.
+    """Return the identity in a service's state folder; the first call creates it.
 
     Args:
         state: the folder.
-        name: what a certificate that is made says of its owner.
-        now_ns: from when on it is valid, nanoseconds since the Unix epoch, UTC.
+        name: the owner's name in a created certificate.
+        now_ns: start of its validity, nanoseconds since the Unix epoch, UTC.
 
     Raises:
-        InstallerError: a file there is not what it must be.
+        InstallerError: a file there is invalid.
         OperatorError: they cannot be written.
     """
     certificate, key = state / CERTIFICATE_FILE, state / KEY_FILE
@@ -80,11 +80,11 @@ def identity_in(state: Path, name: str, now_ns: int) -> Identity:
 
 
 def read_identity(certificate: Path, key: Path) -> Identity:
-    """Read a certificate, with those that vouch for it behind it, and its private key, both PEM.
+    """Read a certificate, followed by its issuers', and its private key, both PEM.
 
     Raises:
-        InstallerError: one of them is missing, not what it must be, does not fit the other, or
-            the key can be read by others.
+        InstallerError: one of them is missing or invalid, they do not match, or others can read the
+            key.
     """
     try:
         chain = tuple(x509.load_pem_x509_certificates(_read(certificate)))

@@ -1,4 +1,4 @@
-"""A report as what it says, before it is a page or a sheet of paper."""
+"""The content of a report, independent of page or paper."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -16,14 +16,14 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Names and what stands for them."""
+    """Names with their values."""
 
     rows: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table. A heading that begins with ``#`` stands over numbers."""
+    """A table. A heading that begins with ``#`` belongs to numbers."""
 
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -31,16 +31,16 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A rule in the words of the document that states it, or the reason where none does."""
+    """A rule in the words of its document, or the reason where no document states it."""
 
     says: str
     origin: str
-    """The document's title and the section."""
+    """The document's title and section."""
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A JPEG and what it shows; ``None`` where no camera has a picture of it."""
+    """A JPEG with its description; ``None`` where no camera has a picture."""
 
     jpeg: bytes | None
     caption: str
@@ -48,7 +48,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
-    """Pictures, so many beside each other."""
+    """Pictures side by side."""
 
     shown: tuple[Picture, ...]
     across: int = 5
@@ -59,7 +59,7 @@ Block: TypeAlias = Text | Quote | Pairs | Table | Pictures
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part under its heading."""
+    """A part with its heading."""
 
     heading: str
     blocks: tuple[Block, ...]
@@ -71,9 +71,9 @@ class Document:
 
     title: str
     verdict: str
-    """What it comes to, in a sentence."""
+    """The result, in a sentence."""
     sections: tuple[Section, ...]
     foot: str
-    """What stands at the foot of every sheet."""
+    """The footer of every sheet."""
     made_ns: int = 0
-    """When it was made, nanoseconds since the Unix epoch, UTC."""
+    """Time of its making, nanoseconds since the Unix epoch, UTC."""

@@ -1,4 +1,4 @@
-"""A round's felt as a drawing: the layout in millimetres, and the cards where they lay."""
+"""A drawing of a round's felt: the layout in millimetres, and the cards at their places."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ from models.layout import CARD_HEIGHT_MM, CARD_WIDTH_MM, SpotLayout, TableLayout
 Tone = Literal["won", "lost", "even", "open"]
 
 ENLARGED: Final = 1.6
-"""Cards are drawn larger than life, each place's about their common middle."""
+"""Scale of the cards, about the common middle of each place."""
 
 RING: Final = 1.35
-"""Betting circles are drawn larger too, for the amounts in them."""
+"""Scale of the betting circles, for the amounts in them."""
 
 SUIT_PATHS: Final = {
     "S": "M0-9C4-4 9-1 9 4 9 8 4 9 1.3 6L3 10H-3L-1.3 6C-4 9-9 8-9 4-9-1-4-4 0-9Z",
@@ -24,7 +24,7 @@ SUIT_PATHS: Final = {
     "C": "M0-9A4.6 4.6 0 0 1 3.6-1.5 4.6 4.6 0 1 1 1.3 5.2L3 10H-3L-1.3 5.2"
     "A4.6 4.6 0 1 1-3.6-1.5 4.6 4.6 0 0 1 0-9Z",
 }
-"""Suits about 20 units high round the origin: drawn, so that no typeface is needed."""
+"""Outlines of the suits, about 20 units high around the origin, so that no typeface is needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class LaidCard:
 
 @dataclass(frozen=True, slots=True)
 class CircleNote:
-    """What is written at a betting circle: the stake, and what came of it."""
+    """The text at a betting circle: the stake and its result."""
 
     spot: int
     stake: str

@@ -1,4 +1,4 @@
-"""A felt's markers as pages to print: true to size, each with its number and its place."""
+"""A felt's markers as printable pages: to scale, each with its number and its place."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -21,7 +21,7 @@ _RULER_MM: Final = 100.0
 
 
 def marker_sheets(layout: TableLayout, made_ns: int) -> bytes:
-    """Return a PDF of A4 pages with the layout's markers, to be printed at 100%.
+    """Return a PDF of A4 pages with the layout's markers, for printing at 100%.
 
     Args:
         layout: the felt.
@@ -48,7 +48,7 @@ def marker_sheets(layout: TableLayout, made_ns: int) -> bytes:
 
 
 def _paged(layout: TableLayout) -> Iterator[list[tuple[Marker, float]]]:
-    """Yield each page's markers with how far down the page each one's rim begins."""
+    """Yield each page's markers, each with the vertical position of its rim."""
     page: list[tuple[Marker, float]] = []
     down = _TOP_MM
     for marker in layout.markers:
@@ -68,7 +68,7 @@ def _paged(layout: TableLayout) -> Iterator[list[tuple[Marker, float]]]:
 
 
 def _rimmed_mm(layout: TableLayout, marker: Marker) -> float:
-    """A marker's side with its white rim, a cell wide."""
+    """Return a marker's side with its white rim, one cell wide."""
     cells = len(pattern(layout.marker_family, marker.id))
     return marker.side_mm * (cells + 2) / cells
 
@@ -112,7 +112,7 @@ def _words(marker: Marker) -> tuple[str, ...]:
 def _cells(
     cells: NDArray[np.bool_], x: float, down: float, tall: float
 ) -> Iterator[tuple[float, float, float, float]]:
-    """Yield dark cells as left, top, width and height, runs of a row in one: no hairlines."""
+    """Yield dark cells as left, top, width and height, with adjacent ones of a row joined."""
     size = tall / (len(cells) + 2)
     for row, dark in enumerate(cells):
         edges = np.flatnonzero(np.diff(np.concatenate([[0], dark.astype(int), [0]])))

@@ -1,4 +1,4 @@
-"""Small pieces of the page: cards, amounts, table rows. Everything is escaped here."""
+"""Small parts of the page: cards, amounts, table rows. All text is escaped here."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
@@ -10,11 +10,11 @@ from server.house.formatting import Formats
 from server.house.wording import card_text, is_red
 
 TEXT_STYLE = "\N{VARIATION SELECTOR-15}"
-"""Asks for a suit as a letter form, not as a coloured pictogram."""
+"""Selects a suit's text form instead of a coloured emoji."""
 
 
 def card_spans(cards: Sequence[Card | None], *, burned: bool = False) -> str:
-    """Return a hand as little cards."""
+    """Return a hand as small cards."""
     return "".join(_card_span(card, burned) for card in cards)
 
 
@@ -31,7 +31,7 @@ def tone(amount: Cents | None) -> str:
 
 
 def row(*cells: str, kind: str = "") -> str:
-    """Return a table row; a cell that is no ``<td>`` yet is escaped into one."""
+    """Return a table row; a cell that is not yet a ``<td>`` is escaped into one."""
     inside = "".join(cell if cell.startswith("<td") else text_cell(cell) for cell in cells)
     return f'<tr class="{kind}">{inside}</tr>' if kind else f"<tr>{inside}</tr>"
 
@@ -42,7 +42,7 @@ def text_cell(text: str, kind: str = "") -> str:
 
 
 def table(headings: Iterable[str], rows: Iterable[str]) -> str:
-    """Return a table; a heading that starts with ``#`` is over numbers."""
+    """Return a table; a heading that starts with ``#`` belongs to numbers."""
     heads = "".join(
         f'<th class="num">{escape(name[1:])}</th>'
         if name.startswith("#")
@@ -53,7 +53,7 @@ def table(headings: Iterable[str], rows: Iterable[str]) -> str:
 
 
 def picture(jpeg: bytes, says: str) -> str:
-    """Return a JPEG as an image that needs no other file."""
+    """Return a JPEG as an embedded image."""
     return f'<img alt="{escape(says)}" src="data:image/jpeg;base64,{b64encode(jpeg).decode()}">'
 
 

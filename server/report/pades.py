@@ -1,7 +1,7 @@
 """The signature that PDF readers show: PAdES B-B (ETSI EN 319 142-1), over the whole file.
 
-It certifies the document, so that readers tell of any later addition. Nothing is asked of a
-network: no time stamp, no revocation list.
+It certifies the document, so that readers report any later addition. It uses no network: no time
+stamp, no revocation list.
 """
 
 import asyncio
@@ -31,11 +31,11 @@ from server.report.certificate import Certified, Identity
 
 FIELD: Final = "Pitwatch"
 _SEAL: Final = f"2.25.{uuid.UUID('5d8a1f0e-6b0c-4e0a-9c55-2b7f6a1c9e04').int}"
-"""The type of the unsigned attribute that holds the service's own signature (ITU-T X.667)."""
+"""The type of the unsigned attribute with the service's own signature (ITU-T X.667)."""
 
 
 class NotCertified(Exception):
-    """A PDF's signature is missing or does not fit; the message says why."""
+    """A PDF's signature is missing or invalid; the message gives the reason."""
 
 
 def certified(pdf: bytes, identity: Identity, at_ns: int, seal: bytes) -> bytes:
@@ -43,18 +43,18 @@ def certified(pdf: bytes, identity: Identity, at_ns: int, seal: bytes) -> bytes:
 
     Args:
         pdf: the file.
-        identity: who signs.
-        at_ns: when, nanoseconds since the Unix epoch, UTC.
-        seal: what is put beside the signature, in hex, without being covered by it.
+        identity: the signer.
+        at_ns: the time, nanoseconds since the Unix epoch, UTC.
+        seal: added beside the signature, in hex, and not covered by it.
     """
     return asyncio.run(_certified(pdf, identity, at_ns, seal))
 
 
 def check_certified(pdf: bytes) -> Certified:
-    """Check that a PDF is as it was certified; whose certificate it was is for the caller to say.
+    """Check that a PDF is unchanged since it was certified; the caller judges the certificate.
 
     Raises:
-        NotCertified: it is not.
+        NotCertified: it has changed.
     """
     try:
         return asyncio.run(_checked(pdf))
@@ -120,7 +120,7 @@ class _SealProvider(CMSAttributeProvider):
 
 
 class _SealSpec(UnsignedAttributeProviderSpec):
-    """Puts the service's own signature beside the one that readers know."""
+    """Adds the service's own signature beside the one that readers know."""
 
     def __init__(self, seal: bytes) -> None:
         self._seal = seal

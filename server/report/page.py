@@ -1,4 +1,4 @@
-"""Put the page together and write it, whole or not at all."""
+"""Assemble the page and write it, whole or not at all."""
 
 from collections.abc import Sequence
 from html import escape
@@ -15,12 +15,12 @@ from server.report.story import RoundStory, SessionStory
 
 
 def write_report(path: Path, story: SessionStory) -> None:
-    """Write the session's page to ``path``; raises ``OSError`` where that cannot be done."""
+    """Write the session's page to ``path``; raises ``OSError`` on failure."""
     write_whole(path, page(story).encode())
 
 
 def page(story: SessionStory) -> str:
-    """Return the whole page: one HTML document that needs no other file."""
+    """Return the whole page: one self-contained HTML document."""
     title = f"Table {story.session.table}, {story.formats.moment(story.session.at)}"
     style = files(report).joinpath("style.css").read_text("utf-8")
     rounds = "".join(

@@ -66,7 +66,7 @@ def _badge(text: str, kind: str) -> str:
 
 
 def _felt(story: RoundStory, layout: TableLayout, formats: Formats) -> str:
-    """Draw every card where it last lay, those that came to rest later on top."""
+    """Draw every card at its last place, later ones on top."""
     turned = _known_later(story.facts)
     cards = (
         LaidCard(
@@ -84,7 +84,7 @@ def _felt(story: RoundStory, layout: TableLayout, formats: Formats) -> str:
 
 
 def _known_later(facts: Iterable[Fact]) -> dict[int, Card]:
-    """Return the card that a fact names, by the sightings it rests on."""
+    """Return the card that a fact names, by its sightings."""
     return {
         seq: fact.card
         for fact in facts
@@ -193,7 +193,7 @@ def _violations(result: RoundResult, book: Book, formats: Formats) -> Iterator[s
 
 
 def _verdict(violation: Violation, book: Book) -> str:
-    """Quote what a mistake breaks, and why the round is settled as it is after it."""
+    """Quote the rule that a mistake breaks, and the rule of its settlement."""
     found = passages(book, violation.clause, violation.code, violation.detail)
     after = settled_by(book, violation.code)
     cites = "".join(map(_passage, found))
@@ -221,7 +221,7 @@ def _said(one: Passage) -> str:
 
 
 def _clauses(result: RoundResult, book: Book) -> str:
-    """List every clause that decided a hand, with its sources."""
+    """List every deciding clause of a hand, with its sources."""
     named = (clause for spot in result.spots for hand in spot.hands for clause in hand.clauses)
     listed = "".join(_clause(clause, book) for clause in dict.fromkeys(named))
     heading = "<summary>The clauses that decided the hands, with their sources</summary>"

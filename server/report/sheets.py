@@ -1,4 +1,4 @@
-"""A4 sheets in typefaces that ship with the program, so that any name prints as it is written."""
+"""A4 sheets in the shipped typefaces, so that any name prints as written."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -16,11 +16,11 @@ from server.report.tags import Tags
 Ink = tuple[int, int, int]
 
 LEFT: Final = 48.0
-"""Points, as all lengths here: PDF's unit, a 72nd of an inch."""
+"""In points, like all lengths here: PDF's unit, a 72nd of an inch."""
 TOP: Final = 52.0
 FOOT: Final = 64.0
 LEADING: Final = 1.38
-"""Height of a line, in sizes of its type."""
+"""Line height, in font sizes."""
 PLAIN: Final = (23, 33, 28)
 QUIET: Final = (86, 99, 91)
 RED: Final = (178, 26, 20)
@@ -31,18 +31,18 @@ _FONTS: Final = {"": "DejaVuSans.ttf", "B": "DejaVuSans-Bold.ttf"}
 _LACKED: Final = "[U+…] stands for characters that the typefaces of this paper lack."
 _FOOT_SIZE: Final = 6.5
 _PAGES: Final = "{nb}"
-"""fpdf2 puts the number of pages there at the end."""
+"""fpdf2 replaces it by the number of pages."""
 
 
 def add_typefaces(pdf: FPDF) -> None:
-    """Let a PDF be written in the shipped typefaces; what it uses of them is embedded."""
+    """Register the shipped typefaces with a PDF; it embeds the characters in use."""
     for style, name in _FONTS.items():
         with as_file(files(report).joinpath("fonts", name)) as path:
             pdf.add_font(FAMILY, style, path)
 
 
 class TypefaceLetters:
-    """Which characters the typefaces have; evidence never loses one without a word."""
+    """The characters of the typefaces; a missing one is never dropped silently."""
 
     def __init__(self, pdf: FPDF) -> None:
         self._known = frozenset.intersection(
@@ -51,9 +51,9 @@ class TypefaceLetters:
         self.lacked = False
 
     def printable(self, text: str) -> str:
-        """Return the text with characters that have no glyph as their numbers: ``[U+5F20 U+4F1F]``.
+        """Return the text with missing characters as their numbers: ``[U+5F20 U+4F1F]``.
 
-        Spaces stand between them, so that a line breaks there and in no number.
+        Spaces separate them, so that a line breaks there and within no number.
         """
         if self._known.issuperset(map(ord, text)):
             return text
@@ -67,12 +67,12 @@ def _numbers(letters: Iterable[str]) -> str:
 
 
 def moment(at_ns: int) -> datetime:
-    """Return an instant as PDF metadata has it, to the second."""
+    """Return an instant for PDF metadata, to the second."""
     return datetime.fromtimestamp(at_ns // 1_000_000_000, UTC)
 
 
 class Sheets(FPDF):
-    """Sheets as they fill, from top to bottom, each with its foot and its number."""
+    """Sheets filled from top to bottom, each with its footer and number."""
 
     def __init__(self, title: str, foot: str, made_ns: int) -> None:
         super().__init__(unit="pt", format="A4")
@@ -91,11 +91,11 @@ class Sheets(FPDF):
 
     @property
     def across(self) -> float:
-        """How wide the text is."""
+        """The width of the text."""
         return float(self.epw)
 
     def footer(self) -> None:
-        """Write the foot of a sheet; fpdf2 calls it when the sheet is full."""
+        """Write the footer of a sheet; fpdf2 calls it when the sheet is full."""
         with self.tags.artifact():
             down = self.h - FOOT + 16
             self.rule(down - 10)
@@ -106,7 +106,7 @@ class Sheets(FPDF):
             self.cell(60, 8, f"{self.page} of {_PAGES}", align="R")
 
     def room(self, tall: float) -> bool:
-        """Turn to a new sheet where so much does not fit; tell whether that was so."""
+        """Start a new sheet where ``tall`` does not fit; return whether it did."""
         if self.down + tall <= self.h - FOOT:
             return False
         self.add_page()
@@ -114,7 +114,7 @@ class Sheets(FPDF):
         return True
 
     def rule(self, down: float) -> None:
-        """Draw a thin level line across the text."""
+        """Draw a thin horizontal line across the text."""
         self.set_draw_color(*_LINE)
         self.set_line_width(0.5)
         self.line(LEFT, down, LEFT + self.across, down)
@@ -122,7 +122,7 @@ class Sheets(FPDF):
     def put(
         self, x: float, down: float, text: str, size: float, *, bold: bool = False, ink: Ink = PLAIN
     ) -> None:
-        """Write one line, its base ``down`` from the top; hearts and diamonds are red."""
+        """Write one line with its baseline ``down`` from the top; hearts and diamonds are red."""
         self.set_font(FAMILY, "B" if bold else "", size)
         for is_red, run in groupby(self._letters.printable(text), lambda letter: letter in "♥♦"):
             part = "".join(run)
@@ -131,12 +131,12 @@ class Sheets(FPDF):
             x += self.get_string_width(part)
 
     def wide(self, text: str, size: float, *, bold: bool = False) -> float:
-        """Return how wide a line is."""
+        """Return the width of a line."""
         self.set_font(FAMILY, "B" if bold else "", size)
         return float(self.get_string_width(self._letters.printable(text)))
 
     def wrapped(self, text: str, size: float, most: float, *, bold: bool = False) -> list[str]:
-        """Break a text into lines no wider than ``most``; a word too wide is cut."""
+        """Break a text into lines no wider than ``most``; cut a word that is too wide."""
         text = self._letters.printable(text)
         if "\n" not in text and self.wide(text, size, bold=bold) <= most:
             return [text]

@@ -4,12 +4,11 @@ It is a text::
 
     pitwatch report 1 at=… sha256=… key=… signature=…
 
-In HTML it is a comment, the last line of the file, and ``sha256`` is of every byte before that
-line. In PDF it stands, in hex, in an unsigned attribute of the signature that readers show
-(:mod:`server.report.pades`), and ``sha256`` is of the whole file with the digits of ``sha256``
-and ``signature`` all 0. What is signed (Ed25519) is the digest of ``at`` and ``sha256``, under the
-purpose ``report``. PDFs of earlier versions end in the text as a comment and bear no other
-signature.
+In HTML it is a comment, the last line of the file, and ``sha256`` covers every byte before that
+line. In PDF it is in hex in an unsigned attribute of the signature that readers show
+(:mod:`server.report.pades`), and ``sha256`` covers the whole file with the digits of ``sha256`` and
+``signature`` all 0. The key signs (Ed25519) the digest of ``at`` and ``sha256``, for the purpose
+``report``. PDFs of earlier versions end in the text as a comment and have no other signature.
 """
 
 import hashlib
@@ -30,27 +29,27 @@ _TEXT: Final = re.compile(
     rb" signature=([0-9a-f]{128})"
 )
 _ENDS: Final = {b"<!-- ": b" -->\n", b"%": b"\n"}
-"""A last line's begin and end."""
+"""Start and end of the last line."""
 _LONGEST: Final = 512
 _NO_DIGEST: Final = bytes(32)
 _NO_SIGNATURE: Final = bytes(64)
 
 
 class Signed(msgspec.Struct, frozen=True, kw_only=True):
-    """A report that is as it was made."""
+    """A sound report."""
 
     at: int
-    """When it was signed, nanoseconds since the Unix epoch, UTC."""
+    """Time of the signature, nanoseconds since the Unix epoch, UTC."""
     sha256: str
-    """Of what is signed, in hex."""
+    """SHA-256 of the signed bytes, in hex."""
     key: str
-    """The public key that signed it, in hex."""
+    """The public key of the signer, in hex."""
     certificate: Certified | None = None
-    """Of a PDF, who signed it for PDF readers; ``None`` in one of an earlier version."""
+    """For a PDF, the signer that PDF readers show; ``None`` in one of an earlier version."""
 
 
 def signed_page(content: bytes, signer: Signer, at_ns: int) -> bytes:
-    """Return an HTML report with its signature behind it."""
+    """Return an HTML report with its signature appended."""
     digest = hashlib.sha256(content).digest()
     return content + b"<!-- " + _signed_text(digest, signer, at_ns) + b" -->\n"
 
@@ -67,15 +66,15 @@ def signed_paper(content: bytes, signer: Signer, identity: Identity, at_ns: int)
 
 
 def check_report(content: bytes, where: str, key: bytes | None = None) -> Signed:
-    """Check a report: any byte that was changed shows.
+    """Check a report: any changed byte shows.
 
     Args:
         content: the whole file.
         where: its name, for messages.
-        key: the public key, 32 bytes, that must have signed it; without it any key will do.
+        key: the public key, 32 bytes, of the expected signer; without it any key is accepted.
 
     Raises:
-        TechnicianError: it is unsigned, changed, or signed by another.
+        TechnicianError: it is unsigned, has changed, or another key signed it.
     """
     is_sealed = content.startswith(b"%PDF") and _in_hex(PURPOSE.encode()) in content
     found = _sealed(content, where) if is_sealed else _ending(content, where)
@@ -152,7 +151,7 @@ def _text(at_ns: int, digest: bytes, public: bytes, signature: bytes) -> bytes:
 
 
 def _in_hex(text: bytes) -> bytes:
-    """Write a text as a PDF's signature holds it."""
+    """Encode a text as in a PDF's signature."""
     return text.hex().upper().encode()
 
 

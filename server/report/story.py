@@ -1,4 +1,4 @@
-"""Gather, from a session's events, what a report shows of each round."""
+"""Gather a report's content for each round from a session's events."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ Wager = tuple[int, int, str]
 
 @dataclass(frozen=True, slots=True)
 class Crop:
-    """A piece of a camera's picture, and the card it shows."""
+    """A part of a camera's picture, with the card on it."""
 
     seq: int
     card: Card | None
@@ -43,12 +43,12 @@ class Crop:
 
 @dataclass(frozen=True, slots=True)
 class RoundStory:
-    """One round: its result, the events it rests on, and the pictures."""
+    """One round: its result, its evidence, and its pictures."""
 
     result: RoundResult
     facts: tuple[Fact, ...]
     laid: tuple[tuple[int | str, CardSighted], ...]
-    """Each card's spot or ``dealer``, and its last sighting, as they came to rest."""
+    """Each card's spot or ``dealer``, with its last sighting, in the order of resting."""
     crops: tuple[Crop, ...]
     paid: Mapping[Wager, Cents]
     ledger: tuple[LedgerPosted, ...]
@@ -57,17 +57,17 @@ class RoundStory:
 
 @dataclass(frozen=True, slots=True)
 class SessionStory:
-    """Everything a report shows."""
+    """The content of a report."""
 
     session: Session
     book: Book
     formats: Formats
-    """How times and amounts are written; the currency is the table's."""
+    """Formats of times and amounts, with the table's currency."""
     layout: TableLayout
     rounds: tuple[RoundStory, ...]
     events: int
     head: str
-    """Hash of the journal's last entry: it stands for everything before it."""
+    """Hash of the journal's last entry: it covers everything before it."""
 
 
 def tell_rounds(
@@ -126,7 +126,7 @@ def _payments(facts: Iterable[Fact]) -> dict[Wager, Cents]:
 def _last_sightings(
     facts: Sequence[Fact], by_seq: Mapping[int, AnyEvent]
 ) -> tuple[tuple[int | str, CardSighted], ...]:
-    """Follow each card of the round to where it last lay before it was taken up."""
+    """Find the last place of each card of the round before it was taken up."""
     places = {
         (one.source, one.track): fact.to
         for fact in facts

@@ -1,8 +1,8 @@
-"""What a PDF's text is, for readers that read aloud: headings, paragraphs, tables, figures.
+"""The structure of a PDF's text for screen readers: headings, paragraphs, tables, figures.
 
-fpdf2 tags pictures alone. This builder takes the place of its own, so that whatever is drawn
-belongs to an element of the document's structure (ISO 32000-1, 14.7 and 14.8), or is marked as
-an artifact, such as the foot of a page.
+fpdf2 tags only pictures. This builder replaces its own, so that everything drawn either belongs to
+an element of the document's structure (ISO 32000-1, 14.7 and 14.8), or is marked as an artifact,
+such as the footer of a page.
 """
 
 from collections.abc import Iterator
@@ -31,11 +31,11 @@ class Element(StructElem):
     __slots__ = ("a",)
 
     a: str | None
-    """Its attributes, as PDF writes them."""
+    """Its attributes, in PDF syntax."""
 
 
 class _Marked:
-    """A piece of a page's content that belongs to an element."""
+    """A part of a page's content that belongs to an element."""
 
     def __init__(self, pdf: FPDF, page: int, number: int) -> None:
         self._pdf, self._page, self._number = pdf, page, number
@@ -46,7 +46,7 @@ class _Marked:
 
 
 class Tags(StructureTreeBuilder):
-    """The structure of one document, built while that is drawn."""
+    """The structure of one document, built while the document is drawn."""
 
     def __init__(self, pdf: FPDF) -> None:
         super().__init__()
@@ -65,9 +65,9 @@ class Tags(StructureTreeBuilder):
 
         Args:
             kind: one of the standard structure types.
-            parent: the element that it stands in.
-            alt: says in words what a picture shows.
-            scope: of a table's header, what it is the header of.
+            parent: the element that contains it.
+            alt: the description of a picture.
+            scope: for a table's header, the cells that it describes.
         """
         above = self.doc_struct_elem if parent is None else parent
         made = Element(f"/{kind}", above, [], page_number=self._pdf.page, alt=alt)
@@ -78,7 +78,7 @@ class Tags(StructureTreeBuilder):
 
     @contextmanager
     def content(self, element: Element) -> Iterator[None]:
-        """Whatever is drawn meanwhile, on one page, is the element's."""
+        """Assign everything drawn meanwhile, on one page, to the element."""
         page = self._pdf.page
         number = self.spid_per_page_number.setdefault(page, len(self.spid_per_page_number))
         owners = self.struct_tree_root.parent_tree.nums[number]
@@ -90,7 +90,7 @@ class Tags(StructureTreeBuilder):
 
     @contextmanager
     def artifact(self) -> Iterator[None]:
-        """Whatever is drawn meanwhile is no part of what the document says."""
+        """Mark everything drawn meanwhile as an artifact."""
         with self._marked("/Artifact BMC"):
             yield
 
@@ -101,7 +101,7 @@ class Tags(StructureTreeBuilder):
         self._pdf._out("EMC")
 
     def empty(self) -> bool:
-        """Tell whether nothing is tagged."""
+        """Return whether nothing is tagged."""
         return not self._elements
 
     def __iter__(self) -> Iterator[PDFObject]:

@@ -1,4 +1,4 @@
-"""The service put together."""
+"""Assemble the service."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -100,36 +100,36 @@ ROUTES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """How a service is set up."""
+    """The configuration of a service."""
 
     journals: Path
-    """A folder of ``*.journal``; only a decision on a closed session is written there."""
+    """A folder of ``*.journal``; the service writes only decisions on closed sessions there."""
     state: Path
-    """Where accounts and the journal of what people did are kept."""
+    """The folder of accounts and the journal of people's actions."""
     is_secure: bool = False
-    """Whether it is reached over TLS: cookies are then never sent without it."""
+    """Whether clients use TLS: cookies are then never sent without it."""
     recordings: Path | None = None
-    """A folder of session folders; where it is not named, that of the journals."""
+    """A folder of session folders; by default that of the journals."""
     poll_ns: int = POLL_NS
     patience: Patience = field(default_factory=Patience)
     limits: Limits = field(default_factory=Limits)
     guarded_roles: frozenset[Role] = frozenset()
-    """Roles that must have a second factor."""
+    """Roles that require a second factor."""
     passwords: PasswordRules = field(default_factory=PasswordRules)
     identity: Identity | None = None
-    """Who signs PDF reports; where it is not given, a certificate that the state folder keeps."""
+    """The signer of PDF reports; by default a certificate in the state folder."""
     checkpoints: tuple[Target, ...] = ()
-    """Where checkpoints of the service's own journals go."""
+    """Destinations of the own journals' checkpoints."""
     integration: PlacedIntegration | None = None
-    """To whom it is told what happens; where it is not given, to nobody."""
+    """The destinations of messages; by default none."""
     house: House = field(default_factory=House)
-    """In whose zone, locale and currency people read and type."""
+    """Gives the zone, locale and currency for people."""
 
 
 def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -> FastAPI:
-    """Return the service, which opens its files when it starts.
+    """Return the service, which opens its files at its start.
 
-    ``hasher`` replaces the password hash's usual cost.
+    ``hasher`` replaces the password hash of the usual cost.
     """
     services = _services(setup, clock)
 
@@ -169,7 +169,7 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
 
 
 def _services(setup: Setup, clock: Clock) -> Services:
-    """Return the parts of the service; those that open files come when it starts."""
+    """Return the parts of the service; those with open files are added at its start."""
     meters, limits = Meters(), setup.limits
     floor = Floor(
         setup.journals,

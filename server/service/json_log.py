@@ -1,4 +1,4 @@
-"""The log of what runs unattended: stderr, a JSON object a line."""
+"""The log of an unattended service: stderr, one JSON object a line."""
 
 import logging
 import sys
@@ -10,17 +10,17 @@ from server.service.http.shell import JsonLines
 from stream.clock import Clock, elapsed_ns
 
 LINES: Final = Rate(1, 50)
-"""Of one kind of line, so many a second in the long run and so many at once."""
+"""Lines of one kind: a second in the long run, and at once."""
 _KINDS: Final = 1000
 
 _Kind: TypeAlias = str
 
 
 class Sparing(logging.Filter):
-    """Leaves lines out where too many of a kind come; the next one says how many.
+    """Drops lines where too many of a kind come; the next one states their number.
 
-    A kind is a place in the program. What a signed-in person asks is logged whole: the limit of
-    an account bounds it.
+    A kind is a place in the program. A signed-in person's requests are all logged: the account's
+    rate limits them.
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class Sparing(logging.Filter):
         self._limiter, self._left_out = Limiter(LINES, _KINDS), Counter[_Kind]()
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Tell whether the line is written."""
+        """Return whether the line is written."""
         if getattr(record, "fields", {}).get("person") is not None:
             return True
         kind = f"{record.pathname}:{record.lineno}"
@@ -40,9 +40,9 @@ class Sparing(logging.Filter):
 
 
 def log_as_json(clock: Clock) -> None:
-    """Log Pitwatch's own lines from information on, everybody else's from warnings on.
+    """Log Pitwatch's own lines from level info, all others from level warning.
 
-    A WebSocket's address may hold what no log should, and uvicorn's lines tell it.
+    A WebSocket's address may hold secrets, and uvicorn's lines contain it.
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines(clock))

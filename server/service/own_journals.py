@@ -1,7 +1,7 @@
-"""How the service's own journals are signed, and where their checkpoints go.
+"""The signing key and checkpoint targets of the service's own journals.
 
-A table's journal has a key and targets of its table. What people did (``activity.journal``) and
-what they did with incidents (``cases.journal``) have the service's key, the one of its reports.
+A table's journal has a key and targets of its table. People's actions (``activity.journal``) and
+their work on incidents (``cases.journal``) use the service's key, the one of its reports.
 """
 
 import asyncio
@@ -32,10 +32,10 @@ class OwnJournals:
     due: Checkpoints
     sender: Sender
     known: Collection[Checkpoint]
-    """What earlier runs sent: a journal that lacks some of it is not gone on with."""
+    """The checkpoints of earlier runs: a journal that lacks some of them is not continued."""
 
     def opened(self, path: Path) -> Journal:
-        """Go on with a journal, or begin it.
+        """Open a journal, or create it.
 
         Raises:
             TechnicianError: it is damaged or lacks its end, or the disk refuses it.
@@ -61,7 +61,7 @@ def own_journals(signer: Signer, targets: Sequence[Target], clock: Clock) -> Ite
 
 
 def _check_own(target: Target, signer: Signer) -> None:
-    """Refuse a file of another service's: its journals have the same names as this one's."""
+    """Refuse a file of another service: its journals have the same names as this one's."""
     others = {
         one.key
         for one in known_checkpoints([target])
@@ -76,7 +76,7 @@ def _check_own(target: Target, signer: Signer) -> None:
 
 
 async def keep_covered(own: OwnJournals, records: Records, cases: Cases) -> None:
-    """Make a checkpoint of what was appended every minute, also when nothing follows it."""
+    """Make a checkpoint of the new entries every minute, even when none follows."""
     while True:
         await asyncio.sleep(_EVERY_S)
         try:

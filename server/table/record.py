@@ -41,7 +41,7 @@ class TableRecord:
             self._told(event)
 
     def lacks(self, before_seq: int | None) -> bool:
-        """Tell whether an entry is still expected that stands before ``before_seq``."""
+        """Return whether an entry is still expected that stands before ``before_seq``."""
         if not self._expected:
             return False
         return before_seq is None or (self._expected[0].seq or 0) < before_seq

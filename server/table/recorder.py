@@ -288,7 +288,7 @@ def _taken(pieces: deque[Piece]) -> Iterator[Piece]:
 
 
 def is_of_a_link(observation: Observation) -> bool:
-    """Tell whether an observation is of a device's link, not of what came over it."""
+    """Return whether an observation is of a device's link, not of what came over it."""
     match observation:
         case ReaderFault():
             return observation.kind in _OF_A_LINK
@@ -325,7 +325,7 @@ def hold_file(session: Path) -> Path:
 
 
 def is_held(session: Path) -> bool:
-    """Tell whether a session is held, by a file in its own folder or in ``holds`` beside it."""
+    """Return whether a session is held, by a file in its own folder or in ``holds`` beside it."""
     return (session / HOLD_FILE).exists() or (session.parent / HOLDS / session.name).exists()
 
 

@@ -114,7 +114,7 @@ class Recordings:
 
 
 def may_turn_over(lasted_ns: int, recorder: Recorder, standing: Standing, dealing: str) -> bool:
-    """Tell whether a session folder is old enough, and the next would begin with nothing open.
+    """Return whether a session folder is old enough, and the next would begin with nothing open.
 
     Between two shoes, so that the next folder knows its shoe from the first card; where no shoe
     comes to its end, between two rounds after twice the time.

@@ -121,7 +121,7 @@ def _in_order(past: Past, last_seq: int) -> list[AnyEvent]:
 
 
 def _is_over(one: AnyObservation, rest: Rest) -> bool:
-    """Tell whether it tells of a card of a round that is over."""
+    """Return whether it tells of a card of a round that is over."""
     return isinstance(one, CardSighted | CardGone) and (one.source, one.track) in rest.over
 
 

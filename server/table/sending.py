@@ -96,7 +96,7 @@ def target_at(address: str, folder: Path, access: Access | None = None) -> Targe
 
 
 def _is_private(address: SplitResult) -> bool:
-    """Tell whether a token may be sent there: over TLS, or without leaving this machine."""
+    """Return whether a token may be sent there: over TLS, or without leaving this machine."""
     return bool(address.hostname) and (address.scheme == "https" or address.hostname in _LOOPBACK)
 
 

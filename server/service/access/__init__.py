@@ -1,1 +1,1 @@
-"""Who may do what, and what they did."""
+"""Accounts, rights, and the record of people's actions."""

@@ -1,7 +1,7 @@
 """Accounts, sessions, second factors, tokens and lockout in one SQLite file, used by one thread.
 
-A password is kept as its Argon2id hash. Of a session and a token only the SHA-256 is kept: they
-are 256 random bits, so nothing slower is needed.
+The file stores a password as its Argon2id hash. It stores only the SHA-256 of a session or token:
+they are 256 random bits, so no slower hash is needed.
 """
 
 import hmac
@@ -41,7 +41,7 @@ CREATE TABLE IF NOT EXISTS tries (name TEXT PRIMARY KEY, failed INTEGER NOT NULL
 
 
 FactorState: TypeAlias = Literal["off", "on", "due"]
-"""``due``: the account's role asks for a second factor, and it has none yet."""
+"""``due``: the account's role requires a second factor, and none is set up yet."""
 
 
 class Account(msgspec.Struct, frozen=True):
@@ -55,23 +55,23 @@ class Account(msgspec.Struct, frozen=True):
     password: PasswordState = "own"
     tokens: int = 0
     tables: tuple[str, ...] = ()
-    """The tables that it sees; where none is named, all."""
+    """The tables that it may see; where empty, all."""
 
 
 class SignedIn(msgspec.Struct, frozen=True):
-    """A session that began, as its page is told: the cookie's secret is not among it."""
+    """A new session, as its page sees it: without the cookie's secret."""
 
     name: str
     role: Role
     csrf: str
     second_factor: FactorState
-    """While it is ``due`` nothing can be done but to enrol one."""
+    """While it is ``due`` the only permitted action is to enrol one."""
     password: PasswordState
-    """While it is ``due`` nothing can be done but to change it."""
+    """While it is ``due`` the only permitted action is to change it."""
 
 
 class Begun(msgspec.Struct, frozen=True):
-    """A session with its cookie's secret. Both are told once."""
+    """A session with its cookie's secret. Both are shown once."""
 
     session: str
     shown: SignedIn
@@ -88,7 +88,7 @@ class LockedOut(OperatorError):
 
 
 class CodeDue(OperatorError):
-    """The password is right, and the account asks for a code too."""
+    """The password is right, but the account requires a code too."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -99,10 +99,10 @@ class CodeDue(OperatorError):
 
 
 class Accounts:
-    """The store. Every method may touch the disk.
+    """The store. Every method may access the disk.
 
-    ``guarded_roles`` are those that must have a second factor: until it is there such an account
-    may do nothing but enrol it.
+    ``guarded_roles`` are those that require a second factor: without one, such an account may only
+    enrol it.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class Accounts:
         guarded_roles: Collection[Role] = (),
         rules: PasswordRules | None = None,
     ) -> Self:
-        """Open the store, or make it, readable by this user alone."""
+        """Open the store, or create it, readable by this user only."""
         path.touch(mode=0o600)
         return cls(str(path), clock, hasher, guarded_roles, rules)
 
@@ -184,12 +184,12 @@ class Accounts:
         is_first: bool = False,
         tables: Collection[str] = (),
     ) -> Account:
-        """Make an account. A first password, set by somebody else, must be changed.
+        """Create an account. A first password, set by somebody else, must be changed.
 
-        It sees ``tables``, or all where none is named.
+        It may see ``tables``, or all where none is named.
 
         Raises:
-            OperatorError: the name is taken, or the password too easily guessed.
+            OperatorError: the name is taken, or the password is too easily guessed.
         """
         self._passwords.check(name, password)
         account = Account(name, role, True, self._clock.now_ns(), "off")
@@ -217,13 +217,13 @@ class Accounts:
         keep_tokens: bool = False,
         tables: Collection[str] | None = None,
     ) -> Account | None:
-        """Change an account and end its sessions; ``None`` where there is none of that name.
+        """Change an account and end its sessions; return ``None`` for an unknown name.
 
-        A new password ends its tokens too, unless ``keep_tokens``; so does closing it. A first
-        password, set by somebody else, must be changed.
+        A new password also ends its tokens, unless ``keep_tokens``; so does closing the account. A
+        first password, set by somebody else, must be changed.
 
         Raises:
-            OperatorError: nobody would be left to keep the accounts, or the password is too
+            OperatorError: no account would be left to manage the accounts, or the password is too
                 easily guessed or was used before.
         """
         account = self._account(name)
@@ -274,18 +274,18 @@ class Accounts:
     # --- sessions -------------------------------------------------------------------------
 
     def sign_in(self, name: str, password: str, code: str | None = None) -> Begun | None:
-        """Begin a session; ``None`` where something is wrong, what of it is not told.
+        """Begin a session; ``None`` where something is wrong, without revealing what.
 
         Args:
-            name: whose.
+            name: the account.
             password: the password.
-            code: of the authenticator, or a recovery code; for an account without a second
-                factor it is passed over.
+            code: of the authenticator, or a recovery code; ignored for an account without a second
+                factor.
 
         Raises:
             LockedOut: after five wrong passwords or codes, for fifteen minutes, whether or not
                 there is such an account.
-            CodeDue: the password is right, and a code is asked for.
+            CodeDue: the password is right, and a code is required.
         """
         now_ns = self._clock.now_ns()
         failed = self._failed(name, now_ns)
@@ -298,7 +298,7 @@ class Accounts:
         return self._begin(name, now_ns) if is_right else None
 
     def is_password(self, name: str, password: str) -> bool:
-        """Tell whether it is the password of that active account; a wrong one counts.
+        """Return whether it is the password of that active account; a wrong one counts.
 
         Raises:
             LockedOut: as :meth:`sign_in`.
@@ -326,7 +326,7 @@ class Accounts:
         return int(failed)
 
     def _is_right(self, name: str, password: str) -> bool:
-        """An unknown name costs as much time as a known one."""
+        """Check a password; an unknown name takes as much time as a known one."""
         query = "SELECT password FROM accounts WHERE name = ? AND active"
         row = self._connection.execute(query, (name,)).fetchone()
         hashed = self._nobody if row is None else row[0]
@@ -346,7 +346,7 @@ class Accounts:
         return Begun(session, shown)
 
     def by_session(self, session: str, csrf: str | None) -> tuple[Person, bool] | None:
-        """Return whose session it is, and whether ``csrf`` is its own; ``None`` if it is over."""
+        """Return a session's owner, and whether ``csrf`` is its own; ``None`` if it is over."""
         now_ns = self._clock.now_ns()
         row = self._connection.execute(
             "SELECT name, csrf FROM sessions WHERE digest = ? AND made_ns > ? AND seen_ns > ?",
@@ -355,7 +355,7 @@ class Accounts:
         account = None if row is None else self._account(row[0])
         if account is None or not account.active:
             return None
-        with suppress(sqlite3.OperationalError):  # on a full disk it ends sooner, no more
+        with suppress(sqlite3.OperationalError):  # on a full disk the session just ends sooner
             self._connection.execute(
                 "UPDATE sessions SET seen_ns = ? WHERE digest = ?", (now_ns, digest_of(session))
             )
@@ -369,12 +369,12 @@ class Accounts:
     # --- second factors -------------------------------------------------------------------
 
     def standing(self, name: str) -> tuple[FactorState, PasswordState]:
-        """Tell how it stands with an account's second factor and password."""
+        """Return the state of an account's second factor and password."""
         account = self._account(name)
         return ("off", "own") if account is None else (account.second_factor, account.password)
 
     def begin_factor(self, name: str, password: str) -> Enrolment | None:
-        """Make a secret for an authenticator; ``None`` where the password is wrong.
+        """Create a secret for an authenticator; ``None`` where the password is wrong.
 
         Raises:
             LockedOut: as :meth:`sign_in`.
@@ -389,11 +389,11 @@ class Accounts:
         return self._factors.begin(name)
 
     def confirm_factor(self, name: str, code: str) -> Recovery | None:
-        """Turn the second factor on; ``None`` where the code is not of the secret just made."""
+        """Turn the second factor on; ``None`` where the code does not match the new secret."""
         return None if self._factors.is_on(name) else self._factors.confirm(name, code)
 
     def drop_own_factor(self, name: str, password: str, code: str) -> bool | None:
-        """Turn one's own second factor off, with its code; ``None`` where something is wrong.
+        """Turn one's own second factor off, with a code; ``None`` where something is wrong.
 
         Raises:
             LockedOut: as :meth:`sign_in`.
@@ -407,7 +407,7 @@ class Accounts:
         return self.drop_factor(name) if right else None
 
     def drop_factor(self, name: str) -> bool:
-        """Turn a second factor off and end the account's sessions; tell whether there was one."""
+        """Turn a second factor off and end the account's sessions; return whether there was one."""
         was_on = self._factors.is_on(name)
         self._factors.drop(name)
         self._connection.execute("DELETE FROM sessions WHERE name = ?", (name,))
@@ -418,7 +418,7 @@ class Accounts:
     def add_token(
         self, name: str, label: str, scopes: Collection[Right], lasts_ns: int, made_by: str = ""
     ) -> tuple[Token, str]:
-        """Make a token; its secret is told once. It ends with the token ``made_by``."""
+        """Create a token; its secret is shown once. It ends with the token ``made_by``."""
         return self._tokens.add(name, label, scopes, lasts_ns, made_by)
 
     def tokens(self, name: str) -> tuple[Token, ...]:
@@ -426,7 +426,7 @@ class Accounts:
         return self._tokens.of(name)
 
     def by_token(self, secret: str) -> Person | None:
-        """Return whose token it is, with the rights that token and account share."""
+        """Return a token's owner, with the rights that token and account share."""
         found = self._tokens.find(secret)
         if found is None:
             return None
@@ -437,7 +437,7 @@ class Accounts:
         return _person(account, _rights(account) & scopes, f"token:{key}")
 
     def drop_token(self, name: str, key: str) -> bool:
-        """Take back a person's token and those it made; tell whether there was one."""
+        """Revoke a person's token and those it created; return whether there was one."""
         return self._tokens.drop(name, key)
 
 

@@ -1,4 +1,4 @@
-"""What people did at the service: events in a journal of its own, chained like a table's."""
+"""People's actions at the service: events in a separate journal, chained like a table's."""
 
 from typing import Literal, TypeAlias
 
@@ -8,20 +8,20 @@ Outcome: TypeAlias = Literal["done", "refused"]
 
 
 class PersonActed(Event, frozen=True, kw_only=True, tag="person_acted"):
-    """One thing that somebody did, or was refused. It holds no password, token or cookie."""
+    """One action, done or refused. It holds no password, token or cookie."""
 
     person: str
-    """Account name; at a sign-in, the name that was given."""
+    """Account name; at a sign-in, the name as typed."""
     by: str
     """``password``, ``session`` or ``token:ID``."""
     action: str
     """``signed_in``, ``saw``, ``account_added`` …"""
     target: str = ""
-    """What it was done to: an account, a token, a path with its query."""
+    """The object of the action: an account, a token, a path with its query."""
     outcome: Outcome
     address: str = ""
-    """The network address it came from; empty where several are counted together."""
+    """The client's network address; empty where several are counted together."""
     count: int = 1
-    """How often it happened: a stranger's tries after the first of a minute are counted."""
+    """Number of occurrences: after the first of a minute, a stranger's attempts are counted."""
     names: tuple[str, ...] = ()
-    """Some of the names that were tried, where there were several."""
+    """Some of the attempted names, where there were several."""

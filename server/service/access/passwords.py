@@ -1,7 +1,7 @@
-"""What a password must be, how long it lasts, and which ones may not come back.
+"""The rules for passwords: strength, lifetime, and reuse.
 
-Common passwords, and those a guesser finds early, are told by zxcvbn, which ships lists of leaked
-passwords, names and words and knows keyboard rows, dates and repeats.
+zxcvbn detects common passwords and those guessed early: it ships lists of leaked passwords, names
+and words and knows keyboard rows, dates and repeats.
 """
 
 import sqlite3
@@ -17,13 +17,13 @@ from stream.clock import Clock
 SHORTEST_PASSWORD: Final = 12
 MOST_REMEMBERED: Final = 24
 _LOOKED_AT: Final = 72
-"""So many characters are judged; zxcvbn's time grows with the square."""
+"""Characters that are judged; zxcvbn's time grows with the square."""
 _STRONG_ENOUGH: Final = 3
-"""Of zxcvbn's scale from 0 to 4: 3 withstands 10^8 guesses."""
+"""On zxcvbn's scale from 0 to 4: 3 withstands 10^8 guesses."""
 _OWN_WORDS: Final = ("pitwatch", "blackjack", "casino", "surveillance", "pit", "dealer")
 
 PasswordState: TypeAlias = Literal["own", "due"]
-"""``due``: it was given by somebody else or is too old, and must be changed first."""
+"""``due``: somebody else set it or it is too old; it must be changed first."""
 
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS password_ages (name TEXT PRIMARY KEY, since_ns INTEGER NOT NULL,
@@ -38,13 +38,13 @@ class PasswordRules:
     """A house's settings."""
 
     remembered: int = 5
-    """So many former passwords may not come back."""
+    """Number of former passwords that must not be reused."""
     lasts_ns: int | None = None
-    """After so long it must be changed; ``None`` for never."""
+    """Lifetime after which it must be changed; ``None`` for no limit."""
 
 
 def is_right(hasher: PasswordHasher, hashed: str, password: str) -> bool:
-    """Tell whether a password is the one that was hashed."""
+    """Return whether a password is the one that was hashed."""
     try:
         return hasher.verify(hashed, password)
     except (VerificationError, InvalidHashError):
@@ -52,7 +52,7 @@ def is_right(hasher: PasswordHasher, hashed: str, password: str) -> bool:
 
 
 class Passwords:
-    """Ages and former passwords, in the accounts' file. Every method may touch the disk."""
+    """Ages and former passwords, in the accounts' file. Every method may access the disk."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class Passwords:
         """Note that a password was set now, in place of ``former``.
 
         Args:
-            name: whose.
+            name: the account.
             former: the hash that it replaces.
             is_first: whether somebody else set it, so that it must be changed.
         """
@@ -111,7 +111,7 @@ class Passwords:
         )
 
     def state(self, name: str) -> PasswordState:
-        """Tell whether an account's password must be changed.
+        """Return whether an account's password must be changed.
 
         One that was set before ages were kept is as old as the account.
         """

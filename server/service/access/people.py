@@ -1,4 +1,4 @@
-"""Who may do what. Every right is named here, and a role has the rights listed and no other."""
+"""Rights and roles. Every right is named here, and a role has exactly the rights listed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class Right(StrEnum):
-    """Something that a person may do. A token's scopes are rights too."""
+    """A permission. A token's scopes are rights too."""
 
     SEE_TABLES = "see_tables"
     """Tables, sessions, devices."""
@@ -19,15 +19,15 @@ class Right(StrEnum):
     """Cards that were not shown at the table, once their shoe has ended."""
     SEE_METRICS = "see_metrics"
     LEAVE_CHECKPOINTS = "leave_checkpoints"
-    """Checkpoints of a table's journal, to be kept here: for the token of a table."""
+    """Leave checkpoints of a table's journal here: for the token of a table."""
     SEE_ACTIVITY = "see_activity"
-    """What people did at this service."""
+    """People's actions at this service."""
     RESOLVE_REVIEWS = "resolve_reviews"
-    """Decide what the sensors left open; the round then settles anew."""
+    """Decide review items; the round then settles again."""
     WORK_INCIDENTS = "work_incidents"
     """Open, assign, comment on, close and reopen incidents."""
     TAKE_OUT = "take_out"
-    """Reports and exports: what leaves the service as a file."""
+    """Reports and exports: files that leave the service."""
     KEEP_SELF = "keep_self"
     """One's own session, password and second factor."""
     KEEP_TOKENS = "keep_tokens"
@@ -36,7 +36,7 @@ class Right(StrEnum):
 
 
 class Role(StrEnum):
-    """What a person is here."""
+    """A person's role."""
 
     SURVEILLANCE = "surveillance"
     PIT = "pit"
@@ -46,12 +46,12 @@ class Role(StrEnum):
 
 
 class TwoPeople(StrEnum):
-    """Decisions that a house may ask two people for."""
+    """Decisions that can require two people."""
 
     VOID = "void"
-    """A round is called off."""
+    """A round is voided."""
     OVERRIDE = "override"
-    """A decision that was made is put right by another."""
+    """An earlier decision is replaced."""
 
 
 _AT_THE_TABLES: Final = {
@@ -92,7 +92,7 @@ RIGHTS: Final[Mapping[Role, frozenset[Right]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Whoever asks, with the rights of this one request."""
+    """The person behind a request, with the rights of this request."""
 
     name: str
     role: Role
@@ -100,12 +100,12 @@ class Person:
     by: str
     """``session`` or ``token:ID``."""
     tables: frozenset[str] | None = None
-    """The tables that this person sees; ``None`` for all."""
+    """The tables that this person may see; ``None`` for all."""
 
     def sees(self, table: str | None) -> bool:
-        """Tell whether what belongs to ``table`` is shown; what belongs to none only to all."""
+        """Return whether what belongs to ``table`` is shown; what belongs to none only to all."""
         return self.tables is None or table in self.tables
 
     def may(self, right: Right) -> bool:
-        """Tell whether this request carries ``right``."""
+        """Return whether this request carries ``right``."""
         return right in self.rights

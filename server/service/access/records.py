@@ -29,11 +29,11 @@ ACTIVITY_FILE: Final = "activity.journal"
 FIRST_ACCOUNT: Final = "admin"
 PASSWORD_FILE: Final = "first-password"
 _PERSON_ACTED: Final = str(PersonActed.__struct_config__.tag)
-"""The journal also says what a restart found of itself."""
+"""The type of an action's entry; the journal also holds its own statements after a restart."""
 _LEAST_FREE_BYTES: Final = 1 << 16
-"""An entry with its log takes some 12 kB."""
+"""Bytes of free disk below which nothing is accepted. An entry with its log takes some 12 kB."""
 _MOST_COUNTED: Final = 1_000
-"""Counts of strangers' tries that wait for room on the disk: half an hour's at the most."""
+"""Counts of strangers' attempts that wait for room on the disk: half an hour's at most."""
 _SQLITE_FULL: Final = "database or disk is full"
 log: Final = logging.getLogger("pitwatch.service")
 
@@ -48,7 +48,7 @@ class _Files:
 
 @dataclass(slots=True)
 class _Gap:
-    """Reads that were answered and could not be recorded."""
+    """Answered reads that could not be recorded."""
 
     since_ns: int
     reads: int = 0
@@ -74,12 +74,11 @@ class Records:
         *,
         journal: Callable[[Path], Journal],
     ) -> Self:
-        """Open the files of ``folder``, or make them.
+        """Open the files of ``folder``, or create them.
 
-        Where there is no account yet one is made, ``admin``; its password is written to the
-        file ``first-password`` there, which goes when that password is changed. Accounts of
-        ``guarded_roles`` must have a second factor. ``journal`` opens the one of activity, or
-        begins it.
+        Without any account it creates one, ``admin``, and writes its password to the file
+        ``first-password``, which is removed when that password is changed. Accounts of
+        ``guarded_roles`` require a second factor. ``journal`` opens or begins the activity journal.
 
         Raises:
             TechnicianError: the activity journal is damaged or the disk refuses it.
@@ -95,7 +94,7 @@ class Records:
         return cls(folder, thread, files)
 
     async def checkpoint(self) -> None:
-        """Sign what was done since the last checkpoint, and send that away.
+        """Sign the actions since the last checkpoint, and send the checkpoint away.
 
         Raises:
             TechnicianError: the disk refuses it.
@@ -109,11 +108,11 @@ class Records:
         self._thread.shutdown()
 
     async def accounts(self, work: Callable[[Accounts], T]) -> T:
-        """Do some work with the accounts."""
+        """Run ``work`` on the accounts, in their thread."""
         return await self._do(lambda files: work(files.accounts))
 
     async def note(self, event: PersonActed) -> None:
-        """Append what somebody did; durable on return.
+        """Append an action; durable on return.
 
         Raises:
             TechnicianError: the disk refuses it.
@@ -122,9 +121,9 @@ class Records:
         await self._do(lambda files: files.activity.append(event))
 
     async def note_read(self, event: PersonActed) -> None:
-        """Append that somebody read something, or count it where the disk refuses that.
+        """Append a read, or count it where the disk refuses that.
 
-        How many were not recorded is appended once there is room again.
+        The count of unrecorded reads is appended once there is room again.
         """
         try:
             await self.note(event)
@@ -135,7 +134,7 @@ class Records:
             self._gap.reads += 1
 
     async def fault(self, now_ns: int) -> TechnicianError | None:
-        """Return why nothing can be recorded; ``None`` while that is possible."""
+        """Return why nothing can be recorded; ``None`` while recording works."""
         try:
             await self._note_gap(now_ns)
         except TechnicianError as fault:
@@ -167,7 +166,7 @@ class Records:
         await self._append(self._strangers.take(event))
 
     async def note_counted(self, now_ns: int, *, all_of_it: bool = False) -> None:
-        """Append the counts of an interval that is over, or with ``all_of_it`` those so far.
+        """Append the counts of a finished interval, or with ``all_of_it`` those so far.
 
         Where the disk refuses that, they are kept for the next time.
         """
@@ -185,7 +184,7 @@ class Records:
             await self._do(lambda files: files.activity.append_all(events))
 
     async def activity(self, before_seq: int | None, limit: int) -> tuple[PersonActed, ...]:
-        """Return what was done before ``before_seq``, the newest first."""
+        """Return the actions before ``before_seq``, the newest first."""
         return await self._do(lambda files: _newest(files.activity, before_seq, limit))
 
     async def _do(self, work: Callable[[_Files], T]) -> T:

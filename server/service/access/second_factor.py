@@ -1,7 +1,7 @@
-"""The second factor of accounts: a code by the clock, or one of ten recovery codes, each once.
+"""The second factor of accounts: a time-based code, or one of ten recovery codes, each once.
 
-The secret must be kept as it is, since codes are reckoned from it: the file is its user's alone.
-Of a recovery code only the SHA-256 is kept; it is 80 random bits.
+The secret must be stored in plain text, since codes are computed from it: only its user can read
+the file. Of a recovery code only the SHA-256 is stored; it is 80 random bits.
 """
 
 import base64
@@ -27,34 +27,34 @@ CREATE TABLE IF NOT EXISTS recoveries (name TEXT NOT NULL, digest BLOB NOT NULL,
 
 
 class Enrolment(msgspec.Struct, frozen=True):
-    """What an authenticator app is given. Both are told once."""
+    """The data for an authenticator app. Both are shown once."""
 
     secret: str
-    """In base 32, to be typed."""
+    """In base 32, for typing."""
     uri: str
-    """``otpauth://…``, to be shown as a QR code."""
+    """``otpauth://…``, for a QR code."""
 
 
 class Recovery(msgspec.Struct, frozen=True):
-    """Codes that stand in for the app, each once. They are told once."""
+    """Codes that replace the app, each usable once. They are shown once."""
 
     codes: tuple[str, ...]
 
 
 class SecondFactors:
-    """The second factors in the accounts' file. Every method may touch the disk."""
+    """The second factors in the accounts' file. Every method may access the disk."""
 
     def __init__(self, connection: sqlite3.Connection, clock: Clock) -> None:
         self._connection, self._clock = connection, clock
         connection.executescript(_SCHEMA)
 
     def is_on(self, name: str) -> bool:
-        """Tell whether an account's sign-in asks for a code."""
+        """Return whether an account's sign-in asks for a code."""
         query = "SELECT 1 FROM factors WHERE name = ? AND confirmed"
         return self._connection.execute(query, (name,)).fetchone() is not None
 
     def begin(self, name: str) -> Enrolment:
-        """Make a secret, which asks for nothing until a code of it has been confirmed."""
+        """Create a secret; it takes effect once a code of it has been confirmed."""
         secret = new_secret()
         self._connection.execute(
             "INSERT OR REPLACE INTO factors VALUES (?, ?, 0, 0)", (name, secret)
@@ -62,7 +62,7 @@ class SecondFactors:
         return Enrolment(in_base32(secret), uri_of(secret, name))
 
     def confirm(self, name: str, code: str) -> Recovery | None:
-        """Turn the factor on where ``code`` is of the secret just made; ``None`` if it is not."""
+        """Turn the factor on where ``code`` matches the new secret; ``None`` if it does not."""
         if not self._is_timely(name, code):
             return None
         codes = tuple(_new_code() for _ in range(RECOVERY_CODES))
@@ -73,7 +73,7 @@ class SecondFactors:
         return Recovery(codes)
 
     def is_right(self, name: str, code: str) -> bool:
-        """Tell whether ``code`` is the app's or a recovery code, and use it up."""
+        """Return whether ``code`` is the app's or a recovery code, and use it up."""
         return self._is_timely(name, code) or self._is_recovery(name, code)
 
     def drop(self, name: str) -> None:
@@ -98,7 +98,7 @@ class SecondFactors:
 
 
 def _new_code() -> str:
-    """Four groups of four: 80 bits in base 32, easily copied down."""
+    """Return four groups of four: 80 bits in base 32, easy to copy."""
     text = base64.b32encode(secrets.token_bytes(_CODE_BYTES)).decode().lower()
     return "-".join(text[at : at + 4] for at in range(0, len(text), 4))
 

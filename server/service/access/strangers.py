@@ -1,7 +1,7 @@
-"""Refused tries of people who are not signed in: counted, so that nobody fills the disk with them.
+"""Count refused attempts of unknown people, so that nobody can fill the disk with them.
 
-The first of a kind from a network is an entry at once. The rest of the interval is one entry that
-says how many there were and which names were tried.
+The first of a kind from a network is an entry at once. The rest of the interval is one entry with
+their number and some of the attempted names.
 """
 
 from collections.abc import Iterator
@@ -15,11 +15,11 @@ from server.service.http.limits import limited_as
 
 INTERVAL_NS: Final = 60_000_000_000
 _NETWORKS: Final = 32
-"""So many networks are told apart in an interval; the others are one."""
+"""Networks that an interval distinguishes; all others count as one."""
 _NAMES: Final = 10
 
 _Key: TypeAlias = tuple[str, str]
-"""Network, and what was refused."""
+"""Network, and the refused action."""
 
 
 @dataclass(slots=True)
@@ -30,14 +30,14 @@ class _Tries:
 
 
 class Strangers:
-    """What was refused in the interval that runs. Times are the activity's own."""
+    """The refused attempts of the present interval. Times are the activity's own."""
 
     def __init__(self, interval_ns: int = INTERVAL_NS) -> None:
         self._interval_ns, self._since_ns = interval_ns, 0
         self._tries: dict[_Key, _Tries] = {}
 
     def take(self, event: PersonActed) -> tuple[PersonActed, ...]:
-        """Return what is to be written now that this happened."""
+        """Return the entries to write after this event."""
         at_ns = event.at or 0
         written = self.due(at_ns)
         key = self._key(event)
@@ -59,13 +59,13 @@ class Strangers:
         return "", event.target
 
     def due(self, now_ns: int) -> tuple[PersonActed, ...]:
-        """Return the counts of an interval that is over, or nothing while it runs."""
+        """Return the counts of a finished interval, or nothing while it runs."""
         if now_ns - self._since_ns < self._interval_ns:
             return ()
         return self.all(now_ns)
 
     def all(self, now_ns: int) -> tuple[PersonActed, ...]:
-        """Return the counts, and begin another interval."""
+        """Return the counts, and begin the next interval."""
         counted = tuple(self._counted(now_ns))
         self._tries.clear()
         return counted

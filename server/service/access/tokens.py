@@ -1,6 +1,6 @@
-"""API tokens in the accounts' file: each ends with whatever it was made with.
+"""API tokens in the accounts' file: each ends with the token or account that created it.
 
-Of a token only the SHA-256 is kept: it is 256 random bits, so nothing slower is needed.
+Of a token only the SHA-256 is stored: it is 256 random bits, so no slower hash is needed.
 """
 
 import hashlib
@@ -27,17 +27,17 @@ class Token(msgspec.Struct, frozen=True):
 
     id: str
     name: str
-    """Whose it is; its rights never go beyond that account's."""
+    """Its owner; its rights never exceed that account's."""
     label: str
     scopes: tuple[Right, ...]
     made_ns: int
     ends_ns: int
     made_by: str = ""
-    """The token that made it, and with which it ends; empty where a person did."""
+    """The token that created it, and with which it ends; empty where a person did."""
 
 
 class Tokens:
-    """The tokens of all accounts. Every method may touch the disk."""
+    """The tokens of all accounts. Every method may access the disk."""
 
     def __init__(self, connection: sqlite3.Connection, clock: Clock) -> None:
         self._connection, self._clock = connection, clock
@@ -46,7 +46,7 @@ class Tokens:
     def add(
         self, name: str, label: str, scopes: Collection[Right], lasts_ns: int, made_by: str = ""
     ) -> tuple[Token, str]:
-        """Make a token; its secret is told once. It ends with the token ``made_by``."""
+        """Create a token; its secret is shown once. It ends with the token ``made_by``."""
         secret, now_ns = "pw_" + secrets.token_urlsafe(32), self._clock.now_ns()
         ends_ns = now_ns + lasts_ns
         if made_by:
@@ -77,13 +77,13 @@ class Tokens:
         )
 
     def find(self, secret: str) -> tuple[str, str, frozenset[Right]] | None:
-        """Return id, account and scopes of the token with this secret, unless it has ended."""
+        """Return id, account and scopes of the valid token with this secret."""
         query = "SELECT id, name, scopes FROM tokens WHERE digest = ? AND ends_ns > ?"
         row = self._connection.execute(query, (digest_of(secret), self._clock.now_ns())).fetchone()
         return None if row is None else (row[0], row[1], frozenset(map(Right, row[2].split())))
 
     def drop(self, name: str, key: str) -> bool:
-        """Take back a person's token and those it made; tell whether there was one."""
+        """Revoke a person's token and those it created; return whether there was one."""
         query = "DELETE FROM tokens WHERE name = ? AND id = ?"
         if not self._connection.execute(query, (name, key)).rowcount:
             return False
@@ -94,11 +94,11 @@ class Tokens:
         return True
 
     def drop_all(self, name: str) -> None:
-        """Take back every token of a person."""
+        """Revoke every token of a person."""
         for token in self.of(name):
             self.drop(name, token.id)
 
 
 def digest_of(secret: str) -> bytes:
-    """Return what is kept of a secret."""
+    """Return the stored digest of a secret."""
     return hashlib.sha256(secret.encode()).digest()

@@ -1,6 +1,6 @@
-"""One-time codes by the clock, RFC 6238: HMAC-SHA-1, six digits, thirty seconds a step.
+"""Time-based one-time codes, RFC 6238: HMAC-SHA-1, six digits, thirty seconds a step.
 
-That is what every authenticator app knows how to reckon, whatever else its URI says.
+Every authenticator app supports these parameters, whatever else its URI states.
 """
 
 import base64
@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode
 STEP_NS: Final = 30_000_000_000
 DIGITS: Final = 6
 DRIFT: Final = 1
-"""So many steps a person's clock may be ahead or behind."""
+"""Steps that a person's clock may be ahead or behind."""
 _SECRET_BYTES: Final = 20
 _ISSUER: Final = "Pitwatch"
 
@@ -37,9 +37,10 @@ def code_of(secret: bytes, step: int) -> str:
 
 
 def step_of(secret: bytes, code: str, at_ns: int, after: int) -> int | None:
-    """Return the step that ``code`` is of, around ``at_ns`` and after the step ``after``.
+    """Return the step of ``code``, around ``at_ns`` and after the step ``after``.
 
-    A code is good once: whoever has used it says so with ``after``. ``None`` if it is wrong.
+    A code is valid once: the caller passes the last used step as ``after``. ``None`` if it is
+    wrong.
     """
     now = step_at(at_ns)
     fitting = [
@@ -56,7 +57,7 @@ def in_base32(secret: bytes) -> str:
 
 
 def uri_of(secret: bytes, name: str) -> str:
-    """Return the ``otpauth`` URI of an account, for an app to take in as a QR code."""
+    """Return the ``otpauth`` URI of an account, for an app's QR code."""
     told = {
         "secret": in_base32(secret),
         "issuer": _ISSUER,

@@ -1,1 +1,1 @@
-"""Pictures and papers of a round."""
+"""Pictures and reports of a round."""

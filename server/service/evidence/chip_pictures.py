@@ -1,4 +1,4 @@
-"""Pictures of a betting circle before and after its chips changed, with no hand over it."""
+"""Pictures of a betting circle before and after its chips changed, without a hand over it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,15 +22,15 @@ from vision.felt import locate
 
 WIDTH_PX: Final = 420
 _AROUND_MM: Final = 75.0
-"""How much of the felt round a circle is shown: the wagers of split hands lie beside it."""
+"""Mm of felt shown around a circle: the wagers of split hands lie beside it."""
 _STILL: Final = 2.0
 """Grey levels by which a still picture differs from the one before. Measured on the demo: 0.5
-without a hand, 4 and more with one that moves."""
+without a hand, 4 and more with a moving one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Still:
-    """A circle, and when it was filmed."""
+    """A circle, with the time of its picture."""
 
     at_ns: int
     jpeg: bytes
@@ -38,17 +38,17 @@ class Still:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """A circle as one picture shows it."""
+    """A circle in one picture."""
 
     at_ns: int
     image: NDArray[np.uint8]
 
 
 def stills(found: Found, camera: str, moment: ChipsMoment) -> tuple[Still | None, Still | None]:
-    """Return a circle before and after a moment; ``None`` where the camera has no such picture.
+    """Return a circle before and after a change; ``None`` where the camera has no such picture.
 
-    A hand that lays chips down rests on them, so a still picture alone is not a free one: of each
-    side it is a picture of the longest time for which nothing moved, while the same chips lay.
+    A hand that lays chips down rests on them, so a still picture may still show it. Each side takes
+    a picture from the longest motionless time with the same chips.
     """
     record = next((one for one in found.description.cameras if one.name == camera), None)
     if record is None:
@@ -75,7 +75,7 @@ def _looks(
 
 
 def _calm(looks: Sequence[_Look]) -> Iterator[list[_Look]]:
-    """Yield the times for which nothing moved, each without its first and last picture."""
+    """Yield the motionless times, each without its first and last picture."""
     moved = [_difference(one, other) for one, other in pairwise(looks)]
     limit = max(_STILL, 3 * median(moved)) if moved else _STILL
     run: list[_Look] = []

@@ -1,4 +1,4 @@
-"""What a viewer is told of a session's felt and cameras. Lengths are millimetres or pixels."""
+"""A viewer's data about a session's felt and cameras. Lengths are millimetres or pixels."""
 
 import msgspec
 
@@ -6,7 +6,7 @@ from models.layout import TableLayout
 
 
 class Lens(msgspec.Struct, frozen=True):
-    """How a lens bends the picture: flat pixels grow about the centre by ``1 + k1 r2 + k2 r4``."""
+    """Lens distortion: flat pixels grow about the centre by ``1 + k1 r2 + k2 r4``."""
 
     focal_px: float
     centre_px: tuple[float, float]
@@ -18,33 +18,33 @@ class ClipView(msgspec.Struct, frozen=True):
 
     url: str
     from_ns: int
-    """The table's time where a player stands at 0 s."""
+    """The table's time at a player's 0 s."""
     to_ns: int
     frames: tuple[int, ...]
-    """When each of its pictures is shown, nanoseconds from its start, in order."""
+    """Presentation time of each picture, nanoseconds from the start, in order."""
 
 
 class CameraView(msgspec.Struct, frozen=True, kw_only=True):
-    """One camera, and how the felt lies in its picture."""
+    """One camera, and the felt in its picture."""
 
     name: str
     width_px: int
     height_px: int
     flat_from_mm: tuple[tuple[float, ...], ...]
-    """``(3, 3)`` homography from the felt to the pixels of a lens that bends nothing."""
+    """``(3, 3)`` homography from the felt to the pixels of a lens without distortion."""
     lens: Lens | None
     pictures: str
-    """Where its picture of a time is: add ``?at=`` and nanoseconds."""
+    """Address of its pictures: add ``?at=`` and nanoseconds."""
     start_ns: int
-    """The table's time where its live video stands at 0 s."""
+    """The table's time at 0 s of its live video."""
     live: str | None
-    """Where its video is while it is recorded; of a closed recording there is none."""
+    """Address of its video during recording; a closed recording has none."""
     clip: ClipView | None
-    """Of a round that was recorded."""
+    """The clip of a recorded round."""
 
 
 class FootageView(msgspec.Struct, frozen=True, kw_only=True):
-    """What there is to see of a session or a round."""
+    """The pictures and videos of a session or a round."""
 
     layout: TableLayout
     is_own_layout: bool
@@ -52,4 +52,4 @@ class FootageView(msgspec.Struct, frozen=True, kw_only=True):
     currency: str | None
     cameras: tuple[CameraView, ...]
     missing: tuple[str, ...]
-    """Why there is no picture of a camera that was recorded."""
+    """The reasons for missing pictures of recorded cameras."""

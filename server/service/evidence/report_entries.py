@@ -1,4 +1,4 @@
-"""Which entries of the journal an incident's report names. Pure."""
+"""The journal entries that an incident's report names. Pure."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -8,9 +8,9 @@ from server.service.evidence.round_pictures import RoundEvidence
 
 
 def entries_text(row: RoundRow, cited: Iterable[int]) -> str:
-    """Say which entries are the round's own, and which others the report names.
+    """Describe the round's own entries, and the others that the report names.
 
-    Cards are seen before the wagers that make them a round; a ledger is posted after its close.
+    Cards are seen before the wagers that open their round; a ledger is posted after its close.
     """
     others = sorted({seq for seq in cited if not row.seq <= seq <= row.last_seq})
     own = f"{row.seq} to {row.last_seq} of the session's journal"
@@ -24,7 +24,7 @@ def cited_entries(
     ledger: Iterable[LedgerRow],
     history: Iterable[AnyCaseEvent],
 ) -> Iterator[int]:
-    """Yield every entry that a report of these names, in no order."""
+    """Yield every entry that a report of these names, in any order."""
     for card, _ in evidence.cards:
         seen = None if card.sighting is None else card.sighting.seq
         yield card.seq if seen is None else seen
@@ -38,7 +38,7 @@ def cited_entries(
 
 
 def _runs(numbers: Sequence[int]) -> Iterator[str]:
-    """Write ascending numbers, those that follow one another together: ``11, 16, 66 to 71``."""
+    """Write ascending numbers, with runs joined: ``11, 16, 66 to 71``."""
     first = None
     for at, number in enumerate(numbers):
         first = number if first is None else first

@@ -1,4 +1,4 @@
-"""What a report shows of a round's pictures. Pure: from pictures to blocks of a document."""
+"""A report's pictures of a round. Pure: from pictures to blocks of a document."""
 
 from collections.abc import Iterable
 
@@ -29,7 +29,7 @@ def seen(evidence: RoundEvidence, words: Words) -> Iterable[Block]:
 def _by_place(
     cards: Iterable[tuple[CardShown, bytes | None]],
 ) -> list[tuple[int, CardShown, bytes | None]]:
-    """Put a hand's cards beside each other, each with its number in the deal."""
+    """Put a hand's cards side by side, each with its number in the deal."""
     numbered = [(number, *one) for number, one in enumerate(cards, start=1)]
     return sorted(
         numbered, key=lambda one: (0 if one[1].to == "dealer" else one[1].to, one[1].hand, one[0])
@@ -48,7 +48,7 @@ def _card_picture(number: int, shown: CardShown, jpeg: bytes | None, words: Word
 
 
 def _chips(shown: ChipsShown, words: Words) -> Iterable[Block]:
-    """Show a circle before and after, with what its plate reported."""
+    """Show a circle before and after, with its plate's readings."""
     one = shown.moment
     named = {"I": ", insurance", "S": ", side wager"}
     where = place(one.spot, int(one.circle) if one.circle.isdecimal() else 0)

@@ -1,4 +1,4 @@
-"""How a report writes times and amounts."""
+"""A report's formats of times and amounts."""
 
 from dataclasses import dataclass
 
@@ -8,13 +8,13 @@ from server.house.formatting import Formats
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """How a report writes times and amounts."""
+    """A report's formats of times and amounts."""
 
     formats: Formats
     currency: str
 
     def moment(self, at_ns: int | None) -> str:
-        """Write an instant in the house's zone; a report never leaves one empty."""
+        """Write an instant in the house's zone; a missing one gets a word of its own."""
         return self.formats.moment(at_ns) if at_ns else "not known"
 
     def fine(self, at_ns: int) -> str:
@@ -22,7 +22,7 @@ class Words:
         return self.formats.moment(at_ns, fine=True)
 
     def amount(self, minor: Cents) -> str:
-        """Write an amount; the report says of which currency."""
+        """Write an amount; the report states its currency elsewhere."""
         return self.formats.amount(minor, self.currency)
 
     def signed(self, minor: Cents | None) -> str:
@@ -30,11 +30,11 @@ class Words:
         return self.formats.signed(minor, self.currency)
 
     def sentence(self, detail: str) -> str:
-        """Write what a mistake's detail says."""
+        """Write a mistake's detail."""
         return self.formats.sentence(detail, self.currency)
 
     def about(self, at_ns: int) -> tuple[tuple[str, str], ...]:
-        """Say in which zone and currency the report is written."""
+        """Describe the report's zone and currency."""
         return (
             ("Times", f"of the house: {self.formats.zone(at_ns)}"),
             ("Amounts", f"in {self.currency}"),

@@ -1,4 +1,4 @@
-"""What the reports of a session and of an incident say. Pure: from answers to a document."""
+"""The content of session and incident reports. Pure: from answers to a document."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ NOTHING: Final = Text("Nothing.", "quiet")
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """Who asked for a report, when, and how their house writes times and amounts."""
+    """The requester and time of a report, and the house's formats."""
 
     by: str
     at: int
@@ -59,7 +59,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class SessionMatter:
-    """All that a session's report tells, as whoever asked may see it. Lists are newest first."""
+    """The content of a session's report, as the requester may see it. Lists are newest first."""
 
     session: SessionView
     rulebook: str
@@ -72,7 +72,7 @@ class SessionMatter:
 
 @dataclass(frozen=True, slots=True)
 class IncidentMatter:
-    """All that an incident's report tells, as whoever asked may see it."""
+    """The content of an incident's report, as the requester may see it."""
 
     view: IncidentView
     session: SessionView
@@ -388,7 +388,7 @@ def _mistakes(view: IncidentView, book: Book | None, words: Words) -> Iterable[B
 
 
 def _verdict(row: ViolationRow, result: RoundResult | None, book: Book) -> Iterable[Block]:
-    """Quote what a mistake breaks, what was due by which clause, and how it is settled."""
+    """Quote the broken rule, the clause behind the amount due, and the rule of the settlement."""
     yield Text(f"{row.clause}: {wording(row.clause)}", "quiet")
     for one in passages(book, row.clause, row.code, row.detail):
         yield Quote(one.says, one.origin)

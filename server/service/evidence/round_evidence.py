@@ -1,4 +1,4 @@
-"""What there is to show of a round: each of its cards, and chips where money is disputed."""
+"""The evidence to show for a round: each of its cards, and chips where money is disputed."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,9 +20,10 @@ from server.readmodel.views import ViolationRow
 
 _MISSING: Final = "payment_missing"
 _WINDOW_NS: Final = 5_000_000_000
-"""How far from the moment a picture may be."""
+"""Nanoseconds between an event and its picture, at most."""
 _REPORT_NS: Final = 700_000_000
-"""How long before a plate reports it a hand may already be there. Measured on the demo: 0.5 s."""
+"""Nanoseconds before a plate's report during which a hand may already be there. Measured on the
+demo: 0.5 s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,31 +33,31 @@ class CardShown:
     to: Dealt
     hand: int
     card: Card | None
-    """``None`` where nobody may know it, or nobody does."""
+    """``None`` where it is hidden or unknown."""
     is_down: bool
     """Whether it lay face down and was not turned up."""
     seq: int
-    """The entry that says it was dealt."""
+    """The entry of its deal."""
     sighting: CardSighted | None
     """The best look at it; ``None`` where no camera saw it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChipsMoment:
-    """Chips that changed hands, or should have, where that is disputed."""
+    """A disputed payment, or missing one, of chips."""
 
     spot: int
     circle: str
-    """As :class:`models.events.PlateRead` names it."""
+    """As in :class:`models.events.PlateRead`."""
     what: str
     at_ns: int
     from_ns: int
-    """Since when the chips before lay there."""
+    """Start of the time with the earlier chips."""
     to_ns: int
-    """Until when the chips after did."""
+    """End of the time with the later chips."""
     before: PlateRead | None
     after: PlateRead | None
-    """``None`` where no plate reported."""
+    """``None`` without a plate's report."""
 
 
 def cards_of(
@@ -64,12 +65,12 @@ def cards_of(
 ) -> tuple[CardShown, ...]:
     """Return every card of a round, each once, with the best look at it.
 
-    A fact names the sightings it rests on, and these may be older than the round: what lies on
-    the felt is seen before the wagers that make it a round are known.
+    A fact names its sightings, and these may be older than the round: a card is seen before the
+    wagers that open its round are known.
 
     Args:
-        facts: the round's, in order, as whoever asks may see them.
-        sightings: those that the facts rest on, by ``seq``.
+        facts: the round's, in order, as the requester may see them.
+        sightings: those of the facts, by ``seq``.
     """
     shown: list[CardShown] = []
     for fact in facts:
@@ -89,13 +90,13 @@ def _dealt(fact: CardDealt, seen: CardSighted | None) -> CardShown:
 def _best(
     fact: CardDealt | CardExposed, sightings: Mapping[int, CardSighted]
 ) -> CardSighted | None:
-    """Return the last look at its face, or at its back where that is all there is."""
+    """Return the last look at its face, or else at its back."""
     seen = [sightings[seq] for seq in fact.evidence if seq in sightings]
     return max(seen, key=lambda one: (one.face == "up", one.seq or 0), default=None)
 
 
 def _turn_up(shown: list[CardShown], fact: CardExposed, seen: CardSighted | None) -> None:
-    """Put a card that is turned up, or becomes known, in the place of the one that was dealt."""
+    """Replace a dealt card by the one turned up or identified."""
     unknown = [
         at for at, one in enumerate(shown) if one.to == fact.to and (one.is_down or not one.card)
     ]
@@ -110,12 +111,12 @@ def disputed_chips(
     facts: Sequence[AnyFact],
     plates: Sequence[PlateRead],
 ) -> tuple[ChipsMoment, ...]:
-    """Return the moments at which chips lay otherwise than they should, each once.
+    """Return the times at which chips were disputed, each once.
 
     Args:
         violations: the round's.
         facts: the round's, in order.
-        plates: what the bet plates reported from before its first wager on, in order.
+        plates: the bet plates' reports since before its first wager, in order.
     """
     by_seq = {fact.seq: fact for fact in facts}
     found: dict[tuple[int, str, int], ChipsMoment] = {}

@@ -1,4 +1,4 @@
-"""What a round's recording shows of its cards and of disputed chips, for a report."""
+"""A recording's pictures of a round's cards and of disputed chips, for a report."""
 
 import asyncio
 from collections.abc import Collection, Iterable, Sequence
@@ -19,7 +19,7 @@ from server.service.evidence.video import Found, card_pictures
 
 _PAGE: Final = 2000
 _EVIDENCE: Final = 2000
-"""How many entries before a round's first are looked through for what its facts rest on."""
+"""Entries before a round's first that are searched for its facts' observations."""
 Observed: TypeAlias = CardSighted | PlateRead
 
 _FACT: Final = msgspec.json.Decoder(AnyFact)
@@ -44,7 +44,7 @@ class RoundEvidence:
     cards: tuple[tuple[CardShown, bytes | None], ...]
     chips: tuple[ChipsShown, ...]
     is_filmed: bool
-    """Whether a recording of the round lies here."""
+    """Whether there is a recording of the round."""
 
 
 async def round_pictures(
@@ -56,9 +56,9 @@ async def round_pictures(
     recording: Found | None,
     gate: asyncio.Semaphore,
 ) -> RoundEvidence:
-    """Gather what a round's report shows; a card face down is named only to who may know it.
+    """Gather a report's evidence of a round; face-down cards are named only with the right to it.
 
-    ``gate`` bounds how many pictures are cut at once.
+    ``gate`` limits the number of pictures cut at the same time.
 
     Raises:
         TechnicianError: the journal cannot be read.
@@ -106,7 +106,7 @@ async def _facts(floor: Floor, session: Session, row: RoundRow, who: Person) -> 
 
 
 async def _observed(floor: Floor, session: Session, first: int, last: int) -> list[Observed]:
-    """Return what cameras and plates reported: what lay open before everybody at the table."""
+    """Return the cameras' and plates' observations: all were visible at the table."""
     entries = await _entries(floor, session, first, last, _OBSERVED)
     return [_OBSERVATION.decode(one.plain) for one in entries]
 

@@ -1,4 +1,4 @@
-"""Recordings found beside the journals, and the pictures and clips of a session out of them."""
+"""Find recordings beside the journals, and take a session's pictures and clips from them."""
 
 import asyncio
 import math
@@ -29,23 +29,24 @@ from vision.crops import in_surroundings, jpeg
 from vision.felt import Felt, Pose, locate
 
 FOUND_AGAIN_NS: Final = 5_000_000_000
-"""How old the list of recordings may be."""
+"""Nanoseconds that the list of recordings stays valid."""
 AT_ONCE: Final = 2
-"""How many videos are looked into at the same time: the tables' own work goes first."""
+"""Videos read at the same time: the tables' own work comes first."""
 CARD_WIDTH_PX: Final = 132
 WHOLE_WIDTH_PX: Final = 420
-"""A card with its surroundings is for people to decide by."""
+"""Pixels. Width of a card's picture with surroundings, large enough for a person's decision."""
 _MARK_MM: Final = 4.0
-"""How far outside a card's edge its mark lies, so that it hides nothing of it."""
+"""Mm between a card's edge and its mark, so that the mark hides nothing."""
 _AROUND: Final = 32
-"""Points of a circle."""
+"""Points of a drawn circle."""
 _PLACES: Final = (SESSION_FILE, f"*/{SESSION_FILE}", f"recordings/*/{SESSION_FILE}")
-"""The last is where a table records beside its journal, as `pitwatch simulate --live` does."""
+"""Where recordings lie; the last is beside a table's journal, as with `pitwatch simulate
+--live`."""
 _MARGIN_NS: Final = 1_000_000_000
 _LATEST_LOOK_NS: Final = 1_000_000_000
 _LIES_NS: Final = 1_200_000_000
-"""How long after it rested a card is looked for: the hand that laid it withdraws in half of that,
-and no other card lies over it yet."""
+"""Nanoseconds after its rest within which a card is looked for: the hand withdraws in half of that,
+and no other card covers it yet."""
 
 Sighting: TypeAlias = CardSighted | ForeignCardSighted
 Cut: TypeAlias = Callable[[NDArray[np.uint8], Sighting], bytes]
@@ -55,7 +56,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A recording of the table, by the time asked for."""
+    """The recording of a table at a time."""
 
     clips: Clips
     layout: TableLayout
@@ -63,12 +64,12 @@ class Found:
 
     @property
     def description(self) -> Description:
-        """What its ``session.toml`` says."""
+        """The content of its ``session.toml``."""
         return self.clips.session
 
 
 class Kept(Generic[T]):
-    """The last few results of slow work, up to a size in all."""
+    """The last results of slow work, up to a total size."""
 
     def __init__(self, most_bytes: int, size_of: Callable[[T], int]) -> None:
         self._most, self._size_of = most_bytes, size_of
@@ -84,7 +85,7 @@ class Kept(Generic[T]):
     async def one_of_many(
         self, key: Hashable, work: Callable[[], Mapping[Hashable, T]], gate: asyncio.Semaphore
     ) -> T | None:
-        """Return what is kept under ``key``, or do work that gives it among others."""
+        """Return the result stored under ``key``, or do work that gives several results."""
         if key not in self._values:
             async with gate:
                 if key not in self._values:
@@ -105,9 +106,9 @@ class Kept(Generic[T]):
 
 
 class Recordings:
-    """The session folders in ``folder``, or in ``recordings`` there, found as they come and go.
+    """The session folders in ``folder``, or in its ``recordings``, kept up to date.
 
-    Files are only read.
+    It only reads files.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -122,7 +123,7 @@ class Recordings:
         Args:
             table: the table's id.
             at_ns: when.
-            name: the journal's; a folder of that name comes before others of the same table.
+            name: the journal's; a folder of that name has precedence over others of the table.
         """
         self._look()
         begun = [
@@ -135,7 +136,7 @@ class Recordings:
         )
 
     def currencies(self) -> Mapping[str, str]:
-        """Return the currency of each table that was recorded, as its latest recording says."""
+        """Return the currency of each recorded table, from its latest recording."""
         self._look()
         latest = sorted(self._found, key=lambda one: one.description.at)
         return {one.description.table: one.description.currency for one in latest}
@@ -154,7 +155,7 @@ class Recordings:
 
 
 def _opened(folder: Path) -> Found | None:
-    """Open a recording; one that is not sound is nobody's evidence, and shows nothing."""
+    """Open a recording; ignore an unsound one."""
     try:
         clips = Clips(folder)
         return Found(clips, read_layout(folder / clips.session.layout), folder)
@@ -163,23 +164,23 @@ def _opened(folder: Path) -> Found | None:
 
 
 def span_of(opened_ns: int, closed_ns: int | None, last_ns: int) -> tuple[int, int]:
-    """Return the time that a round's clip takes in, with a little before and after."""
+    """Return the time span of a round's clip, with a margin."""
     return opened_ns - _MARGIN_NS, (last_ns if closed_ns is None else closed_ns) + _MARGIN_NS
 
 
 def camera_view(
     found: Found, name: str, urls: tuple[str, str | None], clip: ClipView | None
 ) -> CameraView:
-    """Return a camera as the console is told of it.
+    """Return a camera's data for the console.
 
     Args:
         found: the recording.
         name: the camera's.
-        urls: of its pictures, and of its video while it is recorded.
-        clip: the round's, where one is asked about.
+        urls: of its pictures, and of its video during recording.
+        clip: the round's, where one is requested.
 
     Raises:
-        PitwatchError: its video cannot be read, or it fixes no felt.
+        PitwatchError: its video cannot be read, or its view determines no felt.
     """
     record = next(one for one in found.description.cameras if one.name == name)
     felt = locate(record.view, where=name)
@@ -198,20 +199,20 @@ def camera_view(
 
 
 def card_pictures(found: Found, camera: str, sightings: Iterable[Sighting]) -> Mapping[int, bytes]:
-    """Return the piece of the picture that each sighting rests on, as JPEG, by its ``seq``.
+    """Return the crop of each sighting's picture, as JPEG, by its ``seq``.
 
-    The video is gone through once, so that a round's cards cost little more than one.
+    One pass over the video serves all, so a round's cards cost little more than one.
     """
     return _pieces(found, camera, sightings, _read_piece)
 
 
 def whole_cards(found: Found, camera: str, sightings: Iterable[Sighting]) -> Mapping[int, bytes]:
-    """Return each card whole, marked, with its surroundings, as JPEG by the sighting's ``seq``.
+    """Return each whole card, marked, with its surroundings, as JPEG by the sighting's ``seq``.
 
-    It is shown free of the hand where it ever is: whoever decides what a card is must see it.
+    It shows the card without a hand over it where there is such a picture, for a person to decide.
 
     Raises:
-        InstallerError: the camera's description fixes no felt.
+        InstallerError: the camera's description determines no felt.
     """
     record = _record(found, camera)
     if record is None:
@@ -228,7 +229,7 @@ def whole_cards(found: Found, camera: str, sightings: Iterable[Sighting]) -> Map
 def mark_mm(one: Sighting) -> NDArray[np.float64]:
     """Return a line around a card on the felt, ``(N, 2)``.
 
-    It goes along the card's edges; of a foreign card, whose angle nobody tells, around it.
+    It follows the card's edges; a foreign card's angle is unknown, so it gets a circle.
     """
     if isinstance(one, CardSighted):
         return Pose(one.x_mm, one.y_mm, one.angle_deg).outline_mm(_MARK_MM)
@@ -255,9 +256,9 @@ def _pieces(
 
 
 def card_seen_ns(found: Found, camera: str, sighting: CardSighted) -> int | None:
-    """Return when the camera shows a sighting's card, free of the hand where it ever is.
+    """Return when the camera shows a sighting's card, uncovered where possible.
 
-    ``None`` where no such camera is recorded, or it has no picture of that time.
+    ``None`` where the camera is not recorded, or has no picture of that time.
     """
     record = _record(found, camera)
     looks = () if record is None else _looks(found, record, (sighting,))
@@ -267,7 +268,7 @@ def card_seen_ns(found: Found, camera: str, sighting: CardSighted) -> int | None
 
 @dataclass(slots=True)
 class _Look:
-    """A sighting, with the pictures of its place from when its card rested on."""
+    """A sighting, with the pictures of its place since its card came to rest."""
 
     sighting: Sighting
     looked_ns: int
@@ -289,7 +290,7 @@ class _Look:
     def seen(self) -> Frame | None:
         """Return the picture in which the camera saw it.
 
-        A doubtful sighting is shown as it was looked at, any other as :meth:`free`.
+        For a doubtful sighting it is the picture as read, for any other as :meth:`free`.
         """
         looked = self._looked()
         is_as_it_was = self._is_doubtful and self.looked_ns > self.rested_ns
@@ -299,10 +300,10 @@ class _Look:
         return [frame for frame in self.pictures if frame.at_ns <= self.looked_ns]
 
     def free(self) -> Frame | None:
-        """Return the picture that was looked at, or the next that shows the card free.
+        """Return the picture as read, or the next one with the card uncovered.
 
-        Where a recording lacks pictures, their numbers do not tell the moment, and the hand that
-        laid the card may still lie over it.
+        Where a recording lacks pictures, their numbers do not give the time, and the hand may still
+        cover the card.
         """
         looked = self._looked()
         if not looked:
@@ -315,7 +316,7 @@ class _Look:
 
 
 def _looks(found: Found, record: CameraRecord, sightings: Iterable[Sighting]) -> Iterator[_Look]:
-    """Go through the video once; yield each sighting when its pictures are there."""
+    """Read the video once; yield each sighting once its pictures are complete."""
     start_ns = found.description.at
     due = sorted(
         (_Look(one, _looked_at_ns(one, record, start_ns)) for one in sightings),
@@ -343,7 +344,7 @@ def _looks(found: Found, record: CameraRecord, sightings: Iterable[Sighting]) ->
 
 
 def _looked_at_ns(sighting: Sighting, record: CameraRecord, start_ns: int) -> int:
-    """When the picture was taken: by its number, where that is near to when the card rested."""
+    """Return the picture's time: from its number, where that is close to the card's rest."""
     rested_ns = sighting.at or 0
     by_number_ns = start_ns + round(sighting.frame / record.fps * 1e9)
     return by_number_ns if 0 <= by_number_ns - rested_ns <= _LATEST_LOOK_NS else rested_ns
@@ -352,7 +353,7 @@ def _looked_at_ns(sighting: Sighting, record: CameraRecord, start_ns: int) -> in
 def _keep_piece(
     frame: Frame | None, sighting: Sighting, cut: Cut, pieces: dict[int, bytes]
 ) -> None:
-    """Keep a sighting's piece of a picture; one that lies outside it there is not."""
+    """Store a sighting's crop; there is none where it lies outside the picture."""
     if frame is not None and sighting.seq is not None:
         with suppress(ValueError):
             pieces[sighting.seq] = cut(frame.image, sighting)
@@ -363,7 +364,7 @@ def _read_piece(image: NDArray[np.uint8], sighting: Sighting) -> bytes:
 
 
 def _size_px(video: Path) -> tuple[int, int]:
-    """Read a video's size without decoding a picture of it."""
+    """Read a video's size without decoding a picture."""
     try:
         with av.open(str(video)) as container:
             stream = container.streams.video[0]
@@ -389,7 +390,7 @@ _LOOKED_NS: Final = 60_000_000_000
 
 
 class Video:
-    """What the routes keep: the recordings found, the last clips and pictures, who looked."""
+    """The routes' shared state: the recordings, the last clips and pictures, the viewers."""
 
     def __init__(self, recordings: Recordings) -> None:
         self.recordings = recordings
@@ -400,6 +401,6 @@ class Video:
         self._looked: dict[tuple[str, str], int] = {}
 
     def is_new_look(self, person: str, session: str, now_ns: int) -> bool:
-        """Tell whether somebody's look at a session's pictures is to be written down again."""
+        """Return whether somebody's look at a session's pictures is to be written down again."""
         self._looked = {key: at for key, at in self._looked.items() if now_ns - at < _LOOKED_NS}
         return self._looked.setdefault((person, session), now_ns) == now_ns

@@ -1,1 +1,1 @@
-"""What surrounds a request: connections, headers, refusals, meters."""
+"""The HTTP layer around requests: connections, headers, refusals, metrics."""

@@ -1,9 +1,9 @@
-"""Which connections are kept and which one makes room: a bound below the descriptor limit.
+"""Admission of connections: a bound below the descriptor limit.
 
-A connection is a stranger's until a request on it has passed the guard. Strangers have places of
-their own, and one network only some of them. Where they are all taken, a new connection takes the
-place of the stranger that has been waited for longest: whoever sends a request at once is
-answered, whoever holds a request back loses the place. Signed-in people keep theirs.
+A connection counts as a stranger's until a request on it has passed the guard. Strangers have
+separate places, and one network only some of them. Where all are taken, a new connection replaces
+the stranger that has kept the service waiting longest. So a client that sends its request at once
+is answered, and one that holds it back loses its place. Signed-in people keep theirs.
 """
 
 from collections import Counter
@@ -16,24 +16,25 @@ _FEWEST: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How many connections are kept, and how long each is waited for."""
+    """The limits of connections, and of waiting for each."""
 
     strangers: int
     network: int
-    """Of the strangers' places, those one network may take (IPv6: one /64)."""
+    """Of the strangers' places, those for one network (IPv6: one /64)."""
     signed_in: int
     account: int
-    """Of the signed-in people's places, those one account may take."""
+    """Of the signed-in people's places, those for one account."""
     request_ns: int = 15 * _SECOND_NS
-    """From the connection, or the last answer, to the end of the next request, TLS included."""
+    """Nanoseconds from the connection, or the last answer, to the end of the next request, TLS
+    included."""
     stalled_ns: int = 60 * _SECOND_NS
-    """So long an answer is held for somebody who takes nothing of it."""
+    """Nanoseconds that an answer waits for a client that reads nothing of it."""
 
 
 def bounds_for(descriptors: int, *, is_behind_proxy: bool = False) -> Bounds:
-    """Return the bounds under a limit of so many descriptors.
+    """Return the bounds under a limit of descriptors.
 
-    A quarter stays free for journals, databases and videos. Behind a proxy everybody comes from
+    A quarter stays free for journals, databases and videos. Behind a proxy all clients come from
     the same network.
     """
     places = max(descriptors - descriptors // 4, 2 * _FEWEST)
@@ -49,9 +50,9 @@ class Place:
 
     network: str
     account: str = ""
-    """Whose it is; empty for a stranger."""
+    """Its account; empty for a stranger."""
     due_ns: int | None = None
-    """Until when something is waited for; ``None`` while nothing is."""
+    """Deadline of the present wait; ``None`` without one."""
     is_open: bool = True
 
 
@@ -64,31 +65,31 @@ class _Counts:
 
 
 class Connections:
-    """The places that are taken. Times are of a clock that never goes back."""
+    """The occupied places. Times are of a monotonic clock."""
 
     def __init__(self, bounds: Bounds) -> None:
         self.bounds = bounds
         self._places: dict[Place, None] = {}
         self._awaited: dict[str, dict[Place, None]] = {}
-        """Strangers that are waited for, by network, the longest first."""
+        """Strangers whose requests are awaited, by network, the longest first."""
         self._order: dict[Place, None] = {}
         """All of them, the longest first."""
         self._counts = _Counts()
 
     @property
     def strangers(self) -> int:
-        """How many connections nobody signed in on."""
+        """The number of strangers' connections."""
         return self._counts.strangers
 
     @property
     def signed_in(self) -> int:
-        """How many connections are of people who signed in."""
+        """The number of signed-in people's connections."""
         return self._counts.signed_in
 
     def open(self, network: str, now_ns: int) -> tuple[Place | None, Place | None]:
-        """Return a place for a new connection, and the one that must go for it.
+        """Return a place for a new connection, and the one that it replaces.
 
-        Without a place there is no room: everybody who has one is being answered.
+        Without a place there is no room: every connection is being answered.
         """
         counts, bounds = self._counts, self.bounds
         gone = None
@@ -110,7 +111,7 @@ class Connections:
         return place, gone
 
     def close(self, place: Place) -> None:
-        """Give a place back; a second time nothing happens."""
+        """Release a place; a second call does nothing."""
         if not place.is_open:
             return
         place.is_open = False
@@ -128,7 +129,7 @@ class Connections:
             _less(counts.networks, place.network)
 
     def sign_in(self, place: Place, account: str) -> bool:
-        """Move a stranger to the signed-in people's places; tell whether there was room."""
+        """Move a stranger to the signed-in people's places; return whether there was room."""
         if place.account or not place.is_open:
             return True
         counts, bounds = self._counts, self.bounds
@@ -143,12 +144,12 @@ class Connections:
         return True
 
     def await_request(self, place: Place, now_ns: int) -> None:
-        """Wait for the whole of a request; while one is awaited already, the time goes on."""
+        """Wait for a complete request; a wait in progress keeps its deadline."""
         if place.due_ns is None:
             self._wait(place, now_ns + self.bounds.request_ns)
 
     def stall(self, place: Place, now_ns: int) -> None:
-        """Wait for the peer to take what it was answered."""
+        """Wait for the client to read its answer."""
         self._wait(place, now_ns + self.bounds.stalled_ns)
 
     def _wait(self, place: Place, due_ns: int) -> None:
@@ -160,7 +161,7 @@ class Connections:
             self._awaited.setdefault(place.network, {})[place] = None
 
     def settle(self, place: Place) -> None:
-        """Wait for nothing: it sent, or took, what was waited for."""
+        """End the wait: the client sent, or read, what was awaited."""
         place.due_ns = None
         self._order.pop(place, None)
         of_network = self._awaited.get(place.network)
@@ -170,7 +171,7 @@ class Connections:
                 del self._awaited[place.network]
 
     def overdue(self, now_ns: int) -> list[Place]:
-        """Return the connections that were waited for long enough."""
+        """Return the connections past their deadlines."""
         return [one for one in self._places if one.due_ns is not None and one.due_ns <= now_ns]
 
 

@@ -1,6 +1,6 @@
-"""How often one may ask: a bucket of requests each, that fills again with time.
+"""Rate limits: a token bucket for each address and account.
 
-Buckets are kept for those who asked last, so many and no more.
+Only the buckets of the most recent clients are kept.
 """
 
 import ipaddress
@@ -16,7 +16,7 @@ _NETWORKS_KNOWN: Final = 4096
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """So many a second in the long run, and ``burst`` at once."""
+    """The rate: requests a second in the long run, and ``burst`` at once."""
 
     per_s: float
     burst: int
@@ -24,13 +24,13 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one address and one account may ask, and how often an address may try to sign in."""
+    """The rates of requests for an address and for an account, and of sign-ins for an address."""
 
     address: Rate = Rate(50, 400)
     account: Rate = Rate(50, 400)
     sign_in: Rate = Rate(0.2, 20)
     kept: int = 10_000
-    """So many addresses, and so many accounts, are remembered."""
+    """Addresses, and accounts, whose buckets are kept."""
 
 
 @dataclass(slots=True)
@@ -40,7 +40,7 @@ class _Bucket:
 
 
 class Limiter:
-    """Count what each one asks."""
+    """Counts each client's requests."""
 
     def __init__(self, rate: Rate, kept: int) -> None:
         self._rate, self._kept = rate, kept
@@ -50,9 +50,9 @@ class Limiter:
         return len(self._buckets)
 
     def wait_ns(self, who: str, now_ns: int) -> int:
-        """Take one from the bucket of ``who``: 0, or how long until there is one again.
+        """Take a token from the bucket of ``who``: return 0, or the time until there is one.
 
-        ``now_ns`` is of a clock that never goes back.
+        ``now_ns`` is of a monotonic clock.
         """
         bucket = self._buckets.pop(who, None) or _Bucket(self._rate.burst, now_ns)
         gained = (now_ns - bucket.at_ns) / _SECOND_NS * self._rate.per_s
@@ -68,7 +68,7 @@ class Limiter:
 
 @lru_cache(_NETWORKS_KNOWN)
 def limited_as(address: str) -> str:
-    """Return what an address is counted as: of IPv6 the network, for a host has all of it."""
+    """Return the key of an address: for IPv6 the network, since a host has all of it."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:

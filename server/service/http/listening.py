@@ -1,8 +1,8 @@
-"""The service's sockets: uvicorn's protocols behind an accept loop that keeps connections bounded.
+"""The service's sockets: uvicorn's protocols behind an accept loop with bounded connections.
 
-uvicorn accepts whatever comes and waits for a request as long as its peer likes; at the limit of
-descriptors asyncio's own accept loop neither accepts nor rests. So connections are accepted here,
-each into a place of :class:`Connections`, and dropped here when they are overdue or must make room.
+uvicorn accepts every connection and waits for a request without limit. At the limit of descriptors
+asyncio's own accept loop neither accepts nor pauses. So this module accepts connections, each into
+a place of :class:`Connections`, and drops them when they are overdue or must make room.
 """
 
 import asyncio
@@ -28,23 +28,23 @@ from server.service.http.shell import Meters
 from stream.clock import elapsed_ns
 
 PLACE: Final = "place"
-"""The key under which a request's ``state`` holds its connection's :class:`Held`."""
+"""The key of a connection's :class:`Held` in a request's ``state``."""
 BACKLOG: Final = 4096
-"""So many wait in the kernel while others are accepted."""
+"""Connections that may wait in the kernel to be accepted."""
 _AT_ONCE: Final = 64
-"""So many are accepted before others have a turn."""
+"""Connections accepted before others get a turn."""
 _SWEEP_S: Final = 0.5
 _NO_DESCRIPTOR_S: Final = 0.2
 _PARTING_S: Final = 2.0
 _AWAITED: Final = frozenset({h11.IDLE, h11.SEND_BODY})
-"""States of a peer that owes a request, or the rest of one."""
+"""States of a client that owes a request, or the rest of one."""
 
 log: Final = logging.getLogger("pitwatch.listening")
 
 
 @dataclass(eq=False, slots=True)
 class Held:
-    """One open connection: its place, and how it is dropped."""
+    """One open connection: its place, and how to drop it."""
 
     connections: Connections
     place: Place
@@ -52,12 +52,12 @@ class Held:
     is_beginning: bool = True
 
     def sign_in(self, account: str) -> bool:
-        """Count it as that account's; tell whether there was room."""
+        """Count it as that account's; return whether there was room."""
         return self.connections.sign_in(self.place, account)
 
 
 class _Accounted(asyncio.Protocol):
-    """What both protocols tell of their connection."""
+    """The connection accounting of both protocols."""
 
     app_state: dict[str, Any]
 
@@ -80,10 +80,10 @@ class _Accounted(asyncio.Protocol):
 
 
 class HttpConnection(_Accounted, H11Protocol):
-    """HTTP/1.1 whose requests are waited for only so long."""
+    """HTTP/1.1 with a time limit for requests."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin; it may have been dropped while TLS was being agreed on."""
+        """Begin; the connection may have been dropped during the TLS handshake."""
         assert isinstance(transport, asyncio.Transport)
         self._held.drop, self._held.is_beginning = transport.abort, False
         super().connection_made(transport)
@@ -91,12 +91,12 @@ class HttpConnection(_Accounted, H11Protocol):
             transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        """Take what came, and see whether a request is whole."""
+        """Process data, and detect a complete request."""
         super().data_received(data)
         self._look()
 
     def on_response_complete(self) -> None:
-        """End an answer; the next request is waited for."""
+        """Finish an answer; wait for the next request."""
         super().on_response_complete()
         self._look()
 
@@ -111,16 +111,16 @@ class HttpConnection(_Accounted, H11Protocol):
 
 
 class SocketConnection(_Accounted, WebSocketsSansIOProtocol):
-    """A WebSocket; the stream itself waits for its viewers."""
+    """A WebSocket; the stream itself handles slow viewers."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take the connection over: its request is whole."""
+        """Take over the connection: its request is complete."""
         super().connection_made(transport)
         self._held.connections.settle(self._held.place)
 
 
 class _Counted:
-    """The listener's meters; looking a label up costs more than the rest of a refusal."""
+    """The listener's metrics; looking up a label costs more than the rest of a refusal."""
 
     def __init__(self, meters: Meters) -> None:
         self.displaced, self.overdue, self.refused = (
@@ -131,7 +131,7 @@ class _Counted:
 
 
 class Listener:
-    """Accepts connections on one socket. To uvicorn it is one of its servers."""
+    """Accepts connections on one socket. uvicorn treats it as one of its servers."""
 
     def __init__(
         self,
@@ -153,7 +153,7 @@ class Listener:
         self._sweeping = self._loop.create_task(self._sweep())
 
     def close(self) -> None:
-        """Accept no more; what is open stays until its end."""
+        """Stop accepting; open connections continue to their end."""
         self._loop.remove_reader(self._socket)
         self._socket.close()
         self._sweeping.cancel()
@@ -162,7 +162,7 @@ class Listener:
                 held.drop()
 
     async def wait_closed(self) -> None:
-        """Wait for what was beginning."""
+        """Wait for connections in the making."""
         with suppress(asyncio.CancelledError):
             await self._sweeping
         await asyncio.gather(*self._beginning, return_exceptions=True)
@@ -179,7 +179,7 @@ class Listener:
             self._take(peer, address[0])
 
     def _rest(self, refused: OSError) -> None:
-        """Wait where the system has no descriptor left, instead of asking again at once."""
+        """Pause where the system has no descriptor left, instead of retrying at once."""
         log.warning("no connection is accepted: %s", errno.errorcode.get(refused.errno or 0))
         self._loop.remove_reader(self._socket)
         self._loop.call_later(_NO_DESCRIPTOR_S, self._go_on)
@@ -236,16 +236,16 @@ class Listener:
 
 
 def _shut(peer: socket.socket) -> None:
-    """End a connection whose transport is still being made; the transport then ends itself.
+    """End a connection whose transport is still being made; the transport then closes itself.
 
-    A socket must not be closed under its transport: its number would come back too early.
+    A socket must not be closed under its transport: its number would be reused too early.
     """
     with suppress(OSError):
         peer.shutdown(socket.SHUT_RDWR)
 
 
 class Server(uvicorn.Server):
-    """uvicorn with its connections accepted by :class:`Listener`."""
+    """uvicorn with :class:`Listener` accepting its connections."""
 
     def __init__(self, config: uvicorn.Config, bounds: Bounds, meters: Meters) -> None:
         super().__init__(config)
@@ -290,10 +290,10 @@ def bounds_here(*, is_behind_proxy: bool = False) -> Bounds:
 
 
 def bound_to(host: str, port: int) -> Sequence[socket.socket]:
-    """Return a socket for every address that ``host`` stands for.
+    """Return a socket for every address of ``host``.
 
     Raises:
-        OperatorError: one of them cannot be had.
+        OperatorError: one of them is not available.
     """
     bound: list[socket.socket] = []
     try:

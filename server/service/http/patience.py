@@ -1,15 +1,15 @@
-"""How long a viewer is waited for."""
+"""Time limits for slow viewers."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a viewer is waited for, in nanoseconds."""
+    """Time limits for slow viewers, in nanoseconds."""
 
     stalled_ns: int = 10_000_000_000
-    """A viewer that takes nothing for so long is dropped."""
+    """Without reading for this long, a viewer is dropped."""
     parting_ns: int = 20_000_000_000
-    """So long it is given to take the close code."""
+    """Time that it gets to read the close code."""
     idle_ns: int = 15_000_000_000
-    """After so long without news a sign of life is sent, and the right checked again."""
+    """Without news for this long, a keep-alive is sent, and the right checked again."""

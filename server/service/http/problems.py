@@ -1,4 +1,4 @@
-"""What is said when a request is refused: problem documents, RFC 9457."""
+"""Refusals of requests: problem documents, RFC 9457."""
 
 import http
 from collections.abc import Mapping
@@ -16,17 +16,17 @@ MEDIA_TYPE: Final = "application/problem+json"
 
 
 class ProblemDocument(msgspec.Struct, frozen=True):
-    """Why a request was refused, for people."""
+    """The reason of a refusal, for people."""
 
     status: int
     title: str
     detail: str
     needs: Needs = msgspec.UNSET
-    """Present where the password was right and a code is asked for."""
+    """Present where the password was right and a code is required."""
 
 
 class Problem(Exception):
-    """Refuse a request, with a sentence that says the way out."""
+    """Refuses a request, with a sentence that gives the way out."""
 
     def __init__(
         self,
@@ -55,12 +55,12 @@ def answer(
 
 
 def retry_after(wait_ns: int) -> dict[str, str]:
-    """Return the header that says in whole seconds how long to wait."""
+    """Return the header with the wait in whole seconds."""
     return {"Retry-After": str(max(-(-wait_ns // 1_000_000_000), 1))}
 
 
 def install(app: FastAPI) -> None:
-    """Have ``app`` answer every refusal with a problem document."""
+    """Make ``app`` answer every refusal with a problem document."""
     app.add_exception_handler(Problem, _problem)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(RequestValidationError, _invalid)
@@ -75,13 +75,13 @@ def _problem(_: Request, refused: Exception) -> Response:
 
 def _http(_: Request, refused: Exception) -> Response:
     assert isinstance(refused, HTTPException)
-    # A body that cannot be parsed is refused as one with a wrong field is.
+    # A body that cannot be parsed is refused like one with a wrong field.
     status = 422 if refused.status_code == 400 else refused.status_code
     return answer(status, str(refused.detail), refused.headers)
 
 
 def _invalid(_: Request, refused: Exception) -> Response:
-    """Say which field is wrong, never what was sent in it: it may be a password."""
+    """Name the wrong field, never its value: it may be a password."""
     assert isinstance(refused, RequestValidationError)
     said = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in refused.errors()]
     return answer(422, "; ".join(said))

@@ -1,4 +1,4 @@
-"""What surrounds every request: secure headers, one line of log, and meters."""
+"""The layer around every request: secure headers, one log line, and metrics."""
 
 import logging
 import sys
@@ -30,7 +30,7 @@ log: Final = logging.getLogger("pitwatch.service")
 
 
 class Meters:
-    """What Prometheus is told."""
+    """The Prometheus metrics."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -138,7 +138,7 @@ class Meters:
         ProcessCollector(registry=self.registry)
 
     def forget_sessions(self) -> None:
-        """Drop what was told of journals, so that one that is no table's newest goes."""
+        """Drop the metrics of journals, so that one that is no table's newest disappears."""
         for gauge in (
             self.last_seq,
             self.open_reviews,
@@ -152,7 +152,7 @@ class Meters:
             gauge.clear()
 
     def tell_clock(self, session: str, clock: ClockStanding) -> None:
-        """Tell of the clock of a table at work; of what its journal does not say, nothing."""
+        """Publish the clock of a running table, as far as its journal states it."""
         if clock.state is not None:
             self.clock_synchronised.labels(session).set(clock.state == "synchronised")
         if clock.offset_ns is not None:
@@ -213,7 +213,7 @@ class Shell:
 
 
 def _in_one_line(send: Send, refuse: Callable[[PitwatchError], None]) -> Send:
-    """Report why the service cannot start as a person reads it."""
+    """Report a failed start in one line for people."""
 
     async def sending(message: Message) -> None:
         fault = sys.exception()
@@ -226,7 +226,7 @@ def _in_one_line(send: Send, refuse: Callable[[PitwatchError], None]) -> Send:
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line; an exception's text, never the values it went through."""
+    """One JSON object a line, with an exception's text but without its values."""
 
     def __init__(self, clock: Clock) -> None:
         super().__init__()

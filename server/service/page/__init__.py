@@ -1,1 +1,1 @@
-"""The console's page, as it is sent to browsers."""
+"""The console's page for browsers."""

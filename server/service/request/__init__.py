@@ -1,1 +1,1 @@
-"""What every route asks of a request: who, what they may see, and the parts of the service."""
+"""A request's common parts: the person, their view, and the parts of the service."""

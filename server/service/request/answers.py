@@ -1,4 +1,4 @@
-"""Answers as frozen values, and the OpenAPI document that says what each route gives."""
+"""Answers as frozen values, and the OpenAPI document of every route's answers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -48,13 +48,13 @@ _NO_STORE: Final = {"Cache-Control": "no-store"}
 
 
 class Health(msgspec.Struct, frozen=True):
-    """Whether the service lives, and whether it has read everything once."""
+    """Whether the service lives, and whether it has read every journal once."""
 
     state: str
 
 
 class Me(msgspec.Struct, frozen=True):
-    """Whoever asks."""
+    """The account behind a request."""
 
     name: str
     role: str
@@ -65,18 +65,18 @@ class Me(msgspec.Struct, frozen=True):
 
 
 class MadeToken(msgspec.Struct, frozen=True):
-    """A token that was made. Its secret is told this once."""
+    """A new token. Its secret is shown only this once."""
 
     token: Token
     secret: str
 
 
 class Events(msgspec.Struct, frozen=True):
-    """Some of a session's events, as the stream's schema has them."""
+    """Some of a session's events, as the stream's schema defines them."""
 
     events: tuple[msgspec.Raw, ...]
     last: int
-    """The last event looked at: ask for what comes after it."""
+    """The last examined event: the next request continues after it."""
 
 
 _KNOWN: Final[Sequence[Any]] = (
@@ -130,12 +130,12 @@ _SCHEMA_OF: Final[Mapping[Any, Any]] = dict(zip(_KNOWN, _SCHEMAS, strict=True))
 
 
 def give(value: object, status: int = 200) -> Response:
-    """Return a value as JSON, kept by no cache."""
+    """Return a value as JSON, marked as not cacheable."""
     return Response(msgspec.json.encode(value), status, _NO_STORE, media_type="application/json")
 
 
 def file_name(text: str) -> str:
-    """Return a name that every system takes as a file's."""
+    """Return a name that is a valid file name on every system."""
     return "".join(
         one if one.isascii() and (one.isalnum() or one in "-._") else "_" for one in text
     )
@@ -144,13 +144,13 @@ def file_name(text: str) -> str:
 def said(
     model: Any, status: int, problems: Mapping[int, str], media_type: str = "application/json"
 ) -> dict[int | str, dict[str, Any]]:
-    """Return the OpenAPI description of what a route answers.
+    """Return the OpenAPI description of a route's answers.
 
     Args:
         model: a type of this module's list; ``None`` for an answer without a body.
-        status: the status where all is well.
-        problems: what the other statuses say.
-        media_type: what kind of text the answer is.
+        status: the status of success.
+        problems: the meanings of the other statuses.
+        media_type: the answer's media type.
     """
     content = {} if model is None else _content(media_type, _SCHEMA_OF[model])
     refusals: dict[int | str, dict[str, Any]] = {
@@ -182,7 +182,7 @@ def document(app: FastAPI) -> dict[str, Any]:
 
 
 def _add_gate(paths: Mapping[str, Any]) -> None:
-    """Say of every route what the gate before it may answer."""
+    """Add the guard's possible answers to every route."""
     refusals = {
         "411": "The request has no Content-Length.",
         "413": "The body is too long.",

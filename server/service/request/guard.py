@@ -1,4 +1,4 @@
-"""The one place where a right is checked, and where what was done is written down."""
+"""The one place that checks rights and records actions."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Final, TypeAlias
@@ -39,15 +39,15 @@ def guarded(
     action: str | None = "saw",
     media_type: str = "application/json",
 ) -> dict[str, Any]:
-    """Return what a route needs so that nobody passes without ``right``.
+    """Return a route's guard: nobody passes without ``right``.
 
     Args:
         right: the right.
-        model: what the route answers; see :func:`server.service.request.answers.said`.
-        status: the status where all is well.
-        problems: what else it may answer.
-        action: what is written down of it; ``None`` where the route itself does so, once done.
-        media_type: what kind of text it answers.
+        model: the route's answer; see :func:`server.service.request.answers.said`.
+        status: the status of success.
+        problems: its other possible answers.
+        action: the recorded action; ``None`` where the route records it itself, once done.
+        media_type: the answer's media type.
     """
     return {
         "dependencies": [Depends(_checked(right, action))],
@@ -58,7 +58,7 @@ def guarded(
 
 
 def watched(right: Right) -> list[Any]:
-    """Return the dependencies of a WebSocket that asks for ``right``."""
+    """Return the dependencies of a WebSocket that requires ``right``."""
     return [Depends(_checked(right, "watched"))]
 
 
@@ -90,7 +90,7 @@ async def _passed(connection: HTTPConnection, right: Right, action: str | None) 
 
 
 async def _check_seen(connection: HTTPConnection, person: Person, action: str) -> None:
-    """Refuse a route about a table that this person does not see, as if it were not there."""
+    """Refuse a route about a table that this person may not see, as if it did not exist."""
     if person.tables is None:
         return
     asked = connection.path_params
@@ -107,14 +107,14 @@ async def _check_seen(connection: HTTPConnection, person: Person, action: str) -
 
 
 def _hold(connection: HTTPConnection, person: Person) -> None:
-    """Count the connection as that person's, so that no stranger's takes its place."""
+    """Count the connection as that person's, so that no stranger's replaces it."""
     held: Held | None = getattr(connection.state, PLACE, None)
     if held is not None and not held.sign_in(person.name):
         raise Problem(503, "too many connections are open for this account; close some")
 
 
 async def limit_sign_ins(connection: HTTPConnection) -> None:
-    """Refuse who has tried too often; raises ``Problem`` 429, which is written down."""
+    """Refuse too frequent attempts; raises ``Problem`` 429, which is recorded."""
     try:
         _limit(connection, "sign_in", limited_as(address_of(connection)))
     except Problem:
@@ -139,11 +139,11 @@ def _limit(connection: HTTPConnection, kind: str, who: str) -> None:
 
 
 async def authority(connection: HTTPConnection) -> Person:
-    """Return who asks, by token or session.
+    """Return the person behind a request, by token or session.
 
     Raises:
-        Problem: 401 nobody known; 403 a session's unsafe request without its CSRF token, or a
-            WebSocket opened by another site's page.
+        Problem: 401 unknown; 403 a session's unsafe request without its CSRF token, or a WebSocket
+            opened by another site's page.
     """
     scheme, _, secret = connection.headers.get("Authorization", "").partition(" ")
     if scheme.lower() == "bearer":
@@ -166,13 +166,13 @@ async def authority(connection: HTTPConnection) -> Person:
 
 
 def is_of_another_site(connection: HTTPConnection) -> bool:
-    """Tell whether a browser says that another site's page asks."""
+    """Return whether a browser says that another site's page asks."""
     origin = connection.headers.get("Origin")
     return origin is not None and urlsplit(origin).netloc != connection.headers.get("Host")
 
 
 async def _check_recordable(connection: HTTPConnection) -> None:
-    """Refuse what cannot be recorded before it is done."""
+    """Refuse an action that cannot be recorded before it is done."""
     fault = await records_of(connection).fault(services_of(connection).clock.now_ns())
     if fault is not None:
         raise fault
@@ -209,10 +209,10 @@ async def note(
     is_read: bool = False,
     is_stranger: bool = False,
 ) -> None:
-    """Write down what somebody did; durable before it is answered.
+    """Record an action; durable before the answer.
 
-    Where the disk refuses that, a read is answered and counted, and all else refused. Of a
-    stranger's tries the first is written, those that follow within a minute are counted.
+    Where the disk refuses that, a read is answered and counted, and everything else refused. Of a
+    stranger's attempts the first is written, and those within the following minute are counted.
     """
     clock = services_of(connection).clock
     shown = connection.url.path + ("?" + connection.url.query if connection.url.query else "")
@@ -233,7 +233,7 @@ async def note(
 
 
 def address_of(connection: HTTPConnection) -> str:
-    """Return the network address that asks."""
+    """Return the client's network address."""
     return connection.client.host if connection.client else ""
 
 
@@ -248,4 +248,4 @@ def _present(connection: HTTPConnection) -> Person:
 
 
 Who: TypeAlias = Annotated[Person, Depends(_present)]
-"""Whoever asks, once the guard has let them pass."""
+"""The person behind a request that has passed the guard."""

@@ -1,4 +1,4 @@
-"""In which zone, locale and currency a request is answered."""
+"""The zone, locale and currency of a request's answer."""
 
 from fastapi import Request
 
@@ -13,5 +13,5 @@ def house_of(request: Request) -> House:
 
 
 def formats_of(request: Request) -> Formats:
-    """Return how this service writes times and amounts."""
+    """Return this service's formats of times and amounts."""
     return Formats(house_of(request))

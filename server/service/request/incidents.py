@@ -13,7 +13,7 @@ from server.service.request.sessions import floor_of, shown
 
 
 def cases_of(request: Request) -> Cases:
-    """Return the chain of what people did with incidents."""
+    """Return the chain of people's work on incidents."""
     return services_of(request).cases
 
 

@@ -1,4 +1,4 @@
-"""The recording that a request asks for, and who looked at it."""
+"""The recording of a request, and the record of who looked at it."""
 
 import asyncio
 
@@ -14,19 +14,19 @@ from server.service.request.sessions import floor_of
 
 
 def video_of(request: Request) -> Video:
-    """Return what is kept of recordings."""
+    """Return the shared state of recordings."""
     return services_of(request).video
 
 
 def cameras_live(request: Request, session: Session, found: Found) -> frozenset[str]:
-    """Return the cameras that are being recorded: none that was closed, or whose session was."""
+    """Return the cameras in recording: none that was closed, or whose session was."""
     if not floor_of(request).is_written(session):
         return frozenset()
     return frozenset(one.name for one in found.description.cameras if one.segments is None)
 
 
 async def recording_of(request: Request, session: Session, at_ns: int) -> Found | None:
-    """Return the recording of a session that was running at a time."""
+    """Return the recording of a session at a time."""
     if session.table is None:
         return None
     recordings = video_of(request).recordings
@@ -42,7 +42,7 @@ async def recorded(request: Request, session: Session, at_ns: int) -> Found:
 
 
 async def note_look(request: Request, who: Person, session: Session) -> None:
-    """Write a look down: a page asks for many pictures, so one a minute and session."""
+    """Record a look: a page requests many pictures, so once a minute and session."""
     now_ns = services_of(request).clock.now_ns()
     if video_of(request).is_new_look(who.name, session.name, now_ns):
         await note(request, who.name, who.by, "watched")

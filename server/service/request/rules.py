@@ -20,7 +20,7 @@ from stream import library
 
 @dataclass(frozen=True, slots=True)
 class InForce:
-    """Rules as a journal states them, or the id that its settlements name."""
+    """The rules that a journal states, or the id that its settlements name."""
 
     seq: int
     at: int
@@ -29,7 +29,7 @@ class InForce:
 
 
 async def book_of(request: Request, session: Session) -> Book | None:
-    """Return the rulebook in force in a session; ``None`` where its sheet does not ship."""
+    """Return the rulebook in force in a session; ``None`` where its sheet is not shipped."""
     found = await in_force(request, session)
     sheet = None if found is None else shipped_sheet(found.rulebook)
     if found is None or sheet is None:
@@ -58,10 +58,10 @@ def rules_of(found: InForce) -> Rulebook | None:
         return None if book is None else book.rules
     try:
         return as_stated(found.stated)
-    except PitwatchError:  # a newer version's rules may say what this one does not know
+    except PitwatchError:  # a newer version's rules may use unknown knobs
         return None
 
 
 def shipped_sheet(name: str) -> Cited | None:
-    """Return a sheet that ships."""
+    """Return a shipped sheet."""
     return cited(name) if name in library.rulebook_ids() else None

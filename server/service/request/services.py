@@ -35,10 +35,10 @@ class Services:
     patience: Patience
     house: House
     is_secure: bool
-    """Whether the service is reached over TLS."""
+    """Whether clients use TLS."""
     two_people: frozenset[TwoPeople]
     limiters: Mapping[str, Limiter]
-    """By what they count: ``account`` and ``sign_in``."""
+    """By the kind of count: ``account`` and ``sign_in``."""
     left: LeftCheckpoints
     """What tables left here."""
     video: Video
@@ -46,24 +46,24 @@ class Services:
     """One for each viewer of live video."""
     tallies: Tallies
     deciding: asyncio.Lock
-    """Of two who decide the same item at once the second learns of the first."""
+    """Serialises decisions: the second of two on the same item sees the first."""
     signer: Signer = field(init=False)
     """The service's key: it signs reports and the service's own journals."""
     identity: Identity = field(init=False)
-    """Who signs PDF reports for PDF readers."""
+    """The signer of PDF reports for PDF readers."""
     records: Records = field(init=False)
     cases: Cases = field(init=False)
     queue: Queue = field(init=False)
     refused: PitwatchError | None = None
-    """Why it did not start."""
+    """The reason of a failed start."""
 
     def refuse(self, fault: PitwatchError) -> None:
-        """Keep why the service does not start, for whoever started it."""
+        """Store the reason of a failed start, for the caller."""
         self.refused = fault
 
 
 def services_of(connection: HTTPConnection) -> Services:
-    """Return the parts of the service that got a request."""
+    """Return the parts of the service behind a request."""
     return services_in(connection.app)
 
 
@@ -74,5 +74,5 @@ def services_in(app: Starlette) -> Services:
 
 
 def install(app: Starlette, services: Services) -> None:
-    """Make a service of these parts."""
+    """Attach these parts to a service."""
     app.state.services = services

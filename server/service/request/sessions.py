@@ -1,4 +1,4 @@
-"""The tables and sessions that a request names, and what of them a person sees."""
+"""The tables and sessions that a request names, and a person's view of them."""
 
 from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
@@ -16,7 +16,7 @@ from server.service.request.services import services_of
 
 LONGEST_PAGE: Final = 500
 MONEY: Final = frozenset({"payment_made", "ledger_posted"})
-"""Event types that ask for the right to see money."""
+"""Event types that require the right to see money."""
 
 Nanoseconds: TypeAlias = Annotated[int, Query(ge=0, le=2**63 - 1)]
 R = TypeVar("R", bound=Row)

@@ -1,4 +1,4 @@
-"""Checkpoints that tables leave here: they bound how much of a journal can be cut off unnoticed."""
+"""Checkpoints that tables leave here: they limit how much of a journal can be cut off unnoticed."""
 
 import asyncio
 from typing import Annotated, Literal
@@ -23,7 +23,7 @@ router = APIRouter()
 
 
 class SentIdentity(Body):
-    """Which journal it is."""
+    """The identity of a journal."""
 
     journal: Hex
     name: Text
@@ -52,10 +52,10 @@ class SentCheckpoint(Body):
     ),
 )
 async def leave_checkpoint(request: Request, who: Who, sent: SentCheckpoint) -> Response:
-    """Keep a checkpoint of a table's journal, with who left it and when; durable once answered.
+    """Store a checkpoint of a table's journal, with sender and time; durable once answered.
 
-    One whose signature does not fit the key it names is refused, as is one of a table that the
-    account does not see.
+    It refuses a checkpoint whose signature does not match its key, and one of a table that the
+    account may not see.
     """
     checkpoint = msgspec.convert(sent.model_dump(), Checkpoint)
     if not who.sees(checkpoint.identity.table):

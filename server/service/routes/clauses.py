@@ -1,4 +1,4 @@
-"""The clauses and sentences of verdicts, so that they can be read in words."""
+"""The clauses and sentences of verdicts, for reading them in words."""
 
 from fastapi import APIRouter, Response
 
@@ -13,7 +13,7 @@ router = APIRouter()
 
 @router.get("/api/clauses", **guarded(Right.SEE_TABLES, tuple[Clause, ...], action=None))
 async def clauses() -> Response:
-    """List every clause that a verdict may name, in our words."""
+    """List every clause of verdicts, in our words."""
     return give(tuple(CLAUSES.values()))
 
 
@@ -22,6 +22,6 @@ async def sentences() -> Response:
     """List the sentences that name amounts in a mistake's ``detail``.
 
     ``{amount}`` stands for an amount in its plain form, ``-1,234.50`` for 123450 minor units less,
-    ``{number}`` for another number. By these a page writes the amounts as its house does.
+    ``{number}`` for another number. A page uses them to write the amounts in its house's format.
     """
     return give(tuple(sentence.value for sentence in Sentence))

@@ -63,7 +63,7 @@ class WantedIncidents:
     limit: Annotated[int, Query(ge=1, le=LONGEST_PAGE)] = 50
 
     def matches(self, row: IncidentRow) -> bool:
-        """Tell whether an incident is asked for."""
+        """Return whether an incident is asked for."""
         return (
             (not self.state or row.state in self.state)
             and (not self.severity or row.severity in self.severity)

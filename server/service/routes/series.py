@@ -45,7 +45,7 @@ class Span:
     ] = HOUR_NS
 
     def holds(self, at: int) -> bool:
-        """Tell whether a time is asked for."""
+        """Return whether a time is asked for."""
         return self.from_ns <= at <= self.to_ns
 
 
