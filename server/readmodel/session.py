@@ -186,7 +186,7 @@ class Session:
         return entry.seq <= last_seq and 0 < entry.at <= last_at
 
     def is_round_past(self, number: int) -> bool:
-        """Return whether the shoe that a round was dealt from has ended."""
+        """Return whether the shoe of a round has ended."""
         row = self.rounds.row(number)
         if row is None:
             return False
@@ -227,5 +227,5 @@ class Session:
 
 
 def _is_of_the_table(event: AnyEvent) -> bool:
-    """Return whether something happened at the table then; a decision may come days later."""
+    """Return whether an event happened at the table at its time; a decision may come later."""
     return isinstance(event, Fact | Observation) and not isinstance(event, ReviewResolved)

@@ -13,7 +13,7 @@ Moment: TypeAlias = tuple[int, int]
 
 
 class ShoeEnd:
-    """Where the last shoe that has ended did so. ``ending`` decides when the session's last has."""
+    """The end of the last finished shoe. ``ending`` decides about the session's last one."""
 
     def __init__(self, path: Path, ending: Ending | None) -> None:
         self._path, self._ending = path, ending

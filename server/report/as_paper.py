@@ -236,8 +236,7 @@ class _Paper:
         if picture.jpeg is None:
             return _Figure(picture, None, most, 0.0, caption)
         name, _, info = preload_image(self.sheets.image_cache, BytesIO(picture.jpeg))
-        # type: ignore[operator]  # fpdf2 types them as objects
-        ratio = info["h"] / info["w"]  # type: ignore[operator]
+        ratio = info["h"] / info["w"]  # type: ignore[operator]  # fpdf2 types them as objects
         wide = min(most, most * _TALLEST / ratio)
         return _Figure(picture, name, wide, wide * ratio, caption)
 

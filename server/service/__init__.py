@@ -1,1 +1,1 @@
-"""The service: many tables' journals, read and shown to people who may see them."""
+"""The service: it reads many tables' journals and shows them to authorised people."""

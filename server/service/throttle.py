@@ -1,4 +1,4 @@
-"""What no request passes that asks too often or sends too much, whoever it is from."""
+"""Limit the rate and the size of requests, whoever sends them."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ _ALWAYS_ANSWERED: Final = frozenset({"/health", "/ready"})
 
 
 class Throttle:
-    """ASGI middleware: so many requests an address, each with a body of so many bytes."""
+    """ASGI middleware: limits each address's request rate and each body's size."""
 
     def __init__(self, app: ASGIApp, limiter: Limiter, meters: Meters) -> None:
         self._app, self._limiter, self._meters = app, limiter, meters
@@ -37,7 +37,7 @@ class Throttle:
             await self._with_body(scope, receive, send)
 
     async def _with_body(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on once its body is whole: one held back costs no more than its bytes."""
+        """Pass a request on once its body is complete: an incomplete one costs only its bytes."""
         body, more = b"", True
         while more:
             message = await receive()

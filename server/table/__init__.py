@@ -1,1 +1,1 @@
-"""One table at work, live or replayed."""
+"""One table at work, live or in replay."""

@@ -1,4 +1,4 @@
-"""What is wrong with a table's configuration beyond its fields: what it names must be there."""
+"""Check a table's configuration beyond its fields: everything that it names must exist."""
 
 import os
 from collections import Counter
@@ -26,14 +26,14 @@ from vision.felt import locate
 
 
 def config_faults(file: Path, *, at_rest: bool = False) -> tuple[PitwatchError, ...]:
-    """Return everything that keeps a table from running as configured, a fault each.
+    """Return every fault that keeps a table from running as configured.
 
     Args:
         file: the configuration.
-        at_rest: leave out whether devices are plugged in and files of this machine are there.
+        at_rest: whether to skip plugged-in devices and this machine's files.
 
     Raises:
-        PitwatchError: the file is missing, or no TOML.
+        PitwatchError: the file is missing, or not TOML.
     """
     if found := field_faults(file):
         return found
@@ -71,7 +71,7 @@ def _of_machine(placed: Placed) -> list[Check]:
     if config.console not in (None, "-"):
         checks.append(lambda: _there(placed, "console", str(placed.beside(str(config.console)))))
     if config.recorder is not None:
-        # It is made where it is not there: what must be there is the folder that it goes into.
+        # The table creates it where missing; only the folder for it must exist.
         folder = placed.beside(config.recorder.folder)
         near = folder if folder.exists() else folder.parent
         checks.append(lambda: _folder(placed, "recorder.folder", near))
@@ -174,7 +174,7 @@ def _refused(placed: Placed, field: str, expected: str, found: str) -> InputRefu
 
 
 def checked(file: Path) -> Placed:
-    """Read a configuration that can be run; raises its first fault."""
+    """Read a complete configuration; raises its first fault."""
     if found := config_faults(file, at_rest=True):
         raise found[0]
     return read_config(file)

@@ -1,4 +1,4 @@
-"""Hold what was settled against what really happened, round by round."""
+"""Compare settled rounds with the truth, round by round."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from server.house.wording import cards_text
 
 
 class Tally(msgspec.Struct, frozen=True):
-    """The closing line of a replay whose session has a truth."""
+    """The last line of a replay whose session has a truth."""
 
     rounds: int
     exact: int
@@ -23,7 +23,7 @@ class Tally(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One round of the truth beside the round that was settled, either may be absent."""
+    """A round of the truth beside the settled round; either may be absent."""
 
     round: int
     verdict: str
@@ -34,7 +34,7 @@ class Comparison:
 def compare_sessions(
     truth: Sequence[RoundResult], found: Sequence[RoundResult]
 ) -> tuple[Comparison, ...]:
-    """Compare by round number; a round that only one side knows of is a difference."""
+    """Compare by round number; a round on only one side is a difference."""
     real = {result.round: result for result in truth}
     settled = {result.round: result for result in found}
     return tuple(
@@ -50,7 +50,7 @@ def tally(comparisons: Sequence[Comparison]) -> Tally:
 
 
 def differences(truth: RoundResult, found: RoundResult) -> tuple[str, ...]:
-    """Say in words where ``found`` departs from ``truth``; empty when they agree."""
+    """Describe the differences of ``found`` from ``truth``; empty when they agree."""
     return (
         *_dealer(truth, found),
         *_spots(truth.spots, found.spots),

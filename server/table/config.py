@@ -1,6 +1,6 @@
-"""``table.toml``: everything that one live table is told, field by field.
+"""``table.toml``: the configuration of one live table, field by field.
 
-Files are named from the folder that the configuration lies in.
+File names are relative to the configuration's folder.
 """
 
 from collections.abc import Iterator
@@ -26,15 +26,15 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """One camera over the felt."""
 
     name: Name
-    """What its observations are called after: ``camera:NAME``."""
+    """The name in its observations: ``camera:NAME``."""
     stream: CameraConfig
-    """Where its pictures come from."""
+    """The source of its pictures."""
     pose: str | None = None
-    """The file that ``pitwatch calibrate --out`` wrote for it."""
+    """The file from ``pitwatch calibrate --out``."""
     reference_points: tuple[ReferencePoint, ...] = ()
-    """In place of a pose: at least four points of the picture whose place on the felt is known."""
+    """Instead of a pose: at least four points of the picture with known places on the felt."""
     fps: Annotated[float, Meta(gt=0, le=240)] = 30.0
-    """Pictures a second that it is set to, as its recordings will say."""
+    """The camera's frame rate in pictures a second; its recordings state it."""
     deck: str | None = None
     """The deck's id where it is known."""
 
@@ -43,64 +43,65 @@ class Port(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """One byte device: a shoe, the bet plates, an RFID reader."""
 
     name: Name
-    """What it is called in the journal and in recordings, ``shoe`` or ``plates``."""
+    """The name in the journal and in recordings, ``shoe`` or ``plates``."""
     url: str
-    """Where it is: ``/dev/serial/by-id/…``, ``socket://host:4001``, ``rfc2217://…``."""
+    """The address: ``/dev/serial/by-id/…``, ``socket://host:4001``, ``rfc2217://…``."""
     driver: str
-    """What speaks to it; ``docs/drivers.md`` lists them."""
+    """The driver; ``docs/drivers.md`` lists them."""
     settings: dict[str, bool | int | str] = {}
-    """The driver's own settings, where they are not its defaults."""
+    """The driver's settings that differ from its defaults."""
 
 
 class Recorder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is kept of the table beside its journal: session folders that ``replay`` takes."""
+    """The recordings of the table beside its journal: session folders for ``replay``."""
 
     folder: str
-    """Where the session folders go; it is made where it is not there."""
+    """The folder of the session folders; created where missing."""
     session_hours: Annotated[float, Meta(gt=0, le=168)] = 8.0
-    """After so many hours a new session folder is begun, between two shoes."""
+    """Hours after which a new session folder begins, between two shoes."""
     segment_minutes: Annotated[float, Meta(gt=0, le=1440)] = 10.0
-    """How many minutes of video go into one file."""
+    """Minutes of video in one file."""
     keep_days: Annotated[int, Meta(ge=1, le=3650)] = 14
-    """How many days a session is kept, if there is room."""
+    """Days that a session is kept, if there is room."""
     most_gb: Annotated[float, Meta(gt=0, le=1_000_000)] = 500.0
-    """How many gigabytes (10^9 bytes) all sessions together may take; the oldest go first."""
+    """Gigabytes (10^9 bytes) for all sessions together; the oldest go first."""
     least_free_gb: Annotated[float, Meta(ge=0, le=1_000_000)] = 10.0
-    """Below so many free gigabytes on the disk the alarm is raised."""
+    """Free gigabytes on the disk below which the alarm is raised."""
     crf: Annotated[int, Meta(ge=0, le=51)] = 23
-    """How hard video is compressed: 0 not at all, 23 usual, 51 worst."""
+    """Compression of video: 0 none, 23 usual, 51 worst."""
 
 
 class SentCheckpoints(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where the journal's checkpoints go as they are made, so that its end cannot be cut off."""
+    """The destinations of the journal's checkpoints, which expose a cut-off end."""
 
     to: Annotated[tuple[str, ...], Meta(min_length=1, max_length=8)]
-    """Files that are appended to, best on another machine's disk, mounted here; syslog servers:
+    """Files to append to, best on another machine's disk, mounted here; syslog servers:
     ``syslog://HOST:514``, ``syslog+tcp://HOST:601``, ``syslog:/dev/log``; and a service:
     ``https://HOST:8443``."""
     token_file: str | None = None
     """The file with the token for the service."""
     ca_file: str | None = None
-    """The authority that signed the service's certificate, in PEM; else those of this machine."""
+    """The authority that signed the service's certificate, in PEM; by default those of this
+    machine."""
     entries: Annotated[int, Meta(ge=1, le=1_000_000)] = 1000
-    """At the latest after so many entries …"""
+    """Entries after which a checkpoint is due …"""
     seconds: Annotated[float, Meta(ge=1, le=86_400)] = 60.0
-    """… or with the first entry after so long."""
+    """… or seconds after which the next entry makes one due."""
 
 
 class TableConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One live table."""
 
     table: Name
-    """The table's id, as it stands in every event."""
+    """The table's id in every event."""
     rulebook: str
     """A shipped rulebook's id, or a TOML file."""
     currency: Annotated[str, Meta(pattern=r"^[A-Z]{3}$")]
     """The currency's three letters; amounts are in its minor unit."""
     table_min: Annotated[Cents, Meta(ge=0)]
-    """The least wager, in cents."""
+    """The minimum wager, in cents."""
     table_max: Annotated[Cents, Meta(ge=1)] | None = None
-    """The highest wager, in cents; left out where there is none."""
+    """The maximum wager, in cents; by default none."""
     chips: Annotated[tuple[Annotated[Cents, Meta(ge=1)], ...], Meta(min_length=1)]
     """The chips' values, in cents."""
     layout: str
@@ -108,31 +109,31 @@ class TableConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     dealing: Literal["shoe", "pitch"]
     """Whether cards come from a shoe that reads them, or from the dealer's hand."""
     journal: str
-    """The table's journal; made at the first start, gone on with at every other."""
+    """The table's journal; the first start creates it, later ones continue it."""
     signing_key: str | None = None
-    """The private key of ``pitwatch journal keys``; without one the journal is not signed."""
+    """The private key from ``pitwatch journal keys``; without one the journal is unsigned."""
     checkpoints: SentCheckpoints | None = None
-    """Where checkpoints of the journal are sent; left out, they stay in the journal alone."""
+    """Destinations of the journal's checkpoints; by default they stay in the journal."""
     clock: Literal["warn", "require"] = "warn"
-    """What to do where the host's clock is not synchronised at the start, or stands before the
-    journal's last entry: say so and go on, or refuse to start."""
+    """The reaction where the host's clock is not synchronised at the start, or is behind the
+    journal's last entry: warn and continue, or refuse to start."""
     console: str | None = None
-    """Where people's entries come from, a JSON line each: a pipe, a file, or ``-`` for stdin."""
+    """The source of people's entries, one JSON line each: a pipe, a file, or ``-`` for stdin."""
     decks: tuple[Name, ...] = ()
-    """The learnt decks in use, all of them; empty where they are not known."""
+    """All learnt decks in use; empty where they are unknown."""
     hold_ms: Annotated[int, Meta(ge=0, le=30_000)] = 3_000
-    """How long the other sensors' word waits for a camera that is behind with its pictures."""
+    """Milliseconds that other sensors' observations wait for a camera that is behind."""
     cameras: Annotated[tuple[Camera, ...], Meta(max_length=8)] = ()
     """The cameras over the felt."""
     ports: Annotated[tuple[Port, ...], Meta(max_length=32)] = ()
     """The byte devices."""
     recorder: Recorder | None = None
-    """What is recorded; left out, nothing is."""
+    """The recording; by default none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A configuration and the file that it stands in."""
+    """A configuration and its file."""
 
     file: Path
     config: TableConfig
@@ -142,11 +143,11 @@ class Placed:
         return self.file.parent / name
 
     def view(self, camera: Camera) -> CameraPose | tuple[ReferencePoint, ...]:
-        """Return how the felt lies in a camera's picture.
+        """Return the felt in a camera's picture.
 
         Raises:
-            InstallerError: neither a pose nor four points are given, or the pose is not there.
-            InputRefused: the pose is not what its format says.
+            InstallerError: neither a pose nor four points are given, or the pose is missing.
+            InputRefused: the pose does not match its format.
         """
         if camera.pose is not None:
             file = self.beside(camera.pose)
@@ -161,7 +162,7 @@ class Placed:
         return camera.reference_points
 
     def settings(self, port: Port) -> dict[str, bool | int | str]:
-        """Return a port's settings, with the tag register where it lies."""
+        """Return a port's settings, with the path of its tag register."""
         settings = dict(port.settings)
         if "register" in settings:
             settings["register"] = str(self.beside(str(settings["register"])))
@@ -172,7 +173,7 @@ def read_config(file: Path) -> Placed:
     """Read a table's configuration.
 
     Raises:
-        InputRefused: a field is not what it must be.
+        InputRefused: a field is invalid.
         InstallerError: the file is missing.
     """
     text = read_text(file, "Name the table's configuration; `pitwatch examples` writes one")
@@ -180,9 +181,9 @@ def read_config(file: Path) -> Placed:
 
 
 def field_faults(file: Path, kind: type[Any] = TableConfig) -> tuple[InputRefused, ...]:
-    """Return every field of a configuration that is not what it must be, as far as can be told.
+    """Return every invalid field of a configuration, as far as they can be found.
 
-    A field at fault is taken for left out when the next is looked for.
+    For each further search, the invalid field counts as missing.
 
     Raises:
         InputRefused: the file is not TOML at all.
@@ -206,7 +207,7 @@ def _field_faults(text: str, source: str, kind: type[Any]) -> Iterator[InputRefu
 
 
 def _left_out(tree: Any, field: str) -> bool:
-    """Take ``field`` (``cameras[0].stream.url``) out of the tree; tell whether it was there."""
+    """Remove ``field`` (``cameras[0].stream.url``) from the tree; return whether it was there."""
     *way, last = field.replace("[", ".").replace("]", "").split(".")
     for step in way:
         tree = tree[int(step)] if isinstance(tree, list) else tree.get(step)

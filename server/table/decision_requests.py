@@ -1,8 +1,8 @@
-"""The table's desk: where a person's word is handed in, and acknowledged once it is journalled.
+"""The table's request socket: it receives people's entries and acknowledges journalled ones.
 
-A Unix socket beside the journal. A line is an event in JSON, ``review_resolved`` or
-``console_entry``; the answer to it is a line: ``{"seq": 812}`` when it stands in the journal, or
-``{"refused": "why"}``. Whoever is not answered may hand it in again: the same word at the same
+It is a Unix socket beside the journal. A line is an event in JSON, ``review_resolved`` or
+``console_entry``. The answer is a line: ``{"seq": 812}`` once it is in the journal, or
+``{"refused": "why"}``. A client without an answer may send it again: the same event with the same
 time is journalled once.
 """
 
@@ -22,22 +22,22 @@ from models.events import ConsoleEntry, Event, ReviewResolved
 
 Word: TypeAlias = ConsoleEntry | ReviewResolved
 Take: TypeAlias = Callable[[Word], Awaitable[int]]
-"""Journals what a person says and returns its ``seq``."""
+"""Journals a person's entry and returns its ``seq``."""
 
 SUFFIX: Final = ".desk"
 _KNOWN: Final = 256
-"""So many of the last words are known again."""
+"""Recent entries that are recognised when sent again."""
 _LONGEST: Final = 1 << 16
 _LONGEST_ADDRESS: Final = 100
 _PATIENCE_S: Final = 15.0
-"""How long whoever hands something in waits to see it journalled."""
+"""Seconds that a client waits for its entry to be journalled."""
 
 
 class Words:
-    """What people said lately, and where it stands in the journal. Used in one event loop.
+    """People's recent entries, with their places in the journal. Used in one event loop.
 
     Args:
-        past: what an earlier run journalled.
+        past: entries that an earlier run journalled.
     """
 
     def __init__(self, past: Iterable[Event]) -> None:
@@ -45,11 +45,11 @@ class Words:
         self._past = {_said(one): one.seq or 0 for one in past if isinstance(one, ReviewResolved)}
 
     def seq_of(self, word: Word) -> int | None:
-        """Return where a word stands that an earlier run journalled."""
+        """Return the place of an entry that an earlier run journalled."""
         return self._past.get(_said(word))
 
     def expect(self, word: Word) -> tuple["asyncio.Future[int]", bool]:
-        """Return what will be the word's ``seq``, and whether it was said for the first time."""
+        """Return the future ``seq`` of an entry, and whether it is new."""
         said = _said(word)
         is_new = said not in self._known
         if is_new:
@@ -59,7 +59,7 @@ class Words:
         return self._known[said], is_new
 
     def journalled(self, event: Event) -> None:
-        """Note an entry of the journal: it may be what somebody waits for."""
+        """Note an entry of the journal: a client may wait for it."""
         if self._known and isinstance(event, ConsoleEntry | ReviewResolved):
             expected = self._known.get(_said(event))
             if expected is not None and not expected.done():
@@ -71,27 +71,27 @@ def _said(word: Word) -> bytes:
 
 
 class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the desk says to a line."""
+    """The answer to a line."""
 
     seq: int | None = None
     refused: str | None = None
     stopped: str | None = None
-    """Why the table stopped before it could acknowledge the line."""
+    """The reason of a stop before the line was acknowledged."""
 
 
 def socket_of(journal: Path) -> Path:
-    """Return where the desk of a journal's table stands while that table runs."""
+    """Return the path of the running table's request socket, beside its journal."""
     return journal.with_name(journal.name + SUFFIX)
 
 
 @asynccontextmanager
 async def open_for_requests(journal: Path, take: Take) -> AsyncIterator[None]:
-    """Take in what people say, until the block ends.
+    """Receive people's entries until the block ends.
 
-    The journal is this process's alone, so a socket left there is one that a killed run left.
+    The journal belongs to this process alone, so an existing socket is left from a killed run.
 
     Raises:
-        TechnicianError: no socket can be made there.
+        TechnicianError: no socket can be created there.
     """
     place, visits = socket_of(journal), _Visits(take)
     with _short(place) as address:
@@ -118,7 +118,7 @@ async def open_for_requests(journal: Path, take: Take) -> AsyncIterator[None]:
 
 
 class _Visits:
-    """The connections at a desk, so that none is left waiting when it closes."""
+    """The open connections, so that none is left waiting at the end."""
 
     def __init__(self, take: Take) -> None:
         self._take = take
@@ -135,7 +135,7 @@ class _Visits:
                 _reply(writer, await _answered(self._take, line))
                 await writer.drain()
         except (ConnectionError, ValueError):
-            pass  # whoever spoke has gone, or said more than a line may hold
+            pass  # the client has gone, or sent more than a line may hold
         except asyncio.CancelledError:
             _reply(writer, Answer(stopped=self.stopped))
         finally:
@@ -143,7 +143,7 @@ class _Visits:
             writer.close()
 
     async def end(self) -> None:
-        """Tell everybody who still waits that the table stops, and why."""
+        """Report the table's stop, with its reason, to all waiting clients."""
         going = tuple(self._going)
         for task in going:
             task.cancel()
@@ -165,7 +165,7 @@ async def _answered(take: Take, line: bytes) -> Answer:
 
 
 async def hand_in(journal: Path, word: Word) -> int | None:
-    """Hand something in at the desk of a journal's table.
+    """Send an entry to the table of a journal.
 
     Returns:
         its ``seq`` in the journal; ``None`` where no table is at work on that journal.
@@ -217,7 +217,7 @@ def _unanswered(place: Path, why: str = "") -> TechnicianError:
 
 @contextmanager
 def _short(place: Path) -> Iterator[str]:
-    """Yield a socket's address; of at most 107 bytes, so a long folder is named by its handle."""
+    """Yield a socket's address; it has at most 107 bytes, so a long folder goes by its handle."""
     if len(os.fsencode(place)) < _LONGEST_ADDRESS:
         yield str(place)
         return

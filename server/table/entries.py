@@ -1,4 +1,4 @@
-"""People's entries as they are made: a JSON line each, from a pipe, a growing file or stdin."""
+"""Read people's entries live: one JSON line each, from a pipe, a growing file or stdin."""
 
 import os
 import stat
@@ -18,13 +18,13 @@ _POLL_S: Final = 0.05
 
 
 class Entries:
-    """Reads entries in a thread of its own.
+    """Reads entries in a separate thread.
 
     Args:
         place: the pipe or file; ``-`` for stdin.
-        taken: is given each entry, with its time.
-        refused: is given what is none.
-        now_ns: says the time, for entries that do not.
+        taken: receives each entry, with its time.
+        refused: receives invalid lines.
+        now_ns: gives the time of entries without one.
     """
 
     def __init__(
@@ -37,15 +37,15 @@ class Entries:
         self._place, self._taken, self._refused = place, taken, refused
         self._now_ns = now_ns
         self._stopped = Event()
-        # Reading stdin cannot be broken off: such a thread must not hold up the exit.
+        # A read of stdin cannot be interrupted: such a thread must not block the exit.
         self._thread = Thread(target=self._read, name="entries", daemon=True)
 
     def start(self) -> None:
-        """Begin to read."""
+        """Start reading."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Read no further."""
+        """Stop reading."""
         self._stopped.set()
 
     def _read(self) -> None:
@@ -88,6 +88,6 @@ def _opened(place: str) -> IO[bytes]:
     if place == "-":
         return sys.stdin.buffer
     if stat.S_ISFIFO(Path(place).stat().st_mode):
-        # Held open for writing as well: a pipe then has no end when a writer goes.
+        # Also open for writing: a pipe then has no end when a writer leaves.
         return os.fdopen(os.open(place, os.O_RDWR), "rb")
     return Path(place).open("rb")

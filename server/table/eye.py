@@ -1,4 +1,4 @@
-"""One camera's pictures looked at in a thread of its own, so that nothing else waits for them."""
+"""Read one camera's pictures in a separate thread, so that nothing else waits for them."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -9,28 +9,28 @@ from devices.cameras.frame import Frame
 from models.events import AnyObservation
 
 _WAITING: Final = 30
-"""How many pictures wait to be looked at; what comes beyond them is left out, and told."""
+"""Pictures that may wait; further ones are dropped and reported. Not measured."""
 
 
 class Watching(Protocol):
-    """What looks at pictures."""
+    """Reads pictures."""
 
     def see(self, frame: Frame) -> Sequence[AnyObservation]:
-        """Return what is news in the next picture."""
+        """Return the new observations of the next picture."""
 
 
 Looked = Callable[[Frame, Sequence[AnyObservation]], None]
 
 
 class Eye:
-    """Looks at the pictures of one camera, in order.
+    """Reads the pictures of one camera, in order.
 
     Args:
-        watching: looks at them.
-        film: keeps each picture that is looked at.
-        looked: is given each picture and what was observed in it, in the loop's thread.
-        failed: is given whatever stops the looking.
-        left_out: is told that a picture was not looked at.
+        watching: reads them.
+        film: records each picture that is read.
+        looked: receives each picture with its observations, in the loop's thread.
+        failed: receives any fault that stops the reading.
+        left_out: called for each dropped picture.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Eye:
         self._waiting = 0
 
     def see(self, frame: Frame) -> None:
-        """Take the next picture."""
+        """Queue the next picture."""
         if self._waiting >= _WAITING:
             self._left_out(frame)
             return
@@ -56,14 +56,14 @@ class Eye:
         self._thread.submit(self._look, frame)
 
     async def close(self) -> None:
-        """Look at what waits, and at nothing more."""
+        """Finish the queued pictures, and stop."""
         await asyncio.to_thread(self._thread.shutdown)
 
     def _look(self, frame: Frame) -> None:
         try:
             self._film(frame)
             observed = self._watching.see(frame)
-        except Exception as fault:  # whatever it is, the table must not go on half blind
+        except Exception as fault:  # whatever the fault, the table must not continue half blind
             self._loop.call_soon_threadsafe(self._failed, fault)
         else:
             self._loop.call_soon_threadsafe(self._tell, frame, observed)

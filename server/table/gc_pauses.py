@@ -1,4 +1,4 @@
-"""Python's collector of cycles, held back where many events are made at once."""
+"""Run Python's cycle collector less often, where many events are created at once."""
 
 import gc
 from collections.abc import Iterator
@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def rare_collections() -> Iterator[None]:
-    """Have the collector look for cycles seldom: events and rounds make none.
+    """Make the collector run rarely: events and rounds contain no cycles.
 
-    To look after every few hundred events took a third of the time that settling a file takes.
+    Its usual frequency took a third of the time of settling a file.
     """
     usual = gc.get_threshold()
     gc.set_threshold(100_000, 50, 100)

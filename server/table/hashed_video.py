@@ -1,4 +1,4 @@
-"""A video file hashed fragment by fragment as it is written."""
+"""Hash a video file fragment by fragment while it is written."""
 
 from collections import deque
 from typing import Final
@@ -13,12 +13,12 @@ _FRAGMENT: Final = b"moof"
 class HashedVideo:
     """The pieces of a fragmented MP4: its header, then one or more whole fragments each.
 
-    The header and any run of the pieces after it are a video that plays.
+    The header with any run of later pieces is a playable video.
 
     Args:
         file: its name in the session folder.
-        camera: whose video it is.
-        pieces: where each piece goes; another thread may take them out.
+        camera: the camera's name.
+        pieces: receives each piece; another thread may remove them.
     """
 
     def __init__(self, file: str, camera: str, pieces: deque[Piece]) -> None:
@@ -27,7 +27,7 @@ class HashedVideo:
         self._box_at = 0
 
     def wrote(self, data: memoryview) -> None:
-        """Take bytes that the disk took."""
+        """Add bytes that were written to disk."""
         if self._header is None:
             self._hashing.add(data)
             return
@@ -40,7 +40,7 @@ class HashedVideo:
             self._box_at += int.from_bytes(head[:_SIZE_BYTES], "big")
 
     def pictured(self, at_ns: int, *, begins_fragment: bool) -> None:
-        """Take note of a picture after it was handed to the muxer.
+        """Note a picture after it was passed to the muxer.
 
         A picture that begins a fragment makes the muxer write all fragments before it.
         """
@@ -49,7 +49,7 @@ class HashedVideo:
         self._hashing.note(at_ns)
 
     def close(self) -> None:
-        """Cut the last piece, once the file is closed."""
+        """Finish the last piece, once the file is closed."""
         if self._header is not None:
             self._hashing.add(self._header)
         self._pieces.append(self._hashing.cut(closed=True))

@@ -1,4 +1,4 @@
-"""Whether a table may trust the host's clock; a house that requires it gets no table without."""
+"""Check the host's clock; a house that requires it gets no table without a good clock."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ _SETTING = 'clock = "require"'
 
 
 def check_synchronised(placed: Placed, state: SyncState) -> None:
-    """Refuse a clock that is not synchronised where the table's configuration requires it.
+    """Refuse an unsynchronised clock where the table's configuration requires one.
 
     Raises:
-        TechnicianError: it is not, or this machine does not tell.
+        TechnicianError: it is not synchronised, or its state is unknown.
     """
     if placed.config.clock == "warn" or state == "synchronised":
         return
@@ -27,10 +27,10 @@ def check_synchronised(placed: Placed, state: SyncState) -> None:
 
 
 def check_not_before(placed: Placed, now_ns: int, end_ns: int) -> None:
-    """Refuse to write entries that are older than the journal's last, where that is required.
+    """Refuse to write entries older than the journal's last, where the configuration requires that.
 
     Raises:
-        TechnicianError: the host's clock stands before ``end_ns``.
+        TechnicianError: the host's clock is behind ``end_ns``.
     """
     if placed.config.clock == "require" and now_ns < end_ns:
         behind_s = (end_ns - now_ns) / 1e9
@@ -42,7 +42,7 @@ def check_not_before(placed: Placed, now_ns: int, end_ns: int) -> None:
 
 
 def stepped_back(anchored: ClockAnchored, end_ns: int) -> ClockCompared | None:
-    """Return what to record where a table starts before the last entry of its journal."""
+    """Return the event of a table's start before the last entry of its journal."""
     at_ns = anchored.at or 0
     if at_ns >= end_ns:
         return None
@@ -53,26 +53,26 @@ def stepped_back(anchored: ClockAnchored, end_ns: int) -> ClockCompared | None:
 
 @dataclass
 class ClockStanding:
-    """What a table's entries say of the host's clock."""
+    """The state of the host's clock from a table's entries."""
 
     state: SyncState = "synchronised"
     step_ns: int = 0
-    """How far it jumped last, in this run."""
+    """Its last jump in this run, in nanoseconds."""
 
     def take(self, event: Event) -> None:
-        """Take the next entry into account."""
+        """Process the next entry."""
         match event:
             case ClockSynchronisation():
                 self.state = event.state
             case ClockAnchored() if event.source == "clock":
-                self.step_ns = 0  # the table's clock was set anew: another run
+                self.step_ns = 0  # a new run set the table's clock
             case ClockCompared() if event.step_ns:
                 self.step_ns = event.step_ns
             case _:
                 pass
 
     def faults(self) -> Iterator[str]:
-        """Say what a person should know of it; nothing where it can be trusted."""
+        """Yield the clock's faults for people; none where it is reliable."""
         if self.state != "synchronised":
             yield "CLOCK NOT SYNCHRONISED" if self.state == "unsynchronised" else "CLOCK UNKNOWN"
         if self.step_ns:

@@ -1,4 +1,4 @@
-"""A table's own journal, opened as its configuration says: who signs it, and who is told."""
+"""Open a table's own journal as configured, with its signer and checkpoint targets."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -50,7 +50,7 @@ def _targets(placed: Placed, signer: Signer | None) -> tuple[Target, ...]:
 
 
 def access_of(placed: Placed, signer: Signer | None = None) -> Access:
-    """Return how a table shows a service who it is, where it sends checkpoints to one."""
+    """Return a table's credentials for the service that receives its checkpoints."""
     sent, table = placed.config.checkpoints, placed.config.table
     key = None if signer is None else signer.public.hex()
     return Access() if sent is None else Access(sent.token_file, sent.ca_file, table, key)

@@ -1,4 +1,4 @@
-"""One live table wired together: devices in, the pipeline of replay behind them."""
+"""One live table: the devices, connected to the same pipeline as a replay."""
 
 import asyncio
 import random
@@ -57,14 +57,14 @@ T = TypeVar("T")
 _MS: Final = 1_000_000
 _TICK_NS: Final = 40 * _MS
 _HASH_EVERY_NS: Final = 10_000 * _MS
-"""How often the hashes of what was recorded are journalled and signed."""
+"""Nanoseconds between journal entries with the hashes of the recording. Not measured."""
 _ROUNDS_KEPT: Final = 200
-"""Those before them are looked up in the journal."""
+"""Rounds kept in memory; earlier ones are read from the journal."""
 _TIDY_NS: Final = 600_000 * _MS
 
 
 def rules_of(placed: Placed) -> Rulebook:
-    """Return the rules in force: the rulebook's, under the table's own limits."""
+    """Return the rules in force: the rulebook's, with the table's own limits."""
     config = placed.config
     rules = cited(config.rulebook, placed.file.parent, placed.file).rules
     return at_table(rules, config.table_min, config.table_max)
@@ -75,15 +75,15 @@ class LiveTable:
 
     Args:
         placed: the table's configuration.
-        journal: the table's; what an earlier run wrote is gone on with.
+        journal: the table's; an earlier run's entries are continued.
         clock: the table's time.
         reader: reads cards.
-        told: is given every entry of the journal that this run writes.
-        stating: gives the entry that says which program runs, from the time of the start.
+        told: receives every journal entry of this run.
+        stating: returns the entry that states the program, given the time of the start.
 
     Raises:
-        PitwatchError: something that the configuration names is not there, or the journal is
-            another table's.
+        PitwatchError: something that the configuration names is missing, or the journal is another
+            table's.
     """
 
     def __init__(
@@ -116,15 +116,15 @@ class LiveTable:
 
     @property
     def recording(self) -> Path | None:
-        """The session folder that is written now."""
+        """The session folder being written."""
         return None if self._recordings is None else self._recordings.current.folder
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Run until ``stop`` is set; a round in play stays open and the next run goes on with it.
+        """Run until ``stop`` is set; the next run continues an open round.
 
         Raises:
-            PitwatchError: the journal cannot be written, or a part of the table failed; what
-                was acknowledged is in the journal.
+            PitwatchError: the journal cannot be written, or a part of the table failed; the
+                acknowledged entries are in the journal.
         """
         self._failed = asyncio.get_running_loop().create_future()
         self._begin()
@@ -160,10 +160,10 @@ class LiveTable:
         self._give(self._order.rest(self._clock.now_ns()))
         self._hash_recordings(self._clock.now_ns())
 
-    # --- beginning and end ----------------------------------------------------------------
+    # --- start and end --------------------------------------------------------------------
 
     def _recalled(self) -> Pipeline:
-        """Hear the earlier run again, from where the table last stood at rest if that will do."""
+        """Process the earlier run again, from the table's last rest if that is enough."""
         last_seq = self._journal.last_seq
         try:
             return self._recalled_from(self._past.rest)
@@ -203,9 +203,9 @@ class LiveTable:
                 self._say(fault)
 
     async def _until(self, stop: asyncio.Event, tasks: Sequence["asyncio.Task[None]"]) -> None:
-        """Return when ``stop`` is set; raise what a task, an eye or the journal raises."""
+        """Return when ``stop`` is set; raise the error of a task, a camera or the journal."""
         stopped = asyncio.create_task(stop.wait())
-        # Devices that have all ended (files, in tests) are no reason to stop: time goes on.
+        # The end of all devices (files, in tests) is no reason to stop: time goes on.
         going: set[asyncio.Future[Any]] = {*tasks, stopped, self._failed}
         try:
             while not stopped.done():
@@ -217,7 +217,7 @@ class LiveTable:
         finally:
             stopped.cancel()
 
-    # --- what is wired ----------------------------------------------------------------------
+    # --- wiring -----------------------------------------------------------------------------
 
     def _device(self, port: Port) -> ByteDevice:
         settings = self._placed.settings(port)
@@ -287,7 +287,7 @@ class LiveTable:
         }
 
         def take(entry: ConsoleEntry) -> None:
-            # A file is read from its beginning at every start.
+            # Every start reads a file from its beginning.
             if (entry.source, entry.at, entry.fact) not in known:
                 self._enter(entry)
 
@@ -309,7 +309,7 @@ class LiveTable:
             self._clock.now_ns(),
         )
 
-    # --- what comes -------------------------------------------------------------------------
+    # --- incoming data ----------------------------------------------------------------------
 
     def _say(self, observation: Observation) -> None:
         at_ns = observation.at if observation.at is not None else self._clock.now_ns()
@@ -321,10 +321,10 @@ class LiveTable:
         self._say(entry)
 
     async def _hear(self, word: Word) -> int:
-        """Journal what a person handed in, and return its ``seq``.
+        """Journal a person's entry, and return its ``seq``.
 
         Raises:
-            OperatorError: it is a decision that cannot be so.
+            OperatorError: it is an impossible decision.
         """
         now_ns = self._clock.now_ns()
         word = replace(word, at=now_ns if word.at is None else min(word.at, now_ns))
@@ -339,7 +339,7 @@ class LiveTable:
         return await asyncio.shield(journalled)
 
     def _keep(self, write: Callable[[Recordings], None]) -> None:
-        """Record something; a recording that cannot be written is told, and stops no table."""
+        """Record something; a failing recording is reported, and does not stop the table."""
         if self._recordings is not None:
             write(self._recordings)
             self.standing.unrecorded = self._recordings.broken
@@ -366,7 +366,7 @@ class LiveTable:
             await self._clock.reached(now_ns + _TICK_NS)
 
     def _hash_recordings(self, now_ns: int) -> None:
-        """Journal the hashes of what was recorded, each entry under a checkpoint of its own."""
+        """Journal the hashes of the recording, each entry with a checkpoint of its own."""
         self._hash_due_ns = now_ns + _HASH_EVERY_NS
         for hashed in () if self._recordings is None else self._recordings.hashed(now_ns):
             self._journal.append(hashed)
@@ -405,7 +405,7 @@ class LiveTable:
 
 
 class _Noted:
-    """A device of which it is noted that it was heard."""
+    """A device whose first connection is noted."""
 
     def __init__(self, device: Supervised, heard: set[str]) -> None:
         self._device, self._heard = device, heard
@@ -423,7 +423,7 @@ class _Noted:
 
 
 def _from_thread(loop: asyncio.AbstractEventLoop, call: Callable[[T], None], value: T) -> None:
-    with suppress(RuntimeError):  # the table stopped, and its loop is closed
+    with suppress(RuntimeError):  # the table stopped and closed its loop
         loop.call_soon_threadsafe(call, value)
 
 

@@ -1,8 +1,8 @@
-"""What live sources say, put into the one order of its times: the order that a replay has.
+"""Put live sources' observations into one order of their times: the order of a replay.
 
-A camera's word comes later than a shoe's, by the picture's way and by the time that reading it
-takes. So what the others say waits until every camera has been looked at up to its time, but
-never longer than a camera's patience: one that is lost holds up nobody.
+A camera's observation comes later than a shoe's, by the picture's transport and reading time. So
+the others' observations wait until every camera's pictures have been read up to their time, but no
+longer than a camera's limit: a lost camera delays nobody.
 """
 
 import heapq
@@ -15,11 +15,11 @@ Said = Timed[tuple[AnyObservation, ...]]
 
 
 class Order:
-    """Holds back what came early. Pure: it is told the time.
+    """Holds back early observations. Pure: the caller passes the time.
 
     Args:
-        cameras: the sources whose pictures are waited for.
-        hold_ns: how far behind a camera may be and still be waited for.
+        cameras: the cameras to wait for.
+        hold_ns: the longest lag of a camera to wait for.
     """
 
     def __init__(self, cameras: Iterable[str], hold_ns: int) -> None:
@@ -28,29 +28,29 @@ class Order:
         self._held: list[tuple[int, int, Said]] = []
         self._taken = 0
         self.through_ns = 0
-        """How far everything was given out."""
+        """Everything up to this time has been released."""
 
     @property
     def holds(self) -> bool:
-        """Whether something waits to be given out."""
+        """Whether anything is held back."""
         return bool(self._held)
 
     def take(self, said: Said) -> None:
-        """Take what a source says."""
+        """Add a source's observation."""
         self._taken += 1
         heapq.heappush(self._held, (said.at_ns, self._taken, said))
 
     def seen(self, camera: str, at_ns: int) -> None:
-        """Note that a camera has been looked at up to ``at_ns``."""
+        """Note that a camera's pictures have been read up to ``at_ns``."""
         self._seen_ns[camera] = max(self._seen_ns[camera], at_ns)
 
     def due(self, now_ns: int) -> tuple[Said, ...]:
-        """Return what nothing earlier can come before any more, in order."""
+        """Return the observations that no earlier one can precede any more, in order."""
         waited = [at for at in self._seen_ns.values() if now_ns - at <= self._hold_ns]
         return self._until(min([now_ns, *waited]))
 
     def rest(self, now_ns: int) -> tuple[Said, ...]:
-        """Return all that is held, in order: nothing more is waited for."""
+        """Return all held observations, in order, without further waiting."""
         return self._until(now_ns)
 
     def _until(self, horizon_ns: int) -> tuple[Said, ...]:

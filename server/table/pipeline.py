@@ -1,10 +1,10 @@
-"""The one way from observations to settlements, live and in replay.
+"""The path from observations to settlements, the same live and in replay.
 
 ::
 
     observation -> journal -> reconciler -> facts -> journal -> engine -> judgements -> journal
 
-Wiring only: nothing here decides anything.
+This module only connects the parts; it decides nothing.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,19 +32,19 @@ E = TypeVar("E", bound=Event)
 
 
 class Record(Protocol):
-    """Where events are kept, such as a journal."""
+    """A store of events, such as a journal."""
 
     def append_all(self, events: Iterable[E]) -> tuple[E, ...]:
         """Append events, all or none, and return them with their ``seq``."""
 
     def read(self, after_seq: int = 0) -> Iterator[AnyEvent | UnknownEvent]:
-        """Yield every event so far that comes after ``after_seq``, in order."""
+        """Yield every event after ``after_seq``, in order."""
 
 
 class Pipeline:
-    """Take observations in the order of their time; keep the rounds as they settle.
+    """Processes observations in the order of their time; keeps the rounds as they settle.
 
-    ``kept`` is how many of them stay in memory, for a table that runs for months.
+    ``kept`` is the number of rounds in memory, for a table that runs for months.
     """
 
     def __init__(
@@ -65,9 +65,9 @@ class Pipeline:
     def observe(
         self, observations: Sequence[AnyObservation], now_ns: int
     ) -> tuple[AnyObservation, ...]:
-        """Record what was observed by ``now_ns``, act on it, and return it with its ``seq``.
+        """Record and process the observations up to ``now_ns``; return them with their ``seq``.
 
-        Nothing observed is news too: the table's time goes on, and deadlines pass.
+        A call without observations matters too: the table's time advances, and deadlines pass.
         """
         recorded = self._append(observations)
         for observation in recorded:
@@ -82,11 +82,11 @@ class Pipeline:
         return tuple(recorded)
 
     def go_on(self, before: Iterable[AnyEvent], owed: Sequence[AnyObservation]) -> None:
-        """Take up a session at a moment when no round was in play.
+        """Continue a session from a time without a round in play.
 
         Args:
-            before: its entries up to then; what they conclude stands.
-            owed: the observations among them that something later may rest on.
+            before: its entries up to then; their conclusions stand.
+            owed: the observations among them that later events may rest on.
 
         Raises:
             OperatorError: under the rules in force the facts do not settle as they did.
@@ -98,7 +98,7 @@ class Pipeline:
             self._act_on(self._reconciler.feed(one, one.at or 0))
 
     def finish(self) -> None:
-        """Say that nothing more will come: what waits is settled or raised."""
+        """End the session: everything waiting is settled or raised."""
         with self._stopwatch.stage("reconciling"):
             found = self._reconciler.finish()
         self._act_on(found)
@@ -111,10 +111,10 @@ class Pipeline:
         return self._book.rounds()
 
     def check(self, decision: ReviewResolved) -> None:
-        """Refuse a decision that cannot be so.
+        """Check a decision.
 
         Raises:
-            OperatorError: saying why, and what can.
+            OperatorError: it is impossible; the message says why, and what is possible.
         """
         self._book.check(decision, self._engine)
 

@@ -1,7 +1,7 @@
-"""A recorded session played in real time to a live table: real ports, a real HTTP camera.
+"""Play a recorded session in real time to a live table: real ports, a real HTTP camera.
 
-What stands at the far ends of a table's cables when there is no table: each serial capture on
-a pseudo-terminal, each video as motion JPEG from an HTTP server, people's entries in a pipe.
+It replaces the devices at the table's cables: each serial capture plays on a pseudo-terminal, each
+video as motion JPEG from an HTTP server, and people's entries in a pipe.
 """
 
 import os
@@ -32,15 +32,15 @@ _CONSOLE: Final = "console"
 _BOUNDARY: Final = "frame"
 _QUALITY: Final = "3"
 _STILL_S: Final = 0.1
-"""How often a picture comes before the session and after it."""
+"""Seconds between pictures before the session and after it."""
 
 
 @dataclass
 class Playing:
-    """A session at the far ends of the cables; nothing moves until :meth:`play`."""
+    """A session on simulated devices; nothing moves until :meth:`play`."""
 
     config: Path
-    """The configuration of the table that sees and hears it."""
+    """The configuration of the table that reads the devices."""
     recording: Recording
     _ports: dict[str, SimulatedPort]
     _console: Path
@@ -49,20 +49,20 @@ class Playing:
     _start_ns: int = 0
     _threads: list[Thread] = field(default_factory=list)
     watched: Event = field(default_factory=Event)
-    """Set once a table looks at a camera."""
+    """Set once a table reads a camera."""
     left: Event = field(default_factory=Event)
-    """Set once a table that looked has gone."""
+    """Set once a table that read a camera has gone."""
 
     @property
     def start_ns(self) -> int:
-        """When the playing began, on the host's clock."""
+        """Start of the playing, on the host's clock."""
         return self._start_ns
 
     def play(self, start_ns: int | None = None) -> None:
-        """Begin: from now on everything comes at its time.
+        """Start: from now on everything comes at its time.
 
         Args:
-            start_ns: when the session began; given where a camera of its own began to show it.
+            start_ns: the start of the session; given where a separate camera began to show it.
         """
         self._start_ns = self._clock.now_ns() if start_ns is None else start_ns
         self._begun.set()
@@ -72,19 +72,19 @@ class Playing:
             thread.start()
 
     def wait(self) -> None:
-        """Return once every port and the console have said all."""
+        """Return once every port and the console have sent everything."""
         for thread in self._threads:
             thread.join()
 
     def pictures(self, camera: CameraRecord) -> Iterator[bytes]:
         """Yield a camera's pictures as JPEG at their times, without end.
 
-        Whoever comes while it is played sees what is shown from then on.
+        A client that connects during playing gets the pictures from then on.
         """
         coder, joined_ns = _Jpeg(), self._clock.now_ns() if self._begun.is_set() else 0
         source = {record.name: film for record, film in self.recording.cameras}
         frames = source[camera.name].frames()
-        # Shown in turn while nothing moves: two pictures of one scene never are the same.
+        # Shown in turn while nothing moves: two pictures of one scene are never identical.
         shown = deque((coder.encoded(next(frames)), coder.encoded(next(frames))), maxlen=2)
         while not self._begun.wait(_STILL_S):
             yield shown[0]
@@ -108,7 +108,7 @@ class Playing:
 
     def _enter(self) -> None:
         shift_ns = self._start_ns - self.recording.session.at
-        # Held open for reading as well: a pipe then bears it that a table goes and another comes.
+        # Also open for reading: a pipe then survives the change from one table to another.
         with self._console.open("r+b", buffering=0) as pipe:
             for entry in self.recording.console:
                 at_ns = (entry.at or 0) + shift_ns
@@ -120,7 +120,7 @@ class Playing:
 
 @contextmanager
 def played(session: Path, place: Path, *, record: bool = True) -> Iterator[Playing]:
-    """Lay a session's cables and write the table's configuration.
+    """Create a session's devices and write the table's configuration.
 
     Args:
         session: a session folder.
@@ -230,10 +230,10 @@ def _served(playing: Playing, camera: CameraRecord) -> Iterator[str]:
                     head += f"Content-Length: {len(jpeg)}\r\n\r\n"
                     self.wfile.write(head.encode() + jpeg + b"\r\n")
             except OSError:
-                playing.left.set()  # whoever watched has gone
+                playing.left.set()  # the client has gone
 
         def log_message(self, *_: object) -> None:
-            """Say nothing: the table tells what it sees."""
+            """Log nothing: the table reports what it reads."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True

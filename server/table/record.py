@@ -1,8 +1,8 @@
-"""The table's journal as the pipeline writes it: new entries, and those of an earlier run.
+"""The table's journal for the pipeline: new entries, and those of an earlier run.
 
-A run that goes on with a journal hears its observations again first. What they give stands in
-the journal already, up to the moment that the earlier run ended: it is recognized, not written
-twice. Whatever that run had not come to write is written now.
+A run that continues a journal processes its observations again first. Their results are in the
+journal already, up to the end of the earlier run: they are recognised, not written twice. Results
+that the earlier run did not write are written now.
 """
 
 from collections import deque
@@ -20,11 +20,11 @@ E = TypeVar("E", bound=Event)
 
 
 class TableRecord:
-    """Writes to a journal and tells of every entry.
+    """Writes to a journal and reports every entry.
 
     Args:
         journal: the table's.
-        told: is given every entry, new ones and those recognized.
+        told: receives every entry, new or recognised.
     """
 
     def __init__(self, journal: Journal, told: Callable[[Event], None]) -> None:
@@ -32,26 +32,26 @@ class TableRecord:
         self._expected: deque[AnyEvent] = deque()
 
     def expect(self, events: Iterable[AnyEvent]) -> None:
-        """Name the facts and judgements of the earlier run, in order."""
+        """Set the facts and judgements of the earlier run, in order."""
         self._expected.extend(events)
 
     def pass_over(self, events: Iterable[Event]) -> None:
-        """Tell of entries that are taken as they stand."""
+        """Report entries that stand as they are."""
         for event in events:
             self._told(event)
 
     def lacks(self, before_seq: int | None) -> bool:
-        """Return whether an entry is still expected that stands before ``before_seq``."""
+        """Return whether an expected entry before ``before_seq`` is still missing."""
         if not self._expected:
             return False
         return before_seq is None or (self._expected[0].seq or 0) < before_seq
 
     def append_all(self, events: Iterable[E]) -> tuple[E, ...]:
-        """Append what is new, recognize what is not, and return all with their ``seq``.
+        """Append new events, recognise earlier ones, and return all with their ``seq``.
 
         Raises:
-            TechnicianError: the disk refuses; or what the observations of an earlier run give
-                is not what that run wrote.
+            TechnicianError: the disk refuses; or the results of an earlier run's observations
+                differ from its entries.
         """
         waiting = deque(events)
         known: list[E] = []

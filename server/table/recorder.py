@@ -1,7 +1,7 @@
-"""A live table recorded as a session folder, which ``pitwatch replay`` takes.
+"""Record a live table as a session folder for ``pitwatch replay``.
 
-Bytes and entries are on disk's way at once, video fragment by fragment: what a killed process
-leaves behind can be replayed up to its last seconds.
+Bytes and entries are passed to the disk at once, video fragment by fragment: the remains of a
+killed process can be replayed up to their last seconds.
 """
 
 import io
@@ -28,9 +28,9 @@ from stream.recording import SESSION_FILE, CaptureWriter, Chunk, write_session
 from stream.toml import to_toml
 
 HOLD_FILE: Final = "HOLD"
-"""In a session's folder: it is never removed for age or room."""
+"""In a session's folder: the session is never removed for age or room."""
 HOLDS: Final = "holds"
-"""A folder beside the sessions, for holds by a program that may not write into a session."""
+"""A folder beside the sessions, for holds by a program without write access to a session."""
 _MICROSECOND: Final = Fraction(1, 1_000_000)
 _CONSOLE: Final = "console.jsonl"
 _LINKS: Final = "links.jsonl"
@@ -38,13 +38,13 @@ _OF_A_LINK: Final = ("link_lost", "restarts_spent", "refusal", "uncounted")
 
 
 class Film:
-    """One camera's video, every picture at its own moment, in segments that each stand alone.
+    """One camera's video, every picture with its own time, in independent segments.
 
     Args:
         folder: the session's.
-        camera: its record there, which names the files.
-        start_ns: the session's start, which every segment's time stamps count from.
-        recorder: how long a segment lasts, and how hard it is compressed.
+        camera: its record there, with the names of the files.
+        start_ns: the session's start, the origin of every segment's time stamps.
+        recorder: the length of a segment, and its compression.
     """
 
     def __init__(
@@ -57,12 +57,12 @@ class Film:
         self._last_us = -1
         self._ends_us = 0
         self.segments = 0
-        """In how many files it lies."""
+        """The number of files."""
         self.pieces: deque[Piece] = deque()
-        """Hashes of what was written, for whoever journals them to take out."""
+        """Hashes of the written bytes, for the journal; their reader removes them."""
 
     def add(self, frame: Frame) -> None:
-        """Write one picture; one of another size than the last begins a segment.
+        """Write one picture; a change of size begins a segment.
 
         Raises:
             TechnicianError: the disk refuses it.
@@ -103,7 +103,7 @@ class Film:
         hashed = HashedVideo(name, self._camera.name, self.pieces)
         self._file = _VideoFile(self._folder / name, hashed)
         self.segments += 1
-        # Without delay_moov the first picture's time would be lost: FFmpeg would call it 0.
+        # Without delay_moov FFmpeg would set the first picture's time to 0.
         form = "frag_keyframe+delay_moov+default_base_moof"
         options = {"movflags": form, "flush_packets": "1"}
         self._container = av.open(self._file, "w", format="mp4", options=options)
@@ -118,7 +118,7 @@ class Film:
         self._ends_us = self._last_us + round(self._recorder.segment_minutes * 60_000_000)
 
     def _timed(self, frame: Frame) -> av.VideoFrame:
-        # Two pictures may be of one moment; a video's must go up.
+        # Two pictures may have the same time; a video's times must increase.
         at_us = (frame.at_ns - self._start_ns) // 1000
         self._last_us = max(at_us, self._last_us + 1)
         return frame.encodable(self._last_us, _MICROSECOND)
@@ -133,7 +133,7 @@ class Film:
 
 
 class _VideoFile(io.FileIO):
-    """A file that keeps the first refusal of the disk: FFmpeg says nothing of one at the end."""
+    """A file that remembers the disk's first error: FFmpeg reports none at the end."""
 
     _refused: OSError | None = None
 
@@ -155,7 +155,7 @@ class _VideoFile(io.FileIO):
         return size
 
     def check(self) -> None:
-        """Raise what the disk refused."""
+        """Raise the disk's error, if any."""
         if self._refused is not None:
             raise self._refused
 
@@ -219,13 +219,13 @@ class SessionRecorder:
         self._is_closed = False
 
     def heard(self, port: str, at_ns: int, data: bytes) -> None:
-        """Keep what one read of a port returned."""
+        """Record one read of a port."""
         line = self._captures[port].add(Chunk(max(0, at_ns - self.start_ns), data))
         self._hashings[port].add(line)
         self._hashings[port].note(at_ns)
 
     def hashed(self, now_ns: int) -> RecordingHashed:
-        """Return the hashes of what was recorded since the last call."""
+        """Return the hashes of the recording since the last call."""
         described, self._described_now = self._described_now, []
         heard = [one.cut(closed=self._is_closed) for one in self._hashings.values()]
         filmed = [piece for film in self.films.values() for piece in _taken(film.pieces)]
@@ -237,16 +237,16 @@ class SessionRecorder:
         )
 
     def entered(self, entry: ConsoleEntry) -> None:
-        """Keep what a person entered."""
+        """Record a person's entry."""
         self._console.write(msgspec.json.encode(entry) + b"\n")
 
     def told(self, observation: Observation) -> None:
-        """Keep what neither bytes nor pictures tell: what became of a device's link."""
+        """Record a link event: neither bytes nor pictures show it."""
         if is_of_a_link(observation):
             self._links.write(msgspec.json.encode(observation) + b"\n")
 
     def close(self) -> None:
-        """Finish every file; a camera that gave no picture is taken out of the description."""
+        """Finish every file; remove a camera without pictures from the description."""
         for capture in self._captures.values():
             capture.close()
         self._console.close()
@@ -273,7 +273,7 @@ class SessionRecorder:
         )
 
     def _rulebook(self, placed: Placed) -> str:
-        """A rulebook of the site's own goes with the session."""
+        """Copy a site's own rulebook into the session."""
         file = placed.beside(placed.config.rulebook)
         if file.suffix == ".toml" and file.is_file():
             shutil.copyfile(file, self.folder / file.name)
@@ -282,13 +282,13 @@ class SessionRecorder:
 
 
 def _taken(pieces: deque[Piece]) -> Iterator[Piece]:
-    # The camera's thread may append meanwhile: what it appends now is for the next call.
+    # The camera's thread may append meanwhile: its additions wait for the next call.
     for _ in range(len(pieces)):
         yield pieces.popleft()
 
 
 def is_of_a_link(observation: Observation) -> bool:
-    """Return whether an observation is of a device's link, not of what came over it."""
+    """Return whether an observation concerns a device's link, not its data."""
     match observation:
         case ReaderFault():
             return observation.kind in _OF_A_LINK
@@ -297,7 +297,7 @@ def is_of_a_link(observation: Observation) -> bool:
 
 
 def tidy(folder: Path, recorder: Recorder, now_ns: int) -> tuple[str, ...]:
-    """Remove the sessions that are to go; return their names."""
+    """Remove expired sessions; return their names."""
     going = to_go(listed(folder), recorder, now_ns)
     for name in going:
         shutil.rmtree(folder / name)
@@ -305,7 +305,7 @@ def tidy(folder: Path, recorder: Recorder, now_ns: int) -> tuple[str, ...]:
 
 
 def listed(folder: Path) -> tuple[Kept, ...]:
-    """Return the session folders that lie in ``folder``; whatever else lies there is no matter."""
+    """Return the session folders in ``folder``; ignore everything else there."""
     return tuple(
         Kept(
             name=place.name,
@@ -319,7 +319,7 @@ def listed(folder: Path) -> tuple[Kept, ...]:
 
 
 def hold_file(session: Path) -> Path:
-    """Return the file that holds a session: in ``holds`` where that folder lies beside it."""
+    """Return the path of a session's hold file: in ``holds`` where that folder exists."""
     holds = session.parent / HOLDS
     return holds / session.name if holds.is_dir() else session / HOLD_FILE
 
@@ -330,7 +330,7 @@ def is_held(session: Path) -> bool:
 
 
 def room_alarm(folder: Path, recorder: Recorder) -> str | None:
-    """Say that the disk of ``folder`` has too little room left."""
+    """Return the alarm where the disk of ``folder`` has too little room left."""
     return alarm(shutil.disk_usage(folder).free, recorder)
 
 

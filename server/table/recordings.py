@@ -1,4 +1,4 @@
-"""A live table's recordings: session folders, one after the other, and what becomes of them."""
+"""A live table's recordings: consecutive session folders and their clean-up."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,20 +13,20 @@ from server.table.status import Standing
 from stream.recorded import RecordingHashed
 
 IN_FLIGHT_NS: Final = 60_000_000_000
-"""What was taken before a folder was turned over has come to it after so long."""
+"""Nanoseconds after which data from before a folder's change has arrived."""
 
 _HOUR_NS: Final = 3_600_000_000_000
 
 
 class Recordings:
-    """Keeps what comes in the session folder of its own time.
+    """Records data in the session folder of its own time.
 
-    A recording that cannot be written is told by :attr:`broken` and stops nothing; once the
-    disk is well again, :meth:`look_after` begins a new folder.
+    :attr:`broken` reports a failing recording, which stops nothing. Once the disk works again,
+    :meth:`look_after` begins a new folder.
 
     Args:
         begin: begins the session folder of an instant.
-        now_ns: when the first begins.
+        now_ns: the start of the first.
 
     Raises:
         TechnicianError: the first cannot be begun.
@@ -43,31 +43,31 @@ class Recordings:
 
     @property
     def current(self) -> SessionRecorder:
-        """What is written now."""
+        """The folder being written."""
         return self._current
 
     def heard(self, port: str, at_ns: int, data: bytes) -> None:
-        """Keep what one read of a port returned."""
+        """Record one read of a port."""
         self._keep(lambda: self._of(at_ns).heard(port, at_ns, data))
 
     def filmed(self, camera: str, frame: Frame) -> None:
-        """Keep a picture."""
+        """Record a picture."""
         self._keep(lambda: self._of(frame.at_ns).films[camera].add(frame))
 
     def entered(self, entry: ConsoleEntry, at_ns: int) -> None:
-        """Keep what a person entered."""
+        """Record a person's entry."""
         self._keep(lambda: self._of(at_ns).entered(entry))
 
     def told(self, observation: Observation, at_ns: int) -> None:
-        """Keep what was told of a device's link."""
+        """Record a link event."""
         self._keep(lambda: self._of(at_ns).told(observation))
 
     def turn_over(self, now_ns: int) -> None:
-        """Begin a new session folder; the old one is closed once nothing can come to it."""
+        """Begin a new session folder; the old one is closed once no data can arrive for it."""
         self._keep(lambda: self._renew(now_ns))
 
     def look_after(self, now_ns: int) -> None:
-        """Close what has ended; begin anew where the recording broke off."""
+        """Close finished folders; begin a new one after a failure."""
         if self.broken is not None:
             self.broken = None
             self.turn_over(now_ns)
@@ -80,12 +80,12 @@ class Recordings:
         self._keep(self._current.close)
 
     def hashed(self, now_ns: int) -> tuple[RecordingHashed, ...]:
-        """Return the hashes of what was recorded since the last call, an entry for each folder."""
+        """Return the hashes of the recording since the last call, an entry for each folder."""
         closed, self._closed = self._closed, []
         return tuple(one.hashed(now_ns) for one in (*closed, *self._ended, self._current))
 
     def _of(self, at_ns: int) -> SessionRecorder:
-        """The folder of an instant: a camera's word may come after the next was begun."""
+        """Return the folder of an instant: a camera's data may come after the next was begun."""
         current = self._current
         if at_ns < current.start_ns and self._ended:
             return self._ended[-1]
@@ -93,7 +93,7 @@ class Recordings:
 
     def _renew(self, now_ns: int) -> None:
         begun = self._begin(now_ns)
-        # A camera's thread asks for both: first the old one is to be found, then the new.
+        # A camera's thread reads both: the old one must be found first, then the new.
         self._ended += (self._current,)
         self._current, self._ended_ns = begun, now_ns
 
@@ -101,7 +101,7 @@ class Recordings:
         ended, self._ended = self._ended, ()
         self._closed += ended
         for old in ended:
-            # What broke off was told then; what is whole in it can be replayed unclosed.
+            # The failure was reported; the whole part can be replayed unclosed.
             with suppress(OSError, TechnicianError):
                 old.close()
 

@@ -1,4 +1,4 @@
-"""A recorded session played again: pixels and serial bytes in, settled rounds out."""
+"""Replay a recorded session: pixels and serial bytes in, settled rounds out."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -35,35 +35,35 @@ CROP_WIDTH_PX = 120
 
 @dataclass(frozen=True, slots=True)
 class ReplayOptions:
-    """How to replay a session."""
+    """The options of a replay."""
 
     folder: Path
     rulebook: str | None = None
-    """Instead of the session's own."""
+    """Replaces the session's own."""
     knobs: tuple[str, ...] = ()
     speed: float | None = None
-    """Times real time; ``None`` is as fast as possible."""
+    """Multiple of real time; ``None`` is as fast as possible."""
     library: Path | None = None
-    """Where the decks in use are kept, but for those that the session brings."""
+    """The library of the decks in use, besides those of the session."""
     pictures: bool = False
-    """Whether to keep the piece of the picture that each sighting rests on."""
+    """Whether to keep the crop behind each sighting."""
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What came of a replay."""
+    """The result of a replay."""
 
     recording: Recording
     book: Book
-    """The sheet, and the rules in force: the table's own limits and what was set otherwise."""
+    """The sheet, and the rules in force: the table's own limits and the overrides."""
     rounds: tuple[RoundResult, ...]
     comparisons: tuple[Comparison, ...] | None
-    """Against the truth; ``None`` where the session has none."""
+    """With the truth; ``None`` where the session has none."""
     events: tuple[AnyEvent, ...]
     head: str
     """Hash of the journal's last entry."""
     jpegs: Mapping[int, bytes]
-    """Pieces of pictures by the ``seq`` of the sighting."""
+    """Crops by the ``seq`` of the sighting."""
     duration_ns: int
 
 
@@ -78,17 +78,16 @@ def replay(
     opened: Callable[[Path], Recording] = open_recording,
     stating: Callable[[int], AnyObservation] | None = None,
 ) -> Replayed:
-    """Play a session from its first frame to its last and settle every round of it.
+    """Replay a session from its first frame to its last and settle every round of it.
 
-    The reader is loaded only once the recording has been found sound. Without a ``clock`` the
-    replay runs by one of its own, at the speed of ``options``. ``opened`` reads the session
-    folder; a bench that disturbs a film passes its own. ``stating`` gives the journal's first
-    entry from the time that the recording began; a journal that is kept says there which program
-    wrote it.
+    The reader is loaded only once the recording has been checked. Without a ``clock`` the replay
+    uses its own, at the speed of ``options``. ``opened`` reads the session folder; a bench with
+    disturbed films passes its own. ``stating`` returns the journal's first entry, given the start
+    of the recording; in a stored journal it states the program.
 
     Raises:
-        PitwatchError: the session is missing, damaged or impossible; whatever was journalled
-            before that is no result.
+        PitwatchError: the session is missing, damaged or impossible; earlier journal entries are no
+            result.
     """
     recording = opened(options.folder)
     book = _rulebook(options, recording)
@@ -126,7 +125,7 @@ def _rulebook(options: ReplayOptions, recording: Recording) -> Cited:
 
 
 def _site_rules(rules: Rulebook, recording: Recording, knobs: tuple[str, ...]) -> Rulebook:
-    """The limits are the table's own; the rest is the rulebook's, but for ``--set``."""
+    """Return the table's own limits with the rulebook's rules and ``--set``."""
     session = recording.session
     return at_table(rules, session.table_min, session.table_max, knobs)
 
@@ -136,7 +135,7 @@ def _reconciler(rules: Rulebook, recording: Recording) -> Reconciler:
 
 
 class _Player:
-    """Gives every source's word to the pipeline in its turn."""
+    """Passes every source's data to the pipeline in order."""
 
     def __init__(
         self,
@@ -181,7 +180,7 @@ class _Player:
             self._pipeline.observe(self._drivers[item.source].feed(given, item.at_ns), item.at_ns)
 
     def _tell(self, link: Link, at_ns: int) -> None:
-        """Let a port's driver know of its link; what it said of that is told among the links."""
+        """Pass a link event to a port's driver, whose earlier report of it is in the link file."""
         driver = self._drivers.get(link.source)
         if driver is not None:
             if isinstance(link, DeviceReturned):
@@ -211,14 +210,14 @@ class _Player:
 
 
 class TimedReader:
-    """Counts the time that a reader takes."""
+    """Measures the time of a reader."""
 
     def __init__(self, reader: CardReader, stopwatch: Stopwatch) -> None:
         self._reader, self._stopwatch = reader, stopwatch
 
     @property
     def confident_p(self) -> float:
-        """From which probability on a reading is beyond doubt."""
+        """Probability from which a reading is certain."""
         return self._reader.confident_p
 
     def read(

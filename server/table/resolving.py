@@ -1,4 +1,4 @@
-"""A person's decision on a review item, handed to whoever writes that journal: table or us."""
+"""Pass a person's decision on a review item to the journal's writer: the table or this process."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -21,12 +21,12 @@ By: TypeAlias = Literal["table", "journal"]
 
 
 class Handed(msgspec.Struct, frozen=True):
-    """Where a decision stands now."""
+    """The place of a decision."""
 
     seq: int
     """Its entry in the journal."""
     by: By
-    """``table``: the table at work wrote it; ``journal``: the closed journal was opened for it."""
+    """``table``: the running table wrote it; ``journal``: the closed journal was opened for it."""
 
 
 async def decide(
@@ -35,18 +35,18 @@ async def decide(
     rules: Rulebook | None = None,
     due: Checkpoints | None = None,
 ) -> Handed:
-    """Have a decision journalled, and its round settled anew, before this returns.
+    """Journal a decision, and settle its round again, before this returns.
 
-    The table at work writes it. A journal that nobody writes is opened, and sealed again.
+    The running table writes it. A journal without a writer is opened, and sealed again.
 
     Args:
         journal: the table's.
-        decision: what a person decides.
-        rules: those the session was played by, where its journal does not say them.
-        due: who signs a closed journal's new entries.
+        decision: a person's decision.
+        rules: those of the session, where its journal does not state them.
+        due: signs a closed journal's new entries.
 
     Raises:
-        OperatorError: the decision cannot be so, or the rules are not those of then.
+        OperatorError: the decision is impossible, or the rules are not those of the session.
         TechnicianError: the table does not answer, or the journal cannot be written.
     """
     seq = await hand_in(journal, decision)
@@ -61,7 +61,7 @@ def decide_closed(
     rules: Rulebook | None = None,
     due: Checkpoints | None = None,
 ) -> int:
-    """Add a decision and what follows of it to a closed journal, all or nothing.
+    """Add a decision and its results to a closed journal, all or nothing.
 
     Returns the decision's ``seq``; arguments and errors are those of :func:`decide`.
     """
@@ -80,7 +80,7 @@ def decide_closed(
 
 
 class _Added:
-    """Entries that will be written together, numbered as they will stand."""
+    """Entries to be written together, with their future numbers."""
 
     def __init__(self, last_seq: int, table: str | None) -> None:
         self._last_seq, self._table = last_seq, table
@@ -97,10 +97,10 @@ class _Added:
 
 
 def rules_of(events: Iterable[AnyEvent], where: str) -> Rulebook:
-    """Return the rules that a journal says it was written by.
+    """Return the rules that a journal states.
 
     Raises:
-        OperatorError: it says none, and names no rulebook that ships.
+        OperatorError: it states none, and names no shipped rulebook.
     """
     named = None
     for event in events:

@@ -1,8 +1,8 @@
-"""Going on with a table's journal: everything that was known is known again.
+"""Continue a table's journal: restore everything that was known.
 
-Its facts settle once more; its observations go through the same pipeline from where the table
-last stood at rest. The drivers hear the shoe's own frames again, so that they go on counting;
-the cameras' cards keep their identity.
+Its facts are settled again. Its observations go through the same pipeline from the table's last
+rest. The drivers process the shoe's frames again, so that their counts continue. The cameras' cards
+keep their identity.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -36,29 +36,31 @@ _STEP_NS: Final = 20 * _MS
 _LONGEST_NS: Final = 600_000 * _MS
 _SAME_PLACE_MM: Final = 30.0
 _LOOKED_NS: Final = 2_500 * _MS
-"""How long after its first picture a camera has found again whatever still lies there: sooner than
-a card that no shoe told of is dealt, so that a next round's are not dealt to the last one."""
+"""Nanoseconds after its first picture within which a camera has found the cards still there: sooner
+than a card without a shoe's report is dealt, so that cards of a next round do not go to the last
+one."""
 _BEFORE_NS: Final = 1_000 * _MS
-"""What is gone by the first picture went this long before, or as soon as nobody watched."""
+"""Nanoseconds. A card missing in the first picture went this long before, or as soon as nobody
+watched."""
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What an earlier run wrote, in order."""
+    """An earlier run's entries, in order."""
 
     observations: tuple[AnyObservation, ...] = ()
     concluded: tuple[AnyEvent, ...] = ()
     """Facts and judgements."""
     rest: Rest | None = None
-    """Where the table last stood at rest."""
+    """The table's last rest."""
 
     @property
     def end_ns(self) -> int:
-        """When the last thing was observed."""
+        """Time of the last observation."""
         return max((one.at or 0 for one in self.observations), default=0)
 
     def lying(self, source: str) -> dict[int, CardSighted]:
-        """Return the cards that lay before a camera at the end, by their track."""
+        """Return a camera's cards on the felt at the end, by their track."""
         found: dict[int, CardSighted] = {}
         for one in self.observations:
             if isinstance(one, CardSighted) and one.source == source:
@@ -68,13 +70,13 @@ class Past:
         return found
 
     def tracks(self, source: str) -> int:
-        """Return the highest track that a camera has given."""
+        """Return the highest track that a camera has used."""
         sighted = (one for one in self.observations if isinstance(one, CardSighted))
         return max((one.track for one in sighted if one.source == source), default=0)
 
 
 def past_of(journal: Journal) -> Past:
-    """Read what an earlier run wrote."""
+    """Read an earlier run's entries."""
     events = [event for event in journal.read() if not isinstance(event, UnknownEvent)]
     return Past(
         tuple(one for one in events if isinstance(one, Observation)),
@@ -84,16 +86,16 @@ def past_of(journal: Journal) -> Past:
 
 
 def recall(past: Past, pipeline: Pipeline, record: TableRecord, rest: Rest | None = None) -> None:
-    """Let the pipeline hear an earlier run again.
+    """Process an earlier run again.
 
     Args:
-        past: what that run wrote.
-        pipeline: one that has heard nothing; its reconciler counts from the rounds before ``rest``.
+        past: that run's entries.
+        pipeline: a fresh one; its reconciler counts from the rounds before ``rest``.
         record: the pipeline's.
-        rest: what was observed before it is not heard again; its facts are settled again.
+        rest: earlier observations are skipped; their facts are settled again.
 
     Raises:
-        TechnicianError: what comes of it is not what that run wrote.
+        TechnicianError: the results differ from that run's entries.
         OperatorError: under these rules the facts do not settle as they did.
     """
     after_seq = 0 if rest is None else rest.seq
@@ -121,12 +123,12 @@ def _in_order(past: Past, last_seq: int) -> list[AnyEvent]:
 
 
 def _is_over(one: AnyObservation, rest: Rest) -> bool:
-    """Return whether it tells of a card of a round that is over."""
+    """Return whether it concerns a card of a finished round."""
     return isinstance(one, CardSighted | CardGone) and (one.source, one.track) in rest.over
 
 
 def _wait(record: TableRecord, pipeline: Pipeline, at_ns: int, before_seq: int | None) -> int:
-    """Let time pass until everything was concluded that was concluded before an entry."""
+    """Advance the time until everything concluded before an entry is concluded again."""
     begun_ns = at_ns
     while record.lacks(before_seq):
         if at_ns - begun_ns > _LONGEST_NS:
@@ -142,7 +144,7 @@ def _wait(record: TableRecord, pipeline: Pipeline, at_ns: int, before_seq: int |
 
 
 def heard_again(driver: Driver[Any], source: str, past: Past, now_ns: int) -> tuple[Any, ...]:
-    """Let a shoe's driver count on from where it was; return what may have been missed since."""
+    """Restore the counts of a shoe's driver; return readings of what may have been missed since."""
     frames = [
         one
         for one in past.observations
@@ -155,10 +157,10 @@ def heard_again(driver: Driver[Any], source: str, past: Past, now_ns: int) -> tu
 
 
 class Identities:
-    """A camera's cards under the numbers that they have in the journal.
+    """Maps a camera's cards to their numbers in the journal.
 
-    A camera that starts anew counts its cards from 1. Here they are given numbers that were
-    never used, and those that still lie where they lay keep theirs.
+    A restarted camera counts its cards from 1. This gives them unused numbers; cards that are still
+    in place keep theirs.
     """
 
     def __init__(self, source: str, past: Past) -> None:
@@ -173,7 +175,7 @@ class Identities:
     def of(
         self, observed: Sequence[AnyObservation], at_ns: int, frame: int
     ) -> tuple[AnyObservation, ...]:
-        """Return what was observed in the picture of ``at_ns`` under the journal's numbers."""
+        """Return the observations of the picture of ``at_ns`` with the journal's numbers."""
         self._first_ns = at_ns if self._first_ns is None else self._first_ns
         told = [self._renamed(one) for one in observed]
         if self._lying and at_ns - self._first_ns > _LOOKED_NS:
@@ -205,7 +207,7 @@ class Identities:
         return number
 
     def _gone(self, frame: int) -> Iterator[CardGone | CameraFault]:
-        """Tell what was taken up while nobody watched; what was laid then is of another round."""
+        """Yield the cards taken up while nobody watched; later cards belong to another round."""
         at_ns = max(self._end_ns + 1, (self._first_ns or 0) - _BEFORE_NS)
         for number in self._lying:
             yield CardGone(source=self._source, at=at_ns, track=number, frame=frame)
@@ -218,7 +220,7 @@ class Identities:
 
 
 def unwatched(past: Past, cameras: Iterable[str], now_ns: int) -> tuple[CameraFault, ...]:
-    """Say of each camera before which cards lay that it saw nothing until ``now_ns``."""
+    """Return a fault for each camera with cards before it: it saw nothing until ``now_ns``."""
     away_s = (now_ns - past.end_ns) / 1e9
     return tuple(
         CameraFault(

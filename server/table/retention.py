@@ -1,4 +1,4 @@
-"""Which recorded sessions are kept and which go, by age, by size and by hold. Pure."""
+"""Decide which recorded sessions are kept, by age, by size and by hold. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,21 +12,21 @@ _GB: Final = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A session folder as it lies on the disk."""
+    """A session folder on the disk."""
 
     name: str
     begun_ns: int
     size: int
-    """Bytes."""
+    """Size in bytes."""
     held: bool
-    """Whether a legal hold lies on it: then it never goes."""
+    """Whether a legal hold protects it: then it is never removed."""
 
 
 def to_go(sessions: Sequence[Kept], recorder: Recorder, now_ns: int) -> tuple[str, ...]:
-    """Return the sessions that go, the oldest first.
+    """Return the sessions to remove, the oldest first.
 
-    Too old ones go first; then the oldest until all together, the held among them, take no
-    more than they may. The newest, which is still written, never goes.
+    Expired ones go first; then the oldest, until all together, including the held ones, fit the
+    limit. The newest, which is still being written, never goes.
     """
     by_age = sorted(sessions, key=lambda kept: (kept.begun_ns, kept.name))
     total = sum(kept.size for kept in by_age)
@@ -40,11 +40,11 @@ def to_go(sessions: Sequence[Kept], recorder: Recorder, now_ns: int) -> tuple[st
 
 
 def alarm(free: int, recorder: Recorder) -> str | None:
-    """Say that the disk has too little room left, ``None`` while it has enough.
+    """Return the alarm of a nearly full disk, ``None`` while there is enough room.
 
     Args:
         free: bytes.
-        recorder: what is asked of the disk.
+        recorder: the required room.
     """
     if free >= recorder.least_free_gb * _GB:
         return None

@@ -1,6 +1,6 @@
-"""Where a session's rounds open in its journal, and what each of them started from.
+"""The opening of a session's rounds in its journal, with the state at the start of each.
 
-So much of the past is kept as it takes to settle a round anew without hearing the session again.
+It keeps as much of the past as is needed to settle a round again without the whole session.
 """
 
 from bisect import bisect_right
@@ -13,7 +13,7 @@ from settlement.engine import Engine
 from settlement.engine_state import EngineState
 
 _MOST: Final = 512
-"""Starts kept in memory: of the last rounds all, of those before them one in so many."""
+"""Starts in memory: all recent ones, and of older ones every nth."""
 _LAST: Final = 128
 
 
@@ -28,20 +28,20 @@ class RoundStart:
 
 @dataclass(slots=True)
 class RoundStarts:
-    """Knows where to begin hearing facts again. Its memory is bounded."""
+    """Finds where to start processing facts again. Its memory is bounded."""
 
     _known: list[RoundStart] = field(default_factory=list)
-    """By number, and so by ``seq``."""
+    """In order of number, and so of ``seq``."""
     _shoes: list[tuple[int, int]] = field(default_factory=list)
-    """Of each ``shoe_started``: its ``seq``, and the round before it."""
+    """For each ``shoe_started``: its ``seq``, and the round before it."""
     _every: int = 1
-    """Of the older ones each so many is kept."""
+    """Interval of the older starts that are kept."""
     _number: int = 0
     _in_order: bool = True
-    """Whether rounds were numbered upwards; where not, nothing is known of any."""
+    """Whether round numbers only grew; if not, no start is known."""
 
     def note(self, fact: AnyFact, engine: Engine) -> None:
-        """Note a fact that an engine has just heard, where it begins a round or a shoe."""
+        """Note a fact just processed by an engine, where it begins a round or a shoe."""
         if isinstance(fact, ShoeStarted):
             self._shoes.append((fact.seq or 0, self._number))
         elif isinstance(fact, RoundOpened):
@@ -53,7 +53,7 @@ class RoundStarts:
                 self._thin()
 
     def before(self, number: int) -> RoundStart | None:
-        """Return the last start known of a round up to ``number``; ``None`` for none."""
+        """Return the last known start of a round up to ``number``; ``None`` for none."""
         at = bisect_right(self._known, number, key=_number) if self._in_order else 0
         return self._known[at - 1] if at else None
 
@@ -63,17 +63,17 @@ class RoundStarts:
         return start if start is not None and start.number == number else None
 
     def put_right(self, starts: Iterable[RoundStart]) -> None:
-        """Have rounds start from what they start from now; of others nothing changes."""
+        """Replace the starts of these rounds; others do not change."""
         anew = {start.number: start for start in starts}
         self._known = [anew.get(was.number, was) for was in self._known]
 
     def shoe_of(self, number: int) -> int:
-        """Return the ``seq`` of the fact that began the shoe a round was dealt from, or 0."""
+        """Return the ``seq`` of the fact that began the shoe of a round, or 0."""
         before = [seq for seq, after in self._shoes if after < number]
         return before[-1] if before and self._in_order else 0
 
     def _thin(self) -> None:
-        """Let go of what is too much, evenly: how far back one lies makes no difference."""
+        """Drop surplus starts, evenly over the past."""
         while len(self._known) > _MOST:
             older = [one for one in self._known[:-_LAST] if one.number % self._every == 0]
             if len(older) > (_MOST - _LAST) // 2:

@@ -1,4 +1,4 @@
-"""The JSON Schema of ``table.toml``, every field with the sentence that stands beside it."""
+"""The JSON Schema of ``table.toml``, every field with its docstring."""
 
 import ast
 import inspect
@@ -17,7 +17,7 @@ _PARTS = (TableConfig, Camera, CameraConfig, Port, Recorder, ReferencePoint, Sen
 
 
 def table_schema() -> dict[str, Any]:
-    """Return the schema; each driver's settings stand among its definitions."""
+    """Return the schema; its definitions contain each driver's settings."""
     drivers = {f"settings of {name}": registered(name).config for name in driver_names()}
     schema = msgspec.json.schema(TableConfig)
     definitions: dict[str, Any] = schema["$defs"]
@@ -30,7 +30,7 @@ def table_schema() -> dict[str, Any]:
 
 
 def sentences(kind: type[msgspec.Struct]) -> Mapping[str, str]:
-    """Return what is said below each field of ``kind``, its own and its bases'."""
+    """Return the docstring of each field of ``kind``, its own and its bases'."""
     found: dict[str, str] = {}
     for part in reversed(kind.__mro__):
         if issubclass(part, msgspec.Struct) and part is not msgspec.Struct:
@@ -55,7 +55,7 @@ def _below(body: Iterable[ast.stmt]) -> dict[str, str]:
 
 
 def describe(definitions: Mapping[str, Any], kinds: Iterable[type[msgspec.Struct]]) -> None:
-    """Put beside every field of these kinds, in a schema's definitions, what is said of it."""
+    """Add the fields' docstrings to a schema's definitions."""
     for kind in kinds:
         said = sentences(kind)
         for field, schema in definitions[kind.__name__]["properties"].items():

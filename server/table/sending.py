@@ -26,10 +26,10 @@ from stream.checkpoints import Checkpoint, read_checkpoints
 from stream.clock import elapsed_ns
 
 _KEPT: Final = 1_000
-"""So many checkpoints wait for a target."""
+"""Checkpoints that may wait for a target."""
 _RETRY_S: Final = 5.0
 _PATIENCE_S: Final = 5.0
-"""How long a server may take, and how long the table waits for all targets as it stops."""
+"""Seconds that a server may take, and that the table waits for all targets at its stop."""
 _ASK_S: Final = 3.0
 """How long a table that starts waits for what services keep, for all of them together."""
 _NOTICE: Final = 109
@@ -39,14 +39,14 @@ _TCP_PORT: Final = 601
 _LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 Send = Callable[[Checkpoint], None]
-"""Sends one checkpoint; raises ``OSError`` where the target does not take it."""
+"""Sends one checkpoint; raises ``OSError`` on failure."""
 Ask = Callable[[], tuple[Checkpoint, ...]]
 """Returns what a target keeps of the table's journals; raises ``OSError`` where it does not say."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where checkpoints go."""
+    """A destination of checkpoints."""
 
     name: str
     send: Send
@@ -58,7 +58,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How a table shows a service who it is, and knows that service."""
+    """A table's credentials for a service, and its trust in that service."""
 
     token_file: str | None = None
     ca_file: str | None = None
@@ -68,10 +68,10 @@ class Access:
 
 
 def target_at(address: str, folder: Path, access: Access | None = None) -> Target:
-    """Return the target that a configuration names; files are named from ``folder``.
+    """Return the target of a configured address; file names are relative to ``folder``.
 
     Raises:
-        ValueError: there is no such kind of target; the message is what was expected.
+        ValueError: there is no such kind of target; the message gives the expected forms.
     """
     parts = urlsplit(address)
     token_file = None if access is None else access.token_file
@@ -154,7 +154,7 @@ class Sender:
 
     @property
     def fault(self) -> str | None:
-        """Which target does not take checkpoints, and why; ``None`` while all do."""
+        """The failing target and the reason; ``None`` while all work."""
         return next((queue.fault for queue in self._queues if queue.fault is not None), None)
 
     def __enter__(self) -> "Sender":
@@ -170,7 +170,7 @@ class Sender:
 
 
 class _Queue(Thread):
-    """The checkpoints that wait for one target, and the thread that sends them."""
+    """The checkpoints waiting for one target, and the thread that sends them."""
 
     def __init__(self, target: Target) -> None:
         super().__init__(name=f"checkpoints to {target.name}", daemon=True)
@@ -187,7 +187,7 @@ class _Queue(Thread):
             self._changed.notify()
 
     def finish(self) -> None:
-        """Send what waits, each once, and end."""
+        """Send the waiting checkpoints, each once, and end."""
         with self._changed:
             self._ends = True
             self._changed.notify()
@@ -256,7 +256,7 @@ def _over_udp(host: str, port: int) -> Send:
 
 
 def _over_tcp(host: str, port: int) -> Send:
-    """Each message with its length before it (RFC 6587, octet counting)."""
+    """Send each message with its length before it (RFC 6587, octet counting)."""
 
     def send(checkpoint: Checkpoint) -> None:
         message = syslog_message(checkpoint)

@@ -1,4 +1,4 @@
-"""What the engine and people come to, round by round; what is final is posted to the ledger."""
+"""The engine's and people's results, round by round; final ones are posted to the ledger."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -41,16 +41,16 @@ ANEW: Final = "settled anew: "
 
 
 class SettlementBook:
-    """A session's rounds as they stand.
+    """A session's rounds with their present results.
 
-    A decision is followed from the opening of its round to the first round that starts from
-    what it started from before: what comes after that cannot have changed.
+    A decision is processed from the opening of its round to the first round with an unchanged
+    start: later rounds cannot have changed.
 
     Args:
         append: writes to the journal.
-        read: reads it; asked only when a person decides something, or an old round is doubted.
-        kept: how many rounds are remembered, for a table that runs for months: those before
-            them are looked up in the journal. ``None`` remembers all.
+        read: reads it; used only for a decision, or where an old round is doubted.
+        kept: the number of rounds in memory, for a table that runs for months; earlier ones are
+            read from the journal. ``None`` keeps all.
     """
 
     def __init__(self, append: Append, read: Read, kept: int | None = None) -> None:
@@ -62,20 +62,21 @@ class SettlementBook:
         self._decisions: list[ReviewResolved] = []
         self._decided: dict[int, Decided] = {}
         self._forgotten = 0
-        """Of the rounds up to this one, some are to be looked up."""
+        """Some rounds up to this one are no longer in memory."""
         self._heard_seq = 0
-        """The last fact that the engine has heard; the journal may hold further ones."""
+        """The last fact that the engine has processed; the journal may hold further ones."""
         self._last: RoundSettled | None = None
-        """The settlement appended last, or read last."""
+        """The last settlement appended or read."""
         self._changed: set[int] = set()
-        """Those whose last word stands far from their own facts; they are not forgotten."""
+        """Rounds whose last settlement is far from their facts in the journal; they stay in
+        memory."""
 
     def rounds(self) -> tuple[RoundResult, ...]:
-        """Return every round settled so far that is remembered, each with its open items."""
+        """Return every settled round in memory, each with its open items."""
         return tuple(self._whole(result) for _, result in sorted(self._settled.items()))
 
     def heard(self, fact: AnyFact, engine: Engine) -> None:
-        """Note a fact that the engine has just heard."""
+        """Note a fact that the engine has just processed."""
         self._heard_seq = fact.seq or self._heard_seq
         self._starts.note(fact, engine)
 
@@ -88,12 +89,12 @@ class SettlementBook:
         *,
         paid_late: bool = False,
     ) -> Engine:
-        """Take the engine's word on a round; returns the engine to go on with.
+        """Process a round's settlement; return the engine to continue with.
 
         Args:
-            result: the round as it settles.
-            at: when it did.
-            because: the facts heard since the last round settled.
+            result: the settled round.
+            at: the time of the settlement.
+            because: the facts since the last settlement.
             engine: the one that settled it.
             paid_late: whether the last of those facts is a payment for a round that may have
                 settled before; its settlement then rests on the facts of both.
@@ -104,7 +105,7 @@ class SettlementBook:
             self._changed.add(result.round)
         self._settled[result.round] = result
         if any(decision.round == result.round for decision in self._decisions):
-            # Decided while it was played: what came since is to be heard with that in mind.
+            # Decided during play: later facts must be processed again with the decision.
             again = self._played_again(result.round, engine)
             engine = again.engine
             result = again.results.get(result.round, result)
@@ -120,7 +121,7 @@ class SettlementBook:
         return engine
 
     def raised(self, raised: ReviewRaised) -> None:
-        """Take up an item: a round that is doubted moves no money until somebody decides."""
+        """Add an item: a doubted round moves no money until a person decides."""
         self._raised.append(raised)
         self._look_up(raised.round)
         because = () if raised.seq is None else (raised.seq,)
@@ -128,20 +129,20 @@ class SettlementBook:
         self._forget()
 
     def check(self, decision: ReviewResolved, engine: Engine) -> None:
-        """Refuse a decision that cannot be so; as :func:`settlement.reconcile.check_decision`."""
+        """Check a decision; as :func:`settlement.reconcile.check_decision`."""
         facts, numbers = self._facts_about(decision)
         earlier = [one for one in self._decisions if one.round in numbers]
         check_decision(facts, self._raised, earlier, decision, engine.rules.decks)
 
     def resolve(self, decision: ReviewResolved, engine: Engine) -> Engine:
-        """Take a person's decision, and settle anew what it changes.
+        """Apply a person's decision, and settle the affected rounds again.
 
         Args:
-            decision: as it stands in the journal.
-            engine: the one that settled so far.
+            decision: the journal's entry.
+            engine: the present one.
 
         Returns:
-            the engine to go on with: it has heard the facts as they are now.
+            the engine to continue with: it has processed the decided facts.
         """
         self._decisions.append(decision)
         again = self._played_again(decision.round, engine)
@@ -155,10 +156,10 @@ class SettlementBook:
         return again.engine
 
     def recall(self, events: Iterable[AnyEvent | UnknownEvent], rules: Rulebook) -> Engine:
-        """Take up what a journal holds, and return an engine that has heard its facts.
+        """Restore a journal's state, and return an engine that has processed its facts.
 
         Raises:
-            OperatorError: under these rules the facts do not give what was settled then.
+            OperatorError: under these rules the facts do not give the journal's settlements.
         """
         known = [event for event in events if not isinstance(event, UnknownEvent)]
         for event in known:
@@ -179,10 +180,10 @@ class SettlementBook:
         self._forget()
         return engine
 
-    # --- what is heard again ----------------------------------------------------------------
+    # --- processing again -------------------------------------------------------------------
 
     def _played_again(self, number: int, engine: Engine) -> "_Again":
-        """Hear the facts again from a round that is decided, until what follows is as it was."""
+        """Process the facts again from a decided round, until the results are unchanged."""
         start = self._starts.before(number)
         again = _Again(Engine(engine.rules, None if start is None else start.engine_state))
         after_seq = 0 if start is None else start.seq - 1
@@ -205,7 +206,7 @@ class SettlementBook:
     def _ended(
         self, rules: Rulebook, facts: Iterable[AnyFact], start: RoundStart | None = None
     ) -> tuple[RoundResult, ...]:
-        """Settle the last round of a session that has ended, whatever it lacks."""
+        """Settle the last round of a finished session, complete or not."""
         engine = Engine(rules, None if start is None else start.engine_state, patient=True)
         for fact in facts:
             engine.feed(fact)
@@ -214,7 +215,7 @@ class SettlementBook:
     def _facts_about(self, decision: ReviewResolved) -> tuple[list[AnyFact], set[int]]:
         """Return the facts of its round and, where a card is named, of that round's shoe.
 
-        Beside them the rounds of which they are all the facts.
+        With them come the rounds that they cover completely.
         """
         number, start = decision.round, self._starts.before(decision.round)
         after = 0 if start is None else start.seq - 1
@@ -232,21 +233,21 @@ class SettlementBook:
         return found, numbers
 
     def _decide(self, number: int, own: Sequence[AnyFact]) -> Sequence[AnyFact]:
-        """Put what was decided of a round into its facts."""
+        """Apply a round's decisions to its facts."""
         decisions = [one for one in self._decisions if one.round == number]
         if not decisions:
             return own
         found = self._decided[number] = decided(own, self._raised, decisions)
         return found.facts
 
-    # --- what is remembered -----------------------------------------------------------------
+    # --- memory -----------------------------------------------------------------------------
 
     def _differ(self, one: RoundResult, other: RoundResult) -> bool:
-        """Whether two results differ in more than the items of their round, which may be open."""
+        """Return whether two results differ beyond the items of their round, which may be open."""
         return _bare(self._whole(one)) != _bare(self._whole(other))
 
     def _forget(self) -> None:
-        """Let go of the oldest rounds beyond those that are kept."""
+        """Drop the oldest rounds beyond those that are kept."""
         if self._kept is None:
             return
         plain = sorted(set(self._settled) - self._changed)
@@ -256,7 +257,7 @@ class SettlementBook:
             self._forgotten = max(self._forgotten, number)
 
     def _look_up(self, number: int) -> None:
-        """Remember a round again that was let go of: its settlement, and what it posted."""
+        """Load a dropped round again: its settlement and its postings."""
         if number in self._settled or number > self._forgotten:
             return
         start = self._starts.before(number)
@@ -269,9 +270,9 @@ class SettlementBook:
                 self._remember(event)
 
     def _check_same(self, versions: Sequence[RoundResult]) -> None:
-        """Check a round that was settled once, and again with each payment that came late.
+        """Check a round that was settled once, and again with each late payment.
 
-        A run that broke off may have written the payment and not the settlement after it.
+        An interrupted run may have written the payment without the settlement after it.
         """
         result = versions[-1]
         was = self._settled.get(result.round)
@@ -304,7 +305,7 @@ class SettlementBook:
         standing = voided(result) if result.round in known.void else result
         return with_reviews(standing, self._raised, known.items)
 
-    # --- what is written --------------------------------------------------------------------
+    # --- writing ----------------------------------------------------------------------------
 
     def _settle_anew(
         self, result: RoundResult, own: Sequence[AnyFact], decision: ReviewResolved
@@ -320,19 +321,19 @@ class SettlementBook:
         self._post_anew(whole, decision.at, because)
 
     def _post_anew(self, result: RoundResult, at: int | None, because: tuple[int, ...]) -> None:
-        """Post a round that settled before, where it comes to something else now."""
+        """Post a round again whose result has changed."""
         if _lines(self._posted.get(result.round, [])) != _lines(_due(result)):
             self._take_back(result.round, at, because, ANEW)
             self._post(result, at, because)
 
     def _post(self, result: RoundResult, at: int | None, because: tuple[int, ...]) -> None:
-        """Post what is final; what a person has still to decide moves no money."""
+        """Post a final result; an undecided one moves no money."""
         lines = [replace(line, at=at, because=because) for line in _due(result)]
         if lines:
             self._posted[result.round] = self._append(lines)
 
     def _take_back(self, number: int, at: int | None, because: tuple[int, ...], why: str) -> None:
-        """Undo the posting of a round."""
+        """Reverse the posting of a round."""
         lines = self._posted.pop(number, [])
         if lines:
             self._changed.add(number)
@@ -346,17 +347,17 @@ class SettlementBook:
 
 @dataclass(slots=True)
 class _Again:
-    """An engine that hears part of a session again, and what it comes to."""
+    """An engine that processes part of a session again, with its results."""
 
     engine: Engine
     facts: dict[int, Sequence[AnyFact]] = field(default_factory=dict)
-    """What it heard, by round."""
+    """The processed facts, by round."""
     results: dict[int, RoundResult] = field(default_factory=dict)
-    """By round, each as it settled last."""
+    """By round, the last settlement of each."""
     starts: list[RoundStart] = field(default_factory=list)
 
     def opens(self, number: int, fact: AnyFact) -> EngineState | None:
-        """Hear the first fact of a round; return what the round starts from."""
+        """Process the first fact of a round; return the round's starting state."""
         self.hear((fact,))
         engine_state = self.engine.engine_state()
         if engine_state is not None:
@@ -364,19 +365,19 @@ class _Again:
         return engine_state
 
     def hear(self, facts: Iterable[AnyFact]) -> None:
-        """Hear what comes next."""
+        """Process the next facts."""
         for fact in facts:
             self.take(self.engine.feed(fact))
 
     def take(self, results: Iterable[RoundResult]) -> None:
-        """Note how rounds settled."""
+        """Note settlements."""
         self.results.update((result.round, result) for result in results)
 
 
 def _by_round(
     events: Iterable[AnyEvent | UnknownEvent], last_seq: int | None = None
 ) -> Iterator[tuple[int, list[AnyFact]]]:
-    """Yield rounds with their facts; what comes before the first opening is round 0's."""
+    """Yield rounds with their facts; facts before the first opening belong to round 0."""
     number, own = 0, list[AnyFact]()
     for event in events:
         if last_seq is not None and (event.seq or 0) > last_seq:
@@ -400,5 +401,5 @@ def _lines(lines: Iterable[LedgerPosted]) -> list[tuple[str, int, str]]:
 
 
 def _bare(result: RoundResult) -> RoundResult:
-    """A round without its items, what they make of its status, and the name of its rules."""
+    """Return a round without its items, their effect on its status, and its rules' name."""
     return replace(result, reviews=UNSET, status="final", overrides=UNSET, rules_hash=UNSET)

@@ -1,4 +1,4 @@
-"""What a recorded session holds: opened, checked, and merged into the one order of time."""
+"""A recorded session's sources: opened, checked, and merged into one order of time."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -33,14 +33,14 @@ from stream.recording import (
 from stream.replay import Timed, merged, timed_chunks
 
 Link: TypeAlias = ReaderFault | CameraFault | DeviceReturned
-"""What was told of a device's link."""
+"""A link event of a device."""
 Given: TypeAlias = Frame | bytes | ConsoleEntry | Link
-"""What a source gives at an instant."""
+"""An item of a source."""
 
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """One serial port's capture, read in full."""
+    """One serial port's capture, completely read."""
 
     record: SerialRecord
     folder: Path
@@ -56,7 +56,7 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A session folder, read and checked; no picture was decoded yet."""
+    """A checked session folder; no picture was decoded yet."""
 
     session: Session
     layout: TableLayout
@@ -68,7 +68,7 @@ class Recording:
 
     @property
     def frames(self) -> int:
-        """How many pictures there are to look at."""
+        """The number of pictures."""
         return sum(camera.frame_count for _, camera in self.cameras)
 
 
@@ -76,7 +76,7 @@ def open_recording(folder: Path) -> Recording:
     """Read everything that can be checked before the first picture.
 
     Raises:
-        PitwatchError: something is missing, damaged or not what the format says.
+        PitwatchError: something is missing, damaged or does not match its format.
     """
     session = read_session(folder)
     ports = tuple(_port(folder, record) for record in session.serial)
@@ -93,7 +93,7 @@ def open_recording(folder: Path) -> Recording:
 
 
 def play(recording: Recording, frames: Sequence[Iterator[Frame]]) -> Iterator[Timed[Given]]:
-    """Yield what every source gave, by time; ``source`` is the port's or the camera's name.
+    """Yield every source's items by time; ``source`` is the port's or the camera's name.
 
     Args:
         recording: the session.
@@ -118,7 +118,7 @@ def _filmed(folder: Path, camera: CameraRecord, start_ns: int) -> FileCamera:
 
 
 def _port(folder: Path, record: SerialRecord) -> Port:
-    """Read a capture and hear it out once: a port that says nothing is not worth a replay."""
+    """Read and decode a capture once: a port without readings is not worth a replay."""
     file = folder / record.file
     port = Port(record, folder, tuple(read_capture(file)))
     heard = _hear(folder, port)

@@ -1,4 +1,4 @@
-"""How a live table stands, in one line for a person."""
+"""A live table's state, in one line for a person."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ _LOST = ("link_lost", "restarts_spent")
 
 @dataclass
 class Standing:
-    """What the journal's entries come to."""
+    """A table's state from the journal's entries."""
 
     sources: tuple[str, ...]
     phases: RoundPhases = field(default_factory=RoundPhases)
@@ -35,20 +35,20 @@ class Standing:
     settled: int = 0
     reviews: int = 0
     heard: set[str] = field(default_factory=set)
-    """The devices that were opened once, in this run."""
+    """The devices that connected at least once in this run."""
     lost: set[str] = field(default_factory=set)
     clock: ClockStanding = field(default_factory=ClockStanding)
     alarm: str | None = None
     unrecorded: str | None = None
-    """Why the recording broke off."""
+    """Why recording failed."""
     unsent: str | None = None
     """Why checkpoints do not leave the table."""
     shoe_out: bool = False
-    """Whether the cut card came and no fresh shoe since."""
+    """Whether the cut card came without a fresh shoe since."""
     lying: set[tuple[str, int]] = field(default_factory=set)
     """The cards on the felt: each camera's, by its track."""
     refused: str | None = None
-    """The last entry of the console that could not be taken."""
+    """The last invalid entry of the console."""
 
     @property
     def in_play(self) -> int | None:
@@ -56,7 +56,7 @@ class Standing:
         return self.round if self.phases.in_play else None
 
     def take(self, event: Event) -> None:
-        """Take the next entry into account."""
+        """Process the next entry."""
         self.clock.take(event)
         self.phases.follow_event(event)
         match event:
@@ -79,7 +79,7 @@ class Standing:
                 self.lost.discard(event.source)
 
     def line(self, formats: Formats) -> str:
-        """Say it: the round, what was due last, what is open, which devices are heard."""
+        """Describe the round, the last result, open items, and connected devices."""
         parts = [
             "no round in play" if self.in_play is None else f"round {self.in_play} in play",
             *_due(self.last, formats),

@@ -103,7 +103,7 @@ class Person:
     """The tables that this person may see; ``None`` for all."""
 
     def sees(self, table: str | None) -> bool:
-        """Return whether what belongs to ``table`` is shown; what belongs to none only to all."""
+        """Return whether this person may see ``table``; data of no table needs all tables."""
         return self.tables is None or table in self.tables
 
     def may(self, right: Right) -> bool:

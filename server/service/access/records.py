@@ -162,7 +162,7 @@ class Records:
             raise
 
     async def note_stranger(self, event: PersonActed) -> None:
-        """Append what a stranger was refused, or count it where it is not the first of its kind."""
+        """Append a stranger's refused attempt, or count it where it is not the first of a kind."""
         await self._append(self._strangers.take(event))
 
     async def note_counted(self, now_ns: int, *, all_of_it: bool = False) -> None:

@@ -73,7 +73,7 @@ class SecondFactors:
         return Recovery(codes)
 
     def is_right(self, name: str, code: str) -> bool:
-        """Return whether ``code`` is the app's or a recovery code, and use it up."""
+        """Return whether ``code`` is the app's or a recovery code, and mark it as used."""
         return self._is_timely(name, code) or self._is_recovery(name, code)
 
     def drop(self, name: str) -> None:

@@ -77,7 +77,7 @@ class Kept(Generic[T]):
         self._size = 0
 
     async def get(self, key: Hashable, work: Callable[[], T], gate: asyncio.Semaphore) -> T:
-        """Return what is kept under ``key``, or do the work in a thread and keep what it gives."""
+        """Return the result stored under ``key``, or do the work in a thread and store that."""
         found = await self.one_of_many(key, lambda: {key: work()}, gate)
         assert found is not None
         return found
@@ -401,6 +401,6 @@ class Video:
         self._looked: dict[tuple[str, str], int] = {}
 
     def is_new_look(self, person: str, session: str, now_ns: int) -> bool:
-        """Return whether somebody's look at a session's pictures is to be written down again."""
+        """Return whether a person's look at a session's pictures must be recorded again."""
         self._looked = {key: at for key, at in self._looked.items() if now_ns - at < _LOOKED_NS}
         return self._looked.setdefault((person, session), now_ns) == now_ns

@@ -161,7 +161,7 @@ class Meters:
 
 
 class Shell:
-    """ASGI middleware around the whole service. ``refuse`` gets why it cannot start."""
+    """ASGI middleware around the whole service. ``refuse`` gets the reason of a failed start."""
 
     def __init__(
         self,

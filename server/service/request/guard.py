@@ -166,7 +166,7 @@ async def authority(connection: HTTPConnection) -> Person:
 
 
 def is_of_another_site(connection: HTTPConnection) -> bool:
-    """Return whether a browser says that another site's page asks."""
+    """Return whether the browser reports a request from another site's page."""
     origin = connection.headers.get("Origin")
     return origin is not None and urlsplit(origin).netloc != connection.headers.get("Host")
 

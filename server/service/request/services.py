@@ -27,7 +27,7 @@ from stream.signing import Signer
 
 @dataclass(slots=True)
 class Services:
-    """What routes use. The parts of the second half open files: they are there once it runs."""
+    """The parts that routes use. The second half has open files: it exists only at run time."""
 
     floor: Floor
     clock: Clock

@@ -1,4 +1,4 @@
-"""Deciding a review item: the word goes to whoever writes that journal, and the round settles."""
+"""Decide a review item: pass the decision to the journal's writer, which settles the round."""
 
 import asyncio
 from typing import Annotated, Final
@@ -30,13 +30,13 @@ _ASKS_FOR_A_REASON: Final = frozenset({"unreadable", "void"})
 _SEEN_WITHIN_S: Final = 5.0
 _LOOK_S: Final = 0.02
 _MANY: Final = 10_000
-"""More entries than follow of one decision."""
+"""Entries; more than follow from one decision."""
 
 router = APIRouter()
 
 
 class Place(Body):
-    """One card of the round, by where it was dealt."""
+    """One card of the round, by the hand that received it."""
 
     to: Annotated[int, Field(ge=1, le=99)] | Annotated[str, Field(pattern="^dealer$")]
     hand: Annotated[int, Field(ge=0, le=15)] = 0
@@ -157,7 +157,7 @@ async def approve_decision(
 
 
 def _needed(sent: NewDecision) -> frozenset[TwoPeople]:
-    """Return what of a decision a house may ask two people for."""
+    """Return the kinds of a decision that may require two people."""
     found = {TwoPeople.VOID} if sent.decision == "void" else set()
     return frozenset(found | ({TwoPeople.OVERRIDE} if sent.instead_of is not None else set()))
 
@@ -218,7 +218,7 @@ def _how(decision: Decision, handed: Handed) -> str:
 
 
 def _turn(request: Request) -> asyncio.Lock:
-    """Two who decide the same item at once: the second is told of the first."""
+    """Return the lock for decisions: the second of two on the same item sees the first."""
     return services_of(request).deciding
 
 
@@ -248,7 +248,7 @@ def _now(request: Request) -> int:
 
 
 async def _until_read(session: Session) -> None:
-    """Wait until the service has read all of it too, so that what is answered has it in."""
+    """Wait until the service has read all of it, so that the answer includes it."""
     try:
         async with asyncio.timeout(_SEEN_WITHIN_S):
             _, end = await asyncio.to_thread(read_on, session.path, session.place, _MANY)

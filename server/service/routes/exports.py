@@ -1,4 +1,4 @@
-"""Exports: a list whole, as a file, however long; it is sent while it is read."""
+"""Exports: a whole list as a file of any length, sent while it is read."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -37,7 +37,7 @@ router = APIRouter()
 
 @dataclass(frozen=True, slots=True)
 class WantedExport:
-    """What part of a list is asked for."""
+    """The requested part of a list."""
 
     table: Annotated[str | None, Query(description="Only this table.")] = None
     session: Annotated[str | None, Query(description="Only this session.")] = None
@@ -45,7 +45,7 @@ class WantedExport:
     to_ns: Annotated[Nanoseconds | None, Query(description="End of the time span.")] = None
 
     def sought(self, kind: Kind) -> Sought[Any]:
-        """Return what is looked for first."""
+        """Return the selection of the list."""
         return Sought(
             ROWS[kind],
             before=before_time(self.to_ns),

@@ -1,4 +1,4 @@
-"""Finding a round by table and time, as a person types it or as a program sends it."""
+"""Find a round by table and time, from a person's input or a program's request."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,21 +20,21 @@ from server.service.request.services import services_of
 from server.service.request.sessions import floor_of, session_of, shown
 
 _ROUNDS_LOOKED_AT: Final = 16
-"""More than can overlap a minute at a table."""
+"""More rounds than can overlap a minute at a table."""
 
 router = APIRouter()
 
 
 @dataclass(frozen=True, slots=True)
 class _Lookup:
-    """Looks rounds of one table up for one person."""
+    """Looks up one table's rounds for one person."""
 
     request: Request
     who: Person
     table: str
 
     async def moment(self, at_ns: int, span_ns: int = 1) -> Moment:
-        """Say what was on the table at an instant, or opened within a span from it on."""
+        """Return the table's state at an instant, or for rounds opened within a span from it."""
         end_ns = min(at_ns + span_ns, ENDLESS)
         found = await self._newest(end_ns, _ROUNDS_LOOKED_AT)
         ends = self._ends(found)
@@ -61,9 +61,9 @@ class _Lookup:
         return found[0].row if found else None
 
     def _ends(self, newest_first: Sequence[RoundRow]) -> list[int]:
-        """Return when each round was over.
+        """Return the end of each round.
 
-        One that was never closed lasts until the next one opens, or its session ends.
+        A round that was never closed lasts until the next one opens, or its session ends.
         """
         ends: list[int] = []
         newer_ns = ENDLESS
@@ -135,7 +135,7 @@ async def find(
 
 
 async def _when_open(lookup: _Lookup, asked: Asked, known: Sequence[Moment]) -> list[Moment]:
-    """Return the last time of that name at which the table was open, if something was dealt."""
+    """Return the last time of that name with rounds at the table, if any."""
     last_at = max(one.last_at or 0 for one in floor_of(lookup.request).of_table(lookup.table))
     reading = instants(asked, house_of(lookup.request), last_at)
     fresh = [at for at in reading.at_ns if at not in {one.at for one in known}]
@@ -144,7 +144,7 @@ async def _when_open(lookup: _Lookup, asked: Asked, known: Sequence[Moment]) -> 
 
 
 def _said(table: str, reading: Reading, moments: Sequence[Moment], now_ns: int) -> str:
-    """Say in a sentence what the moments are."""
+    """Describe the moments in a sentence."""
     first = moments[0]
     if reading.shown == "never":
         return f"That local time did not exist: the clocks went forward, to {first.written}."

@@ -1,4 +1,4 @@
-"""Whether the service lives and is ready, and its figures for Prometheus."""
+"""The service's health and readiness, and its Prometheus metrics."""
 
 from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest

@@ -1,4 +1,4 @@
-"""The house: in which zone, locale and currency a page writes what it shows."""
+"""The house: zone, locale and currency for pages."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""The queue of incidents: seen, opened by hand, assigned, commented on, closed, opened again."""
+"""The queue of incidents: list, open by hand, assign, comment on, close and reopen."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ Text = Annotated[str, Field(min_length=1, max_length=4000)]
 
 @dataclass(frozen=True, slots=True)
 class WantedIncidents:
-    """What part of the queue is asked for."""
+    """The requested part of the queue."""
 
     state: Annotated[list[IncidentState] | None, Query(description="Only these.")] = None
     severity: Annotated[list[Severity] | None, Query(description="Only these.")] = None
@@ -236,7 +236,7 @@ async def _noted(
 
 
 class QueueFeed(Feed):
-    """What one viewer of the queue has seen, and what is next for it."""
+    """A viewer's position in the queue, and its next changes."""
 
     def __init__(self, connection: HTTPConnection, after: int | None) -> None:
         super().__init__(connection, {})

@@ -1,4 +1,4 @@
-"""A camera's video while its table is recorded, for the console to play as it comes."""
+"""A camera's video during recording, for the console to play live."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -22,12 +22,12 @@ from stream.clock import elapsed_ns
 from stream.recording import video_files
 
 MOST: Final = 64
-"""How many watch at once; they cost a look at a file every quarter of a second each."""
+"""Simultaneous viewers; each costs a look at a file every quarter of a second."""
 LONGEST_NS: Final = 60_000_000_000
-"""Then the page asks again, and its right is looked at again."""
+"""Nanoseconds after which the page must ask again, so that its right is checked again."""
 _IDLE_NS: Final = 10_000_000_000
 _TAKEN_NS: Final = 20_000_000_000
-"""So long a viewer may take to take what is left at the end."""
+"""Nanoseconds that a viewer may take for the rest at the end."""
 _LOOK_S: Final = 0.25
 
 router = APIRouter()
@@ -91,7 +91,7 @@ async def _pieces(broadcast: Broadcast, piece: bytes) -> AsyncIterator[bytes]:
 
 
 class _Watched(StreamingResponse):
-    """Ends a little after the longest time, whether its viewer takes it or not."""
+    """Ends shortly after the longest time, even where its viewer does not read."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         with suppress(TimeoutError):

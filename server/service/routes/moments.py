@@ -1,4 +1,4 @@
-"""The moment at which what an event tells of is to be seen: cards lying, chips free of the hand."""
+"""The time at which an event is visible: resting cards, chips without a hand over them."""
 
 from functools import partial
 from itertools import chain
@@ -83,7 +83,7 @@ async def _evidence(request: Request, session: Session, fact: Fact) -> list[AnyE
 
 
 async def _card(request: Request, session: Session, fact: Fact) -> tuple[int, Shows]:
-    """Return when a card lay still and free; without a picture of it, when it rested."""
+    """Return when a card was at rest and uncovered; without a picture, when it came to rest."""
     for seen in await _evidence(request, session, fact):
         if not isinstance(seen, CardSighted):
             continue
@@ -100,7 +100,7 @@ async def _card(request: Request, session: Session, fact: Fact) -> tuple[int, Sh
 
 
 async def _chips(request: Request, session: Session, fact: Fact) -> tuple[int, Shows]:
-    """Return when a circle was free of the hand; without a picture, when its plate was read."""
+    """Return when a circle was uncovered; without a picture, when its plate was read."""
     read = [one for one in await _evidence(request, session, fact) if isinstance(one, PlateRead)]
     if not read:
         return fact.at or 0, "event"
@@ -117,7 +117,7 @@ async def _chips(request: Request, session: Session, fact: Fact) -> tuple[int, S
 
 
 async def _next_change(request: Request, session: Session, plate: PlateRead) -> int:
-    """Return when chips on the same circle changed next."""
+    """Return the next change of chips on the same circle."""
     later = await floor_of(request).entries(session, plate.seq or 0, _NEXT_ENTRIES)
     for entry in later:
         if entry.type == "plate_read":
@@ -135,7 +135,7 @@ def _card_seen(found: Found, camera: str, seen: CardSighted) -> int:
 
 
 def _free(found: Found, plate: PlateRead, span_ns: tuple[int, int]) -> int:
-    """Look a circle up in the recording; :data:`_NOT_SEEN` where no picture shows it free."""
+    """Search the recording for an uncovered circle; :data:`_NOT_SEEN` where there is none."""
     if not found.clips.cameras:
         return _NOT_SEEN
     try:

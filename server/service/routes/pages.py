@@ -1,6 +1,6 @@
-"""The console: one page and its parts, served as they lie in this package.
+"""The console: one page and its parts, served from this package.
 
-They hold nothing of any table, so they are given to everybody; what they show they ask for.
+They hold no table's data, so everybody may load them; they request what they show.
 """
 
 import hashlib
@@ -76,7 +76,7 @@ for _page in ("floor", "tables", "incidents", "rounds", "charts", "rulebook", "p
 
 
 def install(app: FastAPI) -> None:
-    """Have ``app`` show the page for an unknown address; a program is given a problem document."""
+    """Make ``app`` show the page for an unknown address; a program gets a problem document."""
     app.add_exception_handler(404, _unknown)
 
 
@@ -89,7 +89,7 @@ async def _unknown(request: Request, _: Exception) -> Response:
 
 
 def _given(request: Request, name: str) -> Response:
-    """Give a part, or say that the browser's copy is still it: it asks every time."""
+    """Return a part, or confirm the browser's copy: the browser asks every time."""
     found = PARTS.get(name)
     if found is None:
         raise Problem(404, "the console has no such part")

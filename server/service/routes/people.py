@@ -1,4 +1,4 @@
-"""Signing in and out, accounts, tokens, and what people did."""
+"""Sign-in and sign-out, accounts, tokens, and people's actions."""
 
 from collections.abc import Callable
 from typing import Annotated, Final, TypeVar
@@ -163,7 +163,7 @@ async def sign_in(request: Request, sent: SignIn) -> Response:
 
 
 async def _counted(request: Request, name: str, work: Callable[[Accounts], T]) -> T:
-    """Do what a wrong password or code counts at; raises ``Problem`` 429 once it is locked."""
+    """Run work that counts wrong passwords and codes; raises ``Problem`` 429 once locked."""
     try:
         return await records_of(request).accounts(work)
     except LockedOut as locked:
@@ -392,7 +392,7 @@ async def change_account(request: Request, who: Who, name: str, sent: AccountCha
 
 
 def _told(sent: AccountChange) -> str:
-    """Say what was changed, without the password."""
+    """Describe the change, without the password."""
     given = sent.model_dump(exclude_none=True)
     return ", ".join("password" if key == "password" else f"{key}={given[key]}" for key in given)
 

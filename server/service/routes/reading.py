@@ -1,4 +1,4 @@
-"""Tables, sessions, rounds and what belongs to them."""
+"""Tables, sessions, rounds and their rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ router = APIRouter()
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What part of a list is asked for."""
+    """The requested part of a list."""
 
     table: Annotated[str | None, Query(description="Only this table.")] = None
     session: Annotated[str | None, Query(description="Only this session.")] = None
@@ -59,7 +59,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class WantedEvents:
-    """Which events of a session are asked for."""
+    """The requested events of a session."""
 
     after: Annotated[int, Query(ge=0, le=2**63 - 1)] = 0
     limit: Annotated[int, Query(ge=1, le=LONGEST_PAGE)] = 100
@@ -72,7 +72,7 @@ Wanted: TypeAlias = Annotated[Asked, Depends()]
 async def page(
     request: Request, who: Person, kind: type[Row], wanted: Asked, **fields: object
 ) -> Response:
-    """Answer a page of one kind of rows; ``fields`` filters by what is not ``None``."""
+    """Answer one page of a kind of rows; ``fields`` filters by those that are not ``None``."""
     floor = floor_of(request)
     before = before_time(wanted.to_ns)
     if wanted.cursor is not None:

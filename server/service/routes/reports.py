@@ -1,4 +1,4 @@
-"""Reports of a session and of an incident, as a page or on paper, each with its signature."""
+"""Signed reports of a session and of an incident, as HTML or PDF."""
 
 import asyncio
 from collections.abc import Mapping
@@ -55,7 +55,7 @@ R = TypeVar("R", bound=Row)
 
 
 def report_signer(state: Path) -> Signer:
-    """Return the key that signs this service's reports; it is made at the first start.
+    """Return the key that signs this service's reports; the first start creates it.
 
     Raises:
         InstallerError: the file is no key, or others can read it.
@@ -66,7 +66,7 @@ def report_signer(state: Path) -> Signer:
 
 
 def report_identity(state: Path, signer: Signer, now_ns: int) -> Identity:
-    """Return who signs this service's PDFs for PDF readers; raises as :func:`identity_in`."""
+    """Return the signer of this service's PDFs for PDF readers; raises as :func:`identity_in`."""
     return identity_in(state, f"Pitwatch reports {fingerprint(signer.public)[:16]}", now_ns)
 
 
@@ -163,7 +163,7 @@ def _made(request: Request, who: Person) -> Made:
 
 
 def _currency(request: Request, recording: Found | None) -> str:
-    """Return the currency that a table deals in, which may not be the house's."""
+    """Return a table's currency, which may differ from the house's."""
     return house_of(request).currency if recording is None else recording.description.currency
 
 

@@ -1,4 +1,4 @@
-"""House rules: the sheets that ship, those in force at a table, and what changed when."""
+"""House rules: the shipped sheets, those in force at a table, and their changes."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -121,7 +121,7 @@ def _differences(one: Rulebook, other: Rulebook) -> tuple[Difference, ...]:
 
 
 def _sheet(book: Cited, rules: Rulebook) -> Sheet:
-    """A sheet as a table plays it: what is set otherwise there has no citation in the sheet."""
+    """Return a sheet as a table plays it: an overridden rule has no citation in the sheet."""
     changed = {knob for knob, _, _ in rulebooks.differences(book.rules, rules)}
     return Sheet(
         id=rules.id,
@@ -135,7 +135,7 @@ def _sheet(book: Cited, rules: Rulebook) -> Sheet:
 
 
 def _bare_sheet(rules: Rulebook | None) -> Sheet | None:
-    """A site's own sheet: its rules are known, its words are not."""
+    """Return a site's own sheet: its rules are known, its words are not."""
     if rules is None:
         return None
     knobs = tuple(_knob(knob, rules, None) for knob in rulebooks.KNOBS)

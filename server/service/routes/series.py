@@ -24,17 +24,17 @@ from server.service.request.sessions import Nanoseconds, floor_of
 HOUR_NS: Final = 60 * MINUTE_NS
 DAY_NS: Final = 24 * HOUR_NS
 MOST_ROUNDS: Final = 100_000
-"""So many of the newest rounds are counted; who wants older ones says `to_ns`."""
+"""The newest rounds that are counted; a request for older ones sets `to_ns`."""
 _MOST_POINTS: Final = 2000
 
 router = APIRouter()
 Counted = Counter[tuple[str, int]]
-"""By label and the beginning of a piece of time."""
+"""Counts by label and start of an interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Which time is asked for, and in what pieces."""
+    """The requested time, and its intervals."""
 
     table: Annotated[str | None, Query(description="Only this table.")] = None
     session: Annotated[str | None, Query(description="Only this session.")] = None
@@ -58,13 +58,13 @@ def _who(request: Request) -> Person:
 
 
 def _pieces(request: Request, span: Span) -> Callable[[int], int]:
-    """Return what tells where the piece that a time lies in begins, by the house's clocks."""
+    """Return a function from a time to the start of its interval, by the house's clocks."""
     house = house_of(request)
     return _begins(lambda at: house.piece_of(at, span.piece_ns))
 
 
 def _begins(piece_of: Callable[[int], tuple[int, int]]) -> Callable[[int], int]:
-    """Return what tells where a piece begins; times in order are asked about once a piece."""
+    """Return a cached function to the start of an interval, for times in order."""
     begin = end = 0
 
     def of(at: int) -> int:
@@ -77,7 +77,7 @@ def _begins(piece_of: Callable[[int], tuple[int, int]]) -> Callable[[int], int]:
 
 
 class _Rounds:
-    """The settled rounds of a span, the newest first, up to a number."""
+    """The settled rounds of a span, the newest first, up to a limit."""
 
     def __init__(self, request: Request, span: Span) -> None:
         self._index = floor_of(request).index
@@ -181,7 +181,7 @@ async def sensors(request: Request, span: Asked) -> Response:
 
 
 async def _tallies(request: Request, span: Span) -> tuple[list[tuple[str, Tally]], bool]:
-    """Return the figures of the sessions asked for, and whether they are all that there are."""
+    """Return the counts of the requested sessions, and whether they are complete."""
     kept = services_of(request).tallies
     found, left, complete = [], AT_ONCE, True
     for session in floor_of(request).sessions():

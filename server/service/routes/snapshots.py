@@ -1,4 +1,4 @@
-"""A picture out of a round as a file that can be checked later: ``pitwatch snapshot verify``."""
+"""A picture of a round as a signed file: ``pitwatch snapshot verify`` checks it."""
 
 import asyncio
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ async def take_snapshot(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """Who asked for which picture, and how far the journal was read then."""
+    """The requester, the requested picture, and the last journal entry at that time."""
 
     row: RoundRow
     place: Place
@@ -108,7 +108,7 @@ def _made(request: Request, recording: Found, asked: _Asked, at_ns: int) -> tupl
 
 
 async def _last_entry(request: Request, session: Session, row: RoundRow, at_ns: int) -> int:
-    """Return the round's last entry that is not later than a time; the one before it, if none."""
+    """Return the round's last entry not later than a time; the one before it, if none."""
     entries = await floor_of(request).entries(session, row.seq - 1, _MOST_ENTRIES)
     own = [one.seq for one in entries if one.seq <= row.last_seq and one.at <= at_ns]
     return max(own, default=row.seq - 1)

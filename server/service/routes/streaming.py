@@ -25,10 +25,10 @@ router = APIRouter()
 
 
 def places_of(named: list[str]) -> dict[str, int] | None:
-    """Read ``SESSION:SEQ`` after ``SESSION:SEQ``; ``None`` where there is none.
+    """Read a list of ``SESSION:SEQ``; ``None`` for an empty one.
 
     Raises:
-        InputRefused: one of them is not so.
+        InputRefused: one of them has another form.
     """
     places = {}
     for text in named:
@@ -72,7 +72,7 @@ async def stream(
 
 
 async def _until_gone(socket: WebSocket) -> None:
-    """A viewer says nothing; what it sends is passed over until it goes."""
+    """Ignore everything that a viewer sends, until it leaves."""
     while (await socket.receive())["type"] != "websocket.disconnect":
         pass
 

@@ -1,4 +1,4 @@
-"""What the verdicts on a round rest on, in the house's own words."""
+"""The sources of a round's verdicts, in the house's own words."""
 
 from fastapi import APIRouter, Request, Response
 

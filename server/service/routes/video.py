@@ -1,7 +1,7 @@
-"""What a session's cameras saw: how the felt lies in their pictures, clips of rounds, pictures.
+"""A session's cameras: the felt in their pictures, clips of rounds, and pictures.
 
-A picture shows what lay open before everybody at the table, so it asks for the right to see
-rounds; what lay face down lies face down in it too.
+A picture shows only what was visible to everybody at the table, so it requires the right to see
+rounds. A face-down card is face down in it too.
 """
 
 import asyncio
@@ -55,7 +55,7 @@ router = APIRouter()
 
 
 def _media(kind: str, statuses: Mapping[int, str]) -> dict[int | str, dict[str, Any]]:
-    """Describe answers that are no text."""
+    """Describe answers that are not text."""
     content = {"content": {kind: {"schema": {"type": "string", "format": "binary"}}}}
     return {status: {"description": text} | content for status, text in statuses.items()}
 
@@ -65,7 +65,7 @@ def _showing(kind: str, statuses: Mapping[int, str], problems: dict[int, str]) -
     return asked | {"responses": asked["responses"] | _media(kind, statuses)}
 
 
-# --- what there is ------------------------------------------------------------------------
+# --- the cameras --------------------------------------------------------------------------
 
 
 @router.get(
@@ -139,7 +139,7 @@ async def _camera(
 
 
 def _shipped_layout(session: Session) -> TableLayout:
-    """Return the smallest shipped felt that has a place for every spot seen lately."""
+    """Return the smallest shipped felt with enough spots for the recent rounds."""
     newest = session.rounds.newest_hands(_HANDS_LOOKED_AT)
     highest = max((row.spot for row in newest), default=7)
     return table_layout(
@@ -237,7 +237,7 @@ async def card(
 
 
 async def _sightings(request: Request, session: Session, seq: int) -> list[Sighting]:
-    """Return a sighting, and those soon after it: whoever asks for one asks for the next."""
+    """Return a sighting, and those soon after it: they are usually requested next."""
     if not 0 < seq <= session.place.seq:
         raise Problem(404, "there is no such event")
     entries = await floor_of(request).entries(session, seq - 1, _NEXT_ENTRIES)
@@ -252,7 +252,7 @@ async def _sightings(request: Request, session: Session, seq: int) -> list[Sight
 
 
 async def _shown(work: Any) -> Any:
-    """Await a picture; one that there is not is no fault of the service."""
+    """Await a picture; a missing one is no fault of the service."""
     try:
         return await work
     except OperatorError as refused:
@@ -266,7 +266,7 @@ def _jpeg(content: bytes) -> Response:
 
 
 def ranged(content: bytes, request: Request) -> Response:
-    """Answer with bytes, or with the one part of them that ``Range`` asks for (RFC 9110)."""
+    """Answer with bytes, or with the part of them that ``Range`` requests (RFC 9110)."""
     headers = {"Accept-Ranges": "bytes", "Cache-Control": "no-store"}
     asked = _RANGE.fullmatch(request.headers.get("Range", ""))
     if asked is None or asked[0] == "bytes=-":
@@ -280,7 +280,7 @@ def ranged(content: bytes, request: Request) -> Response:
 
 
 def _part(first: str, last: str, size: int) -> tuple[int, int]:
-    """Return the first and the last byte of a part; a part without a first is the end's length."""
+    """Return first and last byte of a part; without a first, it is the end of that length."""
     if not first:
         return max(0, size - int(last)), size - 1 if int(last) else -1
     return int(first), min(int(last), size - 1) if last else size - 1

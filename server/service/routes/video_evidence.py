@@ -1,4 +1,4 @@
-"""An incident as one file that proves itself elsewhere: video, events, bytes and their proof."""
+"""An incident as one file that proves itself: video, events, bytes and their proof."""
 
 import asyncio
 from string import ascii_letters, digits
@@ -17,9 +17,10 @@ from server.service.request.services import services_of
 from server.service.request.sessions import floor_of
 
 MARGIN_NS: Final = 3_000_000_000
-"""How much before and after the round goes with it."""
+"""Nanoseconds before and after the round in the file."""
 _HASHED_WITHIN_NS: Final = 20_000_000_000
-"""How far the recorded bytes may go beyond the span: they are hashed, and taken, 10 s at a time."""
+"""Nanoseconds that the recorded bytes may extend beyond the span: they are hashed in pieces of 10
+s."""
 
 IN_USE: Final = "{} may still be in use; try again once a new shoe is started or the session ends"
 _PLAIN: Final = frozenset(ascii_letters + digits + "-._")
@@ -81,12 +82,12 @@ async def evidence(request: Request, who: Who, incident: str) -> Response:
 
 
 async def _check_past(request: Request, session: Session, asked: Asked) -> None:
-    """Refuse a span that reaches into a shoe that is still in use."""
+    """Refuse a span that reaches into a shoe in use."""
     (last,) = await floor_of(request).entries(session, asked.last - 1, 1)
     if not session.is_past(last):
         raise Problem(409, IN_USE.format("the shoe after it"))
 
 
 def _plain(name: str) -> str:
-    """Return a name that no header can be broken with."""
+    """Return a name that is safe in a header."""
     return "".join(one if one in _PLAIN else "_" for one in name)
