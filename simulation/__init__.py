@@ -1,1 +1,1 @@
-"""A table that deals, errs and pays from a seed, and writes sessions."""
+"""A simulated table that deals, errs and pays from a seed, and writes sessions."""

@@ -1,7 +1,7 @@
-"""The single acts of a round, each putting one step into the table's script.
+"""The single acts of a round; each adds one step to the table's script.
 
-An act never asks whether it is allowed: what is dealt lies on the felt. The phases that follow
-the rules are in :mod:`simulation.round`; a scene or a mistake calls acts between phases.
+An act never checks whether it is allowed: a dealt card lies on the felt. :mod:`simulation.round`
+holds the phases that follow the rules; a scene or a mistake calls acts between phases.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ from simulation.table import Table
 
 
 class Acts:
-    """The state of one round, and everything that can be done in it."""
+    """The state of one round, with all its possible acts."""
 
     def __init__(self, table: Table, rig: Rig | None = None, *, peek: bool = True) -> None:
         self.table = table
@@ -50,11 +50,11 @@ class Acts:
     # --- acts -----------------------------------------------------------------------------
 
     def bet(self, spot: int, amount: Cents, kind: WagerKind = "main", hand: int = 0) -> None:
-        """A player lays chips down."""
+        """Place a player's chips."""
         self.table.write(WagerPlaced(spot=spot, hand=hand, kind=kind, amount=amount))
 
     def deal(self, to: Dealt, hand: int = 0, *, face: Face = "up", wish: str = "") -> Card:
-        """One card leaves the shoe for a hand; an unread card of a pitch game stays unknown."""
+        """Deal one card from the shoe to a hand; an unread card of a pitch game stays unknown."""
         card = self.table.draw(wish or self._wish(to, hand))
         seen = card if face == "up" or self.table.has_shoe else None
         self.table.write(CardDealt(to=to, hand=hand, card=seen, face=face), card)
@@ -65,31 +65,31 @@ class Acts:
         return card
 
     def hold(self, spot: int, card: Card, face: Face, number: int = 0) -> None:
-        """A card has come to a hand; one that nobody opened counts for nothing."""
+        """Add a card to a hand; an unopened card counts nothing."""
         hand = self._hand(spot, number)
         hand.cards.append(card)
         if face == "down":
             hand.down.append(card)
 
     def expose(self, to: Dealt, card: Card, hand: int = 0) -> None:
-        """A card that lay face down is turned up."""
+        """Turn up a card that lay face down."""
         self.table.write(CardExposed(to=to, hand=hand, card=card), card)
 
     def act(
         self, hand: Hand, action: Action, manner: Manner | None = None, *, console: bool = False
     ) -> None:
-        """A player announces an action, in the first manner that the house accepts."""
+        """Announce a player's action, in the first manner that the house accepts."""
         entered = console or action in ("split", "surrender", "even_money")
         said = manner or self.manner(action)
         fact = PlayerActed(spot=hand.spot, hand=hand.number, action=action, manner=said)
         self.table.write(fact, console=entered)
 
     def pay(self, spot: int, amount: Cents, hand: int = 0) -> None:
-        """Chips change hands over a main wager."""
+        """Pay or take chips for a main wager."""
         self.table.write(PaymentMade(spot=spot, hand=hand, amount=amount))
 
     def pay_insurance(self, spot: int, amount: Cents) -> None:
-        """Chips change hands over an insurance wager."""
+        """Pay or take chips for an insurance wager."""
         self.table.write(PaymentMade(spot=spot, kind="insurance", amount=amount))
 
     def manner(self, action: Action) -> Manner | None:
@@ -104,44 +104,44 @@ class Acts:
         return accepted[0] if accepted else None
 
     def insure(self, spot: int, amount: Cents) -> None:
-        """A spot takes insurance for this amount."""
+        """Take insurance for a spot."""
         self.bet(spot, amount, "insurance")
         self.insurance[spot] = self.insurance.get(spot, 0) + amount
 
     def turn_up(self, hand: Hand) -> None:
-        """Lay open the cards of a hand that still lie face down."""
+        """Turn up the face-down cards of a hand."""
         for card in hand.down:
             self.expose(hand.spot, card, hand.number)
         hand.down = []
 
-    # --- acts that no rule asks for -------------------------------------------------------
+    # --- acts against the rules -----------------------------------------------------------
 
     def extra_draw(self) -> None:
-        """The dealer takes a card that is not his; it counts only where the house lets it."""
+        """Give the dealer an undue card; it counts only where the house lets it."""
         self.deal("dealer")
         if self.rules.policy.dealer_overdraw == "burn":
             self.dealer.pop()
 
     def extra_card(self, hand: Hand) -> None:
-        """A hand gets a card that is not its own."""
+        """Give a hand an undue card."""
         self.deal(hand.spot, hand.number)
         if self.rules.policy.extra_player_card == "burn":
             hand.cards.pop()
 
     def rig_all(self, action: Action) -> None:
-        """Have the first decision of every spot be this one."""
+        """Make every spot's first decision this one."""
         for spot in self.table.spots:
             self._decisions[spot, 0] = [action]
 
     def stand_all(self, spot: int) -> None:
-        """Every hand of a spot takes its second card and no more."""
+        """Give every hand of a spot its second card only."""
         for hand in self.hands[spot]:
             if len(hand.cards) < 2:
                 self.deal(spot, hand.number)
             hand.finished = True
 
     def deal_own(self, turn: int) -> None:
-        """The dealer's own first (``turn`` 0) or second card, where that comes with the deal."""
+        """Deal the dealer's first (``turn`` 0) or second card, where that comes with the deal."""
         if turn and self.rules.dealer_second_card == "after_players":
             return
         up = (turn == 0) == (self.rules.dealer_first_card == "up")
@@ -151,14 +151,14 @@ class Acts:
         else:
             self.hole = card
 
-    # --- what the rules say of a hand -----------------------------------------------------
+    # --- a hand under the rules -----------------------------------------------------------
 
     def blackjack(self, hand: Hand) -> bool:
         """Return whether a hand is a blackjack."""
         return natural(hand.cards) and not hand.of_split
 
     def one_card_only(self, hand: Hand) -> bool:
-        """Return whether a hand is a split ace that got its card."""
+        """Return whether a hand is a split ace with its one card."""
         return (
             hand.of_split
             and len(hand.cards) >= 2
@@ -167,14 +167,14 @@ class Acts:
         )
 
     def due(self, hand: Hand) -> Cents:
-        """Return what the hand's player wins."""
+        """Return the winnings of the hand's player."""
         if self.blackjack(hand) and not self.hole_shown:
             return blackjack_win(hand.stake, self.rules)
         facts = [step.fact for step in self.table.steps[self.first_step :]]
         return due(facts, self.rules, hand.spot, hand.number)
 
     def options(self, hand: Hand) -> Options:
-        """Say what the house lets this hand do now."""
+        """Return the house's options for this hand now."""
         first = len(hand.cards) == 2
         aces = hand.of_split and bool(hand.cards) and hand.cards[0].points == 1
         return Options(
@@ -191,10 +191,10 @@ class Acts:
             and (not hand.of_split or self.rules.surrender_after_split),
         )
 
-    # --- inside ---------------------------------------------------------------------------
+    # --- internal -------------------------------------------------------------------------
 
     def _may_surrender(self) -> bool:
-        """Late surrender waits until the dealer has looked for a blackjack."""
+        """Return whether the hand may surrender: late surrender waits for the hole card check."""
         if self.rules.surrender != "late":
             return self.rules.surrender == "early"
         looks = self.peek and self.hole is not None

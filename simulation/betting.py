@@ -17,7 +17,7 @@ MOVE_NS: Final = 420_000_000
 
 @dataclass(frozen=True, slots=True)
 class PlateChange:
-    """What lies on one circle from a moment on."""
+    """The amount on one circle from a moment on."""
 
     at_ns: int
     spot: int
@@ -39,7 +39,7 @@ class _Stack:
 
 
 class Bets:
-    """The stacks on every circle, and the record of what moved and what the plates weighed."""
+    """The stacks on every circle, with the record of their movements and plate readings."""
 
     def __init__(self, layout: TableLayout, chance: Random) -> None:
         self._layout, self._chance = layout, chance
@@ -49,11 +49,11 @@ class Bets:
         self.changes: list[PlateChange] = []
 
     def total(self, spot: int, circle: str) -> Cents:
-        """Return what lies on a circle."""
+        """Return the amount on a circle."""
         return sum(stack.amount for stack in self._stacks.get((spot, circle), ()))
 
     def add(self, spot: int, circle: str, amount: Cents, at_ns: int, by: By) -> int:
-        """Put chips on a circle; return when they rest."""
+        """Put chips on a circle; return when they are at rest."""
         if amount <= 0:
             return at_ns
         until = at_ns + self._duration()
@@ -62,7 +62,7 @@ class Bets:
         return until
 
     def remove(self, spot: int, circle: str, amount: Cents, at_ns: int, by: By) -> int:
-        """Take chips off a circle, giving change where no stack fits; return when it is done."""
+        """Take chips off a circle, with change where no stack fits; return when it is done."""
         own = self._stacks.get((spot, circle), [])
         until = at_ns + self._duration()
         left = min(amount, self.total(spot, circle))
@@ -79,7 +79,7 @@ class Bets:
         return until
 
     def draw_back(self, at_ns: int) -> int:
-        """Have the players take everything that is theirs; return when it is done."""
+        """Make the players take their chips; return when it is done."""
         until = at_ns
         for (spot, circle), own in self._stacks.items():
             if own:
@@ -116,7 +116,7 @@ class Bets:
         self.changes.append(PlateChange(at_ns, spot, circle, chips))
 
     def place(self, spot: int, circle: str, number: int = 0) -> Point:
-        """Return where stack ``number`` of a circle stands."""
+        """Return the place of stack ``number`` of a circle."""
         places = spot_places(self._layout, spot)
         if circle == "I":
             x, y = insurance_place(self._layout, spot)
@@ -133,5 +133,5 @@ class Bets:
 
 
 def circle_of(kind: WagerKind, hand: int) -> str:
-    """Return the circle on which a wager lies."""
+    """Return the circle of a wager."""
     return {"insurance": "I", "side": "S"}.get(kind, str(hand))

@@ -1,4 +1,4 @@
-"""Cards on the felt: where each lies, and every movement from the shoe to the discard rack."""
+"""Cards on the felt: their places, and every movement from the shoe to the discard rack."""
 
 from dataclasses import dataclass, replace
 from random import Random
@@ -21,7 +21,7 @@ from vision.scenes.performance import By, CardMove, Place
 _CARRY_MS: Final = (450, 600)
 _MS: Final = 1_000_000
 _SETTLE_MS: Final = 150
-"""How long a card lies before a hand takes it up again."""
+"""Milliseconds that a card lies before a hand takes it up again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Laid:
 
 
 class CardPlay:
-    """The cards of every hand, and the record of what moved."""
+    """The cards of every hand, and the record of their movements."""
 
     def __init__(self, layout: TableLayout, chance: Random) -> None:
         self._layout, self._chance = layout, chance
@@ -57,7 +57,7 @@ class CardPlay:
         until = at_ns + self._chance.randint(*_CARRY_MS) * _MS
         laid = Laid(self._take_id(), card, self._near(place), face, until)
         own.append(laid)
-        # face_before is the face it shows on its way: the dealer carries it as he lays it
+        # face_before is the visible side on the way: the dealer carries it as it will lie
         self.moves.append(
             CardMove(
                 at_ns, until, laid.card_id, card, None, laid.place, face, face, "dealer", under
@@ -66,7 +66,7 @@ class CardPlay:
         return until
 
     def discard(self, card: Card, face: Face, at_ns: int) -> int:
-        """Carry a card from the shoe to the discard rack unplayed; return when it is there."""
+        """Carry an unplayed card from the shoe to the discard rack; return when it is there."""
         until = at_ns + self._chance.randint(*_CARRY_MS) * _MS
         rack = Place(*middle(self._layout.discard_rack), 90.0)
         number = self._take_id()
@@ -91,7 +91,7 @@ class CardPlay:
     def turn(self, key: HandKey, card: Card, at_ns: int, by: By) -> int:
         """Turn up the first face-down card of a hand; return when it rests.
 
-        Where none lies face down, the player has put another card in place of his last.
+        Where none lies face down, the player has replaced the last card by another.
         """
         at = self._face_down(key)
         if at is None:
@@ -102,7 +102,7 @@ class CardPlay:
         return self._shift(key, at, after, at_ns, by, under=above)
 
     def split(self, spot: int, hand: int, at_ns: int) -> int:
-        """Move the two cards of a hand apart into two; return when they rest."""
+        """Separate the two cards of a hand; return when they rest."""
         own = self.hands[spot, hand]
         new = self._newest[spot] = self._newest.get(spot, 0) + 1
         self.hands[spot, new] = [own.pop()]
@@ -114,7 +114,7 @@ class CardPlay:
         return self._shift(key, 0, after, at_ns, "dealer")
 
     def pick_up(self, spot: int, at_ns: int) -> None:
-        """The player takes his face-down cards into his hand."""
+        """Make the player take face-down cards into the hand."""
         key: HandKey = (spot, 0)
         place = Place(*self._places(key).player, 0.0)
         for at, laid in enumerate(self.hands[key]):
@@ -123,7 +123,7 @@ class CardPlay:
                 self._shift(key, at, after, at_ns, f"player:{spot}")
 
     def tuck(self, spot: int, at_ns: int) -> int:
-        """The player lays his cards face down under his wager; return when they rest."""
+        """Tuck the player's cards face down under the wager; return when they rest."""
         key: HandKey = (spot, 0)
         until = at_ns
         for at, laid in enumerate(self.hands.get(key, ())):
@@ -179,7 +179,7 @@ class CardPlay:
         return until
 
     def middle_of(self, key: HandKey) -> Point:
-        """Return where a hand's last card lies, or its spot's zone."""
+        """Return the place of a hand's last card, or its spot's zone."""
         own = self.hands.get(key)
         if own:
             return (own[-1].place.x_mm, own[-1].place.y_mm)
@@ -187,7 +187,7 @@ class CardPlay:
             return (up_card().x_mm, up_card().y_mm)
         return spot_places(self._layout, key[0]).cards
 
-    # --- inside ---------------------------------------------------------------------------
+    # --- internal -------------------------------------------------------------------------
 
     def _take_id(self) -> int:
         self._next_id += 1

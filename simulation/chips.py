@@ -11,10 +11,9 @@ VALUES: Final = (50, 100, 500, 2500, 10000)
 
 
 def pieces(amount: Cents, values: Sequence[Cents] = VALUES) -> MappingProxyType[int, int]:
-    """Return chip value → how many, largest first.
+    """Return chip value → count, largest first.
 
-    An amount that the values cannot make ends in pieces of its own odd value, so that the
-    sum is always right.
+    An amount that the values cannot make gets pieces of odd value, so that the sum is always right.
     """
     found: dict[int, int] = {}
     for value in sorted(values, reverse=True):

@@ -1,4 +1,4 @@
-"""A whole session as a script: rounds by a seed, with the scenes and mistakes asked for."""
+"""A whole session as a script: rounds from a seed, with the requested scenes and mistakes."""
 
 from collections.abc import Callable, Sequence
 from random import Random
@@ -13,7 +13,7 @@ from simulation.steps import Step
 from simulation.table import Table
 
 Play: TypeAlias = Callable[[Table], None]
-"""Plays a round, or the few that a scene takes."""
+"""Plays a round, or the few rounds of a scene."""
 
 
 def deal_session(
@@ -28,14 +28,14 @@ def deal_session(
 
     Args:
         table: a table at which nothing has happened yet.
-        rounds: how many rounds, scenes and mistakes included.
-        seed: decides in which rounds they fall.
+        rounds: the number of rounds, including scenes and mistakes.
+        seed: determines their rounds.
         mistakes: violation codes, each committed once.
         include: situations, each brought about once; ``a+b`` in the same round.
 
     Raises:
-        OperatorError: a scene or a mistake is unknown, impossible at this table, or there
-            are more of them than rounds.
+        OperatorError: a scene or a mistake is unknown, impossible at this table, or there are more
+            of them than rounds.
     """
     asked = [*_scenes(table, include), *_mistakes(table, mistakes)]
     if len(asked) > rounds:
@@ -54,7 +54,7 @@ def deal_session(
 
 
 def shuffle_if_due(table: Table) -> None:
-    """Start a fresh shoe where the last is through, or might not last the round."""
+    """Start a fresh shoe where the last is finished, or might not last the round."""
     if table.shoe.finished or len(table.shoe) < 5 * len(table.spots) + 9:
         table.start_shoe()
 
@@ -77,7 +77,7 @@ def _scenes(table: Table, names: Sequence[str]) -> list[Play]:
 
 
 def _alone(play: Play) -> Play:
-    """Give a scene a deck that holds what it asks for, and clear up behind it."""
+    """Give a scene a deck with its cards, and clear the table after it."""
 
     def played(table: Table) -> None:
         small = table.rules.decks <= 2

@@ -40,17 +40,17 @@ def _place(fact: AnyFact) -> Dealt:
 
 
 def blackjack_win(stake: Cents, rules: Rulebook) -> Cents:
-    """Return what a blackjack wins, by the posted odds and the smallest chip."""
+    """Return the winnings of a blackjack, by the posted odds and the smallest chip."""
     odds, unit = rules.blackjack_payout, rules.payout_unit
     whole, rest = divmod(stake * odds.pays, odds.per * unit)
     return (whole + (1 if rest and rules.payout_rounding == "up" else 0)) * unit
 
 
 def insurance_win(stake: Cents, rules: Rulebook) -> Cents:
-    """Return what a won insurance pays."""
+    """Return the winnings of insurance."""
     return stake * rules.insurance_payout.pays // rules.insurance_payout.per
 
 
 def half_taken(stake: Cents) -> Cents:
-    """Return what a surrender costs, as a payment: half, and the odd cent with it."""
+    """Return the cost of a surrender, as a payment: half, including the odd cent."""
     return -(stake - stake // 2)

@@ -1,7 +1,6 @@
-"""A perfect camera and perfect ports: what flawless sensors would have reported of a session.
+"""A perfect camera and perfect ports: the observations of flawless sensors.
 
-For measuring what follows the sensors without pixels in the way, and, noise added, how much
-of it is borne.
+They measure the processing after the sensors without pixels and, with added noise, its tolerance.
 """
 
 from bisect import bisect_left
@@ -22,14 +21,14 @@ from simulation.wire import Read, plate_reads, shoe_reads
 from vision.scenes.performance import By, CardMove, Place
 
 Timed: TypeAlias = tuple[int, AnyObservation]
-"""When the pipeline gets an observation (nanoseconds UTC), and the observation."""
+"""The arrival time of an observation (nanoseconds UTC), and the observation."""
 
 FLOOR: Final = "console:floor"
 CAMERA: Final = "camera:overhead"
 _REST_NS: Final = 160_000_000
-"""How long a card must lie still before the camera speaks of it."""
+"""Nanoseconds that a card must rest before the camera reports it."""
 _WITHDRAW_NS: Final = 250_000_000
-"""How long a hand takes to come to a place, or to leave it."""
+"""Nanoseconds that a hand takes to reach a place, or to leave it."""
 _ARM_MM: Final = 55.0
 _FPS: Final = 15
 
@@ -44,12 +43,12 @@ def ideal_observations(
     keeps_tracks: bool = True,
     looks_ns: tuple[int, ...] = (),
 ) -> tuple[Timed, ...]:
-    """Return what perfect sensors say of a session, numbered in the order of its arrival.
+    """Return perfect sensors' observations of a session, numbered in order of arrival.
 
-    ``at`` of a sighting is when the card came to rest; it arrives once the card has lain
-    still and no arm hides it. Without ``keeps_tracks`` a card that moved or was turned counts
-    as gone and a new one, as it does for a camera that cannot be sure. ``looks_ns`` after a
-    card was first seen the camera looks at it again, where it still lies there in view.
+    ``at`` of a sighting is the time at which the card came to rest; it arrives once the card has
+    rested and no arm hides it. Without ``keeps_tracks`` a card that moved or was turned counts as
+    gone and a new one, as for an uncertain camera. ``looks_ns`` after the first sighting the camera
+    looks at a card again, where it is still visible there.
     """
     said = [
         *_camera(staged, layout, keeps_tracks=keeps_tracks, looks_ns=looks_ns),
@@ -107,14 +106,14 @@ class _Arm:
 
 
 class _Arms:
-    """Every arm that comes over the felt, by the time at which it comes."""
+    """All arms over the felt, by their start times."""
 
     def __init__(self, arms: Iterable[_Arm]) -> None:
         self._arms = sorted(arms, key=lambda arm: arm.from_ns)
         self._longest_ns = max((arm.until_ns - arm.from_ns for arm in self._arms), default=0)
 
     def first_sight(self, place: Place, rests_ns: int) -> int:
-        """Return the first moment at which a card has lain still and lies free."""
+        """Return the first time at which a card has rested and is uncovered."""
         seen_ns = rests_ns + _REST_NS
         since_ns = seen_ns - self._longest_ns
         first = bisect_left(self._arms, since_ns, key=lambda arm: arm.from_ns)
@@ -146,7 +145,7 @@ def _watched(
     keeps_tracks: bool,
     looks_ns: tuple[int, ...],
 ) -> Iterator[Timed]:
-    """Follow one card from place to place, as far as it lies in view."""
+    """Follow one card from place to place, while it is in view."""
     track, last = 0, None
     ends = [move.from_ns for move in moves[1:]]
     for number, move in enumerate(moves):
@@ -170,7 +169,7 @@ def _watched(
 
 
 def _looks(seen: CardSighted, at_ns: Sequence[int]) -> Iterator[Timed]:
-    """Look again at a card that lies as it lay."""
+    """Yield further looks at a card that has not moved."""
     for at in at_ns:
         again = msgspec.structs.replace(seen, at=at, change="read", frame=at * _FPS // 10**9)
         yield at, again
@@ -210,7 +209,7 @@ def _on_felt(place: Place, layout: TableLayout) -> bool:
 
 
 def _reaches(staged: Staged, layout: TableLayout) -> Iterator[_Arm]:
-    """Yield every reach: to where something is taken, and to where it is laid."""
+    """Yield every reach: to where a thing is taken, and to where it is laid."""
     shown = staged.performance
     for move in shown.cards:
         for place, at_ns in ((move.start, move.from_ns), (move.end, move.until_ns)):

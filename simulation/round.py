@@ -1,4 +1,4 @@
-"""One round as a dealer and players without fault make it: phases that follow the rules."""
+"""One round by a faultless dealer and faultless players: phases that follow the rules."""
 
 from models.cards import Card
 from models.events import Action, HoleCardChecked, RoundClosed, RoundOpened
@@ -16,25 +16,25 @@ class Round(Acts):
     # --- the whole round ------------------------------------------------------------------
 
     def play(self) -> None:
-        """Play it through without fault."""
+        """Play the round through without a fault."""
         self.until_players()
         self.end()
 
     def until_players(self) -> None:
-        """Play it up to the first player's turn."""
+        """Play the round up to the first player's turn."""
         self.open()
         self.deal_initial()
         self.offer_insurance()
         self.check_hole()
 
     def play_on(self) -> None:
-        """Play it through from the end of the deal."""
+        """Play the round from the end of the deal."""
         self.offer_insurance()
         self.check_hole()
         self.end()
 
     def end(self) -> None:
-        """Play it through from the players' turn."""
+        """Play the round from the players' turn."""
         self.play_players()
         self.play_dealer()
         self.finish()
@@ -53,7 +53,7 @@ class Round(Acts):
                 self.join(spot, self.rig.wagers.get(spot) or self.table.wager(spot))
 
     def join(self, spot: int, wager: Cents) -> Hand:
-        """A spot takes part with this wager."""
+        """Add a spot with this wager."""
         self.bet(spot, wager)
         hand = Hand(spot=spot, number=0, bet=wager)
         self.hands[spot] = [hand]
@@ -62,18 +62,18 @@ class Round(Acts):
     # --- dealing --------------------------------------------------------------------------
 
     def deal_initial(self) -> None:
-        """Two cards each, one at a time from spot 1, the dealer last."""
+        """Deal two cards each, one at a time from spot 1, the dealer last."""
         self.deal_pass(0)
         self.deal_pass(1)
 
     def deal_pass(self, turn: int) -> None:
-        """One card to every spot that plays, then the dealer's first or second."""
+        """Deal one card to every spot in play, then the dealer's first or second."""
         for spot in self.hands:
             self.deal(spot, face=self.rules.player_cards)
         self.deal_own(turn)
 
     def leave_out(self, spot: int) -> None:
-        """A spot that was not dealt in takes no further part."""
+        """Remove a spot that was not dealt in."""
         for hand in self.hands[spot]:
             hand.finished = hand.settled = True
 
@@ -94,7 +94,7 @@ class Round(Acts):
                 self.insure(spot, hands[0].bet // 2)
 
     def check_hole(self) -> None:
-        """Peek under an ace or a ten; a blackjack ends the players' part."""
+        """Check under an ace or a ten; a blackjack ends the players' part."""
         if self.rules.surrender == "early":
             self._surrender_first()
         if self.hole is None or not (self.peek and self.shown.points in (1, 10)):
@@ -109,13 +109,13 @@ class Round(Acts):
     # --- the players ----------------------------------------------------------------------
 
     def play_players(self) -> None:
-        """Blackjacks first, then every spot in turn, from the dealer's left."""
+        """Pay blackjacks first, then play every spot in turn, from the dealer's left."""
         self.pay_blackjacks()
         for spot in list(self.hands):
             self.play_spot(spot)
 
     def pay_blackjacks(self) -> None:
-        """With nothing to fear from the hole card, pay blackjacks before anyone acts."""
+        """Pay blackjacks before anyone acts, where the hole card cannot matter."""
         for hand in self.unsettled():
             if self.blackjack(hand) and not hand.finished:
                 hand.finished = True
@@ -131,7 +131,7 @@ class Round(Acts):
             at += 1
 
     def play_hand(self, hand: Hand) -> None:
-        """Give a hand its due cards until it is finished."""
+        """Give a hand its cards until it is finished."""
         while not hand.finished:
             if len(hand.cards) < 2:
                 self.deal(hand.spot, hand.number)
@@ -139,7 +139,7 @@ class Round(Acts):
                 self.decide(hand)
 
     def decide(self, hand: Hand) -> None:
-        """The player makes one decision, and it is carried out."""
+        """Make one decision for the player, and carry it out."""
         if total(hand.cards)[0] >= 21 or self.one_card_only(hand):
             self._finish(hand)
             return
@@ -156,24 +156,24 @@ class Round(Acts):
             self.surrender(hand)
 
     def stand(self, hand: Hand, *, console: bool = False) -> None:
-        """The player wants no more cards."""
+        """Stand for the player."""
         self.act(hand, "stand", console=console)
         hand.finished = True
 
     def hit(self, hand: Hand) -> None:
-        """The player takes one card."""
+        """Draw one card for the player."""
         self.act(hand, "hit")
         self.deal(hand.spot, hand.number)
         self.after_card(hand)
 
     def double(self, hand: Hand, amount: Cents) -> None:
-        """The player adds chips and takes his last card."""
+        """Add chips and draw the last card for the player."""
         self.lay_double(hand, amount)
         self.deal(hand.spot, hand.number)
         self.after_card(hand)
 
     def lay_double(self, hand: Hand, amount: Cents, *, console: bool = False) -> None:
-        """The player lays the chips of a double."""
+        """Lay the chips of a double."""
         self.turn_up(hand)
         self.bet(hand.spot, amount, "double", hand.number)
         self.act(hand, "double", console=console)
@@ -181,7 +181,7 @@ class Round(Acts):
         hand.finished = True
 
     def split(self, hand: Hand, amount: Cents | None = None) -> Hand:
-        """The player splits two cards; the second starts a new last hand."""
+        """Split two cards; the second starts a new last hand."""
         self.turn_up(hand)
         own = self.hands[hand.spot]
         new = Hand(hand.spot, len(own), amount or hand.bet, of_split=True)
@@ -195,14 +195,14 @@ class Round(Acts):
         return new
 
     def surrender(self, hand: Hand) -> None:
-        """The player gives up half his wager, and his cards, which the dealer lays open."""
+        """Surrender half the wager, and turn up the cards."""
         self.act(hand, "surrender")
         self.turn_up(hand)
         hand.surrendered = hand.finished = hand.settled = True
         self.pay(hand.spot, half_taken(hand.bet), hand.number)
 
     def after_card(self, hand: Hand) -> None:
-        """Take a broken hand's wager and cards at once."""
+        """Take a busted hand's wager and cards at once."""
         if total(hand.cards)[0] > 21:
             hand.finished = hand.settled = True
             self.turn_up(hand)
@@ -211,7 +211,7 @@ class Round(Acts):
     # --- the dealer -----------------------------------------------------------------------
 
     def play_dealer(self) -> None:
-        """Turn the hole card, and draw while a live hand asks for it."""
+        """Turn the hole card, and draw while a live hand requires it."""
         self.turn_hole()
         if self.hole is None and (self.unsettled() or self.insurance):
             self.deal("dealer")
@@ -225,7 +225,7 @@ class Round(Acts):
             self.hole_shown = True
 
     def must_draw(self) -> bool:
-        """Return whether the house has the dealer take another card."""
+        """Return whether the rules require another card of the dealer."""
         points, soft = total(self.dealer)
         return points < 17 or (points == 17 and soft and self.rules.dealer_soft17 == "hit")
 
@@ -241,13 +241,13 @@ class Round(Acts):
     # --- settling -------------------------------------------------------------------------
 
     def settle(self) -> None:
-        """Pay and take: insurance first, then from the dealer's right to his left."""
+        """Pay and take: insurance first, then from the dealer's right to the left."""
         self.settle_insurance()
         for hand in self.unsettled():
             self.settle_hand(hand)
 
     def unsettled(self) -> list[Hand]:
-        """Return the hands still to be settled, in the order in which that is done."""
+        """Return the hands to settle, in order of settlement."""
         return [
             hand
             for spot in sorted(self.hands, reverse=True)
@@ -256,26 +256,26 @@ class Round(Acts):
         ]
 
     def settle_insurance(self) -> None:
-        """Pay or take the insurance wagers, now that the hole card is known."""
+        """Settle the insurance wagers, once the hole card is known."""
         wins = natural(self.dealer)
         for spot in sorted(self.insurance, reverse=True):
             stake = self.insurance.pop(spot)
             self.pay_insurance(spot, insurance_win(stake, self.rules) if wins else -stake)
 
     def settle_hand(self, hand: Hand, error: Cents = 0) -> None:
-        """Pay a hand what it is due, ``error`` off."""
+        """Pay a hand its due plus ``error``."""
         self.turn_up(hand)
         hand.settled = True
         self.pay(hand.spot, self.due(hand) + error, hand.number)
 
     def close(self) -> None:
-        """The dealer's cards are taken up."""
+        """Take up the dealer's cards."""
         self.table.write(RoundClosed())
 
-    # --- inside ---------------------------------------------------------------------------
+    # --- internal -------------------------------------------------------------------------
 
     def _finish(self, hand: Hand) -> None:
-        """A hand of 21 needs no word, but cards in a player's hand must be tucked."""
+        """Finish a hand: 21 needs no signal, but cards in a player's hand must be tucked."""
         if hand.down:
             self.act(hand, "stand")
         hand.finished = True

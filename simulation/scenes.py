@@ -1,4 +1,4 @@
-"""Situations that a session can be asked to contain, brought about by rigging the cards."""
+"""Situations that a session may be asked to contain, produced by rigged cards."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -32,16 +32,16 @@ _PLAYER: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def scene_names() -> tuple[str, ...]:
-    """Return every situation that can be asked for."""
+    """Return every available situation."""
     return (*_PLAYER, *_DEALER)
 
 
 def scene_for(name: str, table: Table) -> Callable[[Table], None]:
-    """Return what plays the round ``name`` asks for; ``a+b`` asks for several in it.
+    """Return a function that plays a round with ``name``; ``a+b`` combines several.
 
     Raises:
-        OperatorError: there is no such situation, the house's rules rule it out, or the
-            table has too few spots for all of them.
+        OperatorError: there is no such situation, the house's rules exclude it, or the table has
+            too few spots for all of them.
     """
     parts = name.split("+")
     for part in parts:
@@ -71,14 +71,14 @@ def _rig(players: list[str], dealers: list[str], table: Table) -> Rig:
 
 
 def _up(players: list[str]) -> str:
-    """Return a dealer against whom basic strategy does what is asked."""
+    """Return a dealer's up card against which basic strategy acts as requested."""
     if {"surrender", "bust"} & set(players):
         return "X 9"
     return "6 X 5" if "push" not in players else "9 X"
 
 
 def _spread(spots: tuple[int, ...]) -> tuple[int, ...]:
-    """Order spots from the middle outward: where a picture shows them best."""
+    """Order spots from the middle outward: the middle is the most visible in a picture."""
     middle = (len(spots) - 1) / 2
     return tuple(sorted(spots, key=lambda spot: abs(spots.index(spot) - middle)))
 

@@ -34,11 +34,11 @@ from vision.scenes.lens import Lens
 from vision.scenes.look import Look
 
 Progress = Callable[[int, int], None]
-"""Told how many frames of how many are filmed."""
+"""Receives the number of filmed frames and their total."""
 
 _TRUTH: Final = "truth.jsonl"
 START_NS: Final = 1_767_297_600_000_000_000
-"""2026-01-01 20:00 UTC: when simulated evenings begin."""
+"""2026-01-01 20:00 UTC, nanoseconds: the start of simulated sessions."""
 FLOOR: Final = "console:floor"
 _CAMERA: Final = "overhead"
 
@@ -50,20 +50,20 @@ class Settings:
     Attributes:
         rulebook: a shipped rulebook's id, or a TOML file.
         knobs: ``KNOB=VALUE``, each applied to it.
-        rounds: how many rounds are dealt.
-        seed: decides cards, wagers, hands, noise: everything left to chance.
+        rounds: the number of rounds.
+        seed: determines everything random: cards, wagers, hands, noise.
         spots: the spots that play; empty for all that the felt has.
         layout: a shipped layout's id, or a TOML file.
         look: deck, felt, picture, camera pose, light and noise.
         crf: the video's quality: 0 lossless, 23 usual, 51 worst.
-        preset: how hard the encoder works, ``ultrafast`` … ``veryslow``: time against size.
-        video: whether to film at all; without, the session has no camera.
-        shoe: what the shoe speaks.
+        preset: the encoder's speed, ``ultrafast`` … ``veryslow``: time against size.
+        video: whether to film; without, the session has no camera.
+        shoe: the shoe's protocol.
         mistakes: violation codes, each committed once.
         include: situations, each brought about once.
-        peek: whether the dealer looks under an ace or a ten before the players act.
+        peek: whether the dealer checks under an ace or a ten before the players act.
         table: the table's id.
-        start_ns: when the session begins, nanoseconds since the Unix epoch.
+        start_ns: start of the session, nanoseconds since the Unix epoch.
     """
 
     rulebook: str = "kansas-shoe"
@@ -86,7 +86,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A session dealt and staged, not yet written anywhere."""
+    """A session dealt and staged, not yet written."""
 
     house: House
     layout: TableLayout
@@ -119,8 +119,8 @@ def simulate(
     """Deal a session and write its folder, whole or not at all.
 
     Raises:
-        OperatorError: the folder exists and is no simulated session that ``force`` gives up, or
-            the settings ask for what cannot be dealt.
+        OperatorError: the folder exists and is no simulated session that ``force`` allows
+            replacing, or the settings cannot be dealt.
         InputRefused: a rulebook, a setting or a layout does not match its format.
         TechnicianError: the disk refuses.
     """
@@ -135,7 +135,7 @@ def simulate(
 
 
 def _house(settings: Settings) -> House:
-    """Return the rules, with what a mistake needs for being one."""
+    """Return the rules, with the settings that the mistakes need."""
     plain = house(settings.rulebook, settings.knobs)
     needed = [knob for code in settings.mistakes for knob in knobs_for(code, plain.rules)]
     return house(settings.rulebook, (*settings.knobs, *needed)) if needed else plain
@@ -186,7 +186,7 @@ def _printed(odds: Odds) -> str:
 
 @contextmanager
 def _whole(folder: Path, *, force: bool) -> Iterator[Path]:
-    """Build beside ``folder`` and rename at the end: nothing is ever half written."""
+    """Build beside ``folder`` and rename at the end, so that nothing is half written."""
     if folder.exists() and not force:
         raise OperatorError(
             "the folder exists",
@@ -219,7 +219,7 @@ def _is_simulated(folder: Path) -> bool:
 
 
 def _put(part: Path, folder: Path) -> None:
-    """Put a new session in its place; an old one goes only once the new one stands there."""
+    """Move a new session into place; remove an old one only after that."""
     if not folder.exists():
         part.rename(folder)
         return
@@ -297,7 +297,7 @@ def _described(settings: Settings, scene: Scene) -> Session:
 
 
 def _camera(scene: Scene) -> CameraRecord:
-    """A lens that bends the picture is told by its pose, any other as an installer's clicks."""
+    """Describe a distorting lens by its pose, any other by an installer's clicks."""
     layout, look = scene.layout, scene.look
     return CameraRecord(
         name=_CAMERA,
@@ -313,14 +313,14 @@ def _camera(scene: Scene) -> CameraRecord:
 
 
 def console_entries(staged: Staged, settings: Settings) -> Iterator[ConsoleEntry]:
-    """Yield what the floor enters, with its wall time."""
+    """Yield the floor's entries, with their wall times."""
     for fact in staged.console:
         told = _at_table(fact, settings)
         yield ConsoleEntry(at=told.at, table=settings.table, source=FLOOR, fact=told)
 
 
 def truth(scene: Scene, settings: Settings) -> Iterator[AnyEvent]:
-    """Yield the facts as they happened, each round ending in what should settle."""
+    """Yield the facts as they happened, each round followed by its correct result."""
     facts = [_at_table(fact, settings) for fact in scene.staged.facts]
     yield from settled(facts, scene.house.rules)
 

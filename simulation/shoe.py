@@ -1,4 +1,4 @@
-"""The cards a table deals from: shuffled by a seed, and rigged where a scene asks for it."""
+"""A table's cards: shuffled from a seed, and rigged where a scene requires it."""
 
 from collections import Counter
 from random import Random
@@ -7,7 +7,7 @@ from models.cards import DECK, Card
 
 
 def fits(card: Card, wish: str) -> bool:
-    """Return whether ``card`` is what ``wish`` asks for.
+    """Return whether ``card`` matches ``wish``.
 
     A wish is a card (``7H``), a rank (``7``), ``X`` for any ten-valued card, ``L`` for two
     to six, or ``*`` for any card.
@@ -31,16 +31,16 @@ class Shoe:
         self._cut = round(len(self._cards) * (1 - penetration))
         self._cut_seen = False
         self.out: Counter[Card] = Counter()
-        """How many of each face have left it."""
+        """The number of each face that has left it."""
 
     def __len__(self) -> int:
         return len(self._cards)
 
     def draw(self, wish: str = "*") -> Card:
-        """Take the top card, or the next one that fits ``wish`` where any is left.
+        """Take the top card, or the next one that fits ``wish`` where there is one.
 
-        A face asked for by name that has run out is drawn nevertheless: the shoe then holds
-        one more of it than its decks do, which is how a surplus card gets into a game.
+        A named face that has run out is drawn nevertheless: the shoe then holds one more than its
+        decks, which produces a surplus card.
         """
         card = self._take(wish)
         self.out[card] += 1
@@ -56,7 +56,7 @@ class Shoe:
         return self._cards.pop()
 
     def cut_card_due(self) -> bool:
-        """Tell, once, that the cut card has come to the mouth."""
+        """Return, once, whether the cut card has come to the mouth."""
         if self._cut_seen or len(self._cards) > self._cut:
             return False
         self._cut_seen = True
@@ -68,7 +68,7 @@ class Shoe:
 
     @property
     def finished(self) -> bool:
-        """Whether the cut card is out, or next to come: no further round starts here."""
+        """Whether the cut card is out, or comes next: no further round starts here."""
         return self._cut_seen or len(self._cards) <= self._cut
 
     def left(self, wish: str) -> int:

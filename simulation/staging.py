@@ -1,7 +1,7 @@
-"""From the script to the felt: every fact becomes movements, chips and sensors' moments.
+"""Stage a script: turn every fact into movements, chips and sensor events.
 
-Times are nanoseconds since the session's start. The dealer has one pair of hands: what he does
-runs one thing after another along a cursor; players' hands may overlap his.
+Times are nanoseconds since the session's start. The dealer has one pair of hands: the dealer's
+movements run one after another along a cursor; players' hands may overlap them.
 """
 
 from collections.abc import Callable, Iterable
@@ -41,11 +41,12 @@ from vision.scenes.performance import Gesture, Performance
 MS: Final = 1_000_000
 _LEAD_MS: Final = 1_200
 _PLATE_MS: Final = 430
-"""Longer than a bet plate waits for an amount to rest, and then takes to report it."""
+"""Milliseconds: longer than a bet plate waits for an amount to rest, and then takes to report
+it."""
 _GLANCE_MS: Final = 750
-"""How long a card lies open before a hand comes over it again."""
+"""Milliseconds that a card lies uncovered before a hand comes over it again."""
 _LOOK_MS: Final = 800
-"""How long cards dealt face down lie before their player picks them up."""
+"""Milliseconds that cards dealt face down lie before their player picks them up."""
 _SIGNS: Final[dict[str, Literal["wave", "beckon", "tap", "touch", "point"]]] = {
     "hit": "beckon",
     "stand": "wave",
@@ -58,7 +59,7 @@ _SIGNS: Final[dict[str, Literal["wave", "beckon", "tap", "touch", "point"]]] = {
 
 @dataclass(frozen=True, slots=True)
 class ShoeMoment:
-    """What comes to the shoe's mouth: a card, the cut card, or a fresh load of cards."""
+    """An event at the shoe's mouth: a card, the cut card, or a fresh load of cards."""
 
     at_ns: int
     what: Card | Literal["cut", "fresh"]
@@ -66,10 +67,10 @@ class ShoeMoment:
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """A session as it happens: the picture's score, the sensors' moments, and the truth.
+    """A staged session: the performance, the sensors' events, and the truth.
 
-    ``at`` of the facts, and of the facts that the floor enters at the console, counts from
-    the session's start.
+    ``at`` of the facts, and of the facts that the floor enters at the console, counts from the
+    session's start.
     """
 
     performance: Performance
@@ -88,7 +89,7 @@ def stage(steps: Iterable[Step], layout: TableLayout, seed: int, *, shoe: bool) 
 
 
 class Stage:
-    """The felt while a script is played on it."""
+    """The felt during a script."""
 
     def __init__(self, layout: TableLayout, seed: int, *, shoe: bool) -> None:
         self._layout = layout
@@ -112,7 +113,7 @@ class Stage:
         self._console: list[AnyFact] = []
 
     def play(self, step: Step) -> None:
-        """Stage one step and put it into the truth."""
+        """Stage one step and add it to the truth."""
         at = self._stage(step.fact, step)
         last = self._facts[-1].at if self._facts else None
         fact = msgspec.structs.replace(step.fact, at=max(at, last or 0))
@@ -255,7 +256,7 @@ class Stage:
         return at
 
     def _point_out(self, fact: AnyFact) -> int:
-        """Whatever moves neither card nor chip: a look, a touch, a word at the console."""
+        """Stage a fact without any movement: a look, a touch, an entry at the console."""
         match fact:
             case HoleCardChecked():
                 self._glance()
@@ -270,7 +271,7 @@ class Stage:
                 self._now += 40 * MS
                 return self._now
 
-    # --- inside ---------------------------------------------------------------------------
+    # --- internal -------------------------------------------------------------------------
 
     def _change_hands(self, fact: PaymentMade, circle: str) -> int:
         if fact.amount > 0:
@@ -286,11 +287,11 @@ class Stage:
         return until_ns
 
     def _wait_for_plates(self) -> None:
-        """Let the plates weigh what was laid down before anything follows from it."""
+        """Wait until the plates have weighed the chips."""
         self._now = max(self._now, self._bets_rest + _PLATE_MS * MS)
 
     def _glance(self, *, turned: bool = False) -> None:
-        """Let everyone see the last card dealt, or turned up, before a hand comes over it."""
+        """Leave the last card dealt, or turned up, visible before a hand comes over it."""
         seen = max(self._dealt, self._turned) if turned else self._dealt
         self._now = max(self._now, seen + _GLANCE_MS * MS)
 

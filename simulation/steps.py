@@ -1,4 +1,4 @@
-"""What a simulated table does, one thing after another: the script before it is staged."""
+"""The steps of a simulated table: the script before it is staged."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,18 +9,18 @@ from models.events import Action, AnyFact, Dealt
 from models.money import Cents
 
 HandKey: TypeAlias = tuple[Dealt, int]
-"""Whose hand: a spot or the dealer, and the hand's number."""
+"""The owner of a hand, a spot or the dealer, and the hand's number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One fact of the table's truth, with what staging must know beyond it."""
+    """One true fact, with further data for staging."""
 
     fact: AnyFact
     card: Card | None = None
     """The face of the card in hand, where the fact itself leaves it unknown."""
     console: bool = False
-    """Whether the floor enters it: something that no sensor can tell."""
+    """Whether the floor enters it: no sensor can report it."""
     at_hand: bool = False
     """Whether the card is out of the shoe already, or stays in the dealer's hand."""
 
@@ -39,27 +39,27 @@ class Hand:
     settled: bool = False
     surrendered: bool = False
     down: list[Card] = field(default_factory=list)
-    """Those of its cards that lie face down, or are in the player's hand."""
+    """Its cards that lie face down, or are in the player's hand."""
 
     @property
     def stake(self) -> Cents:
-        """What lies on it, a double included."""
+        """The stake on it, a double included."""
         return self.bet + self.added
 
 
 @dataclass(slots=True)
 class Rig:
-    """What a scene asks of a round: cards by hand, decisions, wagers; all else is chance.
+    """A scene's demands on a round: cards by hand, decisions, wagers; the rest is random.
 
-    ``cards`` holds wishes (:func:`simulation.shoe.fits`) in the order in which the hand gets
-    its cards; the dealer's are the up card, the hole card, then the draws.
+    ``cards`` holds wishes (:func:`simulation.shoe.fits`) in the order in which the hand gets its
+    cards; the dealer's are the up card, the hole card, then the draws.
     """
 
     cards: Mapping[HandKey, str] = field(default_factory=dict)
     others: tuple[str, ...] = ()
-    """The cards of the spots that ``cards`` does not name, given out in turn."""
+    """The cards of the spots that ``cards`` does not name, dealt in turn."""
     decisions: Mapping[tuple[int, int], tuple[Action, ...]] = field(default_factory=dict)
     wagers: Mapping[int, Cents] = field(default_factory=dict)
     insured: tuple[int, ...] | None = None
-    """Spots that take insurance; ``None`` leaves it to chance."""
+    """Spots that take insurance; ``None`` decides at random."""
     sits_out: tuple[int, ...] = ()

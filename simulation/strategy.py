@@ -47,7 +47,7 @@ _PAIRS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the house would let this hand do now."""
+    """The house's options for this hand now."""
 
     double: bool = False
     split: bool = False
@@ -78,7 +78,7 @@ def may_double_on(cards: Sequence[Card], rules: Rulebook) -> bool:
 
 
 def choose(cards: Sequence[Card], up: Card, options: Options, rules: Rulebook) -> Action:
-    """Say what basic strategy does with a hand against the dealer's up card."""
+    """Return basic strategy's action for a hand against the dealer's up card."""
     column = (up.points - 2) % 10
     if options.split:
         letter = _PAIRS.get(cards[0].rank, "HHHHHHHHHH")[column]

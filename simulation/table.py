@@ -39,9 +39,9 @@ class Table:
         self.rules = rules
         self.spots = tuple(sorted(spots))
         self.empty = tuple(empty)
-        """Spots of the felt that nobody plays."""
+        """Spots of the felt without a player."""
         self.peek = peek
-        """Whether the dealer looks under an ace or a ten before the players act."""
+        """Whether the dealer checks under an ace or a ten before the players act."""
         self.steps: list[Step] = []
         self.round = 0
         self.chance = Random(f"{seed}:play")
@@ -62,7 +62,7 @@ class Table:
         self.steps.append(Step(fact, card, console, at_hand))
 
     def reseat(self, seats: dict[str, tuple[int, ...]]) -> None:
-        """Have the players change places between two rounds."""
+        """Change the players' seats between two rounds."""
         for player, spots in self.seats.items():
             if seats.get(player) != spots:
                 self.write(PlayerLeft(player=player, spots=spots), console=True)
@@ -81,7 +81,7 @@ class Table:
     def start_shoe(
         self, *, fresh: bool = True, burns: int | None = None, decks: int | None = None
     ) -> None:
-        """Shuffle what the rulebook asks for (or ``decks``), and burn (or ``burns`` cards)."""
+        """Shuffle the rulebook's decks (or ``decks``), and burn its cards (or ``burns``)."""
         if fresh:
             self.shoe = self._fresh_shoe(decks)
         self.write(ShoeStarted(decks=self.shoe.decks), console=True)
@@ -104,7 +104,7 @@ class Table:
         return not played >= set(self.spots)
 
     def burn(self) -> None:
-        """Put one card to the discard rack unplayed."""
+        """Burn one card to the discard rack."""
         card = self.draw()
         self.write(CardBurned(card=card), card, console=True)
 
@@ -116,11 +116,11 @@ class Table:
 
     @property
     def has_shoe(self) -> bool:
-        """Whether cards come from a shoe that reads them; hand-held decks read nothing."""
+        """Whether cards come from a reading shoe; nothing reads hand-held decks."""
         return self.rules.player_cards == "up"
 
     def minimum(self, spot: int) -> Cents:
-        """Return the least wager on ``spot``, by how many spots its player holds."""
+        """Return the least wager on ``spot``, by the number of its player's spots."""
         held = next(len(spots) for spots in self.seats.values() if spot in spots)
         multiples = self.rules.multi_spot_min_multiple
         reached = [multiple for count, multiple in multiples.items() if count <= held]
@@ -131,7 +131,7 @@ class Table:
         return wager if self.rules.table_max is None else min(wager, self.rules.table_max)
 
     def wager(self, spot: int) -> Cents:
-        """Return what the player of ``spot`` bets now: mostly what he always bets."""
+        """Return the present wager of a spot's player: usually the same amount."""
         if self.chance.random() < 0.3:
             self.habits[spot] = self._habit(spot)
         return self.habits[spot]
@@ -142,7 +142,7 @@ class Table:
 
 
 def _seats(spots: tuple[int, ...], rules: Rulebook, chance: Random) -> dict[str, tuple[int, ...]]:
-    """Give every spot a player; now and then one player holds two neighbouring spots."""
+    """Give every spot a player; occasionally one player holds two neighbouring spots."""
     several = rules.max_spots_per_player is None or rules.max_spots_per_player > 1
     shared = chance.randrange(len(spots) - 1) if len(spots) > 2 and chance.random() < 0.3 else -1
     held: list[tuple[int, ...]] = []

@@ -1,4 +1,4 @@
-"""The truth of a session, numbered, each round followed by what should settle."""
+"""The truth of a session, numbered, each round followed by its correct result."""
 
 from collections.abc import Iterable, Iterator
 from itertools import count

@@ -1,4 +1,4 @@
-"""The session's serial lines: what the shoe and the plates sent, read by read."""
+"""The session's serial data: the bytes of shoe and plates, read by read."""
 
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
@@ -14,17 +14,17 @@ from simulation.staging import ShoeMoment
 ShoeDriver: TypeAlias = Literal["angel-eye", "line"]
 
 Read: TypeAlias = tuple[int, bytes]
-"""When bytes arrived, in nanoseconds since the session's start, and the bytes."""
+"""The arrival of bytes, in nanoseconds since the session's start, and the bytes."""
 
 STABLE_NS: Final = 300_000_000
-"""How long an amount lies unchanged before its plate reports it."""
+"""Nanoseconds that an amount is unchanged before its plate reports it."""
 _BYTE_NS: Final = {"angel-eye": 2_083_333, "line": 1_041_667}
 _REPEATED: Final = 0.12
-"""Share of the shoe's reports that it sends a second time."""
+"""Share of the shoe's reports that are sent twice."""
 
 
 def shoe_reads(moments: Iterable[ShoeMoment], driver: ShoeDriver, seed: int) -> list[Read]:
-    """Return the shoe's bytes as they arrive: fragmented, now and then repeated."""
+    """Return the shoe's bytes as they arrive: fragmented, occasionally repeated."""
     chance, found = Random(f"{seed}:shoe"), list[Read]()
     for at_ns, frame in _frames(moments, driver):
         sent = 2 if driver == "angel-eye" and chance.random() < _REPEATED else 1
@@ -35,7 +35,7 @@ def shoe_reads(moments: Iterable[ShoeMoment], driver: ShoeDriver, seed: int) -> 
 
 
 def plate_reads(changes: Iterable[PlateChange], seed: int) -> list[Read]:
-    """Return the plates' lines, each sent when an amount has rested."""
+    """Return the plates' lines, each sent once an amount is stable."""
     chance, found = Random(f"{seed}:plates"), list[Read]()
     for at_ns, change in _rested(changes):
         frame = plates.encode_plate(change.spot, change.circle, change.amount, change.chips)
@@ -73,7 +73,7 @@ def _line(moment: ShoeMoment, draw: int, number: int) -> bytes:
 
 
 def _rested(changes: Iterable[PlateChange]) -> Iterator[tuple[int, PlateChange]]:
-    """Yield what the plates report, and when: amounts that lay still, and only if new."""
+    """Yield the plates' reports with their times: stable amounts, and only if new."""
     by_circle: dict[tuple[int, str], list[PlateChange]] = {}
     for change in sorted(changes, key=lambda change: change.at_ns):
         by_circle.setdefault((change.spot, change.circle), []).append(change)
@@ -92,7 +92,7 @@ def _reported(changes: list[PlateChange]) -> Iterator[tuple[int, PlateChange]]:
 
 
 def _fragments(frame: bytes, start_ns: int, byte_ns: int, chance: Random) -> list[Read]:
-    """Cut a frame as a port does: each read holds the bytes that had arrived by then."""
+    """Cut a frame as a port does: each read holds the bytes that have arrived by then."""
     cuts = sorted(chance.sample(range(1, len(frame)), chance.randint(0, 2)))
     found, begin = list[Read](), 0
     for end in (*cuts, len(frame)):

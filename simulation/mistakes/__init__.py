@@ -1,7 +1,7 @@
-"""Every mistake that the format has a code for, each made once, on purpose, by the rules' letter.
+"""Every mistake with a violation code, each committed once, on purpose.
 
-A mistake is a function that plays a round (or the few that it takes) and errs in exactly one
-place. Cards are rigged so that nothing else happens at the table meanwhile.
+A mistake is a function that plays a round (or the few that it needs) and errs in exactly one place.
+Cards are rigged so that nothing else happens at the table meanwhile.
 """
 
 from simulation.mistakes import cards as cards

@@ -1,4 +1,4 @@
-"""Mistakes with cards to players, and with the deck itself."""
+"""Mistakes with players' cards, and with the deck itself."""
 
 from typing import Final
 
@@ -67,7 +67,7 @@ def _serves_a_blackjack(table: Table) -> None:
 
 @mistake("missing_card")
 def _forgets_a_doubled_hand(table: Table) -> None:
-    """The chips for a double lie there, and no card comes."""
+    """Forget the card of a double whose chips are laid."""
     spot = first(table)
     round_ = scene(table, cards={(spot, 0): "6 5"})
     round_.until_players()
@@ -78,7 +78,7 @@ def _forgets_a_doubled_hand(table: Table) -> None:
 
 @mistake("impossible_card")
 def _deals_one_too_many(table: Table) -> None:
-    """One spot draws the same deuce once more than the decks hold it."""
+    """Draw the same deuce once more than the decks hold it."""
     table.start_afresh()
     spot, copies = first(table), table.rules.decks + 1
     round_ = scene(table, cards={(spot, 0): " ".join(["2S"] * max(2, copies))})
@@ -91,7 +91,7 @@ def _deals_one_too_many(table: Table) -> None:
 
 @mistake("foreign_card")
 def _turns_up_another_card(table: Table) -> None:
-    """What is seen is not what was dealt: the hole card, or a card that a player switched."""
+    """Turn up another card than was dealt: the hole card, or one that a player switched."""
     if table.has_shoe:
         _switches_the_hole_card(table)
     else:
@@ -121,7 +121,7 @@ def _switches_a_drawn_card(table: Table) -> None:
 
 
 def _another(card: Card | None) -> Card:
-    """Return a card of the same points: nothing else about the hand changes."""
+    """Return a card of the same points, so that nothing else about the hand changes."""
     assert card is not None, "the card to be replaced is known"
     return next(other for other in DECK if other.points == card.points and other != card)
 

@@ -1,4 +1,4 @@
-"""The catalogue of mistakes, and which house can see which of them."""
+"""The catalogue of mistakes, and the rules that make each of them one."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ Commit: TypeAlias = Callable[[Table], None]
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One way to err.
+    """One kind of mistake.
 
     Attributes:
-        code: the violation that it is.
-        commit: plays the round in which it happens.
-        possible: whether a house's rules make it a mistake at all.
-        spots: how many spots must play.
+        code: its violation code.
+        commit: plays its round.
+        possible: whether a house's rules make it a mistake.
+        spots: the number of spots that must play.
         knobs: settings under which any shipped rulebook makes it one.
     """
 
@@ -44,7 +44,7 @@ def mistake(
     spots: int = 1,
     knobs: tuple[str, ...] = (),
 ) -> Callable[[Commit], Commit]:
-    """Enter a function into the catalogue as the way to commit ``code``."""
+    """Register a function that commits ``code``."""
 
     def enter(commit: Commit) -> Commit:
         _KNOWN[code] = Mistake(code, commit, when, spots, knobs)
@@ -59,11 +59,11 @@ def known() -> tuple[str, ...]:
 
 
 def mistake_for(code: str, rules: Rulebook, spots: int) -> Mistake:
-    """Return the way to commit ``code`` at this table.
+    """Return the mistake ``code`` for this table.
 
     Raises:
-        OperatorError: there is no such code, or this table cannot commit it; the way out
-            names a rulebook that can.
+        OperatorError: there is no such code, or this table cannot commit it; the way out names a
+            rulebook that can.
     """
     found = _KNOWN.get(code)
     if found is None:
@@ -88,7 +88,7 @@ def mistake_for(code: str, rules: Rulebook, spots: int) -> Mistake:
 
 
 def knobs_for(code: str, rules: Rulebook) -> tuple[str, ...]:
-    """Return the settings without which ``rules`` would not make ``code`` a mistake."""
+    """Return the settings that make ``code`` a mistake under ``rules``."""
     found = _KNOWN.get(code)
     return found.knobs if found is not None and not found.possible(rules) else ()
 
@@ -99,10 +99,10 @@ def _houses(found: Mistake) -> Iterator[str]:
             yield name
 
 
-# --- the calm table on which a mistake stands out -----------------------------------------
+# --- the quiet table of a mistake ---------------------------------------------------------
 
 OTHERS: Final = ("X X", "9 X", "8 X")
-"""Hands that stand, whatever the dealer shows from 7 up."""
+"""Hands that stand against every dealer's card from 7 up."""
 
 
 def scene(
@@ -113,7 +113,7 @@ def scene(
     others: tuple[str, ...] = OTHERS,
     sits_out: tuple[int, ...] = (),
 ) -> Round:
-    """Begin a round in which nothing is left to chance but suits."""
+    """Begin a round in which only suits are random."""
     rigged: dict[HandKey, str] = {("dealer", 0): dealer, **(cards or {})}
     return Round(
         table, Rig(cards=rigged, others=others, insured=(), sits_out=sits_out), peek=table.peek
@@ -121,7 +121,7 @@ def scene(
 
 
 def first(table: Table) -> int:
-    """Return the spot on which mistakes are made: the first that plays."""
+    """Return the spot of the mistakes: the first that plays."""
     return table.spots[0]
 
 
@@ -131,5 +131,5 @@ def last(table: Table) -> int:
 
 
 def odd_chips(amount: int) -> int:
-    """Return half an amount in chips that there are."""
+    """Return half an amount in available chips."""
     return amount // 200 * 100 or amount // 2

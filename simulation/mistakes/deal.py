@@ -7,7 +7,7 @@ from simulation.table import Table
 
 @mistake("deal_order")
 def _deals_out_of_order(table: Table) -> None:
-    """The dealer serves himself before the last spot."""
+    """Deal the dealer's card before the last spot's."""
     round_ = scene(table)
     round_.open()
     for spot in table.spots[:-1]:
@@ -20,7 +20,7 @@ def _deals_out_of_order(table: Table) -> None:
 
 @mistake("spot_skipped", spots=2)
 def _skips_a_spot(table: Table) -> None:
-    """The last spot is never dealt in; its wager goes back."""
+    """Never deal to the last spot; its wager goes back."""
     round_ = scene(table)
     round_.open()
     for turn in (0, 1):
@@ -33,7 +33,7 @@ def _skips_a_spot(table: Table) -> None:
 
 @mistake("card_to_empty_spot", spots=2)
 def _deals_to_nobody(table: Table) -> None:
-    """A card comes to a spot without a wager; face down, it is opened to be seen."""
+    """Deal a card to a spot without a wager; a face-down one is turned up to be seen."""
     empty = table.empty[-1] if table.empty else last(table)
     round_ = scene(table, sits_out=(empty,))
     round_.open()
@@ -48,7 +48,7 @@ def _deals_to_nobody(table: Table) -> None:
 
 @mistake("deal_face")
 def _deals_the_wrong_face(table: Table) -> None:
-    """The first spot's second card lies the wrong way."""
+    """Deal the first spot's second card with the wrong side up."""
     wrong = "down" if table.rules.player_cards == "up" else "up"
     round_ = scene(table, cards={(first(table), 0): "X 8"})
     round_.open()
@@ -64,7 +64,7 @@ def _deals_the_wrong_face(table: Table) -> None:
 
 @mistake("hole_card_exposed")
 def _shows_the_hole_card(table: Table) -> None:
-    """The hole card is turned while the last player has yet to draw."""
+    """Turn the hole card before the last player has drawn."""
     round_ = scene(table, cards={(last(table), 0): "X 2 7"})
     round_.until_players()
     round_.turn_hole()
@@ -73,7 +73,7 @@ def _shows_the_hole_card(table: Table) -> None:
 
 @mistake("hole_card_misread")
 def _misses_a_blackjack(table: Table) -> None:
-    """The dealer looks under his ten, reports no blackjack, and turns up an ace later."""
+    """Check under the dealer's ten, report no blackjack, and turn up an ace later."""
     round_ = scene(table, "X A")
     round_.open()
     round_.deal_initial()
@@ -121,7 +121,7 @@ def _draws_before_the_last_player(table: Table) -> None:
 
 @mistake("face_up_card_used")
 def _uses_a_boxed_card(table: Table) -> None:
-    """A card found face up in the shoe is dealt all the same."""
+    """Deal a card that was found face up in the shoe."""
     spot = first(table)
     round_ = scene(table, cards={(spot, 0): "X"})
     round_.open()
@@ -151,7 +151,7 @@ def _settles_from_the_wrong_side(table: Table) -> None:
 
 @mistake("blackjack_paid_early")
 def _pays_a_blackjack_too_soon(table: Table) -> None:
-    """With a ten up, before anyone knows the hole card."""
+    """Pay a blackjack against a ten before the hole card is known."""
     spot = first(table)
     round_ = scene(table, "X 8", cards={(spot, 0): "A X"})
     round_.open()

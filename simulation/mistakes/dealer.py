@@ -1,4 +1,4 @@
-"""Mistakes in the dealer's own draw."""
+"""Mistakes in the dealer's own draws."""
 
 from simulation.mistakes.catalogue import mistake, scene
 from simulation.round import Round
@@ -6,7 +6,7 @@ from simulation.table import Table
 
 
 def _overdraws(table: Table, dealer: str) -> None:
-    """The dealer plays his hand out and then takes one card more."""
+    """Play the dealer's hand out and then take one more card."""
     round_ = scene(table, dealer)
     round_.until_players()
     round_.play_players()
@@ -16,7 +16,7 @@ def _overdraws(table: Table, dealer: str) -> None:
 
 
 def _underdraws(table: Table, dealer: str) -> None:
-    """The dealer turns his hole card and stops."""
+    """Turn the dealer's hole card and stop."""
     round_ = scene(table, dealer)
     round_.until_players()
     round_.play_players()

@@ -15,7 +15,7 @@ def _at_first_turn(
     split: tuple[str, ...] = (),
     others: tuple[str, ...] = OTHERS,
 ) -> tuple[Round, Hand]:
-    """Play up to the first spot's turn; ``split`` holds what its further hands draw."""
+    """Play up to the first spot's turn; ``split`` holds the draws of its further hands."""
     spot = first(table)
     own: dict[HandKey, str] = {(spot, 0): cards}
     own |= {(spot, number): drawn for number, drawn in enumerate(split, start=1)}
@@ -49,7 +49,7 @@ def _splits_for_another_wager(table: Table) -> None:
 
 @mistake("too_many_hands")
 def _splits_once_too_often(table: Table) -> None:
-    """Tens where any may be split, else eights: the first hand is split again and again."""
+    """Split the first hand repeatedly: tens where any may be split, else eights."""
     table.start_afresh()
     card, limit = _pairs(table.rules), table.rules.max_hands
     again = [card] * (limit + 1)
@@ -213,7 +213,7 @@ def _surrenders_a_split_hand(table: Table) -> None:
 
 @mistake("surrender_vs_dealer_blackjack", when=lambda rules: rules.surrender == "late")
 def _surrenders_to_a_blackjack(table: Table) -> None:
-    """The dealer accepts it before he looks under his ten; then he takes the whole wager."""
+    """Accept a surrender before the check under a ten, then take the whole wager."""
     spot = first(table)
     round_ = scene(table, "X A", cards={(spot, 0): "X 6"})
     round_.open()

@@ -1,4 +1,4 @@
-"""Mistakes with money: paid wrongly, not paid, or a tray that does not balance."""
+"""Mistakes with money: wrong or missing payments, or a tray that does not balance."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -15,7 +15,7 @@ _TRAY: Final = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class _Wrong:
-    """A hand, and how far off it is paid: in cents, in shares of its stake, and of what is due."""
+    """A hand, and its payment error: in cents, in shares of its stake, and of its due."""
 
     cards: str
     flat: Cents = 0

@@ -1,4 +1,4 @@
-"""Mistakes with wagers and seats, and in how players behave."""
+"""Mistakes with wagers and seats, and in players' behaviour."""
 
 from typing import Final
 
@@ -51,7 +51,7 @@ def _holds_four_spots(table: Table) -> None:
 
 
 def _one_player(table: Table, count: int) -> dict[str, tuple[int, ...]]:
-    """Seat one player on the first ``count`` spots and everybody else on one; return who sat."""
+    """Seat one player on the first ``count`` spots and others on one each; return the old seats."""
     before = table.seats
     held = {"P1": table.spots[:count]}
     held |= {f"P{spot + 1}": (spot,) for spot in table.spots[count:]}
@@ -80,7 +80,7 @@ def _takes_a_side_wager(table: Table) -> None:
 
 @mistake("wager_on_no_hand")
 def _bets_in_the_box_of_a_second_hand(table: Table) -> None:
-    """Chips lie in the box of a split hand while the spot has one hand."""
+    """Place chips in the box of a split hand while the spot has one hand."""
     round_ = scene(table)
     round_.open()
     round_.bet(first(table), table.rules.table_min, hand=1)
