@@ -14,7 +14,7 @@ from settlement.tables import deal_begins
 
 
 def dealt(state: State, noted: Noted) -> None:
-    """Apply a card dealt to a spot or to the dealer: it is on the felt, due or not."""
+    """Apply a card dealt to a spot or to the dealer, due or not."""
     if not state.round.phases.dealt:
         begins(state.round)
         deal_begins(state, noted.seq)
@@ -40,7 +40,7 @@ def _to_spot(state: State, spot: Spot, noted: Noted) -> None:
 
 
 def _split_unsaid(state: State, spot: Spot, seq: int) -> None:
-    """Part the hand that split chips already laid, and a card now dealt, show to be split."""
+    """Split the hand that a split wager and a card just dealt show to be split."""
     source = split_source(spot, state.rules)
     if source is not None:
         split(state, spot, source, seq)
@@ -66,7 +66,7 @@ def _taken(hand: Hand, noted: Noted) -> None:
 
 
 def _burned_with_double(hand: Hand, noted: Noted) -> None:
-    """Burn the card of a double that does not stand; its mistake has been reported."""
+    """Burn the card of a void double; its mistake has been reported."""
     hand.burn(noted)
     hand.double_card = True
     hand.due_seq = 0
@@ -93,7 +93,7 @@ def _not_due(state: State, spot: Spot, hand: Hand, noted: Noted, code: str) -> N
 
 
 def in_turn(state: State, spot: Spot, hand: Hand, noted: Noted) -> None:
-    """Judge whether it is this spot's, and this hand's, turn; each is reported once."""
+    """Judge whether it is this spot's and this hand's turn; report each mistake once."""
     rules = state.rules
     state.round.turn_of = max(state.round.turn_of, spot.number)
     if hand.out_of_turn or spot.out_of_turn or finished(hand, rules):
@@ -108,7 +108,7 @@ def in_turn(state: State, spot: Spot, hand: Hand, noted: Noted) -> None:
 
 
 def _spot_before(round_: Round, spot: Spot, index: int, rules: HouseRules) -> int:
-    """Return the first spot that has still to play before this one; 0 for none."""
+    """Return the first spot before this one that still has to play; 0 for none."""
     for other in round_.spots:
         if other.number >= spot.number:
             break
@@ -126,10 +126,10 @@ def _hand_in_turn(state: State, spot: Spot, hand: Hand, noted: Noted) -> None:
 
 
 def _hands_due(spot: Spot, hand: Hand, index: int, rules: HouseRules) -> list[int]:
-    """Return the hands that may be played now: the one begun, or the first in either order.
+    """Return the hands that may be played now: the one begun, or the first from either side.
 
-    Split aces that get one card each may have it in any order, and where none is unfinished any
-    hand may be played.
+    Split aces with one card each may be dealt in any order. Where no hand is unfinished, any hand
+    may be played.
     """
     if rules.one_card_to_split_aces and spot.hands[0].aces:
         return [hand.number]
@@ -140,7 +140,7 @@ def _hands_due(spot: Spot, hand: Hand, index: int, rules: HouseRules) -> list[in
 
 
 def _begun(hand: Hand) -> bool:
-    """Tell whether its turn has come; a card it got too soon does not begin it."""
+    """Return whether its turn has begun; a card dealt too soon does not begin it."""
     return len(hand.cards) >= 2 and not hand.out_of_turn
 
 
@@ -154,7 +154,7 @@ def _first_unfinished(
 
 
 def _to_dealer(state: State, noted: Noted) -> None:
-    """Apply a card the dealer draws; whether his total asked for it is judged at the close."""
+    """Apply a card that the dealer draws; the close judges whether the total required it."""
     cut_short(state, noted)
     round_ = state.round
     if not round_.early_draw_seq and _any_unfinished(round_, noted.index, state.rules):
@@ -170,7 +170,7 @@ def _any_unfinished(round_: Round, index: int, rules: HouseRules) -> bool:
 
 
 def exposed(state: State, noted: Noted) -> None:
-    """Apply a card turned up or become known."""
+    """Apply a card that is turned up or becomes known."""
     if noted.turned == FOREIGN:
         detail = f"{card_named(noted.read)} turned up; that is not the card that was dealt there"
         state.find("foreign_card", noted.seq, detail, noted.spot or None)
@@ -189,7 +189,7 @@ def _turns_hole(round_: Round, noted: Noted) -> bool:
 
 
 def _too_early(round_: Round, index: int, rules: HouseRules) -> bool:
-    """Tell whether players still act, and the dealer does not draw before they do."""
+    """Return whether players still act and the house's dealer draws only after them."""
     if round_.hole_shown_seq or round_.saw_blackjack:
         return False
     last = max(

@@ -23,21 +23,22 @@ from settlement.reading import take
 from settlement.state import Noted, Round, State
 
 _OPENS: Final = (ROUND_OPENED, WAGER_PLACED, CARD_DEALT, PAYMENT_MADE)
-"""What a round may begin with."""
+"""The kinds of facts that may open a round."""
 
 
 class Engine:
     """Plays, judges and settles one table's facts, in order, round by round.
 
-    Memory does not grow with the number of rounds: a round's facts are kept until it closes.
+    Memory does not grow with the number of rounds: the engine keeps a round's facts until it
+    closes.
 
     Args:
         rules: the rulebook in force.
-        engine_state: what :meth:`engine_state` returned as a round was opened: the engine goes on
+        engine_state: the result of :meth:`engine_state` at a round's opening: the engine continues
             from there, with that opening as its next fact. Every fact then needs its ``seq``.
-        patient: whether a round is returned once, when no payment can be added to it any more.
-            Otherwise it is returned as soon as it closes, and again, with all that was judged,
-            with each payment that comes late: the last result of a round counts.
+        patient: whether a round is returned once, when no payment can join it any more. Otherwise
+            it is returned at its close, and again, judged anew, with each late payment: the last
+            result of a round counts.
     """
 
     def __init__(
@@ -47,9 +48,9 @@ class Engine:
         self._patient = patient
         self._state = State(HouseRules(rules))
         self._other = Round(self._state.round.dealer_dealt)
-        """Scratch of the round closed last while the next is played, and the other way round."""
+        """Working state of the last closed round while the next is played; the two alternate."""
         self._last: Closed | None = None
-        """The round closed last, as long as a payment may still belong to it."""
+        """The last closed round, while a payment may still belong to it."""
         self._phases = RoundPhases(self._state.round.dealer_dealt)
         """Those of the round in play, as its facts are recorded."""
         self._count_in_round = self._counted_last = False
@@ -61,20 +62,19 @@ class Engine:
     def feed(self, fact: AnyFact, line: int | None = None) -> tuple[RoundResult, ...]:
         """Take the next fact and return the rounds that it closes.
 
-        A round closes at ``round_closed``, at the next ``round_opened``, or with the first
-        wager after its payments where a file has neither; one that was closed is held for
-        one more fact where the tray has been counted, as that fact may be the closing count.
-        A payment after ``round_closed`` belongs to the round just closed until the next wager,
-        card or opening.
+        A round closes at ``round_closed``, at the next ``round_opened``, or with the first wager
+        after its payments where a file has neither; a closed one waits for one more fact where the
+        tray has been counted, as that fact may be the closing count. A payment after
+        ``round_closed`` belongs to the round just closed until the next wager, card or opening.
 
         Args:
             fact: what happened.
-            line: its line in a file, which names it where it has no ``seq``.
+            line: its line in a file, its reference where it has no ``seq``.
         """
         return self.take(fact, KINDS[type(fact)], line or 0)
 
     def take(self, fact: AnyFact, kind: int, line: int) -> tuple[RoundResult, ...]:
-        """Take the next fact, its kind known: as :meth:`feed`; ``line`` is 0 where it has none."""
+        """Take the next fact of a known kind: as :meth:`feed`; ``line`` is 0 where it has none."""
         self._seen += 1
         seq = fact.seq
         place = (line or self._seen) if seq is None else seq
@@ -87,16 +87,16 @@ class Engine:
         return (*closed, *self._add(fact, kind, place)) if closed else self._add(fact, kind, place)
 
     def finish(self) -> tuple[RoundResult, ...]:
-        """Return what is still open, or held, when no more facts come."""
+        """Return the rounds still open, or waiting, when no more facts come."""
         held = self.release()
         if not (self._state.round.record or self._state.found):
             return held
         return (*held, *self._close(), *self.release())
 
     def engine_state(self) -> EngineState | None:
-        """Return what the round in play started from.
+        """Return the state that the round in play started from.
 
-        ``None`` unless its ``round_opened`` was the last fact fed, and the first of it.
+        ``None`` unless its ``round_opened`` was the last fact fed, and its first.
         """
         record = self._state.round.record
         if len(record) != 1 or record[0].kind != ROUND_OPENED:
@@ -136,7 +136,7 @@ class Engine:
         return counts and not self._counted_last
 
     def _between_rounds(self, noted: Noted) -> None:
-        """Apply a fact at once that comes while no round is in play."""
+        """Apply at once a fact that comes while no round is in play."""
         state = self._state
         number = state.round.number
         noted.index, noted.at = 0, state.round.spot(noted.spot)
@@ -156,12 +156,12 @@ class Engine:
         return () if self._patient else (last.result,)
 
     def release(self) -> tuple[RoundResult, ...]:
-        """Let go of the round closed last: later payments do not belong to it."""
+        """Return the last closed round for good: later payments do not belong to it."""
         last, self._last = self._last, None
         return (last.result,) if self._patient and last is not None else ()
 
     def _amend(self, last: Closed, fact: AnyFact, seq: int) -> tuple[RoundResult, ...]:
-        """Judge the payments of the round closed last again, with one more."""
+        """Judge the payments of the last closed round again, with one more."""
         noted = last.round.blank()
         noted.write(fact, PAYMENT_MADE, seq)
         amend(self._state, last, noted)
@@ -171,8 +171,8 @@ class Engine:
 def settle(facts: Iterable[tuple[int, AnyEvent]], rules: Rulebook) -> Iterator[RoundResult]:
     """Settle a stream of numbered events, yielding each round once no payment can be added to it.
 
-    Observations and judgements are passed over: only facts settle. Where the facts of several
-    tables come in one stream, each table is settled for itself.
+    The engine ignores observations and judgements: only facts settle. Where one stream holds the
+    facts of several tables, it settles each table separately.
     """
     engines: dict[str | None, Engine] = {}
     for line, event in facts:

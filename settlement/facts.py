@@ -1,4 +1,4 @@
-"""Facts read once into plain fields, in the record of the round they belong to."""
+"""Facts decoded once into plain fields, in the record of their round."""
 
 from typing import Any, Final
 
@@ -27,7 +27,7 @@ from models.events import (
 from settlement.hands import FACES, UNKNOWN, face_of
 
 DEALER: Final = 0
-"""Stands for the dealer where a spot's number is kept."""
+"""The dealer, in place of a spot's number."""
 
 CARD_DEALT: Final = 1
 PLAYER_ACTED: Final = 2
@@ -69,21 +69,21 @@ KINDS: Final[dict[type, int]] = {
 """Every type of fact, the frequent ones first."""
 
 OPEN: Final = 0
-"""A card turned up that lay open already, or that a player held."""
+"""An exposed card that lay open already, or that a player held."""
 HOLE: Final = 1
-"""The dealer's card turned up from its back."""
+"""The dealer's face-down card turned up."""
 FOREIGN: Final = 2
-"""A card turned up that is not the one dealt there."""
+"""An exposed card that is not the one dealt there."""
 
 
 class ReadFact:
     """A fact with its place in the journal, or its line in the file.
 
-    Only the fields of its own type say anything.
+    Only the fields of its own kind have a meaning.
     """
 
     fact: Any
-    """What happened; its type is the one that ``kind`` stands for."""
+    """The fact; ``kind`` stands for its type."""
     kind: int
     seq: int
     index: int
@@ -103,19 +103,19 @@ class ReadFact:
         self.amount = 0
         self.manner: str | None = None
         self.read = UNKNOWN
-        """The card's index, as this fact says it."""
+        """The card's index, as this fact states it."""
         self.card = UNKNOWN
-        """The card's index, as far as the record ever tells it."""
+        """The card's index, as far as the whole record reveals it."""
         self.down = False
-        """Dealt face down."""
+        """Whether it was dealt face down."""
         self.lies_down = False
-        """Still face down as far as the record has been read."""
+        """Whether it is still face down at this point of the record."""
         self.turned = OPEN
         _write(self, fact, kind)
 
 
 def _write(noted: ReadFact, fact: Any, kind: int) -> None:
-    """Read the fields of a fact's own type, which ``kind`` stands for."""
+    """Decode the fields of a fact's own type, which ``kind`` stands for."""
     if kind == CARD_DEALT:
         _dealt(noted, fact)
     elif kind == PLAYER_ACTED:

@@ -1,10 +1,10 @@
-"""Compiled forms, used where they were built from exactly the sources that lie here.
+"""Compiled forms, used where they were built from exactly the present sources.
 
 ``scripts/compile`` builds each form's modules into a folder named after a hash of their sources. A
-changed source has another hash, so a form that is out of date is never found; then, and where
-``PITWATCH_INTERPRETED`` is set, the sources themselves run. Both do the same.
+changed source has another hash, so an outdated form is never found. Then, and where
+``PITWATCH_INTERPRETED`` is set, the sources themselves run. Both give the same results.
 
-Nothing of the game is here: this is the only file of the package that looks at files.
+This file has no rules of the game: it is the only one of the package that reads files.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 
 class Form(NamedTuple):
-    """What is compiled into one library."""
+    """The modules of one compiled library."""
 
     name: str
     package: str
@@ -22,7 +22,7 @@ class Form(NamedTuple):
     interpreted: tuple[str, ...]
     """The modules of the package that are not compiled; every other one is."""
     effort: str
-    """How hard the C compiler tries: where it gains little, it need not take long."""
+    """The C compiler's optimisation level: high only where it gains speed."""
 
 
 ENGINE: Final = Form(
@@ -32,7 +32,7 @@ RECONCILER: Final = Form("reconciler", "settlement/reconcile", ("__init__",), "1
 FORMS: Final = (ENGINE, RECONCILER)
 
 INTERPRETED: Final = "PITWATCH_INTERPRETED"
-"""Set to anything, this variable keeps the compiled form out."""
+"""The environment variable that disables the compiled form, with any value."""
 
 _ROOT: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
 
@@ -43,7 +43,7 @@ def home() -> str:
 
 
 def folder(form: Form) -> str:
-    """Return the folder of the form that belongs to these sources and this Python."""
+    """Return the folder of the form for these sources and this Python."""
     return os.path.join(home(), f"{sys.implementation.cache_tag}-{_key(form)}")  # noqa: PTH118
 
 
@@ -56,7 +56,7 @@ def found(form: Form) -> str | None:
 
 
 def sources(form: Form) -> list[str]:
-    """Return the files that a form depends on, from the root of the project."""
+    """Return the files that a form depends on, relative to the project's root."""
     files = [f"models/{name}.py" for name in _modules_in("models")]
     files += [f"settlement/{name}.py" for name in ("__init__", "clauses", "native")]
     files += modules(ENGINE)
@@ -66,7 +66,7 @@ def sources(form: Form) -> list[str]:
 
 
 def modules(form: Form) -> list[str]:
-    """Return the files that are compiled, from the root of the project."""
+    """Return the compiled files, relative to the project's root."""
     found = _modules_in(form.package)
     return [f"{form.package}/{name}.py" for name in found if name not in form.interpreted]
 

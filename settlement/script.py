@@ -1,7 +1,7 @@
-"""What the record of a round shows before it is judged: which card each was, who was to come.
+"""What the whole record of a round shows before judging: each card's face, and who plays on.
 
-A card dealt face down is judged by what it was, though it was turned up only later; and a
-card to the next hand is out of order only if the hand before it went on afterwards.
+A card dealt face down is judged by its face, even where it is turned up only later. A card to the
+next hand is out of order only if the hand before it continued afterwards.
 """
 
 from bisect import insort
@@ -14,7 +14,7 @@ from settlement.hands import FACES, UNKNOWN
 
 
 def _may_be(known: Card | None, seen: Card | None) -> bool:
-    """Tell whether a card known so far may be the card now seen."""
+    """Return whether a partly known card may be the card now seen."""
     if known is None or seen is None or known is seen:
         return True
     return known.rank == seen.rank and not (known.suited and seen.suited)
@@ -23,11 +23,11 @@ def _may_be(known: Card | None, seen: Card | None) -> bool:
 _ALIKE: Final = tuple(
     tuple(known for known, one in enumerate(FACES) if _may_be(one, other)) for other in FACES
 )
-"""For each card seen, the cards that it may turn out to be, by index."""
+"""For each card seen, the partly known cards that it may be, by index."""
 
 
-def _says_more(known: int, seen: int) -> bool:
-    """Return whether the card seen adds to what is known, or contradicts it."""
+def _adds_to(known: int, seen: int) -> bool:
+    """Return whether the card seen adds to the known one, or contradicts it."""
     if seen in (UNKNOWN, known):
         return False
     card, shown = FACES[known], FACES[seen]
@@ -39,7 +39,7 @@ class Script:
     """The record of one hand, as far as it has been read.
 
     Attributes:
-        last_turn: place of the last fact by which it was played on, before it stood; -1 for none.
+        last_turn: index of its last fact of play before it stood; -1 for none.
     """
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class Script:
         self._places: _Places | None = None
 
     def turn(self, index: int) -> bool:
-        """Note that the hand is played on; return whether it still may be."""
+        """Note play on the hand; return whether it may continue."""
         if not self._ended:
             self.last_turn = index
         return not self._ended
@@ -70,22 +70,22 @@ class Script:
             self._places.add(card)
 
     def splits(self) -> bool:
-        """Tell whether there are cards to be parted."""
+        """Whether there are cards to split."""
         return len(self._lying) >= 2
 
     def part(self) -> ReadFact:
-        """Take the second card off."""
+        """Remove and return the second card."""
         second = self._lying.pop(1)
         if self._places is not None:
             self._places.remove(second)
         return second
 
     def turn_up(self, shown: ReadFact, record: Sequence[ReadFact]) -> None:
-        """Find the card that ``shown`` turns up: the same face lying down, else one it may be.
+        """Find the card that ``shown`` turns up: the same face lying down, else a possible one.
 
         Args:
-            shown: the fact; learns what it turned.
-            record: the round's facts, by their place.
+            shown: the fact; receives the card that it turned.
+            record: the round's facts, by index.
         """
         if self._places is None:
             self._places = _Places(self._lying)
@@ -100,18 +100,18 @@ class Script:
 
 
 def _turn(shown: ReadFact, card: ReadFact) -> None:
-    """Turn a card up; what it shows is what it was from the first."""
+    """Turn a card up; its face then holds from the start of the round."""
     known, seen = card.card, shown.read
     shown.turned = HOLE if card.lies_down else OPEN
     card.lies_down = False
-    if _says_more(known, seen):
+    if _adds_to(known, seen):
         card.card = seen
         if known not in _ALIKE[seen]:
             shown.turned = FOREIGN
 
 
 class _Places:
-    """Where in a round's record the cards of one hand are, by their face."""
+    """The positions of one hand's cards in a round's record, by face."""
 
     def __init__(self, lying: list[ReadFact]) -> None:
         self._down: dict[int, list[int]] = {}
@@ -120,15 +120,15 @@ class _Places:
             self.add(card)
 
     def add(self, card: ReadFact) -> None:
-        """Put a card in its place."""
+        """Add a card."""
         insort((self._down if card.lies_down else self._up).setdefault(card.card, []), card.index)
 
     def remove(self, card: ReadFact) -> None:
-        """Take a card out."""
+        """Remove a card."""
         (self._down if card.lies_down else self._up)[card.card].remove(card.index)
 
     def match(self, seen: int) -> int:
-        """Return the place of the card that a card seen must be, -1 for none."""
+        """Return the position of the card that must be the one seen, -1 for none."""
         if seen != UNKNOWN:
             same = _first(self._down, (seen,))
             if same >= 0:
@@ -140,7 +140,7 @@ class _Places:
 
 
 def _first(places: dict[int, list[int]], faces: tuple[int, ...]) -> int:
-    """Return the first place of any of ``faces``, -1 where none lies."""
+    """Return the first position of any of ``faces``, -1 for none."""
     first = -1
     for face in faces:
         lying = places.get(face)

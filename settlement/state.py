@@ -1,6 +1,6 @@
-"""What the engine knows of a table: its shoe and seats, and the round in play.
+"""The engine's state of a table: its shoe and seats, and the round in play.
 
-All of it is scratch of one engine and changes as facts come; nothing of it leaves the engine.
+All of it is one engine's working state and changes with each fact; none of it leaves the engine.
 """
 
 from typing import Final
@@ -16,12 +16,12 @@ from settlement.phases import WITH_HOLE_CARD, WITHOUT_HOLE_CARD, RoundPhases
 from settlement.script import Script
 
 MOST_HANDS: Final = 16
-"""A spot's hands are numbered up to 15; cards that would make more stay where they lie."""
+"""Hands. A spot's hands are numbered up to 15; a further split leaves the cards in one hand."""
 
 NOT_BOXED: Final = -1
 
 _MOST_SPARED: Final = 256
-"""Notes kept for the next round; few rounds have as many facts."""
+"""Notes kept for reuse in the next round; few rounds have as many facts."""
 
 
 class Noted(ReadFact):
@@ -32,15 +32,15 @@ class Noted(ReadFact):
 
 
 class Account:
-    """What changed hands in a round for one hand or one insurance."""
+    """The payments of a round for one hand or one insurance."""
 
     def __init__(self) -> None:
         self.begin()
 
     def begin(self) -> None:
-        """Start a round's account."""
+        """Reset for a new round."""
         self.booked = False
-        """Whether anything changed hands."""
+        """Whether any payment was made."""
         self.paid = 0
         self.seq = 0
         """The last payment."""
@@ -56,35 +56,35 @@ class Hand(Counted):
         self.script = script
         self.burned: list[Card | None] = []
         self.unread: list[int] = []
-        """Places in the record of the cards dealt to it that nobody knows."""
+        """Positions in the record of its unread cards."""
         self.account = Account()
         self.begin()
 
     def begin(self) -> None:
-        """Start over: no cards, no chips, nothing decided."""
+        """Reset: no cards, no chips, no decision."""
         self.take_up()
         self.burned.clear()
         self.unread.clear()
         self.account.begin()
         self.net: Cents | None = None
-        """What it came to, once it is settled."""
+        """Its net result, once it is settled."""
         self._lay_no_chips()
         self._decide_nothing()
 
     def lay(self, noted: Noted) -> None:
-        """Take a card."""
+        """Add a card."""
         self.add(noted.card)
         if noted.card == UNKNOWN:
             self.unread.append(noted.index)
 
     def burn(self, noted: Noted) -> None:
-        """Have a card put aside that it was dealt and could not take."""
+        """Put a card aside that it was dealt and could not take."""
         self.burned.append(FACES[noted.card])
         if noted.card == UNKNOWN:
             self.unread.append(noted.index)
 
     def part(self, new: "Hand") -> None:
-        """Give the second of its cards to a new hand."""
+        """Move the second of its cards to a new hand."""
         first, second, *rest = self.cards
         if second is None:
             new.unread.append(self.unread.pop(0 if first is not None else 1))
@@ -96,7 +96,7 @@ class Hand(Counted):
         """The main or split wager."""
         self.stake_seq = 0
         self.owed_stake = 0
-        """What a split hand's wager must match; 0 for the first hand."""
+        """The required wager of a split hand; 0 for the first hand."""
         self.added = 0
         """Chips added by a double."""
         self.added_seq = 0
@@ -104,27 +104,27 @@ class Hand(Counted):
     def _decide_nothing(self) -> None:
         self.split = False
         self.aces = False
-        """Made by splitting aces."""
+        """Whether it comes from splitting aces."""
         self.doubled_seq = 0
-        """The fact that doubled it; 0 where none did."""
+        """The fact that doubled it; 0 for none."""
         self.double_card = False
         self.void_split = False
-        """The split that made it was illegal and the rulebook returns its chips."""
+        """Whether an illegal split made it and the rulebook returns its chips."""
         self.void_double = False
         self.stood = False
         self.surrendered_seq = 0
         self.surrender_faulted = False
         self.even_money = False
         self.due_seq = 0
-        """The fact since which a card is owed to it; 0 where none is."""
+        """The fact since which a card is due to it; 0 for none."""
         self.out_of_turn = False
-        """Whether it was told that the hand was played on out of turn."""
+        """Whether play on it out of turn was reported."""
         self.paid_early = False
-        """Whether it was told that its blackjack was paid before its time."""
+        """Whether early payment of its blackjack was reported."""
 
 
 class SplitChips:
-    """A split wager laid before the cards were parted."""
+    """A split wager laid before the cards were split."""
 
     def __init__(self, hand: int, amount: int, seq: int) -> None:
         self.hand = hand
@@ -141,29 +141,29 @@ class Spot:
         self._more: dict[int, Script] = {}
         self.hands = [Hand(0, self._script)]
         self.places = [0]
-        """Hand numbers in the order in which they lie on the felt."""
+        """Hand numbers in the order of their places on the felt."""
         self.split_chips: list[SplitChips] = []
         self.insured = Account()
         self._other: dict[tuple[int, str], Account] = {}
         self.begin(serial)
 
     def begin(self, serial: int) -> None:
-        """Start a round: nothing is known of it and it is not in play."""
+        """Reset for a new round: not in play."""
         self.serial = serial
-        """Which of the engine's rounds it was last named in."""
+        """The engine's serial number of the last round that named it."""
         self.dealt_in = 0
-        """Cards it got up to the dealer's second."""
+        """Cards received up to the dealer's second."""
         self.last_turn = -1
-        """Place of the last fact that played on any of its hands."""
+        """Index of the last fact of play on any of its hands."""
         self.top = -1
         """The highest hand with a card, as far as the record has been read."""
         self.stray = False
-        """Whether it was told that a card came to it though it is not in play."""
+        """Whether a card to it while not in play was reported."""
         self.out_of_turn = False
-        """Whether it was told that it was played on out of turn."""
+        """Whether play on it out of turn was reported."""
         self.settled = False
         self.main_pass = 0
-        """The last settling pass that its hands were in."""
+        """The last settling pass of its hands."""
         self.insurance_pass = 0
         self._script.begin()
         self._more.clear()
@@ -175,7 +175,7 @@ class Spot:
         """Take it out of play: no wager, no hands."""
         self.in_play = False
         self.late = False
-        """Its wager came after the first card."""
+        """Whether its wager came after the first card."""
         if len(self.hands) > 1:
             del self.hands[1:]
             del self.places[1:]
@@ -206,11 +206,11 @@ class Spot:
 
 
 class Round:
-    """A round: its record as it grows, and the play as it is judged."""
+    """A round: its growing record, and the state of the judged play."""
 
     def __init__(self, dealer_dealt: int) -> None:
         self.dealer_dealt = dealer_dealt
-        """Cards that the dealer gets in the initial deal: two, or one where he has no hole card."""
+        """The dealer's cards in the initial deal: two, or one where there is no hole card."""
         self.phases = RoundPhases(dealer_dealt)
         """How far it has come, as far as its record has been judged."""
         self.record: list[Noted] = []
@@ -218,21 +218,21 @@ class Round:
         self._known: dict[int, Spot] = {}
         """Every spot that any round named."""
         self.order: list[int] = []
-        """Who got the cards up to the dealer's second, in order."""
+        """The receivers of the cards up to the dealer's second, in order."""
         self.spots: list[Spot] = []
-        """Those in play, by number."""
+        """The spots in play, by number."""
         self.dealer: list[Noted] = []
         """The dealer's cards as they lie."""
         self.payments: list[Noted] = []
         self.passes: list[list[int]] = []
-        """Who is still to get a card in each pass of the initial deal."""
+        """Those still due a card in each pass of the initial deal."""
         self.owed: list[int] = []
-        """Who was passed over and may still get that card."""
+        """Those who were skipped and may still get that card."""
         self._serial = 0
         self.begin(1)
 
     def begin(self, number: int) -> None:
-        """Start a round: nothing has happened in it."""
+        """Reset for a new round."""
         self.number = number
         self._serial += 1
         self._spare.extend(self.record)
@@ -242,9 +242,9 @@ class Round:
         self.phases.begin()
         self.order.clear()
         self.to_dealer = 0
-        """Cards that the record shows the dealer got."""
+        """The dealer's cards in the whole record."""
         self.first_draw = 0
-        """Place of the dealer's first card after the initial deal; 0 where none is."""
+        """Index of the dealer's first card after the initial deal; 0 for none."""
         self._begin_deal()
         self._begin_play()
 
@@ -263,23 +263,23 @@ class Round:
         self.turn_of = 0
         """The last spot, by number, that has played."""
         self.looked = False
-        """Whether the dealer looked at his hole card."""
+        """Whether the dealer checked the hole card."""
         self.look_seq = 0
-        """The fact of his last look; 0 where there was none."""
+        """The fact of the last check; 0 for none."""
         self.saw_blackjack = False
-        """What his last look said."""
+        """The result of the last check."""
         self.last_play = -1
-        """Place of the last card dealt, decision made, or turning of the hole card."""
+        """Index of the last card dealt, decision, or turning of the hole card."""
         self.hole_shown_seq = 0
-        """The fact that showed the hole card; 0 where none did."""
+        """The fact that showed the hole card; 0 for none."""
         self.early_draw_seq = 0
         self.payments.clear()
         self.sweep = 0
         self.in_sweep = False
-        """Whether the fact before was a payment."""
+        """Whether the previous fact was a payment."""
         self.last_seq = 0
         self.counted = False
-        """Whether the tray was counted after it closed."""
+        """Whether the tray was counted after the close."""
         self.tray_was_sure = True
         """Whether every round before it since the last count had its payments observed."""
 
@@ -291,7 +291,7 @@ class Round:
         return self.phases.closed or self.hole_shown_seq > 0 or len(self.dealer) > 2
 
     def blank(self) -> Noted:
-        """Return a note to write the next fact on."""
+        """Return a blank note for the next fact."""
         return self._spare.pop() if self._spare else Noted()
 
     def spot(self, number: int) -> Spot:
@@ -304,13 +304,13 @@ class Round:
         return spot
 
     def named(self) -> list[Spot]:
-        """Return every spot that the record names, by number."""
+        """Return every spot in the record, by number."""
         numbers = sorted(self._known)
         spots = [self._known[number] for number in numbers if number != DEALER]
         return [spot for spot in spots if spot.serial == self._serial]
 
     def enter(self, spot: Spot) -> None:
-        """Put a spot into play, in its place by number."""
+        """Put a spot into play, in order of number."""
         spot.in_play = True
         at = len(self.spots)
         while at and self.spots[at - 1].number > spot.number:
@@ -337,37 +337,37 @@ class Shoe:
         self.dealt = False
         """Whether a round has been dealt from it."""
         self.cut = False
-        """The cut card came in a round that is over."""
+        """Whether the cut card came in a finished round."""
         self.forget()
 
     def forget(self) -> None:
-        """Count its cards from here."""
+        """Restart the count of its cards."""
         self.out = 0
         self.out_faces = [0] * 66
-        """How many of each card have been seen, by index."""
+        """The number of each card seen, by index."""
         self.out_ranks = [0] * 13
         self.boxed: dict[int, int] = {}
-        """Cards found face up and not yet seen in the discard rack, by index, how many."""
+        """Boxed cards not yet seen in the discard rack: count by index."""
 
 
 class Table:
-    """What lasts from round to round."""
+    """The state that lasts from round to round."""
 
     def __init__(self, decks: int) -> None:
         self.shoe = Shoe(decks, started=False)
         self.seats: dict[int, str] = {}
-        """Spot → the player who holds it."""
+        """Player by spot."""
         self.entered: set[str] = set()
-        """Who has played every round of this shoe."""
+        """Those who have played every round of this shoe."""
         self.newcomers: set[str] = set()
-        """Who sat down since the last round was dealt."""
+        """Those who sat down since the last round was dealt."""
         self.dealt = False
         """Whether any round has been dealt."""
         self.cut_now = False
-        """The cut card came in the round in play, or in one before it of the same shoe."""
+        """Whether the cut card came in the round in play, or earlier in the same shoe."""
         self.tray: int | None = None
         self.tray_change = 0
-        """What payments since the last count did to the tray."""
+        """Sum of the payments' effects on the tray since the last count."""
         self.tray_sure = True
         """Whether every round since the last count had its payments observed."""
 
@@ -384,5 +384,5 @@ class State:
     def find(
         self, code: str, seq: int, detail: str, spot: int | None = None, hand: int | None = None
     ) -> None:
-        """Note a mistake: the fact it happened at, and what should have been."""
+        """Record a mistake: the fact that shows it, and the correct procedure."""
         self.found.append(violation(code, seq, detail, spot, hand))

@@ -23,7 +23,7 @@ def placed(state: State, noted: Noted) -> None:
 def _main(state: State, spot: Spot, noted: Noted) -> None:
     state.round.wagered = True
     if noted.hand and noted.hand >= len(spot.hands):
-        detail = Sentence.STRAY_WAGER.say(noted.amount, noted.hand + 1)
+        detail = Sentence.STRAY_WAGER.write(noted.amount, noted.hand + 1)
         state.find("wager_on_no_hand", noted.seq, detail, spot.number, noted.hand)
         spot.stray = True
         return
@@ -41,7 +41,7 @@ def _laid(hand: Hand, noted: Noted) -> None:
 
 
 def _main_after_deal(state: State, spot: Spot, noted: Noted) -> None:
-    """A wager that comes after the first card does not count for a spot already in play."""
+    """Report a wager after the first card; it does not count for a spot already in play."""
     if spot.in_play and (not spot.late or spot.hands[0].cards):
         _increased(state, noted)
         return
@@ -49,28 +49,28 @@ def _main_after_deal(state: State, spot: Spot, noted: Noted) -> None:
         state.round.enter(spot)
         spot.late = True
     _laid(spot.hands[0], noted)
-    detail = Sentence.LATE_WAGER.say(noted.amount)
+    detail = Sentence.LATE_WAGER.write(noted.amount)
     state.find("wager_after_deal", noted.seq, detail, spot.number)
 
 
 def _increased(state: State, noted: Noted) -> None:
-    detail = Sentence.ADDED_AFTER_DEAL.say(noted.amount)
+    detail = Sentence.ADDED_AFTER_DEAL.write(noted.amount)
     state.find("stake_increased_after_deal", noted.seq, detail, noted.spot, noted.hand)
 
 
 def _side(state: State, noted: Noted) -> None:
     if not state.rules.side_wagers:
-        detail = Sentence.NO_SIDE_WAGERS.say(noted.amount)
+        detail = Sentence.NO_SIDE_WAGERS.write(noted.amount)
         state.find("side_wager_prohibited", noted.seq, detail, noted.spot)
     elif state.round.phases.dealt:
-        detail = Sentence.LATE_SIDE_WAGER.say(noted.amount)
+        detail = Sentence.LATE_SIDE_WAGER.write(noted.amount)
         state.find("wager_after_deal", noted.seq, detail, noted.spot)
 
 
 def _double(state: State, spot: Spot, noted: Noted) -> None:
     hand = hand_of(spot, noted.hand)
     if hand is None or not hand.cards:
-        detail = Sentence.STRAY_DOUBLE.say(noted.amount)
+        detail = Sentence.STRAY_DOUBLE.write(noted.amount)
         state.find("wager_after_deal", noted.seq, detail, spot.number)
         return
     if hand.double_card:
@@ -84,7 +84,7 @@ def _double(state: State, spot: Spot, noted: Noted) -> None:
 
 def _insurance(state: State, spot: Spot, noted: Noted) -> None:
     if not spot.in_play:
-        detail = Sentence.STRAY_INSURANCE.say(noted.amount)
+        detail = Sentence.STRAY_INSURANCE.write(noted.amount)
         state.find("wager_after_deal", noted.seq, detail, spot.number)
         return
     spot.insurance_seq = noted.seq
@@ -95,12 +95,12 @@ def _insurance(state: State, spot: Spot, noted: Noted) -> None:
 
 
 def _insurance_fault(state: State, noted: Noted) -> bool:
-    """Find that insurance was not to be had, or not any more; return whether it was so."""
+    """Find that insurance was not, or no longer, available; return whether it was so."""
     round_, rules = state.round, state.rules
     if rules.insurance == "none" or up_points(round_) > 1:
         has_none = rules.insurance == "none"
         fault = Sentence.NO_INSURANCE if has_none else Sentence.INSURANCE_WITHOUT_ACE
-        state.find("insurance_not_offered", noted.seq, fault.say(noted.amount), noted.spot)
+        state.find("insurance_not_offered", noted.seq, fault.write(noted.amount), noted.spot)
         return True
     if round_.acted or round_.looked or round_.hole_shown_seq:
         detail = "insurance taken after play began; it is offered before any hand acts"
@@ -116,12 +116,12 @@ def removed(state: State, noted: Noted) -> None:
     if hand is None or noted.what == "side":
         return
     if not _may_take_back(state, spot, hand, noted):
-        detail = Sentence.TAKEN_BACK.say(noted.amount)
+        detail = Sentence.TAKEN_BACK.write(noted.amount)
         state.find("stake_reduced_after_deal", noted.seq, detail, spot.number, noted.hand)
 
 
 def _may_take_back(state: State, spot: Spot, hand: Hand, noted: Noted) -> bool:
-    """Take the chips back where that may still be done; return whether it may."""
+    """Take the chips back where that is still allowed; return whether it is."""
     round_, kind = state.round, noted.what
     if kind == "main" and not round_.phases.dealt:
         _less_wagered(state, spot, noted.amount)
@@ -138,7 +138,7 @@ def _may_take_back(state: State, spot: Spot, hand: Hand, noted: Noted) -> bool:
 
 
 def _less_wagered(state: State, spot: Spot, amount: int) -> None:
-    """Take chips off a main wager; when none is left, the spot is not in play."""
+    """Remove chips from a main wager; with none left, the spot leaves play."""
     hand = spot.hands[0]
     hand.stake = max(0, hand.stake - amount)
     if not hand.stake:
@@ -146,7 +146,7 @@ def _less_wagered(state: State, spot: Spot, amount: int) -> None:
 
 
 def _less_doubled(hand: Hand, noted: Noted) -> None:
-    """Take chips off a double; when none is left, the hand is not doubled after all."""
+    """Remove chips from a double; with none left, the hand is not doubled."""
     hand.added = max(0, hand.added - noted.amount)
     if hand.added:
         hand.added_seq = noted.seq

@@ -12,17 +12,17 @@ from stream import library
 
 RULEBOOK_FILE: Final = "rulebook.toml"
 _OF_THE_TABLE: Final = ("table_min", "table_max")
-"""Knobs that the session's own description carries."""
+"""Knobs that the session's own description contains."""
 
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """The rules in force, and how the session's folder names them.
+    """The rules in force, with their name in the session's folder.
 
     Attributes:
         rules: the rulebook with every setting applied.
-        name: what ``session.toml`` calls it: a shipped id, or a file beside it.
-        text: that file's content, where it is one.
+        name: its name in ``session.toml``: a shipped id, or a file beside it.
+        text: that file's content, if it is one.
     """
 
     rules: Rulebook

@@ -1,4 +1,4 @@
-"""Where a tidy dealer lays cards and chips: poses in millimetres on a given felt."""
+"""The places of a tidy dealer's cards and chips: poses in millimetres on a given felt."""
 
 from dataclasses import dataclass, replace
 from functools import cache
@@ -14,7 +14,7 @@ _STACK_MM: Final = (0.0, 42.0, -42.0)
 _STEP_MM: Final = (18.0, -8.0)
 _SIDEWAYS_MM: Final = (27.0, -8.0)
 _SLOTS: Final = ((-1, 1), (1, 1), (-1, -1), (1, -1), (0, 1), (0, -1))
-"""Columns and rows of split hands; the last two are for hands that should not be."""
+"""Columns and rows of split hands; the last two are for illegal hands."""
 _PER_ROW: Final = 6
 _UP_CARD: Final = (-150.0, 285.0)
 _HOLE_SHIFT_MM: Final = 30.0
@@ -25,7 +25,7 @@ _CLEAR_MM: Final = 130.0
 
 @dataclass(frozen=True, slots=True)
 class SpotPlaces:
-    """The poses of one spot, in its own frame: right and outward as its cards lie."""
+    """The poses of one spot, in its own frame: right and outward from its cards."""
 
     cards: Point
     circle: Point
@@ -33,7 +33,7 @@ class SpotPlaces:
     half_mm: float
     """Half the distance between two columns of split hands."""
     player: Point
-    """A point off the felt where the player keeps what he holds."""
+    """A point off the felt for the player's cards in the hand."""
 
     @property
     def right(self) -> Point:
@@ -46,7 +46,7 @@ class SpotPlaces:
         return degrees(atan2(-self.out[0], self.out[1]))
 
     def at(self, origin: Point, right_mm: float, out_mm: float) -> Point:
-        """Return the point so far to the right of and outward from ``origin``."""
+        """Return the point this far to the right of and outward from ``origin``."""
         (rx, ry), (ux, uy) = self.right, self.out
         return (
             origin[0] + rx * right_mm + ux * out_mm,
@@ -64,21 +64,21 @@ class SpotPlaces:
         return Place(*self.at(self.cards, right, out), self.angle_deg)
 
     def sideways(self, last: Place) -> Place:
-        """Return the pose of a double's card, laid across the last one."""
+        """Return the pose of a double's card, across the last one."""
         place = self.at((last.x_mm, last.y_mm), *_SIDEWAYS_MM)
         return Place(*place, self.angle_deg + 90.0)
 
     def stack(self, hand: int, number: int) -> Point:
-        """Return where stack ``number`` of a hand's wager stands."""
+        """Return the place of stack ``number`` of a hand's wager."""
         row, column = divmod(number, len(_STACK_MM))
         return self.at(self.circle, _BOX_MM[hand % len(_BOX_MM)] + 9.0 * row, _STACK_MM[column])
 
     def side(self) -> Point:
-        """Return where a side wager stands."""
+        """Return the place of a side wager."""
         return self.at(self.circle, 0.0, 95.0)
 
     def tucked(self, number: int) -> Place:
-        """Return where a card lies that its player tucked under his wager."""
+        """Return the place of a card tucked under its wager."""
         return Place(*self.at(self.circle, 16.0 * number - 8.0, -72.0), self.angle_deg)
 
 
@@ -139,7 +139,7 @@ def dealer_card(number: int) -> Place:
 
 
 def shifted(place: Place, right_mm: float, out_mm: float, turn_deg: float) -> Place:
-    """Return a pose moved in its own frame and turned: a hand is never exact."""
+    """Return a pose moved in its own frame and rotated: a hand is never exact."""
     a = radians(place.angle_deg)
     return Place(
         place.x_mm + cos(a) * right_mm - sin(a) * out_mm,

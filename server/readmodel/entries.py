@@ -1,4 +1,4 @@
-"""Events as viewers are given them, and the last of a session kept ready."""
+"""Events as viewers get them, with the last ones of a session kept ready."""
 
 from collections import deque
 from collections.abc import Callable
@@ -12,15 +12,15 @@ from settlement.phases import Phase
 from stream.journal import UnknownEvent
 
 KEPT: Final = 512
-"""How many of a session's last events are kept ready for those who watch it live."""
+"""Last events of a session that are kept ready for live viewers. Not measured."""
 SHOWN_ALL: Final[Hidden] = frozenset()
 HiddenAt: TypeAlias = Callable[[int], Hidden]
-"""What was hidden when the judgement of an entry was given."""
+"""The hidden places at the time of a judgement's entry."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One event, as it is given to viewers."""
+    """One event, as viewers get it."""
 
     seq: int
     at: int
@@ -28,7 +28,7 @@ class Entry:
     plain: bytes
     redacted: bytes
     round: int | None
-    """Of a judgement, the round it is about."""
+    """For a judgement, its round."""
     phase: Phase | None = None
     """Where the round in play stood after it; ``None`` of an event read from the journal again."""
 
@@ -36,7 +36,7 @@ class Entry:
 def entry_of(
     event: AnyEvent | UnknownEvent, hidden_at: HiddenAt, phase: Phase | None = None
 ) -> Entry:
-    """Return an event as it is given to viewers."""
+    """Return an event as viewers get it."""
     seq, round_ = event.seq or 0, _judged(event)
     if isinstance(event, UnknownEvent):
         at, kind = 0, event.type
@@ -53,7 +53,7 @@ def _judged(event: AnyEvent | UnknownEvent) -> int | None:
 
 
 class Recent:
-    """The last events of a session; each is written once, when the first viewer is given it."""
+    """The last events of a session; each is encoded once, for its first viewer."""
 
     def __init__(self, hidden_at: HiddenAt) -> None:
         self._hidden_at = hidden_at
@@ -67,7 +67,7 @@ class Recent:
         self._kept.append([event, phase, None])
 
     def clear(self) -> None:
-        """Forget all: nobody watches a session live that nobody writes."""
+        """Drop all events: nobody watches a session live that nobody writes."""
         self._kept.clear()
 
     def after(self, seq: int, last_seq: int, at_most: int) -> tuple[Entry, ...] | None:

@@ -1,7 +1,7 @@
-"""Where a table last stood at rest, so that a start need not hear all that it ever observed.
+"""The last rest of a table, so that a start need not process its whole history.
 
-Between two shoes, with the last round settled and no card on the felt, nothing that was observed
-is still to come to anything but the chips that lie there and what came after the round's end.
+Between two shoes, with the last round settled and no card on the felt, later events depend only on
+the chips on the felt and on observations since the round's end.
 """
 
 from collections.abc import Iterable
@@ -31,20 +31,20 @@ Track: TypeAlias = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """A moment in a journal at which no round was in play and none still to be settled."""
+    """A moment of a journal without a round in play or waiting for settlement."""
 
     seq: int
-    """The last entry of the rounds before it."""
+    """The last entry of the earlier rounds."""
     played: int
     """The number of the last of them."""
     owed: tuple[AnyObservation, ...]
-    """What was observed up to then that something later may rest on, in order."""
+    """Earlier observations that later events may rest on, in order."""
     over: frozenset[Track]
-    """Cards of those rounds that cameras told of after it."""
+    """Cards of earlier rounds that cameras reported afterwards."""
 
 
 def last_rest(events: Iterable[AnyEvent]) -> Rest | None:
-    """Return the last rest in a journal before which a shoe ended; ``None`` where there is none."""
+    """Return the last rest in a journal after the end of a shoe; ``None`` where there is none."""
     reading = _Reading()
     for event in events:
         reading.follow(event)
@@ -53,23 +53,23 @@ def last_rest(events: Iterable[AnyEvent]) -> Rest | None:
 
 @dataclass(slots=True)
 class _Reading:
-    """How a table stands as its journal is read."""
+    """The state of a table while its journal is read."""
 
     rest: Rest | None = None
     _ended: Rest | None = None
-    """Where the last round ended; ``None`` while one is in play."""
+    """The end of the last round; ``None`` while one is in play."""
     _number: int = 0
     _phases: RoundPhases = field(default_factory=RoundPhases)
     _lying: set[Track] = field(default_factory=set)
     _deaf: set[str] = field(default_factory=set)
-    """Shoes that cannot be heard, or were lost and have not said what they missed."""
+    """Shoes without a link, or back without a report of missed cards."""
     _chips: dict[tuple[int, str], tuple[PlateRead, ...]] = field(default_factory=dict)
     """The last two changes of each circle."""
     _recent: list[AnyObservation] = field(default_factory=list)
-    """What was observed after the last round's end, or in the round in play."""
+    """Observations after the last round's end, or in the round in play."""
 
     def follow(self, event: AnyEvent) -> None:
-        """Take the next entry into account."""
+        """Process the next entry."""
         self._phases.follow_event(event)
         match event:
             case RoundOpened():

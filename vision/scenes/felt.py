@@ -51,7 +51,7 @@ def draw_felt(layout: TableLayout, look: Look, lens: Lens) -> Image:
 
 
 def _weave(rng: np.random.Generator, places: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The cloth's brightness: fibres, brushed streaks, and wear in patches."""
+    """Return the cloth's brightness: fibres, brushed streaks, and patches of wear."""
     height, width = places.shape[:2]
     fibre = rng.normal(0, 0.055, (height, width)).astype(np.float32)
     streak = cv2.blur(rng.normal(0, 0.12, (height, width)).astype(np.float32), (23, 1))
@@ -63,7 +63,7 @@ def _weave(rng: np.random.Generator, places: NDArray[np.float32]) -> NDArray[np.
 def _lay_rail(
     cloth: NDArray[np.float32], places: NDArray[np.float32], rng: np.random.Generator
 ) -> None:
-    """Draw the padded rail and the floor where the felt ends, and the rail's shade on it."""
+    """Draw the padded rail and the floor beyond the felt, and the rail's shadow."""
     away = np.hypot(places[..., 0] - DEALER_POINT[0], places[..., 1] - DEALER_POINT[1])
     across = (away - RAIL_MM) / _RAIL_WIDTH_MM
     rail = across >= 0
@@ -76,7 +76,7 @@ def _lay_rail(
 
 
 def _stick_markers(picture: Image, layout: TableLayout, lens: Lens) -> None:
-    """Lay the layout's markers onto the cloth, each on a white sticker a cell wider."""
+    """Draw the layout's markers, each on a white sticker one cell wider."""
     for marker in layout.markers:
         cells = np.pad(pattern(layout.marker_family, marker.id), 1)
         fine = np.kron(cells, np.ones((_CELL_PX, _CELL_PX), np.bool_))
@@ -101,7 +101,7 @@ def _stick_markers(picture: Image, layout: TableLayout, lens: Lens) -> None:
 
 
 def _prints(layout: TableLayout, look: Look, lens: Lens) -> tuple[NDArray[np.float32], ...]:
-    """Draw each ink's mask on the felt, twice as fine as the picture, and photograph it."""
+    """Draw each ink's mask on the felt at double resolution, and project it."""
     fine = 2 * lens.px_per_mm
     size = round(layout.depth_mm * fine), round(layout.width_mm * fine)
     inks = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
@@ -154,7 +154,7 @@ class Pen:
             cv2.polylines(ink, [shifted], False, 255, thick, cv2.LINE_AA, 4)
 
     def _curve(self) -> NDArray[np.float64]:
-        """The insurance line, rounded between the layout's points."""
+        """Return the insurance line, rounded between the layout's points."""
         line = np.array(self._layout.insurance_line) - DEALER_POINT
         turn = np.unwrap(np.arctan2(line[:, 1], line[:, 0]))
         share = np.arange(len(line), dtype=float)
@@ -166,7 +166,7 @@ class Pen:
         )
 
     def lettering(self, inks: tuple[Image, Image], words: tuple[str, str, str]) -> None:
-        """Print the odds and the dealer's rule, and thrice the insurance band's words."""
+        """Print the odds, the dealer's rule, and the insurance band's words three times."""
         fine, reach, hub = self._fine, self.insurance_radius_mm, self.place(*DEALER_POINT)
         arc_text(inks[1], words[0], hub, radius=(reach - 78) * fine, height=40 * fine)
         arc_text(inks[0], words[1], hub, radius=(reach - 30) * fine, height=17 * fine)

@@ -1,8 +1,8 @@
 """The decks that networks learn from and are tested on, and the atlases that are shipped.
 
-Training decks are rasterised from Debian's card art and drawn in Debian's typefaces, on
-demand, into ``.cache/decks``. Test decks are the shipped ones and their kin; a family that is
-kept for testing never trains.
+Training decks are rasterised from Debian's card art and drawn in Debian's typefaces, on demand,
+into ``.cache/decks``. Test decks are the shipped ones and their kin; a family for testing is never
+trained on.
 """
 
 import hashlib
@@ -49,27 +49,28 @@ TRAIN_SHEETS: Final = {
     "tarocco": "A23456789T",
     "atlasnye_skat": "A23456789TQK",
 }
-"""Sheets of gnome-cards-data, and which ranks of each carry the index we know them by."""
+"""Sheets of gnome-cards-data, each with the ranks that carry a known index."""
 
 TRAIN_KDE: Final = ("ancient-egyptians", "nicu-white", "penguins")
-"""Decks of kdegames-card-data-kf5 that carry the index we know, and their like is in no test."""
+"""Decks of kdegames-card-data-kf5 with a known index, unrelated to any test deck."""
 
 REAL_WEIGHS: Final = 6
-"""A deck of real card art is as often learnt from as so many that are drawn."""
+"""Weight. A deck of real card art is learnt from as often as this many drawn ones."""
 
 FIGURES: Final = 0.6
-"""Share of the decks drawn anew whose courts show figures, as real ones do."""
+"""Share of the redrawn decks whose courts show figures, as real ones do."""
 
+# Share of the redrawn decks whose suits are a typeface's signs. Chosen, not measured.
 SET_SIGNS: Final = 0.35
+# Share of the redrawn decks whose ink pales across each sign. Chosen, not measured.
 SHADED: Final = 0.25
 PALE_BLACK: Final = 0.3
-"""Shares of them whose suits are a typeface's signs, whose ink pales across each sign, and whose
-black is grey, bluish or brownish."""
+"""Share of the redrawn decks whose black is grey, bluish or brownish. Chosen, not measured."""
 
 FOUR_INDICES: Final = frozenset({"dondorf"})
 
 TEST_SHEETS: Final = ("anglo_poker", "tigullio")
-"""Shipped and kept for testing, with their kin below."""
+"""Shipped sheets for testing, with their relatives below."""
 TEST_KDE: Final = ("standard", "jolly-royal")
 TEST_KIN: Final = frozenset(
     {
@@ -84,27 +85,28 @@ TEST_TYPEFACES: Final = (
     "Vollkorn",
     "NimbusSansNarrow",
 )
-"""Families of which no training deck is drawn."""
+"""Typeface families that no training deck uses."""
 
+# RGB of a four-colour deck's suits, in the order of the suits.
 FOUR_COLOURS: Final = ((15, 15, 15), (205, 20, 30), (20, 60, 170), (10, 120, 50))
 
 
 def train_deck_ids(drawn: int) -> tuple[str, ...]:
-    """Name the decks to learn from: the sheets, and ``drawn`` decks of our own."""
+    """Name the decks to learn from: the sheets, and ``drawn`` generated decks."""
     sheets = (*(f"sheet:{name}" for name in TRAIN_SHEETS), *(f"kde:{name}" for name in TRAIN_KDE))
     return (*sheets, *(f"drawn:{n}" for n in range(drawn)))
 
 
 def reader_deck_ids(drawn: int) -> tuple[str, ...]:
-    """Name the decks to learn to read from, real ones more often than their number says."""
+    """Name the decks to learn reading from, with the real ones repeated."""
     every = train_deck_ids(drawn)
     return every + every[: len(every) - drawn] * (REAL_WEIGHS - 1)
 
 
 def decks_anew(rng: np.random.Generator, drawn: int, fresh: int, weigh: int) -> list[str]:
-    """Choose the real decks once each, and ``fresh`` of ``drawn`` of our own, drawn anew.
+    """Choose the real decks once each, and ``fresh`` of ``drawn`` generated ones, redrawn.
 
-    Each of ours is ``weigh`` times as often learnt from as a real one.
+    Each generated deck is learnt from ``weigh`` times as often as a real one.
     """
     every = train_deck_ids(drawn)
     real, ours = every[: len(every) - drawn], every[len(every) - drawn :]
@@ -113,13 +115,13 @@ def decks_anew(rng: np.random.Generator, drawn: int, fresh: int, weigh: int) -> 
 
 
 def test_deck_ids(drawn: int) -> tuple[str, ...]:
-    """Name the decks to test on: whole ones, and decks in typefaces never trained on."""
+    """Name the decks to test on: whole ones, and decks in untrained typefaces."""
     whole = (*deck_ids(), *(f"kde:{name}" for name in TEST_KDE))
     return (*whole, *(f"unseen:{n}" for n in range(drawn)))
 
 
 def open_deck(name: str) -> Deck:
-    """Open a deck by its name, rasterising it once.
+    """Open a deck by its name; rasterise it on first use.
 
     Raises:
         OperatorError: the card art or the typefaces it comes from are not installed.
@@ -133,9 +135,9 @@ def open_deck(name: str) -> Deck:
 
 
 def redrawn(deck: Deck, seed: int) -> dict[Card, NDArray[np.uint8]]:
-    """Draw the faces of a drawn deck anew, with other outlines and court cards, BGRA.
+    """Redraw the faces of a generated deck with other outlines and court cards, BGRA.
 
-    No network is to learn ornaments by heart, nor one outline of a suit or of a rank.
+    It keeps a network from memorising ornaments, or one outline of a suit or rank.
     """
     kind, _, number = deck.id.partition(":")
     style = replace(drawn_style(kind, int(number)), court=seed, suits=seed + 1, ranks=seed + 2)
@@ -148,7 +150,7 @@ def redrawn(deck: Deck, seed: int) -> dict[Card, NDArray[np.uint8]]:
 
 
 def printed_anew(style: Style, *, held_out: bool, seed: int) -> Style:
-    """Choose where a deck's suits are taken from, and how evenly and darkly it is printed."""
+    """Choose the source of a deck's suits, and how evenly and darkly it is printed."""
     rng = np.random.default_rng([seed, 4])
     if rng.random() < SET_SIGNS:
         fonts = sign_typefaces(held_out)
@@ -164,12 +166,12 @@ def printed_anew(style: Style, *, held_out: bool, seed: int) -> Style:
 
 
 def ranks_of(name: str) -> str:
-    """Which ranks of a deck carry the index we know them by."""
+    """Return the ranks of a deck that carry a known index."""
     return TRAIN_SHEETS.get(name.removeprefix("sheet:"), ALL_RANKS)
 
 
 def four_indices(name: str) -> bool:
-    """Whether a deck carries an index in each of its corners."""
+    """Return whether a deck carries an index in each of its corners."""
     kind, _, rest = name.partition(":")
     if kind in {"drawn", "unseen"}:
         return drawn_style(kind, int(rest)).four_indices
@@ -225,7 +227,7 @@ def kde_atlas(name: str) -> NDArray[np.uint8]:
 
 
 def _element(path: Path, element: str, page_px: int) -> NDArray[np.uint8]:
-    """One element of a drawing, cut out of a page so many pixels high, BGRA."""
+    """Return one element of a drawing from a page ``page_px`` high, BGRA."""
     page = _rasterise(path, "--export-id", element, "--height", str(page_px))
     rows, columns = np.nonzero(page[..., 3] > 128)
     return page[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
@@ -244,7 +246,7 @@ def _rasterise(path: Path, *how: str) -> NDArray[np.uint8]:
 
 
 def _trim(cell: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Cut a cell to its card and lay that on white."""
+    """Cut a cell to its card and put that on white."""
     rows = np.flatnonzero((cell[..., 3] > 128).mean(1) > 0.5)
     columns = np.flatnonzero((cell[..., 3] > 128).mean(0) > 0.5)
     if len(rows) and len(columns):
@@ -255,7 +257,7 @@ def _trim(cell: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 @cache
 def typefaces(held_out: bool) -> tuple[Path, ...]:
-    """List the typefaces to draw ranks in: to train with, or those kept for testing."""
+    """List the typefaces for ranks: for training, or for testing."""
     files = sorted([*TYPEFACES.rglob("*.ttf"), *TYPEFACES.rglob("*.otf")])
     odd = (
         "Math",
@@ -284,14 +286,14 @@ def typefaces(held_out: bool) -> tuple[Path, ...]:
 
 @cache
 def sign_typefaces(held_out: bool) -> tuple[Path, ...]:
-    """List those of the typefaces that have the signs of the suits."""
+    """List the typefaces that have the signs of the suits."""
     signs = "".join(SIGNS.values())
     return tuple(font for font in typefaces(held_out) if usable(font, signs))
 
 
 @cache
 def drawn_style(kind: str, seed: int) -> Style:
-    """Choose the looks of a deck of our own."""
+    """Choose the style of a generated deck."""
     rng = np.random.default_rng([seed, 1 if kind == "drawn" else 2])
     fonts = typefaces(kind == "unseen")
     jumbo = rng.random() < 0.45

@@ -1,8 +1,8 @@
-"""Viewers of a stream: what is next for each, and the responses that carry it.
+"""Viewers of a stream: the next events for each, and the responses that carry them.
 
-A viewer has no queue. What is next for it is looked up when it has taken the last piece, among
-the events kept ready or in the journal, so that a slow one costs nothing and loses nothing. One
-that takes nothing for a while is dropped; it goes on later from the last ``seq`` it has.
+A viewer has no queue. Once it has read the last event, the service looks up the next among the
+events kept ready or in the journal. So a slow viewer costs nothing and loses nothing. One that
+reads nothing for a while is dropped; it can continue later from its last ``seq``.
 """
 
 import asyncio
@@ -27,13 +27,13 @@ from settlement.phases import Phase
 from stream.clock import elapsed_ns
 
 AT_ONCE: Final = 100
-"""How many events a viewer is handed between two looks at the journal."""
+"""Events that a viewer gets between two looks at the journal."""
 Piece: TypeAlias = tuple[str, int, bytes, Phase | None]
 """An event for a viewer: session, ``seq``, JSON, and where the round stood after it if known."""
 
 
 class Feed:
-    """What one viewer has seen, and what is next for it."""
+    """A viewer's position, and its next events."""
 
     def __init__(self, connection: HTTPConnection, places: dict[str, int] | None) -> None:
         self._connection = connection
@@ -63,7 +63,7 @@ class Feed:
             await self.check(idle_ns)
 
     async def check(self, every_ns: int) -> None:
-        """Ask again who it is: a session may have ended, a role may have changed."""
+        """Check the person again: a session may have ended, a role may have changed."""
         if elapsed_ns() - self._checked_ns < every_ns:
             return
         self._who = await authority(self._connection)
@@ -72,7 +72,7 @@ class Feed:
         self._checked_ns = elapsed_ns()
 
     def _sessions(self) -> list[Session]:
-        """Return the sessions that have something for this viewer."""
+        """Return the sessions with news for this viewer."""
         moved = self._floor.moved_since(self._tick)
         self._behind.update(name for name in moved if self._all or name in self._places)
         self._tick = self._floor.tick
@@ -101,26 +101,26 @@ def _now(floor: Floor) -> dict[str, int]:
 
 
 class Taking:
-    """Since when a viewer has not taken what it was handed. One clock for all it is sent."""
+    """The start of a viewer's wait for reading. One clock for everything sent to it."""
 
     def __init__(self) -> None:
         self._since_ns: int | None = None
 
     async def wait(self, sending: Awaitable[None]) -> None:
-        """Wait until it has taken something."""
+        """Wait until it has read something."""
         self._since_ns = elapsed_ns()
         await sending
         self._since_ns = None
 
     async def watch(self, stalled_ns: int) -> None:
-        """Raise ``TimeoutError`` once it has taken nothing for so long."""
+        """Raise ``TimeoutError`` once it has read nothing for ``stalled_ns``."""
         while self._since_ns is None or elapsed_ns() - self._since_ns < stalled_ns:
             await asyncio.sleep(stalled_ns / 4e9)
         raise TimeoutError
 
 
 async def any_of(*doing: Coroutine[Any, Any, None]) -> None:
-    """Do all of it until one ends."""
+    """Run all until one ends."""
     tasks = [asyncio.create_task(one) for one in doing]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -133,7 +133,7 @@ async def any_of(*doing: Coroutine[Any, Any, None]) -> None:
 
 
 class EventStream(Response):
-    """Server-sent events, given up where the viewer takes nothing or goes."""
+    """Server-sent events, ended when the viewer stops reading or leaves."""
 
     media_type = "text/event-stream"
 
@@ -145,7 +145,7 @@ class EventStream(Response):
         self._request, self._feed, self._written = request, feed, written or _numbered
 
     async def __call__(self, _: Scope, receive: Receive, send: Send) -> None:
-        """Send until the viewer goes, stalls or loses the right."""
+        """Send until the viewer leaves, stalls or loses the right."""
         services = services_of(self._request)
         meters, taking, patience = services.meters, Taking(), services.patience
         with meters.viewers.labels("sse").track_inprogress():
