@@ -50,7 +50,9 @@ def resolve_review(
     place: Annotated[
         str | None,
         typer.Option(
-            "--at", metavar="PLACE", help="Where the card lies: SPOT, SPOT.HAND or dealer, then :N."
+            "--at",
+            metavar="PLACE",
+            help="Where the card lies: 'spot 3, hand 2, card 1', 'dealer, card 2'.",
         ),
     ] = None,
     reason: Annotated[str, typer.Option(help="The reason. unreadable and void require one.")] = "",

@@ -1,10 +1,11 @@
 """``pitwatch review``: list the items that a person must decide, and decide them."""
 
 import asyncio
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
+from typing import Final, get_args
 
 import msgspec
 from rich.table import Table
@@ -16,11 +17,20 @@ from models.events import CardPlace, Decision, ReviewResolved
 from models.house import House
 from models.judgements import AnyEvent, ReviewRaised
 from models.rulebook import Rulebook
+from server.house.wording import place
 from server.process.terminal import print_json, screen
 from server.table.resolving import decide
 from stream.clock import HostClock
 from stream.journal import Checkpoints, UnknownEvent, read_journal
 from stream.signing import Signer
+
+_IN_WORDS: Final = re.compile(
+    r"(?:spot )?(?P<to>dealer|[0-9]+)(?:,? hand (?P<hand>[1-9][0-9]*))?"
+    r"(?:,? card (?P<nth>[1-9][0-9]*))?"
+)
+_IN_NUMBERS: Final = re.compile(
+    r"(?P<to>dealer|[0-9]+)(?:\.(?P<hand>[0-9]+))?(?::(?P<nth>[0-9]+))?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +44,7 @@ class Said:
     decision: str
     choice: str | None
     place: str | None
-    """``3``, ``3.1`` or ``dealer``, with ``:2`` behind it for the third card there."""
+    """``spot 3, hand 2, card 1`` or ``dealer, card 2``."""
     reason: str
 
 
@@ -108,9 +118,9 @@ def _check_people(journal: Path, said: Said, house: House) -> None:
 
 
 def _is_decided(journal: Path, said: Said) -> bool:
-    place = said.round, said.item
+    asked = said.round, said.item
     return any(
-        (row["round"], row["item"]) == place and row["decided"] is not None
+        (row["round"], row["item"]) == asked and row["decided"] is not None
         for row in _rows(read_journal(journal))
     )
 
@@ -135,7 +145,8 @@ def _rows(events: Iterable[AnyEvent | UnknownEvent]) -> list[dict[str, object]]:
 
 
 def _told(event: ReviewResolved) -> str:
-    parts = [event.decision, str(event.choice or ""), event.reason]
+    where = "" if event.card is None else f"at {_place_words(event.card)}"
+    parts = [event.decision, str(event.choice or ""), where, event.reason]
     said = " ".join(part for part in parts if part)
     return f"{said}, by {event.source.removeprefix('console:')}"
 
@@ -182,16 +193,28 @@ def _card(text: str) -> Card:
 
 
 def _place(text: str) -> CardPlace:
-    where, _, nth = text.partition(":")
-    spot, _, hand = where.partition(".")
-    numbers = [part for part in (hand, nth) if part]
-    if not all(part.isdecimal() for part in numbers) or not (spot == "dealer" or spot.isdecimal()):
-        raise OperatorError(
-            f"there is no place {text!r}",
-            where="--at",
-            way_out="Write SPOT, SPOT.HAND or dealer, and :N for the card there from 0: 3.1:2",
-        )
-    to = int(spot) if spot.isdecimal() else "dealer"
-    if isinstance(to, int):
-        return CardPlace(to=to, hand=int(hand or 0), nth=int(nth or 0))
-    return CardPlace(to="dealer", nth=int(nth or 0))
+    """Read a card's place in words, which count from 1, or in the journal's numbers, from 0."""
+    words = _IN_WORDS.fullmatch(text.strip().lower())
+    numbers = _IN_NUMBERS.fullmatch(text.strip().lower())
+    if words is not None:
+        return _placed(words["to"], *(int(part or 1) - 1 for part in words.group("hand", "nth")))
+    if numbers is not None:
+        return _placed(numbers["to"], *(int(part or 0) for part in numbers.group("hand", "nth")))
+    raise OperatorError(
+        f"there is no place {text!r}",
+        where="--at",
+        way_out="Write 'spot 3', 'spot 3, hand 2, card 1' or 'dealer, card 2': all count from 1",
+    )
+
+
+def _placed(to: str, hand: int, nth: int) -> CardPlace:
+    return (
+        CardPlace(to="dealer", nth=nth)
+        if to == "dealer"
+        else CardPlace(to=int(to), hand=hand, nth=nth)
+    )
+
+
+def _place_words(card: CardPlace) -> str:
+    whose = place(None if card.to == "dealer" else card.to, card.hand)
+    return f"{whose}, card {card.nth + 1}"

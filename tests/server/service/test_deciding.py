@@ -202,7 +202,15 @@ def test_the_command_lists_and_resolves(tmp_path: Path, capsys: pytest.CaptureFi
     assert run(["review", "list", path, "--json"]) in (Exit.CLEAN, Exit.FINDINGS)
     assert "chosen 6H, by ann" in capsys.readouterr().out
     assert run([*wanted, "--as", "guessed"]) == Exit.REFUSED
-    assert run([*wanted, "--at", "3:x"]) == Exit.REFUSED
+    for nowhere in ("3:x", "spot 3, hand 0", "spot 3, card", "spot, hand 1"):
+        assert run([*wanted, "--at", nowhere]) == Exit.REFUSED
+    capsys.readouterr()
+    assert run([*wanted, "--at", "spot 3, hand 2, card 1"]) == Exit.REFUSED
+    assert "spot 3 hand 2 was dealt 0 cards" in capsys.readouterr().err
+    moved = ["--as", "dealt", "--at", "spot 1, card 2"]
+    assert run([*wanted, *moved]) == Exit.CLEAN
+    assert run(["review", "list", path, "--json"]) in (Exit.CLEAN, Exit.FINDINGS)
+    assert "dealt 6H at spot 1, card 2, by ann" in capsys.readouterr().out
     assert run(["review", "resolve", path, "-n", "1", "--choose", "1X", "--by", "ann"]) == 2
     with Journal.open(tmp_path / "t.journal") as journal:
         assert not any(isinstance(event, UnknownEvent) for event in journal.read())
