@@ -30,16 +30,16 @@ def layout_text(layout: str) -> str:
     return _text(_LAYOUTS, layout)
 
 
-def _ids(shelf: str) -> tuple[str, ...]:
-    names = (entry.name for entry in (files(models) / shelf).iterdir())
+def _ids(folder: str) -> tuple[str, ...]:
+    names = (entry.name for entry in (files(models) / folder).iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
 
 
-def _text(shelf: str, name: str) -> str:
-    if name not in _ids(shelf):
+def _text(folder: str, name: str) -> str:
+    if name not in _ids(folder):
         raise InstallerError(
-            f"no {shelf.removesuffix('s')} is called {name!r}",
-            where=shelf,
-            way_out=f"Choose one of {', '.join(_ids(shelf))}, or give a TOML file",
+            f"no {folder.removesuffix('s')} is called {name!r}",
+            where=folder,
+            way_out=f"Choose one of {', '.join(_ids(folder))}, or give a TOML file",
         )
-    return (files(models) / shelf / f"{name}.toml").read_text(encoding="utf-8")
+    return (files(models) / folder / f"{name}.toml").read_text(encoding="utf-8")

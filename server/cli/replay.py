@@ -86,7 +86,7 @@ def read(
     """Find and read the cards in photographs. An uncertain reading is marked as uncertain."""
     from server.commands.read import run_read
 
-    run_read(images, annotate, as_json=as_json, decks=deck or (), shelf=library, force=force)
+    run_read(images, annotate, as_json=as_json, decks=deck or (), kept_in=library, force=force)
 
 
 @commands.command(

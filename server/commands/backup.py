@@ -34,7 +34,7 @@ _OWNER_ONLY: Final = 0o077
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Checked:
     """The result of verifying a backup."""
 
     backup: Path
@@ -83,14 +83,11 @@ def verify(place: Path, *, as_json: bool) -> Exit:
             where=str(place),
             way_out="Name a folder that `pitwatch backup make` made, or the folder of several",
         )
-    verdicts = tuple(map(verified, found))
-    damaged = [one for one in verdicts if one.fault is not None]
+    checked = tuple(map(verified, found))
+    damaged = [one for one in checked if one.fault is not None]
     if as_json:
         print_json(
-            [
-                {"backup": str(one.backup), "files": one.files, "fault": one.fault}
-                for one in verdicts
-            ]
+            [{"backup": str(one.backup), "files": one.files, "fault": one.fault} for one in checked]
         )
     else:
         for one in damaged:
@@ -101,7 +98,7 @@ def verify(place: Path, *, as_json: bool) -> Exit:
     return Exit.REFUSED if damaged else Exit.CLEAN
 
 
-def verified(backup: Path) -> Verdict:
+def verified(backup: Path) -> Checked:
     """Check every file of a backup against its checksum, and every journal's chain."""
     files = 0
     try:
@@ -109,10 +106,10 @@ def verified(backup: Path) -> Verdict:
             check_file(file.source, file, "use another backup")
             files += 1
     except PitwatchError as fault:
-        return Verdict(backup, files, str(fault))
+        return Checked(backup, files, str(fault))
     if not files:
-        return Verdict(backup, 0, f"{backup}: {SUMS} lists no file")
-    return Verdict(backup, files, None)
+        return Checked(backup, 0, f"{backup}: {SUMS} lists no file")
+    return Checked(backup, files, None)
 
 
 def _made(data: Path, made: Path) -> int:

@@ -46,26 +46,26 @@ def run_learn(name: str, files: Sequence[Path], folder: Path | None, *, as_json:
         OperatorError: a name or file does not exist, or a file is no picture.
         TechnicianError: a film, a network or the deck's earlier profile is damaged.
     """
-    shelf = library(folder)
+    learnt_decks = library(folder)
     _check_name(name)
     reader = Reader.load()
-    begun = shelf.open(name) if name in shelf.names() else None
+    begun = learnt_decks.open(name) if name in learnt_decks.names() else None
     lesson = Lesson.new(reader, name) if begun is None else Lesson(reader, begun)
     with progress_bar("learning") as progress:
         shown = _show(lesson, files, progress)
     learnt = lesson.learnt()
-    _keep(learnt.profile, shelf)
+    _keep(learnt.profile, learnt_decks)
     if as_json:
         print_json(_said(learnt, shown))
     else:
-        _print(learnt, shown, shelf)
+        _print(learnt, shown, learnt_decks)
     return Exit.CLEAN if learnt.finished else Exit.FINDINGS
 
 
 def show_list(folder: Path | None, *, as_json: bool) -> None:
     """List the decks of a library."""
-    shelf = library(folder)
-    decks = [shelf.open(name) for name in shelf.names()]
+    learnt_decks = library(folder)
+    decks = [learnt_decks.open(name) for name in learnt_decks.names()]
     if as_json:
         for deck in decks:
             print_json(_outline(deck))
@@ -76,7 +76,7 @@ def show_list(folder: Path | None, *, as_json: bool) -> None:
     for deck in decks:
         cards = f"{len(DECK) - len(deck.lacking)} of {len(DECK)}"
         table.add_row(deck.name, cards, str(len(deck.backs)), "4" if deck.four_indices else "2")
-    screen().print(table if decks else f"no deck was learnt yet in {shelf.folder}")
+    screen().print(table if decks else f"no deck was learnt yet in {learnt_decks.folder}")
 
 
 def show_one(name: str, folder: Path | None, *, as_json: bool) -> None:
@@ -149,11 +149,11 @@ def _pictures(files: Sequence[Path]) -> Iterator[Picture]:
                 yield Picture(f"{file.name} at {frame.at_ns / 1e9:.1f} s", frame.image, done)
 
 
-def _keep(deck: DeckProfile, shelf: Library) -> None:
+def _keep(deck: DeckProfile, learnt_decks: Library) -> None:
     pictures = picture_bytes(deck)
-    make_folder(shelf.folder, "Name another folder with --library")
-    write_whole(shelf.manifest(deck.name).with_suffix(".npz"), pictures)
-    write_whole(shelf.manifest(deck.name), manifest_bytes(deck, pictures))
+    make_folder(learnt_decks.folder, "Name another folder with --library")
+    write_whole(learnt_decks.manifest(deck.name).with_suffix(".npz"), pictures)
+    write_whole(learnt_decks.manifest(deck.name), manifest_bytes(deck, pictures))
 
 
 def _outline(deck: DeckProfile) -> dict[str, Any]:
@@ -175,7 +175,7 @@ def _said(learnt: Learnt, shown: int) -> dict[str, Any]:
     }
 
 
-def _print(learnt: Learnt, shown: int, shelf: Library) -> None:
+def _print(learnt: Learnt, shown: int, learnt_decks: Library) -> None:
     deck, lines = learnt.profile, []
     lines.append(f"{deck.name}: {len(DECK) - len(deck.lacking)} cards known, {shown} pictures seen")
     if learnt.remained:
@@ -191,7 +191,7 @@ def _print(learnt: Learnt, shown: int, shelf: Library) -> None:
         lines.append(
             "add pictures of the missing cards: each card whole, from above, in good light"
         )
-    lines.append(f"kept in {shelf.manifest(deck.name)}")
+    lines.append(f"kept in {learnt_decks.manifest(deck.name)}")
     screen().print("\n".join(lines), markup=False)
 
 

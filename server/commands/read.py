@@ -23,7 +23,7 @@ def run_read(
     *,
     as_json: bool,
     decks: Sequence[str] = (),
-    shelf: Path | None = None,
+    kept_in: Path | None = None,
     force: bool = False,
 ) -> None:
     """Read every image, then print the results.
@@ -33,7 +33,7 @@ def run_read(
         annotated: a folder for pictures with the readings; created where missing.
         as_json: whether to print JSON.
         decks: the learnt decks of the cards, where known.
-        shelf: the library that keeps them.
+        kept_in: the library that keeps them.
         force: whether existing drawings may be overwritten.
 
     Raises:
@@ -43,7 +43,7 @@ def run_read(
     """
     for image in images:
         open_picture(image)
-    reader = taught(Reader.load(), decks, [library(shelf)])
+    reader = taught(Reader.load(), decks, [library(kept_in)])
     if annotated:
         make_folder(annotated, "Name another folder with --annotate")
     drawings = drawing_names(images)

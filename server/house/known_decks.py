@@ -20,21 +20,21 @@ def library(folder: Path | None = None) -> Library:
     return Library(folder or Path(os.environ.get(VARIABLE) or DEFAULT).expanduser())
 
 
-def taught(reader: CardReader, decks: Sequence[str], shelves: Sequence[Library]) -> CardReader:
+def taught(reader: CardReader, decks: Sequence[str], libraries: Sequence[Library]) -> CardReader:
     """Return a reader for the decks in use; the same reader where none is named.
 
     Args:
         reader: reads without knowing any deck.
         decks: their names; the first library that has a deck supplies it.
-        shelves: the libraries, in order of search; at least one.
+        libraries: the libraries, in order of search; at least one.
 
     Raises:
         OperatorError: no library has a deck, or the deck still lacks cards.
         InputRefused, TechnicianError: a profile is damaged.
     """
-    profiles = [_shelf_of(deck, shelves).complete(deck) for deck in decks]
+    profiles = [_library_of(deck, libraries).complete(deck) for deck in decks]
     return DeckReader(reader, profiles) if profiles else reader
 
 
-def _shelf_of(deck: str, shelves: Sequence[Library]) -> Library:
-    return next((shelf for shelf in shelves if deck in shelf.names()), shelves[-1])
+def _library_of(deck: str, libraries: Sequence[Library]) -> Library:
+    return next((one for one in libraries if deck in one.names()), libraries[-1])

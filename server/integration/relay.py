@@ -72,7 +72,7 @@ class RelayMeters:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class Shared:
     """The objects that all destinations share."""
 
     floor: Floor
@@ -84,9 +84,9 @@ class Desk:
 class Courier:
     """Sends messages to one destination."""
 
-    def __init__(self, destination: Destination, deliverer: Deliverer, desk: Desk) -> None:
-        self._to, self._deliverer, self._desk = destination, deliverer, desk
-        self._floor, self._store = desk.floor, desk.store
+    def __init__(self, destination: Destination, deliverer: Deliverer, shared: Shared) -> None:
+        self._to, self._deliverer, self._shared = destination, deliverer, shared
+        self._floor, self._store = shared.floor, shared.store
         # Its own thread: an unresponsive receiver must not occupy others' threads.
         self._thread = ThreadPoolExecutor(1, f"relay-{destination.name}")
         self._places: dict[str, int] = {}
@@ -113,9 +113,9 @@ class Courier:
         is_now = self._to.start == "now"
         sessions = self._floor.sessions()
         places = {one.name: one.place.seq if is_now else 0 for one in sessions}
-        self._store.begin(self._to.name, self._desk.clock.now_ns(), places)
+        self._store.begin(self._to.name, self._shared.clock.now_ns(), places)
         self._places = self._store.places(self._to.name)
-        self._desk.meters.up.labels(self._to.name).set(1)
+        self._shared.meters.up.labels(self._to.name).set(1)
 
     # --- the journals ---------------------------------------------------------------------
 
@@ -189,7 +189,7 @@ class Courier:
             await asyncio.sleep(max(next(waits), failed.wait_s or 0))
 
     async def _try(self, message: Message) -> NotDelivered | None:
-        meters, name = self._desk.meters, self._to.name
+        meters, name = self._shared.meters, self._to.name
         try:
             await self._delivered(message)
         except NotDelivered as failed:
@@ -219,9 +219,9 @@ class Courier:
             raise
 
     def _lay_aside(self, message: Message, tries: int, why: str) -> None:
-        now_ns = self._desk.clock.now_ns()
+        now_ns = self._shared.clock.now_ns()
         self._store.lay_aside(self._to.name, message, now_ns, tries, why)
-        self._desk.meters.dead.labels(self._to.name).inc()
+        self._shared.meters.dead.labels(self._to.name).inc()
         log.warning("given up", extra=_fields(self._to.name, message.id, why))
 
     async def _send_again(self) -> bool:
@@ -238,7 +238,7 @@ class Courier:
         return msgspec.structs.replace(
             letter,
             state="sent" if failed is None else "dead",
-            at_ns=self._desk.clock.now_ns(),
+            at_ns=self._shared.clock.now_ns(),
             tries=letter.tries + 1,
             why=letter.why if failed is None else failed.why,
         )
@@ -247,7 +247,7 @@ class Courier:
         behind = sum(
             max(one.place.seq - self._places.get(one.name, 0), 0) for one in self._floor.sessions()
         )
-        self._desk.meters.behind.labels(self._to.name).set(behind)
+        self._shared.meters.behind.labels(self._to.name).set(behind)
 
     def _say(self, why: str | None) -> None:
         """Log a fault once until it changes, and its end."""
@@ -267,18 +267,18 @@ class Relay:
         InstallerError: a destination cannot be built as it is configured.
     """
 
-    def __init__(self, placed_config: PlacedIntegration, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, placed_config: PlacedIntegration, shared: Shared) -> None:
+        self._shared = shared
         site = placed_config.site
         self._couriers = [
-            Courier(one, make_deliverer(one, site), desk)
+            Courier(one, make_deliverer(one, site), shared)
             for one in placed_config.config.destinations
         ]
 
     async def run(self) -> None:
         """Send to every destination until cancelled."""
         try:
-            while not self._desk.floor.is_ready:
+            while not self._shared.floor.is_ready:
                 await asyncio.sleep(_START_S)
             async with asyncio.TaskGroup() as group:
                 for courier in self._couriers:
@@ -315,7 +315,7 @@ def opened(
             ) from fault
         store = RelayStore.open(state)
         try:
-            yield Relay(configured, Desk(floor, store, RelayMeters(registry), clock))
+            yield Relay(configured, Shared(floor, store, RelayMeters(registry), clock))
         finally:
             store.close()
 

@@ -95,8 +95,8 @@ def replay(
     pipeline = Pipeline(
         recording.session.table, journal, _reconciler(rules, recording), Engine(rules), stopwatch
     )
-    shelves = [library(options.folder / BESIDE), library(options.library)]
-    reader = taught(load_reader(), recording.session.decks, shelves)
+    libraries = [library(options.folder / BESIDE), library(options.library)]
+    reader = taught(load_reader(), recording.session.decks, libraries)
     player = _Player(recording, pipeline, reader, stopwatch, pictures=options.pictures)
     clock = clock or ReplayClock(recording.session.at, options.speed)
     began_ns = recording.session.at

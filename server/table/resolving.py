@@ -69,12 +69,12 @@ def decide_closed(
         events = [event for event in journal.read() if not isinstance(event, UnknownEvent)]
         table = next((event.table for event in events if event.table is not None), None)
         added = _Added(journal.last_seq, table)
-        verdicts = SettlementBook(added.append, journal.read)
-        engine = verdicts.recall(events, rules or rules_of(events, str(path)))
-        verdicts.check(decision, engine)
+        book = SettlementBook(added.append, journal.read)
+        engine = book.recall(events, rules or rules_of(events, str(path)))
+        book.check(decision, engine)
         seq = journal.last_seq + 1
         added.append([decision])
-        verdicts.resolve(replace(decision, seq=seq), engine)
+        book.resolve(replace(decision, seq=seq), engine)
         journal.append_all(added.events)
         return seq
 

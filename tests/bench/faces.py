@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from vision.networks import Network, load_network
 from vision.patches import log_softmax
-from vision.training import face_shelf
+from vision.training import face_pictures
 from vision.training.decks import reader_deck_ids
-from vision.training.face_shelf import DrawnFaces, faces_from
+from vision.training.face_pictures import DrawnFaces, faces_from
 from vision.training.manifests import CALIBRATION_DECKS
+from vision.training.picture_store import Pieces, opened
 from vision.training.samples import NOT_AN_INDEX
-from vision.training.shelf import Pieces, opened
 
 BATCH = 256
 
@@ -40,7 +40,7 @@ def line(network: Network, name: str, faces: Pieces, count: int) -> str:
     """Read this many cuts of faces, and return how they were read as text."""
     gains: dict[str, list[NDArray[np.float64]]] = {"rank": [], "suit": []}
     right: dict[str, list[NDArray[np.bool_]]] = {"rank": [], "suit": []}
-    with patch.multiple(face_shelf, TURNED=0.0, OVERLAID=0.0):
+    with patch.multiple(face_pictures, TURNED=0.0, OVERLAID=0.0):
         for batch in islice(DrawnFaces(faces, None, BATCH, 5, 0), count // BATCH):
             card = batch.ranks.numpy() != NOT_AN_INDEX
             pictures = batch.patches.permute(0, 2, 3, 1).contiguous().numpy()[card]

@@ -16,12 +16,12 @@ from torch.nn import functional
 from torch.utils.data import DataLoader, IterableDataset
 
 from vision.training.decks import reader_deck_ids, train_deck_ids
-from vision.training.face_shelf import OFTENER, DrawnFaces, face_shelf
+from vision.training.face_pictures import OFTENER, DrawnFaces, face_store
 from vision.training.networks import Classifier, Detector, FaceReader
 from vision.training.onward import exported, take_up
 from vision.training.photographed import Photographed
+from vision.training.picture_store import Drawn, Pieces, corner_store, corner_store_anew, opened
 from vision.training.samples import NOT_AN_INDEX, Glimpses, Sample, Scenes
-from vision.training.shelf import Drawn, Pieces, corner_shelf, corner_shelf_anew, opened
 
 Report = Callable[[str], None]
 
@@ -107,8 +107,8 @@ def reader_lesson(recipe: Recipe, folder: Path, photos: Photographed | None) -> 
     def batches(first: int) -> Iterator[Glimpses]:
         decks = reader_deck_ids(recipe.reader_decks)
         size, seed = recipe.tile_px, recipe.seed
-        plain = corner_shelf(folder / PLAIN, decks, size, seed)
-        anew = corner_shelf_anew(folder / ANEW, recipe.reader_decks, size, seed)
+        plain = corner_store(folder / PLAIN, decks, size, seed)
+        anew = corner_store_anew(folder / ANEW, recipe.reader_decks, size, seed)
         files = plain.files(recipe.corners, recipe.threads)
         corners = opened(files + anew.files(recipe.corners_anew, recipe.threads))
         drawn = Drawn(corners, photos, recipe.reader_batch, recipe.seed, first)
@@ -126,8 +126,8 @@ def face_lesson(recipe: Recipe, folder: Path, photos: Pieces | None) -> Lesson:
     """
 
     def batches(first: int) -> Iterator[Glimpses]:
-        shelf = face_shelf(folder, recipe.face_decks, recipe.seed)
-        faces = shelf.pieces(recipe.faces, recipe.threads)
+        store = face_store(folder, recipe.face_decks, recipe.seed)
+        faces = store.pieces(recipe.faces, recipe.threads)
         drawn = DrawnFaces(faces, photos, recipe.face_batch, recipe.seed, first)
         return iter(_loader(drawn, recipe, None, None))
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from vision.corners import anchor_points
 from vision.reader import Reader
-from vision.training.face_shelf import room_of
+from vision.training.face_pictures import room_of
 from vision.training.photographed import CREDITS, entries, labelled_face, opened
-from vision.training.shelf import Pieces
+from vision.training.picture_store import Pieces
 
 
 def harvest_faces(folder: Path, reader: Reader) -> Pieces:

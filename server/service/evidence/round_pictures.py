@@ -54,11 +54,11 @@ async def round_pictures(
     who: Person,
     *,
     recording: Found | None,
-    gate: asyncio.Semaphore,
+    cutting: asyncio.Semaphore,
 ) -> RoundEvidence:
     """Gather a report's evidence of a round; face-down cards are named only with the right to it.
 
-    ``gate`` limits the number of pictures cut at the same time.
+    ``cutting`` limits the number of pictures cut at the same time.
 
     Raises:
         TechnicianError: the journal cannot be read.
@@ -74,7 +74,7 @@ async def round_pictures(
     if recording is None:
         bare = tuple(ChipsShown(one, None, None) for one in chips)
         return RoundEvidence(tuple((card, None) for card in cards), bare, is_filmed=False)
-    async with gate:
+    async with cutting:
         found = await asyncio.to_thread(_cut, recording, cards)
         shown = await asyncio.to_thread(_circles, recording, chips)
     pictured = tuple((card, found.get(_sighted(card))) for card in cards)

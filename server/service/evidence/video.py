@@ -76,18 +76,18 @@ class Kept(Generic[T]):
         self._values: OrderedDict[Hashable, T] = OrderedDict()
         self._size = 0
 
-    async def get(self, key: Hashable, work: Callable[[], T], gate: asyncio.Semaphore) -> T:
+    async def get(self, key: Hashable, work: Callable[[], T], cutting: asyncio.Semaphore) -> T:
         """Return the result stored under ``key``, or do the work in a thread and store that."""
-        found = await self.one_of_many(key, lambda: {key: work()}, gate)
+        found = await self.one_of_many(key, lambda: {key: work()}, cutting)
         assert found is not None
         return found
 
     async def one_of_many(
-        self, key: Hashable, work: Callable[[], Mapping[Hashable, T]], gate: asyncio.Semaphore
+        self, key: Hashable, work: Callable[[], Mapping[Hashable, T]], cutting: asyncio.Semaphore
     ) -> T | None:
         """Return the result stored under ``key``, or do work that gives several results."""
         if key not in self._values:
-            async with gate:
+            async with cutting:
                 if key not in self._values:
                     for name, made in (await asyncio.to_thread(work)).items():
                         self._keep(name, made)
@@ -397,7 +397,7 @@ class Video:
         self.clips = Kept[Clip](CLIPS_BYTES, lambda clip: len(clip.mp4))
         self.pictures = Kept[bytes](PICTURES_BYTES, len)
         self.moments = Kept[int](MOMENTS_KEPT, lambda _: 1)
-        self.gate = asyncio.Semaphore(AT_ONCE)
+        self.cutting = asyncio.Semaphore(AT_ONCE)
         self._looked: dict[tuple[str, str], int] = {}
 
     def is_new_look(self, person: str, session: str, now_ns: int) -> bool:

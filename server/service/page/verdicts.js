@@ -22,18 +22,18 @@ export const clauseText = (says, id, ...quotes) =>
   h("blockquote", {}, h("span", { class: "mono" }, id), " ", says[id] ?? "", quotes);
 
 const KEPT = 100;
-const grounds = new Map();
+const citations = new Map();
 
 /** What a mistake of a round rests on, in the house's words. Kept, as a page is drawn often. */
-function groundsOf({ session, round }, one) {
+function citationOf({ session, round }, one) {
   const key = [session, round, one.seq, one.code, one.spot, one.hand].join("/");
-  if (!grounds.has(key)) {
-    grounds.set(key, ask(`/api/sessions/${encodeURIComponent(session)}/rounds/${round}/verdicts`)
+  if (!citations.has(key)) {
+    citations.set(key, ask(`/api/sessions/${encodeURIComponent(session)}/rounds/${round}/verdicts`)
       .then((list) => list.find((it) => it.seq === one.seq && it.code === one.code && it.spot === one.spot && it.hand === one.hand) ?? null)
-      .catch(() => { grounds.delete(key); return null; }));
-    if (grounds.size > KEPT) grounds.delete(grounds.keys().next().value);
+      .catch(() => { citations.delete(key); return null; }));
+    if (citations.size > KEPT) citations.delete(citations.keys().next().value);
   }
-  return grounds.get(key);
+  return citations.get(key);
 }
 
 const passage = ({ says, origin }) => h("p", { class: "cited" }, says, " ", h("cite", {}, origin));
@@ -50,7 +50,7 @@ const quoted = ({ breaks, due, settled_by: after }) => [
  */
 export const mistake = (one, says, at, go, of = one.session ? one : null) => {
   const quotes = h("div", {});
-  if (of) groundsOf(of, one).then((found) => found && put(quotes, quoted(found)));
+  if (of) citationOf(of, one).then((found) => found && put(quotes, quoted(found)));
   return note(one, says, at, go, quotes);
 };
 

@@ -170,7 +170,7 @@ def document(app: FastAPI) -> dict[str, Any]:
         made = get_openapi(
             title=app.title, version=app.version, description=app.description, routes=app.routes
         )
-        _add_gate(made["paths"])
+        _add_limits(made["paths"])
         components = made.setdefault("components", {})
         components["schemas"] = {**components.get("schemas", {}), **_COMPONENTS}
         components["securitySchemes"] = {
@@ -181,7 +181,7 @@ def document(app: FastAPI) -> dict[str, Any]:
     return app.openapi_schema
 
 
-def _add_gate(paths: Mapping[str, Any]) -> None:
+def _add_limits(paths: Mapping[str, Any]) -> None:
     """Add the guard's possible answers to every route."""
     refusals = {
         "411": "The request has no Content-Length.",

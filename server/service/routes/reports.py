@@ -128,7 +128,7 @@ async def report_incident(request: Request, who: Who, incident: str, form: Form)
             row,
             who,
             recording=recording,
-            gate=video_of(request).gate,
+            cutting=video_of(request).cutting,
         ),
         currency=_currency(request, recording),
     )

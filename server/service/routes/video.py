@@ -175,7 +175,7 @@ async def _clip(
     return await video.clips.get(
         (found.folder, camera, begin_ns, end_ns),
         lambda: found.clips.clip(begin_ns, end_ns, camera),
-        video.gate,
+        video.cutting,
     )
 
 
@@ -197,7 +197,7 @@ async def picture(
     video = video_of(request)
     jpeg = await _shown(
         video.pictures.get(
-            (recording.folder, camera, at), lambda: recording.clips.still(at, camera), video.gate
+            (recording.folder, camera, at), lambda: recording.clips.still(at, camera), video.cutting
         )
     )
     return _jpeg(jpeg)
@@ -230,7 +230,7 @@ async def card(
         pieces = pictures(recording, source.partition(":")[2], same)
         return {(*key, number): piece for number, piece in pieces.items()}
 
-    jpeg = await _shown(video.pictures.one_of_many((*key, seq), cut, video.gate))
+    jpeg = await _shown(video.pictures.one_of_many((*key, seq), cut, video.cutting))
     if jpeg is None:
         raise Problem(404, "there is no picture of that sighting")
     return _jpeg(jpeg)

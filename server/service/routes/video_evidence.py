@@ -69,7 +69,7 @@ async def evidence(request: Request, who: Who, incident: str) -> Response:
         request, session, await asyncio.to_thread(round_asked, session.path, row.round, reach_ns)
     )
     made_ns = services_of(request).clock.now_ns()
-    async with video_of(request).gate:
+    async with video_of(request).cutting:
         content = await asyncio.to_thread(
             packed, found.folder, session.path, asked, made_ns, services_of(request).signer
         )

@@ -16,18 +16,18 @@ pytest.importorskip("ultralytics", reason="the training extra is not installed")
 from models.cards import RANKS, Card
 from models.errors import OperatorError
 from vision.faces import FACE_PX
-from vision.training import decks, face_shelf, shelf
+from vision.training import decks, face_pictures, picture_store
 from vision.training.drawn import Style, draw_face, rank_mask, suit_mask
-from vision.training.face_shelf import DrawnFaces
+from vision.training.face_pictures import DrawnFaces
+from vision.training.picture_store import PictureStore, Pieces
 from vision.training.samples import NOT_AN_INDEX
 from vision.training.scenes import render
-from vision.training.shelf import Pieces, Shelf
 
 STYLE = Style(font=Path("of no use"))
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Shelf, Pieces]]:
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[PictureStore, Pieces]]:
     if not decks.SHEETS.is_dir() or not decks.TYPEFACES.is_dir():
         pytest.skip("gnome-cards-data or the typefaces are not installed")
     try:
@@ -35,14 +35,14 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Shelf, Piec
     except OperatorError:
         pytest.skip("the typefaces are not installed")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shelf, "SHARD", 60)
-        patch.setattr(face_shelf, "FRESH", 2)
-        whole = face_shelf.face_shelf(tmp_path_factory.mktemp("faces"), drawn=4, seed=3)
+        patch.setattr(picture_store, "SHARD", 60)
+        patch.setattr(face_pictures, "FRESH", 2)
+        whole = face_pictures.face_store(tmp_path_factory.mktemp("faces"), drawn=4, seed=3)
         yield whole, whole.pieces(100, workers=1)
 
 
 def test_most_that_is_kept_is_a_card_and_the_rest_says_that_it_is_none(
-    kept: tuple[Shelf, Pieces],
+    kept: tuple[PictureStore, Pieces],
 ) -> None:
     _, faces = kept
     assert len(faces.rooms) == 120  # two whole files
@@ -52,7 +52,7 @@ def test_most_that_is_kept_is_a_card_and_the_rest_says_that_it_is_none(
     assert (faces.suits[~card] == -1).all()
 
 
-def test_a_seed_and_a_step_give_the_same_batch(kept: tuple[Shelf, Pieces]) -> None:
+def test_a_seed_and_a_step_give_the_same_batch(kept: tuple[PictureStore, Pieces]) -> None:
     _, faces = kept
     first, second = (next(iter(DrawnFaces(faces, None, 16, 1, start=4))) for _ in range(2))
     assert bool((first.patches == second.patches).all())
@@ -61,7 +61,7 @@ def test_a_seed_and_a_step_give_the_same_batch(kept: tuple[Shelf, Pieces]) -> No
     assert not bool((first.patches == other.patches).all())
 
 
-def test_photographed_faces_are_mixed_in(kept: tuple[Shelf, Pieces]) -> None:
+def test_photographed_faces_are_mixed_in(kept: tuple[PictureStore, Pieces]) -> None:
     _, faces = kept
     photos = Pieces(faces.rooms[:2], np.array([3, 3]), np.array([1, 1]), np.array([0, 1]))
     plain = Pieces(faces.rooms, np.full(120, 5), np.full(120, 2), faces.hands)
@@ -72,14 +72,14 @@ def test_photographed_faces_are_mixed_in(kept: tuple[Shelf, Pieces]) -> None:
 
 @pytest.mark.parametrize("right_hand", [False, True])
 def test_a_card_laid_over_a_face_hides_part_of_it_and_seldom_its_index(right_hand: bool) -> None:
-    white = np.full((*face_shelf.ROOM_PX[::-1], 3), 255, np.uint8)
+    white = np.full((*face_pictures.ROOM_PX[::-1], 3), 255, np.uint8)
     grey = np.full_like(white, 90)
     grey[:4], grey[:, :4] = 0, 0  # felt beside the card is not laid with it
     rng = np.random.default_rng(5)
-    laid = [face_shelf.overlaid(rng, white, grey, right_hand) for _ in range(200)]
+    laid = [face_pictures.overlaid(rng, white, grey, right_hand) for _ in range(200)]
     assert not any((room < 90).any() for room in laid)
     hidden = np.array([(room == 90).all(2) for room in laid])
-    left, top = face_shelf.upright_face()[:, 2].astype(int)
+    left, top = face_pictures.upright_face()[:, 2].astype(int)
     index = hidden[:, top + 4 : top + 20, left + 3 : left + 11]
     if right_hand:
         index = hidden[:, top + 4 : top + 20, -left - 11 : -left - 3]
@@ -88,7 +88,7 @@ def test_a_card_laid_over_a_face_hides_part_of_it_and_seldom_its_index(right_han
 
 
 def test_some_faces_are_turned_by_half() -> None:
-    room = np.zeros((1, *face_shelf.ROOM_PX[::-1], 3), np.uint8)
+    room = np.zeros((1, *face_pictures.ROOM_PX[::-1], 3), np.uint8)
     room[0, :64] = 255
     pieces = Pieces(room, np.array([3]), np.array([1]), np.array([0]))
     batch = next(iter(DrawnFaces(pieces, None, 300, 1, start=0)))
@@ -138,7 +138,7 @@ def _fit(panel: NDArray[np.bool_], suit: str, height_px: int, style: Style) -> f
 def test_courts_are_dealt_oftener_where_asked_and_their_lot_is_known() -> None:
     if not decks.SHEETS.is_dir():
         pytest.skip("gnome-cards-data is not installed")
-    shares = np.exp(face_shelf.OFTENER) / 13
+    shares = np.exp(face_pictures.OFTENER) / 13
     assert shares.sum() == pytest.approx(1)
     assert shares[RANKS.index("Q")] == pytest.approx(0.6 * (0.7 / 3 + 0.3 / 13) + 0.4 / 13)
     assert shares[RANKS.index("9")] < 1 / 13

@@ -97,7 +97,7 @@ def opened(files: Sequence[Path]) -> Pieces:
 
 
 @dataclass(frozen=True)
-class Shelf:
+class PictureStore:
     """The store of rendered pieces, and how to render more.
 
     Attributes:
@@ -144,14 +144,14 @@ class Shelf:
         part.rename(self._file(number))
 
 
-def corner_shelf(folder: Path, decks: Sequence[str], size: int, seed: int) -> Shelf:
-    """Return the shelf of corners of those decks, some from scenes ``size`` pixels square."""
-    return Shelf(folder, (seed, 5), ROOM_PX, partial(_corners, decks, size))
+def corner_store(folder: Path, decks: Sequence[str], size: int, seed: int) -> PictureStore:
+    """Return the store of corners of those decks, some from scenes ``size`` pixels square."""
+    return PictureStore(folder, (seed, 5), ROOM_PX, partial(_corners, decks, size))
 
 
-def corner_shelf_anew(folder: Path, drawn: int, size: int, seed: int) -> Shelf:
-    """Return the shelf of corners of real decks and of ``drawn`` redrawn generated ones."""
-    return Shelf(folder, (seed, 11), ROOM_PX, partial(_corners_anew, drawn, size))
+def corner_store_anew(folder: Path, drawn: int, size: int, seed: int) -> PictureStore:
+    """Return the store of corners of real decks and of ``drawn`` redrawn generated ones."""
+    return PictureStore(folder, (seed, 11), ROOM_PX, partial(_corners_anew, drawn, size))
 
 
 def _corners_anew(drawn: int, size: int, rng: np.random.Generator) -> Iterator[list[Kept]]:

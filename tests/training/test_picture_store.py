@@ -10,13 +10,20 @@ pytest.importorskip("ultralytics", reason="the training extra is not installed")
 
 from models.errors import OperatorError
 from vision.corners import unbent
-from vision.training import decks, shelf
+from vision.training import decks, picture_store
+from vision.training.picture_store import (
+    Drawn,
+    PictureStore,
+    Pieces,
+    corner_store,
+    misplaced,
+    upright,
+)
 from vision.training.samples import NOT_AN_INDEX
-from vision.training.shelf import Drawn, Pieces, Shelf, corner_shelf, misplaced, upright
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Shelf, Pieces]]:
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[PictureStore, Pieces]]:
     if not decks.SHEETS.is_dir() or not decks.TYPEFACES.is_dir():
         pytest.skip("gnome-cards-data or the typefaces are not installed")
     try:
@@ -24,15 +31,15 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Shelf, Piec
     except OperatorError:
         pytest.skip("the typefaces are not installed")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shelf, "SHARD", 60)
-        whole = corner_shelf(
-            tmp_path_factory.mktemp("shelf"), decks.train_deck_ids(0)[:2], 256, seed=3
+        patch.setattr(picture_store, "SHARD", 60)
+        whole = corner_store(
+            tmp_path_factory.mktemp("pictures"), decks.train_deck_ids(0)[:2], 256, seed=3
         )
         yield whole, whole.pieces(100, workers=1)
 
 
 def test_every_corner_shows_an_index_or_says_that_it_shows_none(
-    kept: tuple[Shelf, Pieces],
+    kept: tuple[PictureStore, Pieces],
 ) -> None:
     _, corners = kept
     assert len(corners.rooms) == 120  # two whole files
@@ -44,7 +51,7 @@ def test_every_corner_shows_an_index_or_says_that_it_shows_none(
     assert (corners.hands[~index] == -1).all()
 
 
-def test_what_was_rendered_is_not_rendered_again(kept: tuple[Shelf, Pieces]) -> None:
+def test_what_was_rendered_is_not_rendered_again(kept: tuple[PictureStore, Pieces]) -> None:
     whole, corners = kept
     before = {file: file.stat().st_mtime_ns for file in whole.folder.iterdir()}
     again = whole.pieces(100, workers=1)
@@ -52,7 +59,7 @@ def test_what_was_rendered_is_not_rendered_again(kept: tuple[Shelf, Pieces]) -> 
     assert np.array_equal(again.rooms, corners.rooms)
 
 
-def test_a_seed_and_a_step_give_the_same_batch(kept: tuple[Shelf, Pieces]) -> None:
+def test_a_seed_and_a_step_give_the_same_batch(kept: tuple[PictureStore, Pieces]) -> None:
     _, corners = kept
     first, second = (next(iter(Drawn(corners, None, 16, 1, start=4))) for _ in range(2))
     assert bool((first.patches == second.patches).all())

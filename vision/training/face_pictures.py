@@ -20,6 +20,7 @@ from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM
 from vision.faces import FACE_PX, FACE_PX_PER_MM, face_map
 from vision.patches import Layers
 from vision.training.decks import decks_anew
+from vision.training.picture_store import Kept, PictureStore, Pieces, seen_otherwise
 from vision.training.places import jitter
 from vision.training.samples import (
     NOT_AN_INDEX,
@@ -32,7 +33,6 @@ from vision.training.samples import (
     no_index,
 )
 from vision.training.scenes import Scene, anchors, render
-from vision.training.shelf import Kept, Pieces, Shelf, seen_otherwise
 
 ROOM_PX: Final = (100, 128)
 """Width and height in pixels of a stored face, at the cut's own scale."""
@@ -72,9 +72,9 @@ PHOTO_SHARE: Final = 0.12
 """Share of the faces that are photographed."""
 
 
-def face_shelf(folder: Path, drawn: int, seed: int) -> Shelf:
-    """Return the shelf of faces of the training decks, ``drawn`` of them generated."""
-    return Shelf(folder, (seed, 8), ROOM_PX, partial(_faces, drawn))
+def face_store(folder: Path, drawn: int, seed: int) -> PictureStore:
+    """Return the store of faces of the training decks, ``drawn`` of them generated."""
+    return PictureStore(folder, (seed, 8), ROOM_PX, partial(_faces, drawn))
 
 
 def _faces(drawn: int, rng: np.random.Generator) -> Iterator[list[Kept]]:
