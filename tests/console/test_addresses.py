@@ -44,7 +44,7 @@ def test_an_unknown_address_says_so(officer: Desk) -> None:
         officer.shows(f"The console has no page at #/{address}.")
     expect(officer.page.get_by_role("heading", name="Unknown address")).to_be_visible()
     officer.shot("unknown-address")
-    officer.page.get_by_role("link", name="To the first page").click()
+    officer.page.get_by_role("link", name="Start page").click()
     expect(officer.page.get_by_role("region", name="Tables")).to_be_visible()
 
 
@@ -66,7 +66,7 @@ def test_a_program_is_told_of_an_unknown_path_as_a_problem(at_work: House) -> No
 def test_a_table_or_round_that_is_not_there_is_named(officer: Desk) -> None:
     for address in ("table/BJ-99", "round/bj-07/999", "round/nobody/1"):
         officer.go(address)
-        officer.shows(f"Asked for: {', '.join(address.split('/')[1:])}.")
+        officer.shows(f"Requested: {', '.join(address.split('/')[1:])}.")
         expect(officer.page.get_by_role("heading", name="Not found")).to_be_visible()
 
 

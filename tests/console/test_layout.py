@@ -71,7 +71,7 @@ def test_what_an_event_rests_on_leaves_its_sentence_the_width_of_a_phone(officer
     sized(officer.page, PHONE)
     officer.go("round/bj-07/1")
     events = officer.page.get_by_role("list", name="Events of the round").get_by_role("button")
-    boxes = events.filter(has_text="rests on").first.evaluate(_BOXES)
+    boxes = events.filter(has_text="based on").first.evaluate(_BOXES)
     assert boxes["rests"]["top"] >= boxes["said"]["bottom"]
     assert boxes["said"]["width"] > boxes["row"]["width"] * 0.8
 

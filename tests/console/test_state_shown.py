@@ -110,7 +110,7 @@ def test_a_replayed_table_is_quiet_and_a_dealing_one_is_live(
         expect(devices).to_contain_text("1 dropped picture")
         expect(devices).to_contain_text("no fault")
         officer.go("floor")
-        officer.shows("Every device is well.")
+        officer.shows("No device faults.")
         officer.go("table/BJ-22")
         expect(officer.page.get_by_text("Quiet", exact=True)).to_be_visible()
 
@@ -128,7 +128,7 @@ def test_a_decision_is_told_as_what_was_done_and_is_no_signature(
         choice.click()
         officer.page.get_by_role("button", name="Decide as pit: it is the 6 of hearts").click()
         said = officer.page.get_by_role("status").filter(has_text="Decided")
-        expect(said).to_contain_text(re.compile(r"It stands in the journal as entry \d+"))
+        expect(said).to_contain_text(re.compile(r"Journal entry \d+"))
         history = officer.page.get_by_role("region", name="History")
         expect(history).to_contain_text("pit decided: The card is 6♥.")
         expect(officer.page.get_by_text("Nobody has worked on it yet.")).to_have_count(0)
@@ -204,7 +204,7 @@ def is_within(one: Locator, width_px: int) -> bool:
 
 
 _ACTIONS = {
-    "incidents/bj-08.1": ["What is recorded is right", "Nobody can tell", "Reason", "Close it"],
+    "incidents/bj-08.1": ["The record is right", "Nobody can read it", "Reason", "Close it"],
     "incidents/bj-07.2": ["Watch the round", "Report", "Evidence file", "Take it"],
     "round/bj-07/1": ["Snapshot", "Play", "Incident", "PDF", "Next round"],
     "table/BJ-07": ["Replay this round", "All rounds", "Session report"],

@@ -119,7 +119,7 @@ def test_a_round_is_stepped_through_picture_by_picture(officer: Desk) -> None:
         expect(page.locator("figcaption")).to_contain_text(f"picture {first + step} of")
     until(lambda: page.evaluate("!document.querySelector('video').seeking"))
     stood = video.evaluate("one => one.currentTime")
-    page.get_by_role("button", name="Picture before").click()
+    page.get_by_role("button", name="Previous picture").click()
     until(lambda: page.evaluate("!document.querySelector('video').seeking"))
     assert shown_picture(page) == first + 2
     assert stood - video.evaluate("one => one.currentTime") == pytest.approx(0.1, abs=0.01)

@@ -51,6 +51,6 @@ export function drawOffline(banner, time) {
   }
   put(banner,
     h("strong", {}, "The service cannot be reached"),
-    h("span", {}, ` since ${time(at * 1e6)}. The page shows what was known then and goes on by itself.`),
+    h("span", {}, ` since ${time(at * 1e6)}. The page shows the state of that time and resumes by itself.`),
     h("button", { type: "button", onclick: checkConnection }, "Try now"));
 }

@@ -40,9 +40,9 @@ async function draw(page) {
   const x = stamp(piece);
   put(page.place,
     chart({ title: "Pace", about: "Rounds an hour, a table's mean", x, y: rough, series: paceOf(pace) }),
-    hold && chart({ title: "Hold", about: "The house's gain of what was staked, settled rounds", x, y: percent, series: holdOf(hold) }),
-    chart({ title: "Mistakes by shift", about: `Of 100 rounds; shifts start at ${houseShifts().join(", ")} (${houseZone()})`, x: stamp(8 * HOUR), y: (one) => one.toFixed(1), bars: true, series: mistakesOf(mistakes) }),
-    chart({ title: "Sensor errors", about: "Of a sensor's readings; the worst five", x, y: fine, series: sensorsOf(sensors) }));
+    hold && chart({ title: "Hold", about: "The house's gain as a share of the stakes, settled rounds", x, y: percent, series: holdOf(hold) }),
+    chart({ title: "Mistakes by shift", about: `Per 100 rounds; shifts start at ${houseShifts().join(", ")} (${houseZone()})`, x: stamp(8 * HOUR), y: (one) => one.toFixed(1), bars: true, series: mistakesOf(mistakes) }),
+    chart({ title: "Sensor errors", about: "Share of a sensor's readings; the worst five", x, y: fine, series: sensorsOf(sensors) }));
 }
 
 /** What is asked for, in steps that fit the time there is. */

@@ -12,10 +12,10 @@ const SPOTS = 12;
 const CARDS = 12;
 const IS_CARD = /^[A23456789TJQK][SHDC]$/;
 const WAYS = [
-  { decision: "stands", key: "s", name: "What is recorded is right" },
-  { decision: "dealt", key: "d", name: "It belongs to the hand named", places: true },
+  { decision: "stands", key: "s", name: "The record is right" },
+  { decision: "dealt", key: "d", name: "It belongs to the named hand", places: true },
   { decision: "burned", key: "b", name: "The card was burned" },
-  { decision: "unreadable", key: "u", name: "Nobody can tell", asks: true },
+  { decision: "unreadable", key: "u", name: "Nobody can read it", asks: true },
   { decision: "void", key: "v", name: "The floor calls the round off", asks: true },
 ];
 
@@ -55,7 +55,7 @@ export function decider(review, me, done) {
       const view = await post(decisionPath(review), { decision: state.decision, choice: state.choice, card: where.value(), reason: reason.value.trim() });
       const waits = view.proposals.some((one) => one.item === review.item);
       const entry = view.reviews.find((one) => one.item === review.item)?.decided?.seq;
-      await done(waits ? "Proposed: it holds once a second person approves it." : `Decided: ${told(state)}. It stands in the journal as entry ${entry}.`);
+      await done(waits ? "Proposed: it takes effect once a second person approves it." : `Decided: ${told(state)}. Journal entry ${entry}.`);
     } catch (refused) {
       fault.textContent = `${refused.message}.`;
       confirm.disabled = false;
@@ -68,7 +68,7 @@ export function decider(review, me, done) {
   const drawn = h("section", { class: "panel decide", "aria-label": "To decide" },
     h("h2", {}, "To decide"), h("p", { class: "what" }, withPips(review.what)),
     h("div", { class: "weigh" }, pictures,
-      h("div", {}, h("div", { class: "candidates", role: "group", "aria-label": "What it may be" },
+      h("div", {}, h("div", { class: "candidates", role: "group", "aria-label": "Candidates" },
         cards.map((card, index) => option("chosen", card, String(index + 1), face(card)))),
       other(choose))),
     h("div", { class: "ways", role: "group", "aria-label": "Or" }, WAYS.map((one) => option(one.decision, null, one.key, one.name))),
@@ -105,7 +105,7 @@ function placeFields() {
   const to = of("Place", [["dealer", "Dealer"], ...spots.map((one) => [one, `Spot ${one}`])]);
   const hand = of("Hand", [0, 1, 2, 3].map((one) => [one, `Hand ${one + 1}`]));
   const nth = of("Card of the hand", Array.from({ length: CARDS }, (_, index) => [index, `Card ${index + 1}`]));
-  const drawn = h("details", {}, h("summary", {}, "Name its place"), h("div", { class: "head-links" }, to, hand, nth));
+  const drawn = h("details", {}, h("summary", {}, "Name the hand"), h("div", { class: "head-links" }, to, hand, nth));
   return {
     drawn,
     open() { drawn.open = true; to.focus(); },

@@ -42,9 +42,9 @@ export const tableState = (now) =>
 
 /** Whether a table's page follows it as it happens: [text, name of its tone, why]. */
 export function liveState(now, stream) {
-  if (now.presence === "recorded") return ["Recorded", "idle", "The journal is closed: this is how the table stood at its end."];
-  if (stream !== "live") return [stream === "ended" ? "Signed out" : "Reconnecting", "bad", "What is shown is what was known last."];
-  if (now.presence === "quiet") return ["Quiet", "idle", "The journal is being written, but its last event is not from now."];
+  if (now.presence === "recorded") return ["Recorded", "idle", "The journal is closed: this is the table's last state."];
+  if (stream !== "live") return [stream === "ended" ? "Signed out" : "Reconnecting", "bad", "The page shows the last known state."];
+  if (now.presence === "quiet") return ["Quiet", "idle", "The journal is being written, but its last event is old."];
   return ["Live", "live", "Events are shown as they happen."];
 }
 

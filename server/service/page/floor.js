@@ -58,7 +58,7 @@ function summary(tables, found) {
   const parts = [
     `${counted(tables.length, "table")}: ${dealing} in play${recorded ? `, ${recorded} recorded` : ""}.`,
     found.length ? `${counted(found.length, "open incident")}.` : "",
-    ill ? `${counted(ill, "table")} with a device at fault.` : recorded < tables.length ? "Every device is well." : "",
+    ill ? `${counted(ill, "table")} with a device at fault.` : recorded < tables.length ? "No device faults." : "",
   ];
   return parts.filter(Boolean).join(" ");
 }
@@ -90,7 +90,7 @@ function devices(now) {
   const faults = atFault(now);
   if (faults.length) return faults.map((one) => `${deviceName(one.source)}: ${faultText(one.kind)}`).join(", ");
   const last = `last event ${ago(now.last_at, Date.now() * 1e6)}`;
-  return now.presence === "recorded" ? `L${last.slice(1)}` : `Devices well · ${last}`;
+  return now.presence === "recorded" ? `L${last.slice(1)}` : `No device faults · ${last}`;
 }
 
 const entry = (one) =>

@@ -125,14 +125,14 @@ const REFUSED = { 0: "Not shown yet", 403: "Not shown", 404: "Not found" };
 function failed(rest, { status, message }) {
   const text = `${message[0].toUpperCase()}${message.slice(1)}.`;
   if (status === 0) return refusal(REFUSED[0], "The service cannot be reached. This page opens as soon as it answers.");
-  return refusal(REFUSED[status] ?? "Not shown", status === 404 && rest.length ? `${text} Asked for: ${rest.join(", ")}.` : text);
+  return refusal(REFUSED[status] ?? "Not shown", status === 404 && rest.length ? `${text} Requested: ${rest.join(", ")}.` : text);
 }
 
 const refusal = (title, text) =>
-  h("section", { class: "alone" }, h("h1", {}, title), h("p", {}, text), h("p", { class: "head-links" }, h("a", { class: "button", href: "/#/" }, "To the first page")));
+  h("section", { class: "alone" }, h("h1", {}, title), h("p", {}, text), h("p", { class: "head-links" }, h("a", { class: "button", href: "/#/" }, "Start page")));
 
 const unknownAddress = () =>
-  refusal(GONE.title, `The console has no page at ${location.pathname === "/" ? "" : decodedPath()}${location.hash}. Check the link, or go on from the menu.`);
+  refusal(GONE.title, `The console has no page at ${location.pathname === "/" ? "" : decodedPath()}${location.hash}. Check the link, or use the menu.`);
 
 function decodedPath() {
   try {

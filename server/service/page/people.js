@@ -30,20 +30,20 @@ export async function showPeople({ main, me, say }, signal) {
   const revoke = async (name, one) => {
     try {
       await ask(`${tokensOf(name)}/${encodeURIComponent(one.id)}`, { method: "DELETE" });
-      say(`The token ${one.label} works no more.`, "good");
+      say(`The token ${one.label} is revoked.`, "good");
     } catch (refused) {
       say(`${refused.message}.`, "bad");
     }
     await Promise.all([showTokens(name), draw()]);
   };
   const add = form("Add an account", [
-    labelled("Name", h("input", { id: "new-name", name: "name", required: true, pattern: "[a-z][a-z0-9._\\-]{0,39}", autocomplete: "off" }), "Small letters, digits, dot, dash."),
+    labelled("Name", h("input", { id: "new-name", name: "name", required: true, pattern: "[a-z][a-z0-9._\\-]{0,39}", autocomplete: "off" }), "Lower-case letters, digits, dot, dash."),
     labelled("Role", h("select", { id: "new-role", name: "role" }, ROLES.map((one) => h("option", {}, one)))),
     labelled("First password", h("input", { id: "new-password", name: "password", type: "password", minlength: 12, required: true, autocomplete: "new-password" }), "12 characters or more; they change it at the first sign-in."),
-    labelled("Tables", h("input", { id: "new-tables", name: "tables", autocomplete: "off" }), "Those they see, by comma; empty for all."),
+    labelled("Tables", h("input", { id: "new-tables", name: "tables", autocomplete: "off" }), "The tables they see, separated by commas; empty for all."),
   ], "Add", async (sent, drawn) => {
     await post("/api/accounts", { ...sent, tables: parted(sent.tables) });
-    say(`${sent.name} may sign in now.`, "good");
+    say(`${sent.name} can sign in now.`, "good");
     drawn.reset();
     await draw();
   });
@@ -69,5 +69,5 @@ const row = (one, me, change, showTokens) =>
     h("td", { class: "num start" }, moment(one.made_ns)),
     h("td", { class: "num" }, one.tokens > 0 && h("button", { type: "button", "aria-label": `Tokens of ${one.name}`, onclick: () => showTokens(one.name) }, String(one.tokens))),
     h("td", { class: "num" }, one.name !== me.name && h("button", {
-      type: "button", onclick: () => change(one.name, { active: !one.active }, one.active ? `${one.name} may not sign in any more.` : `${one.name} may sign in again.`),
-    }, one.active ? "Close" : "Open again")));
+      type: "button", onclick: () => change(one.name, { active: !one.active }, one.active ? `${one.name} can no longer sign in.` : `${one.name} can sign in again.`),
+    }, one.active ? "Close" : "Reopen")));

@@ -75,12 +75,12 @@ const wanted = (page, row) =>
   (page.state ? row.state === page.state : row.state !== "closed") && (!page.table || row.table === page.table);
 
 function draw(page) {
-  put(page.list, page.rows.length ? page.rows.map((row) => entry(page, row)) : h("li", { class: "quiet" }, "Nothing waits here."));
+  put(page.list, page.rows.length ? page.rows.map((row) => entry(page, row)) : h("li", { class: "quiet" }, "No incident here."));
   mark(page);
 }
 
 const title = (row) =>
-  row.codes.length ? row.codes.map(spoken).join(", ") : row.reviews + row.decided ? "A reading in doubt" : row.by_hand ? "Opened by hand" : "No incident";
+  row.codes.length ? row.codes.map(spoken).join(", ") : row.reviews + row.decided ? "Doubtful reading" : row.by_hand ? "Opened by hand" : "No incident";
 
 /** A round at which nothing was found and that nobody opened has a page all the same. */
 const isIncident = (row) => row.codes.length + row.reviews + row.decided > 0 || row.by_hand;
@@ -135,7 +135,7 @@ function drawDetail(page, found) {
       h("div", {}, h("h2", { class: "big" }, title(incident)), h("p", { class: "quiet" }, `${incident.table} · round ${incident.round} · ${momentAndAge(incident.at, Date.now() * 1e6)}`)),
       isIncident(incident) && h("div", { class: "badges" },
         h("span", { class: `badge ${TONES[incident.severity]}` }, `${spoken(incident.severity)} severity`),
-        h("span", { class: `badge ${incident.state === "closed" ? "good" : "even"}` }, incident.assignee && incident.state !== "closed" ? `With ${incident.assignee}` : NAMES[incident.state])),
+        h("span", { class: `badge ${incident.state === "closed" ? "good" : "even"}` }, incident.assignee && incident.state !== "closed" ? `Assigned to ${incident.assignee}` : NAMES[incident.state])),
       h("div", { class: "head-links" }, h("a", { class: "button", href: link, title: "Key o" }, "Watch the round"), files(page, incident))),
     proposals, page.decider?.drawn,
     h("div", { class: "notes" },
@@ -155,12 +155,12 @@ const decisionText = ({ decision, choice }) => (choice ? `The card is ${cardText
 function proposal(page, incident, one, done) {
   const own = one.person === page.me.name;
   const answer = (approve, text) => post(approvalPath(incident, one.item), { approve }).then(() => done(text)).catch(refused(page));
-  return h("section", { class: "panel", "aria-label": "Proposed" }, h("h2", {}, "Two people decide this"),
+  return h("section", { class: "panel", "aria-label": "Proposed" }, h("h2", {}, "A second person must approve this"),
     h("p", {}, `${one.person} proposes: ${decisionText(one)} ${one.reason}`),
     page.may("resolve_reviews") && h("div", { class: "head-links" },
-      !own && h("button", { type: "button", class: "main", onclick: () => answer(true, "Approved: the decision stands.") }, `Approve as ${page.me.name}`),
-      h("button", { type: "button", onclick: () => answer(false, own ? "Taken back." : "Declined.") }, own ? "Take it back" : "Decline")),
-    own && h("p", { class: "quiet" }, "Somebody else must approve it."));
+      !own && h("button", { type: "button", class: "main", onclick: () => answer(true, "Approved: the decision is in force.") }, `Approve as ${page.me.name}`),
+      h("button", { type: "button", onclick: () => answer(false, own ? "Withdrawn." : "Declined.") }, own ? "Withdraw it" : "Decline")),
+    own && h("p", { class: "quiet" }, "Another person must approve it."));
 }
 
 /** Say why something was refused. */
@@ -169,35 +169,35 @@ const refused = (page) => ({ message }) => page.say(`${message}.`, "bad");
 const files = (page, incident) =>
   page.may("take_out") && [reports(`/api/incidents/${encodeURIComponent(incident.id)}`, "Report"), page.may("see_undealt") && h("button", {
     type: "button", title: "Video, events and their proof in one file; pitwatch incident verify checks it anywhere",
-    onclick: () => takeOut(`/api/incidents/${encodeURIComponent(incident.id)}/evidence.zip`, `${incident.id}.zip`).then(() => page.say("Taken out. Its recording is held from now on.", "good")).catch(refused(page)),
+    onclick: () => takeOut(`/api/incidents/${encodeURIComponent(incident.id)}/evidence.zip`, `${incident.id}.zip`).then(() => page.say("Exported. Its recording is now held.", "good")).catch(refused(page)),
   }, "Evidence file")];
 
 function actions(page, found, done) {
   const { incident } = found;
-  if (!page.may("work_incidents")) return h("section", { class: "panel" }, h("h2", {}, "Work"), h("p", { class: "quiet" }, `The ${page.me.role} role reads along.`));
+  if (!page.may("work_incidents")) return h("section", { class: "panel" }, h("h2", {}, "Work"), h("p", { class: "quiet" }, `The ${page.me.role} role can only read.`));
   const path = `/api/incidents/${encodeURIComponent(incident.id)}`;
   const isClosed = incident.state === "closed";
-  const assign = (to) => post(`${path}/assignment`, { to }).then(() => done(to ? `It is with ${to}.` : "It is nobody's.")).catch(refused(page));
+  const assign = (to) => post(`${path}/assignment`, { to }).then(() => done(to ? `Assigned to ${to}.` : "No longer assigned.")).catch(refused(page));
   const text = (id, label, name) => h("div", { class: "field" }, h("label", { for: id }, label), h("textarea", { id, name, rows: 2, required: true, maxlength: 4000 }));
   return h("section", { class: "panel", "aria-label": "Work" }, h("h2", {}, "Work"),
     h("div", { class: "head-links" },
       incident.assignee !== page.me.name && h("button", { type: "button", id: "take", title: "Key a", onclick: () => assign(page.me.name) }, "Take it ", h("kbd", {}, "a")),
-      incident.assignee !== null && h("button", { type: "button", onclick: () => assign(null) }, "Give it up")),
-    form("Comment", [text("comment", "Comment", "text")], "Comment", ({ text: said }) => post(`${path}/comments`, { text: said }).then(() => done("Said."))),
-    form(isClosed ? "Open again" : "Close", [text("reason", isClosed ? "Why open it again" : "Why it is closed", "reason")], isClosed ? "Open it again" : "Close it",
-      ({ reason }) => post(`${path}/${isClosed ? "reopening" : "closing"}`, { reason }).then(() => done(isClosed ? "Open again." : "Closed."))),
-    h("p", { class: "keys inline" }, [["j k", "next, before"], ["a", "take"], ["c", "comment"], ["x", "close"], ["o", "watch"]].map(([key, what]) => h("span", {}, h("kbd", {}, key), ` ${what}`))));
+      incident.assignee !== null && h("button", { type: "button", onclick: () => assign(null) }, "Unassign")),
+    form("Comment", [text("comment", "Comment", "text")], "Comment", ({ text: said }) => post(`${path}/comments`, { text: said }).then(() => done("Comment saved."))),
+    form(isClosed ? "Reopen" : "Close", [text("reason", isClosed ? "Why reopen it" : "Why it is closed", "reason")], isClosed ? "Reopen it" : "Close it",
+      ({ reason }) => post(`${path}/${isClosed ? "reopening" : "closing"}`, { reason }).then(() => done(isClosed ? "Reopened." : "Closed."))),
+    h("p", { class: "keys inline" }, [["j k", "next, previous"], ["a", "take"], ["c", "comment"], ["x", "close"], ["o", "watch"]].map(([key, what]) => h("span", {}, h("kbd", {}, key), ` ${what}`))));
 }
 
 const TOLD = {
   case_opened: (one) => `opened it by hand: ${one.text}`,
-  case_assigned: (one) => (one.to ? (one.to === one.person ? "took it" : `gave it to ${one.to}`) : "gave it up"),
+  case_assigned: (one) => (one.to ? (one.to === one.person ? "took it" : `assigned it to ${one.to}`) : "removed the assignment"),
   case_commented: (one) => one.text,
   case_closed: (one) => `closed it: ${one.reason}`,
-  case_reopened: (one) => `opened it again: ${one.reason}`,
+  case_reopened: (one) => `reopened it: ${one.reason}`,
   decision_proposed: (one) => `proposed: ${spoken(one.decision)}${one.reason ? `. ${one.reason}` : ""}`,
-  decision_approved: (one) => `agreed with ${one.proposed_by}, entry ${one.entry}`,
-  decision_declined: (one) => (one.person === one.proposed_by ? "took the proposal back" : `declined what ${one.proposed_by} proposed`),
+  decision_approved: (one) => `approved ${one.proposed_by}'s decision, entry ${one.entry}`,
+  decision_declined: (one) => (one.person === one.proposed_by ? "withdrew the proposal" : `declined ${one.proposed_by}'s proposal`),
 };
 
 /** What people did with it, decisions among it, in the order of time. */
@@ -210,7 +210,7 @@ function deeds(found) {
 
 function history_(found) {
   const done = deeds(found);
-  return h("section", { class: "panel", "aria-label": "History" }, h("h2", {}, "What was done"),
+  return h("section", { class: "panel", "aria-label": "History" }, h("h2", {}, "History"),
     done.length
       ? h("ol", { class: "history" }, done.map((one) => h("li", {}, h("span", { class: "quiet num" }, moment(one.at)), h("p", {}, h("b", {}, one.person), " ", one.text))))
       : h("p", { class: "quiet" }, "Nobody has worked on it yet."));

@@ -210,7 +210,7 @@ const pictureName = (camera, player) =>
 /** What can be done with the picture beside looking closer. */
 function pictureActions({ camera, player, row, session, may, say }) {
   const steps = [
-    { name: "Picture before", key: ",", work: () => player.stepPicture(-1), text: "‹|" },
+    { name: "Previous picture", key: ",", work: () => player.stepPicture(-1), text: "‹|" },
     { name: "Next picture", key: ".", work: () => player.stepPicture(1), text: "|›" },
   ];
   if (!may("take_out")) return steps;
@@ -235,7 +235,7 @@ function heading(row, session, may) {
     h("span", { class: `badge ${BADGES[row.status]}` }, statusLabel(row.status)),
     row.status !== "open" && h("div", { class: `figure ${tone(row.net)}` }, h("b", { class: "num" }, signed(row.net)), h("span", {}, row.status === "review" ? "house, if the review confirms it" : "house")),
     h("div", { class: "head-links" },
-      row.round > 1 && h("a", { class: "button", href: link(row.round - 1), title: "Key [", rel: "prev" }, "‹ Round before"),
+      row.round > 1 && h("a", { class: "button", href: link(row.round - 1), title: "Key [", rel: "prev" }, "‹ Previous round"),
       h("a", { class: "button", href: link(row.round + 1), title: "Key ]", rel: "next" }, "Next round ›"),
       (row.violations > 0 || row.reviews > 0 || row.decided > 0) && h("a", { class: "button", href: `#/incidents/${id}` }, "Incident"),
       may("take_out") && reports(`/api/incidents/${id}`, "Report")));
@@ -252,7 +252,7 @@ function controls(player) {
   player.onState();
   const key = (name, text) => h("span", {}, h("kbd", {}, name), ` ${text}`);
   return h("div", { class: "controls" },
-    h("button", { type: "button", "aria-label": "Event before", onclick: () => player.step(-1) }, "‹"), play,
+    h("button", { type: "button", "aria-label": "Previous event", onclick: () => player.step(-1) }, "‹"), play,
     h("button", { type: "button", "aria-label": "Next event", onclick: () => player.step(1) }, "›"), speed,
     h("p", { class: "keys" }, key("space", "play"), key("← →", "events"), player.clip && [key(", .", "pictures"), key("+ −", "closer"), key("f", "full screen")], key("[ ]", "rounds")));
 }
@@ -261,7 +261,7 @@ function verdicts(row, says, at, player) {
   const found = row.result?.violations ?? [];
   const items = row.result?.reviews ?? [];
   if (!row.result) return h("p", { class: "quiet" }, "The round is in play.");
-  if (!found.length && !items.length) return h("p", { class: "good" }, "Nothing went wrong in this round.");
+  if (!found.length && !items.length) return h("p", { class: "good" }, "No mistake in this round.");
   return h("div", { class: "notes" },
     found.map((one) => mistake(one, says, at.get(one.seq), () => seeIt(player, row, one.seq), row)),
     items.map((one) => item(one)));
@@ -297,7 +297,7 @@ function eventList(events, player) {
 
 const rests = (event) => {
   const on = event.evidence ?? event.because ?? [];
-  return on.length ? `rests on ${on.slice(0, 4).join(", ")}${on.length > 4 ? ` and ${on.length - 4} more` : ""}` : "";
+  return on.length ? `based on ${on.slice(0, 4).join(", ")}${on.length > 4 ? ` and ${on.length - 4} more` : ""}` : "";
 };
 
 function keys(player, signal, row, more) {

@@ -6,7 +6,7 @@ import { houseZone } from "./house.js";
 import { clock, day, signed, tone } from "./words.js";
 
 const STATUSES = ["", "open", "final", "pending", "review"];
-const LABELS = { "": "Every status", open: "In play", final: "Final", pending: "Pending", review: "Waits for a decision" };
+const LABELS = { "": "Every status", open: "In play", final: "Final", pending: "Pending", review: "Waiting for a decision" };
 
 export async function showRounds({ main, may, rest: [table = ""] }, signal) {
   const tables = (await ask("/api/tables", { signal })).map((one) => one.table);
@@ -40,7 +40,7 @@ export async function showRounds({ main, may, rest: [table = ""] }, signal) {
 function takeOuts(may, asked) {
   const kinds = ["rounds", "hands", "violations", ...(may("see_money") ? ["payments", "ledger"] : [])];
   const link = (kind, form) => h("button", { type: "button", class: "button", onclick: () => { location.href = query(`/api/exports/${kind}.${form}`, { table: asked.table }); } }, `${kind} .${form}`);
-  return h("p", { class: "takeouts" }, "Take out as a file:", kinds.map((kind) => link(kind, "csv")), link("rounds", "parquet"), link("hands", "parquet"));
+  return h("p", { class: "takeouts" }, "Export as a file:", kinds.map((kind) => link(kind, "csv")), link("rounds", "parquet"), link("hands", "parquet"));
 }
 
 const filters = (tables, asked, again) =>
@@ -81,7 +81,7 @@ const momentLink = (round, at) => `#/round/${encodeURIComponent(round.session)}/
 function choices({ written, round, go_to, before, after }, isOneOfMany) {
   if (round) return h("li", {}, h("a", { class: "button", href: momentLink(round, go_to) }, `${written}: round ${round.round}`));
   const link = (name, one) => one && h("a", { class: "button", href: `#/round/${encodeURIComponent(one.session)}/${one.round}` }, `${name}: round ${one.round}, ${day(one.at)} ${clock(one.at)}`);
-  return h("li", {}, isOneOfMany && h("span", { class: "quiet" }, `${written}: nothing was dealt. `), link("Before", before), link("After", after), !before && !after && "No round of this table is known.");
+  return h("li", {}, isOneOfMany && h("span", { class: "quiet" }, `${written}: nothing was dealt. `), link("Before", before), link("After", after), !before && !after && "No round of this table yet.");
 }
 
 const row = (one) =>

@@ -8,7 +8,7 @@ import { amountsOf, moment, money } from "./words.js";
 const TONES = { stated: "good", inferred: "doubt", default: "even", changed: "bad" };
 /** Knobs that are amounts, in minor units. */
 const AMOUNTS = new Set(["table_min", "table_max", "payout_unit"]);
-const SOURCES = { stated: "Stated", inferred: "Inferred", default: "Sheet is silent", changed: "Set at this table" };
+const SOURCES = { stated: "Stated", inferred: "Inferred", default: "Rulebook is silent", changed: "Set for this table" };
 
 export async function showRulebook({ main, rest: [chosen] }, signal) {
   const [tables, sheets] = await Promise.all([ask("/api/tables", { signal }), ask("/api/rulebooks", { signal })]);
@@ -29,14 +29,14 @@ async function inForce({ table, now }, signal) {
   const [rules, changes] = await Promise.all([
     maybe(`${paths.session(now.session)}/rulebook`, signal), maybe(`${paths.table(table)}/rules`, signal),
   ]);
-  if (!rules) return [h("section", { class: "panel" }, h("p", { class: "quiet" }, `No rules are known of ${table} yet: its journal names them with its first settlement.`))];
+  if (!rules) return [h("section", { class: "panel" }, h("p", { class: "quiet" }, `The rules of ${table} are not known yet: its journal records them with the first settlement.`))];
   const { in_force: row, sheet } = rules;
   return [
     h("section", { class: "panel" }, h("h2", {}, "In force"),
       h("p", {}, h("b", {}, row.rulebook), ` since ${moment(row.at)}`),
-      h("p", { class: "quiet" }, row.is_stated ? `Every rule stands in the journal, entry ${row.seq} of ${row.session}.` : `The journal names the sheet alone, entry ${row.seq} of ${row.session}.`)),
-    h("section", { class: "panel" }, h("h2", {}, "What changed when"), changesOf(changes ?? [])),
-    sheet ? sheetPanel(sheet) : h("section", { class: "panel" }, h("p", { class: "quiet" }, "That sheet does not ship, and the journal does not state its rules.")),
+      h("p", { class: "quiet" }, row.is_stated ? `The journal records every rule: entry ${row.seq} of ${row.session}.` : `The journal names only the rulebook: entry ${row.seq} of ${row.session}.`)),
+    h("section", { class: "panel" }, h("h2", {}, "Changes of the rules"), changesOf(changes ?? [])),
+    sheet ? sheetPanel(sheet) : h("section", { class: "panel" }, h("p", { class: "quiet" }, "That rulebook is not shipped, and the journal does not record its rules.")),
   ];
 }
 
@@ -45,8 +45,8 @@ const changesOf = (rows) =>
     h("li", {}, h("span", { class: "quiet num" }, moment(row.at)), h("p", {}, h("b", {}, row.rulebook), ` (${row.session})`), difference(row, index === all.length - 1))));
 
 function difference(row, isFirst) {
-  if (isFirst) return h("p", { class: "quiet" }, "The first known of this table.");
-  if (row.changes === null) return h("p", { class: "quiet" }, "What changed cannot be told: one of the two is not known.");
+  if (isFirst) return h("p", { class: "quiet" }, "The first rules known for this table.");
+  if (row.changes === null) return h("p", { class: "quiet" }, "The changes are unknown: one of the two rulebooks is not known.");
   return h("ul", {}, row.changes.map((one) => h("li", {}, h("span", { class: "mono" }, one.knob), `: ${written(one.knob, one.was)} → `, h("b", {}, written(one.knob, one.now)))));
 }
 
@@ -59,7 +59,7 @@ function sheetPanel(sheet) {
     h("header", { class: "head" }, h("div", {}, h("h2", { class: "big" }, sheet.title), h("p", { class: "quiet" }, `${sheet.id} · from ${sheet.document}`)),
       h("div", { class: "field inline" }, h("label", { for: "find-rule" }, "Find a rule"), find)),
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Rules" }, h("table", { class: "sheet" },
-      h("thead", {}, h("tr", {}, ["Rule", "Value", "Comes from", "In the house's words, or why"].map((one) => h("th", { scope: "col" }, one)))),
+      h("thead", {}, h("tr", {}, ["Rule", "Value", "Source", "Quote or reason"].map((one) => h("th", { scope: "col" }, one)))),
       h("tbody", {}, rows.map((row) => row.drawn)))));
 }
 

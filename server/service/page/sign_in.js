@@ -43,7 +43,7 @@ function worded(refused) {
 export function showSignIn({ main, onDone }) {
   document.title = "Sign in · Pitwatch";
   const code = h("div", { class: "field", hidden: true },
-    h("label", { for: "field-code" }, "Code of your authenticator"),
+    h("label", { for: "field-code" }, "Authenticator code"),
     h("input", { id: "field-code", name: "code", autocomplete: "one-time-code", maxlength: 40 }),
     h("small", {}, "Six digits, or one of your recovery codes."));
   const drawn = form("Sign in", [
@@ -77,18 +77,18 @@ export function showOwn({ main, me, say, signOut }) {
   const change = form("Change your password", [
     h("input", { type: "text", name: "name", value: me.name, autocomplete: "username", hidden: true, "aria-hidden": "true", tabindex: -1 }),
     field("Password now", { name: "old", type: "password", autocomplete: "current-password" }),
-    field("New password", { name: "new", type: "password", autocomplete: "new-password", minlength: 12 }, "12 characters or more, not one that is easily guessed or was yours before."),
+    field("New password", { name: "new", type: "password", autocomplete: "new-password", minlength: 12 }, "12 characters or more, not easily guessed and not used before."),
   ], "Change it", async (sent) => {
     await post("/api/me/password", { old: sent.old, new: sent.new });
     say("Changed. Sign in with the new password.", "good");
     await signOut();
   });
-  const due = me.password === "due" && h("p", { class: "notice", role: "status" }, "Change your first password, or the one that is too old, before anything else.");
+  const due = me.password === "due" && h("p", { class: "notice", role: "status" }, "Your password is temporary or expired: change it before anything else.");
   put(main,
     h("header", { class: "head" }, h("div", {}, h("h1", {}, me.name), h("p", { class: "quiet" }, `Role: ${me.role}`)),
       h("button", { type: "button", onclick: signOut }, "Sign out")),
     h("div", { class: "columns" },
-      h("section", { class: "panel" }, h("h2", {}, "Password"), due, h("p", { class: "quiet" }, "Every session of the account ends with it, and every token."), change),
+      h("section", { class: "panel" }, h("h2", {}, "Password"), due, h("p", { class: "quiet" }, "This ends every session and every token of the account."), change),
       h("section", { class: "panel" }, h("h2", {}, "Second factor"), secondFactor(me, say, signOut))));
 }
 
@@ -102,12 +102,12 @@ function secondFactor(me, say, signOut) {
 const password = () => field("Your password", { name: "password", type: "password", autocomplete: "current-password" });
 
 function drawFactorOff(place, say) {
-  put(place, h("p", { class: "quiet" }, "A code of an authenticator app, asked for at sign-in."),
+  put(place, h("p", { class: "quiet" }, "A code from an authenticator app, required at sign-in."),
     form("Set up an authenticator", [password()], "Set it up", async (sent) => enrol(place, await post("/api/me/second-factor", sent), say)));
 }
 
 function drawFactorOn(place, say, signOut) {
-  put(place, h("p", {}, h("span", { class: "good" }, "On."), " A code is asked for at sign-in."),
+  put(place, h("p", {}, h("span", { class: "good" }, "On."), " Sign-in requires a code."),
     form("Turn it off", [password(), field("Code", { name: "code", autocomplete: "one-time-code", minlength: 6, maxlength: 40 }, "Six digits, or one of your recovery codes.")], "Turn it off", async (sent) => {
       await post("/api/me/second-factor/removal", sent);
       say("The second factor is off.", "good");

@@ -75,7 +75,7 @@ function frame(main, page, footage) {
     h("div", { class: "table-page" },
       h("div", { class: "left" }, places.felt, places.found, places.due),
       h("div", { class: "right" }, page.picture?.frame ?? noPicture(), places.health,
-        h("section", { class: "panel" }, h("h2", {}, "As it happens"), places.ticker))));
+        h("section", { class: "panel" }, h("h2", {}, "Live events"), places.ticker))));
   return places;
 }
 

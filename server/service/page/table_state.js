@@ -159,7 +159,7 @@ const PHASES = {
 /** Where a round stands, in words; `phase` as the service names it. */
 export function standing(table, phase) {
   if (table.round === null) return "No round yet";
-  if (table.reviews.length && !isFinal(table)) return "Waits for a decision";
+  if (table.reviews.length && !isFinal(table)) return "Waiting for a decision";
   return table.settled ? "Settled" : PHASES[phase];
 }
 
