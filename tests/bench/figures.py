@@ -33,7 +33,7 @@ option; otherwise edit the result file.
 Two CPU cores, no GPU, unless a run says otherwise. *Commit* is the code that was measured; for runs
 up to 2026-11-23 it is the commit that first stated the figure. *Networks* is a hash of
 `models/networks/*.onnx` at that commit. Intervals are 95%; that of a share is Wilson's, as if the
-trials were independent. The [lab notes](lab/README.md) tell what was tried and left out.
+trials were independent. The [lab notes](lab/README.md) describe experiments that were left out.
 """
 
 
