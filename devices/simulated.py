@@ -82,16 +82,16 @@ class AngelEyeDevice:
 
     def hear(self, chunk: bytes) -> bytes:
         """Acknowledge or refuse each complete command."""
-        said = b""
+        answer = b""
         for byte in chunk:
             if byte == angel_eye.STX:
                 self._held.clear()
             self._held.append(byte)
             del self._held[:-CAP_BYTES]
             if self._held[-3:-2] == b"\x03" and self._held[:1] == b"\x02":
-                said += self._answer(bytes(self._held))
+                answer += self._answer(bytes(self._held))
                 self._held.clear()
-        return said
+        return answer
 
     def _answer(self, frame: bytes) -> bytes:
         refusal = self.refusal or self._fault_in(frame)

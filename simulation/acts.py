@@ -45,7 +45,7 @@ class Acts:
         self.insurance: dict[int, Cents] = {}
         self._wishes = {key: wish.split() for key, wish in self.rig.cards.items()}
         self._wishes["dealer", 0] = self._dealer_wishes()
-        self._decisions = {key: list(said) for key, said in self.rig.decisions.items()}
+        self._decisions = {key: list(chosen) for key, chosen in self.rig.decisions.items()}
 
     # --- acts -----------------------------------------------------------------------------
 
@@ -80,8 +80,8 @@ class Acts:
     ) -> None:
         """Announce a player's action, in the first manner that the house accepts."""
         entered = console or action in ("split", "surrender", "even_money")
-        said = manner or self.manner(action)
-        fact = PlayerActed(spot=hand.spot, hand=hand.number, action=action, manner=said)
+        chosen = manner or self.manner(action)
+        fact = PlayerActed(spot=hand.spot, hand=hand.number, action=action, manner=chosen)
         self.table.write(fact, console=entered)
 
     def pay(self, spot: int, amount: Cents, hand: int = 0) -> None:

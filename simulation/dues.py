@@ -21,8 +21,8 @@ def due(facts: Iterable[AnyFact], rules: Rulebook, spot: int, hand: int) -> Cent
     """
     policy = msgspec.structs.replace(rules.policy, dealer_underdraw="as_lies")
     engine = Engine(msgspec.structs.replace(rules, policy=policy))
-    told = (fact for fact in facts if _place(fact) in (spot, "dealer"))
-    results = [result for fact in (*told, RoundClosed()) for result in engine.feed(fact)]
+    own = (fact for fact in facts if _place(fact) in (spot, "dealer"))
+    results = [result for fact in (*own, RoundClosed()) for result in engine.feed(fact)]
     results += engine.finish()
     nets = {
         (one.spot, held.hand): held.net

@@ -50,16 +50,16 @@ def ideal_observations(
     gone and a new one, as for an uncertain camera. ``looks_ns`` after the first sighting the camera
     looks at a card again, where it is still visible there.
     """
-    said = [
+    observations = [
         *_camera(staged, layout, keeps_tracks=keeps_tracks, looks_ns=looks_ns),
         *_port(AngelEyeShoe(), shoe_reads(staged.shoe, "angel-eye", seed)),
         *_port(Plates(), plate_reads(staged.plates, seed)),
         *_console(staged),
     ]
-    said.sort(key=lambda timed: timed[0])
+    observations.sort(key=lambda timed: timed[0])
     return tuple(
         (start_ns + at_ns, _stamped(heard, number, start_ns, table))
-        for number, (at_ns, heard) in enumerate(said, start=1)
+        for number, (at_ns, heard) in enumerate(observations, start=1)
     )
 
 

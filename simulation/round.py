@@ -293,9 +293,9 @@ class Round(Acts):
         return pair(hand.cards, self.rules) and self.options(hand).split
 
     def _decision(self, hand: Hand) -> Action:
-        said = self._decisions.get((hand.spot, hand.number))
-        if said:
-            return said.pop(0)
+        decisions = self._decisions.get((hand.spot, hand.number))
+        if decisions:
+            return decisions.pop(0)
         return choose(hand.cards, self.shown, self.options(hand), self.rules)
 
     def _double_amount(self, hand: Hand) -> Cents:

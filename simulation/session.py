@@ -315,8 +315,8 @@ def _camera(scene: Scene) -> CameraRecord:
 def console_entries(staged: Staged, settings: Settings) -> Iterator[ConsoleEntry]:
     """Yield the floor's entries, with their wall times."""
     for fact in staged.console:
-        told = _at_table(fact, settings)
-        yield ConsoleEntry(at=told.at, table=settings.table, source=FLOOR, fact=told)
+        entered = _at_table(fact, settings)
+        yield ConsoleEntry(at=entered.at, table=settings.table, source=FLOOR, fact=entered)
 
 
 def truth(scene: Scene, settings: Settings) -> Iterator[AnyEvent]:

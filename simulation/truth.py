@@ -14,15 +14,15 @@ from settlement.engine import Engine
 def settled(facts: Iterable[AnyFact], rules: Rulebook) -> Iterator[AnyEvent]:
     """Yield the facts with ``seq`` from 1, and each round's result once it is known."""
     engine, numbers = Engine(rules), count(1)
-    told: AnyFact | None = None
+    latest: AnyFact | None = None
     for fact in facts:
-        told = msgspec.structs.replace(fact, seq=next(numbers))
-        yield told
-        for result in engine.feed(told):
-            yield _settled(result, next(numbers), told)
-    if told is not None:
+        latest = msgspec.structs.replace(fact, seq=next(numbers))
+        yield latest
+        for result in engine.feed(latest):
+            yield _settled(result, next(numbers), latest)
+    if latest is not None:
         for result in engine.finish():
-            yield _settled(result, next(numbers), told)
+            yield _settled(result, next(numbers), latest)
 
 
 def _settled(result: RoundResult, seq: int, after: AnyFact) -> RoundSettled:

@@ -82,12 +82,12 @@ def _rested(changes: Iterable[PlateChange]) -> Iterator[tuple[int, PlateChange]]
 
 
 def _reported(changes: list[PlateChange]) -> Iterator[tuple[int, PlateChange]]:
-    said = 0
+    reported = 0
     following = [change.at_ns for change in changes[1:]]
     for change, until_ns in zip_longest(changes, following):
         rested = until_ns is None or until_ns - change.at_ns >= STABLE_NS
-        if rested and change.amount != said:
-            said = change.amount
+        if rested and change.amount != reported:
+            reported = change.amount
             yield change.at_ns + STABLE_NS, change
 
 

@@ -108,12 +108,12 @@ def database_bytes(file: BinaryIO) -> int:
 
 
 def _page(file: BinaryIO, length: int, seal: Seal) -> bytes:
-    said = _MAGIC + seal.entries.to_bytes(8, "big") + seal.head
+    statement = _MAGIC + seal.entries.to_bytes(8, "big") + seal.head
     digest = hashlib.sha256()
     file.seek(0)
     left = length
     while left and (block := file.read(min(left, 1 << 20))):
         digest.update(block)
         left -= len(block)
-    digest.update(said)
-    return (said + digest.digest()).ljust(PAGE_BYTES, b"\0")
+    digest.update(statement)
+    return (statement + digest.digest()).ljust(PAGE_BYTES, b"\0")

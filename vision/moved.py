@@ -93,8 +93,8 @@ class Whole:
         small = cv2.resize(gray, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
         points, marks = self._orb.detectAndCompute(small, None)
         places = np.array([point.pt for point in points], np.float64).reshape(-1, 2)
-        told = np.zeros((0, 32), np.uint8) if marks is None else np.asarray(marks, np.uint8)
-        return places * 2 + 0.5, told
+        descriptors = np.zeros((0, 32), np.uint8) if marks is None else np.asarray(marks, np.uint8)
+        return places * 2 + 0.5, descriptors
 
 
 def markers_gone(gray: NDArray[np.uint8], felt: Felt, layout: TableLayout) -> Gone | None:

@@ -280,9 +280,9 @@ def _backs(
         if found.back_heat[at] < BACK_HEAT:
             break
         middle = found.back_middles[at]
-        told = _near(found.back_middles[kept], middle, BACK_NOT_BACK * widths[at])
+        repeated = _near(found.back_middles[kept], middle, BACK_NOT_BACK * widths[at])
         face = _near(middles, middle, FACE_NOT_BACK * widths[at])
-        if not told and not face and not _is_pip(faces, middle, widths[at]):
+        if not repeated and not face and not _is_pip(faces, middle, widths[at]):
             kept.append(int(at))
     return card_corners(maps[kept]), found.back_heat[kept]
 

@@ -106,10 +106,10 @@ class TagReader(Driver[TagFrame]):
         yield shoe.drawn(self._register.cards[tag], frame.raw, at_ns, shoe.draws + 1)
 
     def _started(self, frame: TagFrame, at_ns: int) -> Iterator[Reading]:
-        for said in self._shoe.started(frame.raw, at_ns):
-            if not isinstance(said, ReaderFault):
+        for event in self._shoe.started(frame.raw, at_ns):
+            if not isinstance(event, ReaderFault):
                 self._out.clear()
-            yield said
+            yield event
 
     def _loaded(self, frame: TagFrame, at_ns: int) -> Reading:
         self._out.clear()

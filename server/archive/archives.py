@@ -40,7 +40,7 @@ from stream.recording import SESSION_FILE
 STDIN: Final = "-"
 Events: TypeAlias = Iterator[tuple[int, AnyEvent]]
 Open: TypeAlias = Callable[[], AbstractContextManager[Any]]
-Told: TypeAlias = Callable[[int], None]
+OnBytes: TypeAlias = Callable[[int], None]
 """Receives the number of bytes read so far of a file on disk."""
 Passed: TypeAlias = Callable[[str, str], None]
 """Receives the name of a skipped archive member, and the reason."""
@@ -110,7 +110,7 @@ def _unheeded(member: str, why: str) -> None:
 
 
 def feeds(
-    source: Source, told: Told = _unwatched, passed_over: Passed = _unheeded
+    source: Source, on_bytes: OnBytes = _unwatched, passed_over: Passed = _unheeded
 ) -> Iterator[Feed]:
     """Yield the events of each file in ``source``; read each of an archive's before the next.
 
@@ -122,12 +122,12 @@ def feeds(
         yield Feed("stdin", partial(_lines, "stdin", _stdin), once=True)
     elif source.name.endswith(_ARCHIVES):
         with _readable(source.name):
-            yield from _members(source.name, told, passed_over)
+            yield from _members(source.name, on_bytes, passed_over)
     elif source.name.endswith(_JOURNAL):
         yield Feed(source.name, partial(_entries, Path(source.name)))
     else:
         opened = partial(Path(source.name).open, "rb")
-        at = partial(_lines, source.name, opened, lambda file: told(file.tell()))
+        at = partial(_lines, source.name, opened, lambda file: on_bytes(file.tell()))
         yield Feed(source.name, at)
 
 
@@ -236,18 +236,18 @@ def _stdin() -> AbstractContextManager[Any]:
     return nullcontext(sys.stdin.buffer)
 
 
-def _lines(name: str, opened: Open, told: Callable[[Any], None] | None = None) -> Events:
+def _lines(name: str, opened: Open, on_bytes: Callable[[Any], None] | None = None) -> Events:
     with _readable(name), opened() as file:
         lines = gzip.GzipFile(fileobj=file, mode="rb") if name.endswith(".gz") else file
-        yield from decode_batches(_batches(lines, told and partial(told, file)), name)
+        yield from decode_batches(_batches(lines, on_bytes and partial(on_bytes, file)), name)
 
 
-def _batches(file: Any, told: Callable[[], None] | None) -> Iterator[list[bytes]]:
+def _batches(file: Any, on_bytes: Callable[[], None] | None) -> Iterator[list[bytes]]:
     """Yield a file's lines without their ends, in groups as they are read."""
     rest = b""
     while block := file.read1(_BLOCK):
-        if told is not None:
-            told()
+        if on_bytes is not None:
+            on_bytes()
         *lines, rest = (rest + block).split(b"\n")
         if lines:
             yield lines
@@ -266,11 +266,11 @@ def _entries(path: Path) -> Events:
         yield from known
 
 
-def _members(name: str, told: Told, passed_over: Passed) -> Iterator[Feed]:
+def _members(name: str, on_bytes: OnBytes, passed_over: Passed) -> Iterator[Feed]:
     inside = _zipped if name.endswith(".zip") else _tarred
     found = False
     for member, opened in inside(
-        Path(name), told, lambda one, why: passed_over(f"{name}/{one}", why)
+        Path(name), on_bytes, lambda one, why: passed_over(f"{name}/{one}", why)
     ):
         found, within = True, f"{name}/{member}"
         if member.endswith(_JOURNAL):
@@ -327,12 +327,12 @@ def _why_not(path: PurePosixPath) -> str | None:
     return None
 
 
-def _zipped(path: Path, told: Told, passed_over: Passed) -> Iterator[tuple[str, Open]]:
+def _zipped(path: Path, on_bytes: OnBytes, passed_over: Passed) -> Iterator[tuple[str, Open]]:
     with path.open("rb") as file, zipfile.ZipFile(file) as archive:
         members = [info for info in archive.infolist() if not info.is_dir()]
         odd = ((info.filename, _LINK if _is_link(info) else None) for info in members)
         for name, place in _taken(odd, passed_over).items():
-            told(members[place].header_offset)
+            on_bytes(members[place].header_offset)
             yield name, partial(_unzipped, archive, members[place], str(path))
 
 
@@ -349,13 +349,13 @@ def _unzipped(archive: zipfile.ZipFile, member: zipfile.ZipInfo, where: str) -> 
         ) from fault
 
 
-def _tarred(path: Path, told: Told, passed_over: Passed) -> Iterator[tuple[str, Open]]:
+def _tarred(path: Path, on_bytes: OnBytes, passed_over: Passed) -> Iterator[tuple[str, Open]]:
     with tarfile.open(path) as listing:
         members = ((member.name, _odd(member)) for member in listing if not member.isdir())
         wanted = _taken(members, passed_over)
     with path.open("rb") as file, tarfile.open(fileobj=file, mode="r|*") as archive:
         for place, member in enumerate(one for one in archive if not one.isdir()):
-            told(file.tell())
+            on_bytes(file.tell())
             name = str(PurePosixPath(member.name))
             content = archive.extractfile(member) if wanted.get(name) == place else None
             if content is not None:

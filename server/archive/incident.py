@@ -282,8 +282,8 @@ def packed(
             for name, data in files.items()
         ),
     )
-    said = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
-    return sealed({MANIFEST: said} | files, signer)
+    content = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
+    return sealed({MANIFEST: content} | files, signer)
 
 
 def _hashed(journal: Path, parts: Mapping[str, Part]) -> Cut:

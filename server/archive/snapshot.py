@@ -89,8 +89,8 @@ def snapshot(image: NDArray[np.uint8], facts: Facts, signer: Signer) -> bytes:
     parts.append(_chunk(b"iTXt", _FACTS + _UTF8 + msgspec.json.encode(facts)))
     content = _PNG + b"".join(parts)
     signature = signer.sign_digest(PURPOSE, hashlib.sha256(content).digest())
-    said = _SIGNATURE + f"\0ed25519 {signer.public.hex()} {signature.hex()}".encode()
-    return content + _chunk(b"tEXt", said) + end
+    signed = _SIGNATURE + f"\0ed25519 {signer.public.hex()} {signature.hex()}".encode()
+    return content + _chunk(b"tEXt", signed) + end
 
 
 def check_snapshot(content: bytes, where: str, key: bytes | None = None) -> Checked:

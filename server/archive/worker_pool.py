@@ -146,16 +146,16 @@ def _files(
                 with rare_collections():
                     work.settle(feed, report.totals, text, rows, progress.count)
             except PitwatchError as refusal:
-                report.refusal = _told(refusal, work.rounds(report.totals), "round")
+                report.refusal = _with_progress(refusal, work.rounds(report.totals), "round")
             files += report.settled
             yield report
     except PitwatchError as refusal:
-        yield FileReport(source.name, work.totals(), _told(refusal, files, "file"))
+        yield FileReport(source.name, work.totals(), _with_progress(refusal, files, "file"))
     for name, why in passed_over:
         yield FileReport(name, work.totals(), passed_over=why)
 
 
-def _told(refusal: PitwatchError, settled: int, of: str) -> str:
+def _with_progress(refusal: PitwatchError, settled: int, of: str) -> str:
     """Describe a refusal, with the work done before it."""
     if settled and isinstance(refusal, InputRefused):
         was = "was" if settled == 1 else "were"

@@ -75,7 +75,7 @@ def resolve_review(
     from server.house.house_file import house_for
     from server.house.rulebooks import rules_for
 
-    said = review_command.Said(by, approved_by, number, item, decision, choose, place, reason)
+    decided = review_command.Decided(by, approved_by, number, item, decision, choose, place, reason)
     rules = None if rulebook is None else rules_for(rulebook, knobs or ())
     described = house_for(house, journal.parent)
-    review_command.resolve(journal, said, described, rules, key, as_json=as_json)
+    review_command.resolve(journal, decided, described, rules, key, as_json=as_json)

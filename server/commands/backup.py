@@ -65,7 +65,7 @@ def make(data: Path, backups: Path, keep_days: int, now_s: float) -> None:
         backups.mkdir(parents=True, exist_ok=True)
         _remove_parts(backups)
         journals = _made(data, made)
-        _tell_prometheus(backups, int(now_s), journals)
+        _write_metrics(backups, int(now_s), journals)
         _remove_old(backups, made, now_s - keep_days * _DAY_S)
     print(made)
 
@@ -181,7 +181,7 @@ def _remove_old(backups: Path, made: Path, before_s: float) -> None:
             shutil.rmtree(backup)
 
 
-def _tell_prometheus(backups: Path, now_s: int, journals: int) -> None:
+def _write_metrics(backups: Path, now_s: int, journals: int) -> None:
     file = backups / _PROMETHEUS
     write_whole(
         file,

@@ -119,8 +119,8 @@ def totals_view(
     lines = Table(show_edge=False, pad_edge=False, box=None, show_header=False)
     lines.add_column(style="dim")
     lines.add_column(overflow="fold")
-    for name, said in _lines(totals, rules, was, formats):
-        lines.add_row(name, said)
+    for name, text in _lines(totals, rules, was, formats):
+        lines.add_row(name, text)
     return Group(
         lines,
         *(
@@ -153,14 +153,14 @@ def _lines(
     if totals.opened:
         stakes = formats.amount(sum(spot.open_stakes for spot in totals.spots.values()))
         gained = formats.signed(-sum(spot.open_then for spot in totals.spots.values()))
-        said = f"{counted(totals.opened, 'round')} for a person to decide: "
-        said += f"{stakes} staked, settled before for house {gained}"
-        yield "open now", Text(said, style="yellow")
+        text = f"{counted(totals.opened, 'round')} for a person to decide: "
+        text += f"{stakes} staked, settled before for house {gained}"
+        yield "open now", Text(text, style="yellow")
     if totals.closed:
         yield "settled now", Text(f"{counted(totals.closed, 'round')} that were open before")
     if totals.in_review:
-        said = f"{counted(totals.in_review, 'round')}: not in the house's gain"
-        yield "under review", Text(said, style="yellow")
+        text = f"{counted(totals.in_review, 'round')}: not in the house's gain"
+        yield "under review", Text(text, style="yellow")
     if totals.unsettled_then:
         yield "not settled before", Text(counted(totals.unsettled_then, "round"), style="yellow")
     if totals.without_facts:

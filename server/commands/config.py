@@ -23,7 +23,7 @@ def check_config(file: Path, *, at_rest: bool, as_json: bool) -> Exit:
     checked = integration_faults if is_of_relay else config_faults
     faults = checked(file, at_rest=at_rest)
     if as_json:
-        print_json({"file": str(file), "faults": [_said(fault) for fault in faults]})
+        print_json({"file": str(file), "faults": [_as_json(fault) for fault in faults]})
     else:
         for fault in faults:
             print(f"pitwatch: {fault}", file=sys.stderr)
@@ -50,12 +50,12 @@ def _sound_relay(file: Path) -> Text:
     return line.append(f"  {file}: {counted(len(destinations), 'destination')}")
 
 
-def _said(fault: PitwatchError) -> dict[str, object]:
-    said: dict[str, object] = {
+def _as_json(fault: PitwatchError) -> dict[str, object]:
+    fields: dict[str, object] = {
         "where": fault.where,
         "what": fault.what,
         "way_out": fault.way_out,
     }
     if isinstance(fault, InputRefused):
-        said |= {"field": fault.field, "expected": fault.expected, "found": fault.found}
-    return said
+        fields |= {"field": fault.field, "expected": fault.expected, "found": fault.found}
+    return fields

@@ -38,7 +38,7 @@ def run_console(
         PitwatchError: the session is not sound, or the state cannot be written.
     """
     folder = (session or SESSION).resolve()
-    _say(f"opening {'the demo session' if session is None else folder}")
+    _print_line(f"opening {'the demo session' if session is None else folder}")
     table = read_session(folder).table
     kept = state or _state_of(folder)
     kept.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -58,8 +58,8 @@ def _serve(folder: Path, journal: Path, port: int, house: Path | None) -> None:
     setup = Setup(kept, kept, recordings=folder, house=described)
     app = make_app(setup, clock)
     log_as_json(clock)
-    with replayed_beside(folder, journal, _say):
-        _say(
+    with replayed_beside(folder, journal, _print_line):
+        _print_line(
             f"http://{LOOPBACK}:{port}  sign in as {ACCOUNT}, password {password}\n"
             f"kept in {kept}; Ctrl-C stops it"
         )
@@ -95,7 +95,7 @@ def account_in(state: Path, clock: Clock) -> str:
     return file.read_text("utf-8").strip()
 
 
-def _say(text: str) -> None:
+def _print_line(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 

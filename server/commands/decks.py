@@ -56,7 +56,7 @@ def run_learn(name: str, files: Sequence[Path], folder: Path | None, *, as_json:
     learnt = lesson.learnt()
     _keep(learnt.profile, learnt_decks)
     if as_json:
-        print_json(_said(learnt, shown))
+        print_json(_as_json(learnt, shown))
     else:
         _print(learnt, shown, learnt_decks)
     return Exit.CLEAN if learnt.finished else Exit.FINDINGS
@@ -165,7 +165,7 @@ def _outline(deck: DeckProfile) -> dict[str, Any]:
     }
 
 
-def _said(learnt: Learnt, shown: int) -> dict[str, Any]:
+def _as_json(learnt: Learnt, shown: int) -> dict[str, Any]:
     return {
         **_outline(learnt.profile),
         "shown": shown,

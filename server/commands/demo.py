@@ -67,9 +67,9 @@ def closing(
         _caught("the wrong payment", payments),
         (f"the report is at {report}", report.is_file()),
     )
-    for said, good in shown:
+    for text, good in shown:
         mark = Text("✓ " if good else "✗ ", style="bold green" if good else "bold red")
-        console.print(mark.append(said, style="bold"))
+        console.print(mark.append(text, style="bold"))
     console.print("see it in your browser: .venv/bin/pitwatch console")
     return Exit.CLEAN if all(good for _, good in shown) else Exit.FINDINGS
 

@@ -34,7 +34,7 @@ _TOLD_EVERY: Final = 0.1
 
 
 @contextmanager
-def replayed_beside(session: Path, journal: Path, say: Callable[[str], None]) -> Iterator[None]:
+def replayed_beside(session: Path, journal: Path, report: Callable[[str], None]) -> Iterator[None]:
     """Replay a session into its journal while the body runs, unless a complete one exists.
 
     A failing replay interrupts the body like Ctrl-C; the body's end terminates the replay.
@@ -48,7 +48,7 @@ def replayed_beside(session: Path, journal: Path, say: Callable[[str], None]) ->
         return
     open_recording(session)
     _clear(journal)
-    say("replaying the session: rounds appear in the console as they settle")
+    report("replaying the session: rounds appear in the console as they settle")
     process = multiprocessing.get_context("spawn").Process(
         target=_replay, args=(session, journal, os.getpid()), daemon=True
     )
@@ -101,7 +101,7 @@ def _interrupt_if_failed(process: SpawnProcess, over: Event) -> None:
 def _replay(session: Path, journal: Path, parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the page's process
     os.nice(_NICE)
-    told = _Progress(parent)
+    progress = _Progress(parent)
     try:
         with Journal.create(journal) as kept:
             stopwatch = Stopwatch(elapsed_ns)
@@ -110,14 +110,16 @@ def _replay(session: Path, journal: Path, parent: int) -> None:
                 kept,
                 Reader.load,
                 stopwatch,
-                progress=told.at,
+                progress=progress.at,
                 stating=program_stated,
             )
     except PitwatchError as refusal:
-        _say(f"pitwatch: {refusal}")
+        _print_line(f"pitwatch: {refusal}")
         sys.exit(Exit.REFUSED)
     _mark(journal).unlink()
-    _say(f"replayed: {counted(len(replayed.rounds), 'round')} settled in {told.elapsed_s:.0f} s")
+    _print_line(
+        f"replayed: {counted(len(replayed.rounds), 'round')} settled in {progress.elapsed_s:.0f} s"
+    )
 
 
 class _Progress:
@@ -135,9 +137,9 @@ class _Progress:
         if os.getppid() != self._parent:
             os._exit(Exit.REFUSED)
         if share >= self._next and share < 1:
-            _say(f"replayed {share:.0%} in {self.elapsed_s:.0f} s")
+            _print_line(f"replayed {share:.0%} in {self.elapsed_s:.0f} s")
             self._next += _TOLD_EVERY
 
 
-def _say(text: str) -> None:
+def _print_line(text: str) -> None:
     print(text, file=sys.stderr, flush=True)

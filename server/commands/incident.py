@@ -72,7 +72,7 @@ def export_incident(export: Export, *, as_json: bool) -> None:
     write_whole(export.out, packed(export.session, journal, asked, made_ns, signer))
     found = check_incident(export.out)
     if as_json:
-        print_json(_told(export.out, found))
+        print_json(_as_json(export.out, found))
         return
     line = _summary(Text("exported", "bold green"), export.out, found)
     screen().print(line.append("\n" + "\n".join(_signatures(found))))
@@ -101,7 +101,7 @@ def verify_incident(file: Path, keys: Keys, *, as_json: bool) -> Exit:
     )
     exit_status = exit_of(found, trusted, allow_unsigned=keys.allow_unsigned)
     if as_json:
-        print_json(_told(file, found) | _standing(found, trusted))
+        print_json(_as_json(file, found) | _standing(found, trusted))
     else:
         style = "bold green" if exit_status is Exit.CLEAN else "bold yellow"
         line = _summary(Text("intact", style), file, found)
@@ -210,7 +210,7 @@ def _untrusted(file: Path, what: str) -> TechnicianError:
     )
 
 
-def _told(file: Path, found: Checked) -> dict[str, object]:
+def _as_json(file: Path, found: Checked) -> dict[str, object]:
     return {
         "file": str(file),
         "events": found.events,

@@ -112,8 +112,8 @@ def export_keys(file: Path, public: Path | None, *, as_json: bool, force: bool) 
     signer = Signer.create(file) if made else Signer.read(file)
     _write_public(target, signer, force=force)
     if as_json:
-        said = {"private": str(file), "public": str(target), "made": made}
-        print_json(said | {"key": signer.public.hex(), "fingerprint": fingerprint(signer.public)})
+        output = {"private": str(file), "public": str(target), "made": made}
+        print_json(output | {"key": signer.public.hex(), "fingerprint": fingerprint(signer.public)})
         return
     line = Text("made" if made else "kept", style="bold green")
     line.append(f"  {file}: keep it on the table's machine, readable by its user alone")

@@ -89,11 +89,11 @@ def _table(readings: Sequence[PhotoReading]) -> Table:
     table.add_column("backs", justify="right")
     table.add_column("ms", justify="right", style="dim")
     for reading in readings:
-        said = reading.as_json()
+        found = reading.as_json()
         cards = Text()
-        for one in said["cards"]:
+        for one in found["cards"]:
             card = Card(one["card"])
             cards.append(card_text(card) + " ", style="bold red" if is_red(card) else "bold")
-        doubtful = ", ".join(" or ".join(one["candidates"]) for one in said["doubtful"])
-        table.add_row(reading.image, cards, doubtful, str(said["backs"]), f"{said['ms']:.0f}")
+        doubtful = ", ".join(" or ".join(one["candidates"]) for one in found["doubtful"])
+        table.add_row(reading.image, cards, doubtful, str(found["backs"]), f"{found['ms']:.0f}")
     return table

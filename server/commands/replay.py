@@ -26,7 +26,7 @@ from server.process.program import program_stated
 from server.process.stopwatch import Stopwatch
 from server.process.terminal import print_json, progress_bar, screen
 from server.report.page import write_report
-from server.report.story import SessionStory, tell_rounds
+from server.report.story import SessionStory, round_stories
 from server.table.comparison import tally
 from server.table.replay import Replayed, ReplayOptions, replay
 from stream.clock import elapsed_ns
@@ -125,7 +125,7 @@ def story_of(replayed: Replayed, house: House) -> SessionStory:
         book=replayed.book,
         formats=Formats(replace(house, currency=replayed.recording.session.currency)),
         layout=replayed.recording.layout,
-        rounds=tell_rounds(
+        rounds=round_stories(
             replayed.events, replayed.rounds, replayed.jpegs, replayed.comparisons or ()
         ),
         events=len(replayed.events),
@@ -165,8 +165,8 @@ def print_tables(
     found, currency = house or House(), replayed.recording.session.currency
     print_rounds(console, replayed.rounds, Formats(replace(found, currency=currency)))
     if currency != found.currency:
-        told = f"amounts are in {currency}, the table's currency; the house's is {found.currency}"
-        console.print(Text(told, style="dim"))
+        note = f"amounts are in {currency}, the table's currency; the house's is {found.currency}"
+        console.print(Text(note, style="dim"))
     console.print(Text(f"rules: {name_of(replayed.book.rules).text}", style="dim"))
     for one in replayed.comparisons or ():
         console.print(truth_line(one))

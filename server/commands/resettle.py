@@ -16,7 +16,7 @@ from server.archive.resettling import Changes, Fate, Resettled, resettled_rounds
 from server.archive.settling import checked
 from server.archive.worker_pool import AddRows, FileReport, work_through
 from server.commands import changes as changes_page
-from server.commands.settle import tell_unsettled
+from server.commands.settle import report_unsettled
 from server.commands.tables import Page
 from server.house.formatting import Formats
 from server.house.rules_in_force import name_of
@@ -164,7 +164,7 @@ def run_resettle(
         print_json({"summary": _as_json(totals, rules)})
     elif any(report.settled for report in reports):
         changes_page.print_totals(totals, rules, was, formats)
-    return tell_unsettled(reports) or (Exit.FINDINGS if totals.changed else Exit.CLEAN)
+    return report_unsettled(reports) or (Exit.FINDINGS if totals.changed else Exit.CLEAN)
 
 
 def _as_json(totals: Changes, rules: Rulebook) -> dict[str, Any]:

@@ -34,7 +34,7 @@ _IN_NUMBERS: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Decided:
     """A person's decision on an item."""
 
     by: str
@@ -64,7 +64,7 @@ def list_reviews(journal: Path, *, as_json: bool) -> int:
 
 def resolve(
     journal: Path,
-    said: Said,
+    decided: Decided,
     house: House,
     rules: Rulebook | None,
     key: Path | None,
@@ -72,18 +72,18 @@ def resolve(
     as_json: bool,
 ) -> None:
     """Decide an item: the running table writes it, else the closed journal is reopened for it."""
-    _check_people(journal, said, house)
+    _check_people(journal, decided, house)
     clock = HostClock()
     decision = ReviewResolved(
-        source=f"console:{said.by}",
+        source=f"console:{decided.by}",
         at=clock.now_ns(),
-        round=said.round,
-        item=said.item,
-        decision=_decision(said.decision),
-        choice=None if said.choice is None else _card(said.choice),
-        card=None if said.place is None else _place(said.place),
-        reason=said.reason,
-        approved_by=said.approved_by or "",
+        round=decided.round,
+        item=decided.item,
+        decision=_decision(decided.decision),
+        choice=None if decided.choice is None else _card(decided.choice),
+        card=None if decided.place is None else _place(decided.place),
+        reason=decided.reason,
+        approved_by=decided.approved_by or "",
     )
     due = None if key is None else Checkpoints(Signer.read(key), clock)
     handed = asyncio.run(decide(journal, decision, rules, due))
@@ -94,19 +94,19 @@ def resolve(
         screen().print(line.append(f"  entry {handed.seq}, written by the {handed.by}"))
 
 
-def _check_people(journal: Path, said: Said, house: House) -> None:
+def _check_people(journal: Path, decided: Decided, house: House) -> None:
     """Check the second person that the house requires; neither name is verified."""
-    if said.approved_by is not None and said.approved_by.strip() in ("", said.by.strip()):
+    if decided.approved_by is not None and decided.approved_by.strip() in ("", decided.by.strip()):
         raise OperatorError(
             "--approved-by must name a second person",
             where="--approved-by",
             way_out="Give another person's name",
         )
     asked = set(house.two_people)
-    if said.approved_by is not None or not asked:
+    if decided.approved_by is not None or not asked:
         return
-    needed = asked & {"void"} if said.decision == "void" else set()
-    if "override" in asked and _is_decided(journal, said):
+    needed = asked & {"void"} if decided.decision == "void" else set()
+    if "override" in asked and _is_decided(journal, decided):
         needed |= {"override"}
     if needed:
         raise OperatorError(
@@ -117,8 +117,8 @@ def _check_people(journal: Path, said: Said, house: House) -> None:
         )
 
 
-def _is_decided(journal: Path, said: Said) -> bool:
-    asked = said.round, said.item
+def _is_decided(journal: Path, decided: Decided) -> bool:
+    asked = decided.round, decided.item
     return any(
         (row["round"], row["item"]) == asked and row["decided"] is not None
         for row in _rows(read_journal(journal))
@@ -140,15 +140,15 @@ def _rows(events: Iterable[AnyEvent | UnknownEvent]) -> list[dict[str, object]]:
                 "decided": None,
             }
         elif isinstance(event, ReviewResolved) and (event.round, event.item) in rows:
-            rows[event.round, event.item]["decided"] = _told(event)
+            rows[event.round, event.item]["decided"] = _describe(event)
     return list(rows.values())
 
 
-def _told(event: ReviewResolved) -> str:
+def _describe(event: ReviewResolved) -> str:
     where = "" if event.card is None else f"at {_place_words(event.card)}"
     parts = [event.decision, str(event.choice or ""), where, event.reason]
-    said = " ".join(part for part in parts if part)
-    return f"{said}, by {event.source.removeprefix('console:')}"
+    text = " ".join(part for part in parts if part)
+    return f"{text}, by {event.source.removeprefix('console:')}"
 
 
 def _table(rows: Iterable[dict[str, object]]) -> Table:

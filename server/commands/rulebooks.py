@@ -81,10 +81,10 @@ def _gist(book: Cited) -> tuple[str, ...]:
 def _source_cells(citation: Citation, changed: bool) -> tuple[Text, Text]:
     if changed:
         return Text("changed", style="bold magenta"), Text("set on the command line")
-    said = Text(citation.says)
+    text = Text(citation.says)
     if citation.section:
-        said.append(f" ({citation.section})", "dim")
-    return Text(citation.source, style=SOURCE_STYLE[citation.source]), said
+        text.append(f" ({citation.section})", "dim")
+    return Text(citation.source, style=SOURCE_STYLE[citation.source]), text
 
 
 def _as_json(book: Cited, rules: Rulebook, changed: set[str]) -> dict[str, object]:
@@ -110,4 +110,4 @@ def _cite(book: Cited, knob: str, changed: set[str]) -> dict[str, str]:
     if knob in changed:
         return {"source": "set"}
     cites: dict[str, str | None] = msgspec.to_builtins(book.citations[knob])
-    return {name: said for name, said in cites.items() if said is not None}
+    return {name: one for name, one in cites.items() if one is not None}

@@ -52,7 +52,7 @@ def run_table(file: Path, for_s: float | None, *, house: Path | None = None, as_
     with table_journal(placed, clock) as (journal, sender):
         table = LiveTable(placed, journal, clock, reader, printer.take, stating=program_stated)
         asyncio.run(_run(table, sender, for_s, formats))
-        _say_end(table)
+        _print_end(table)
     return Exit.CLEAN if printer.clean else Exit.FINDINGS
 
 
@@ -101,7 +101,7 @@ async def _show(standing: Standing, sender: Sender, formats: Formats) -> None:
         await asyncio.sleep(_STATUS_S)
 
 
-def _say_end(table: LiveTable) -> None:
+def _print_end(table: LiveTable) -> None:
     standing = table.standing
     line = Text("\nstopped", style="bold")
     if standing.in_play is not None:

@@ -105,7 +105,7 @@ def run_serve(
     )
     app = make_app(setup, clock)
     log_as_json(clock)
-    _say(kept, address)
+    _print_addresses(kept, address)
     listen(app, address)
 
 
@@ -205,7 +205,7 @@ def is_plain_beyond_loopback(address: Address) -> bool:
         return address.host != "localhost"
 
 
-def _say(kept: Path, address: Address) -> None:
+def _print_addresses(kept: Path, address: Address) -> None:
     scheme = "http" if address.certificate is None else "https"
     print(f"{scheme}://{address.host}:{address.port}  Ctrl-C stops it", file=sys.stderr)
     if is_plain_beyond_loopback(address):
@@ -216,5 +216,5 @@ def _say(kept: Path, address: Address) -> None:
         )
     file = kept / PASSWORD_FILE
     if file.exists() or not (kept / "accounts.sqlite").exists():
-        said = f"sign in as {FIRST_ACCOUNT} with the password in {file}, then change it"
-        print(said, file=sys.stderr)
+        text = f"sign in as {FIRST_ACCOUNT} with the password in {file}, then change it"
+        print(text, file=sys.stderr)

@@ -142,7 +142,7 @@ def run_settle(
         print_json(_summary(totals, reports, name_of(rules)))
     elif not as_json and settled_count:
         tables.print_totals(totals, settled_count, name_of(rules), formats)
-    return tell_unsettled(reports) or (Exit.FINDINGS if totals.unclean else Exit.CLEAN)
+    return report_unsettled(reports) or (Exit.FINDINGS if totals.unclean else Exit.CLEAN)
 
 
 def _summary(
@@ -156,7 +156,7 @@ def _summary(
     return {"summary": summary, "refused": refused, "passed_over": passed_over}
 
 
-def tell_unsettled(reports: Sequence[FileReport[Any]]) -> Exit | None:
+def report_unsettled(reports: Sequence[FileReport[Any]]) -> Exit | None:
     """Name on stderr every refused file and every skipped archive member.
 
     Returns the exit status that they require; ``None`` where there are none.

@@ -46,11 +46,11 @@ def verify_snapshot(
     if as_json:
         print_json({"file": str(file)} | msgspec.to_builtins(asdict(found)) | proved)
     else:
-        screen().print(_told(file, found, proved))
+        screen().print(_described(file, found, proved))
     return Exit.UNPROVEN if key is None else Exit.CLEAN
 
 
-def _told(file: Path, found: Checked, proved: dict[str, bool]) -> Text:
+def _described(file: Path, found: Checked, proved: dict[str, bool]) -> Text:
     facts = found.facts
     line = Text("unchanged", style="bold green")
     line.append(

@@ -126,8 +126,8 @@ def totals_view(totals: Tally, files: int, rules: RulesName, formats: Formats) -
     lines.add_column(style="dim")
     lines.add_column(overflow="fold")
     lines.add_row("rules", rules.text)
-    for name, said in _totals(totals, files, formats):
-        lines.add_row(name, said)
+    for name, text in _totals(totals, files, formats):
+        lines.add_row(name, text)
     stated = (counted_violation(*one) for one in totals.violations.most_common())
     return Group(lines, *stated, *_suspected(totals))
 
@@ -286,8 +286,8 @@ def _odd_lines(result: RoundResult, formats: Formats) -> Iterator[Text]:
         for place, odd in paid:
             if isinstance(odd, OddCents):
                 gives, paid_out = formats.exactly(Fraction(*odd.exact)), formats.amount(odd.paid)
-                said = f"the odds give {gives}, {paid_out} is paid in whole chips"
-                yield Text(f"  ¢ {place}: {said}", style="cyan")
+                text = f"the odds give {gives}, {paid_out} is paid in whole chips"
+                yield Text(f"  ¢ {place}: {text}", style="cyan")
 
 
 def _unknown_lines(result: RoundResult, formats: Formats) -> Iterator[Text]:

@@ -18,10 +18,12 @@ def device_faults(events: Iterable[object], start_ns: int) -> Iterator[Technicia
         if isinstance(event, ReaderFault | CameraFault):
             by_source.setdefault(event.source, []).append(event)
     for source, faults in sorted(by_source.items()):
-        yield _told(source, faults, start_ns)
+        yield _summary(source, faults, start_ns)
 
 
-def _told(source: str, faults: list[ReaderFault | CameraFault], start_ns: int) -> TechnicianError:
+def _summary(
+    source: str, faults: list[ReaderFault | CameraFault], start_ns: int
+) -> TechnicianError:
     kinds = Counter(fault.kind for fault in faults)
     each = ", ".join(f"{kind} {number}" for kind, number in kinds.items())
     first_s = _since(faults[0], start_ns)

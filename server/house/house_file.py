@@ -26,9 +26,9 @@ def house_for(
         InstallerError: a named file is missing, or cannot be read.
         InputRefused: a field of it is invalid.
     """
-    told = environment.get(VARIABLE)
-    if named is not None or told:
-        return read_house(named or Path(str(told)))
+    configured = environment.get(VARIABLE)
+    if named is not None or configured:
+        return read_house(named or Path(str(configured)))
     lying = (folder / HOUSE_FILE for folder in beside)
     return next((read_house(file) for file in lying if file.is_file()), House())
 

@@ -87,14 +87,14 @@ class Mqtt:
             link.close()
 
     def _linked(self) -> "_Link":
-        said = self._settings
-        client = _new_client(said.client_id)
+        settings = self._settings
+        client = _new_client(settings.client_id)
         if self._context is not None:
             client.tls_set_context(self._context)
-        if said.user is not None:
+        if settings.user is not None:
             word = None if self._password is None else self._password.plain
-            client.username_pw_set(said.user, word)
-        self._link = _Link(client, said)
+            client.username_pw_set(settings.user, word)
+        self._link = _Link(client, settings)
         self._link.open()
         return self._link
 
@@ -122,9 +122,9 @@ class _Link:
                 raise NotDelivered(f"the broker answered {self._answer}", Fate.WAIT)
 
     def publish(self, topic: str, payload: bytes) -> None:
-        said = self._settings
+        settings = self._settings
         sent = self._client.publish(
-            topic, payload, said.qos, said.is_retained, properties=_properties()
+            topic, payload, settings.qos, settings.is_retained, properties=_properties()
         )
         with self._changed:
             if not self._changed.wait_for(lambda: sent.mid in self._taken, self._timeout_s):
@@ -137,14 +137,14 @@ class _Link:
         self._client.disconnect()
         self._client.loop_stop()
 
-    def _on_connect(self, *told: Any) -> None:
+    def _on_connect(self, *arguments: Any) -> None:
         with self._changed:
-            self._answer = told[3]
+            self._answer = arguments[3]
             self._changed.notify_all()
 
-    def _on_publish(self, *told: Any) -> None:
+    def _on_publish(self, *arguments: Any) -> None:
         with self._changed:
-            self._taken[told[2]] = told[3]
+            self._taken[arguments[2]] = arguments[3]
             self._changed.notify_all()
 
 

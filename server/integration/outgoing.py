@@ -60,7 +60,7 @@ class Poster:
             if self._was_answered:  # a receiver may close an idle connection
                 self._was_answered = False
                 return self.post(target, body, headers)
-            raise NotDelivered(_said(fault), Fate.WAIT) from fault
+            raise NotDelivered(_reason(fault), Fate.WAIT) from fault
         self._was_answered = True
         if 200 <= status < 300:
             return answer
@@ -97,7 +97,7 @@ def trusted(ca_file: str | None, folder: Path) -> ssl.SSLContext:
         return ssl.create_default_context(cafile=str(file))
     except OSError as fault:
         raise InstallerError(
-            f"the certificates cannot be used ({_said(fault)})",
+            f"the certificates cannot be used ({_reason(fault)})",
             where=str(file),
             way_out="Name a PEM file of the authority that signed the receiver's certificate",
         ) from fault
@@ -116,7 +116,7 @@ def _asked_s(response: httpx.Response) -> float | None:
     return None
 
 
-def _said(fault: Exception) -> str:
+def _reason(fault: Exception) -> str:
     if isinstance(fault, httpx.TimeoutException):
         return "no answer in time"
     for cause in _causes(fault):

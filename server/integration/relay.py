@@ -90,7 +90,7 @@ class Courier:
         # Its own thread: an unresponsive receiver must not occupy others' threads.
         self._thread = ThreadPoolExecutor(1, f"relay-{destination.name}")
         self._places: dict[str, int] = {}
-        self._said: str | None = None
+        self._last_fault: str | None = None
 
     async def run(self) -> None:
         """Send messages until cancelled."""
@@ -125,9 +125,9 @@ class Courier:
         try:
             entries = await self._floor.entries(session, after, AT_ONCE)
             for entry in entries:
-                await self._tell(session, entry)
+                await self._send_entry(session, entry)
         except PitwatchError as fault:
-            self._say(f"{session.name}: {fault.what}")
+            self._log_fault(f"{session.name}: {fault.what}")
             return False
         if entries:
             self._reach(session, entries[-1].seq)
@@ -145,7 +145,7 @@ class Courier:
                 found.append(session)
         return found
 
-    async def _tell(self, session: Session, entry: Entry) -> None:
+    async def _send_entry(self, session: Session, entry: Entry) -> None:
         if not self._is_for(session, entry):
             return
         for message in messages_of(session.name, session.table or session.name, entry):
@@ -155,8 +155,8 @@ class Courier:
 
     def _is_for(self, session: Session, entry: Entry) -> bool:
         asked = self._to.send
-        tells_mistakes = entry.type == "round_settled" and VIOLATION in asked
-        if not (tells_mistakes or entry.type in asked or EVERYTHING in asked):
+        sends_mistakes = entry.type == "round_settled" and VIOLATION in asked
+        if not (sends_mistakes or entry.type in asked or EVERYTHING in asked):
             return False
         return not self._to.tables or session.table in self._to.tables
 
@@ -165,11 +165,11 @@ class Courier:
         if message.kind != VIOLATION:
             await self._deliver(message)
             return
-        if self._store.is_told(self._to.name, message.id):
+        if self._store.was_sent(self._to.name, message.id):
             return
         moment = await self._floor.entries(session, fact_seq(message) - 1, 1)
         await self._deliver(placed(message, moment[0].at if moment else None))
-        self._store.tell(self._to.name, message.id)
+        self._store.mark_sent(self._to.name, message.id)
 
     def _reach(self, session: Session, seq: int) -> None:
         if self._places.get(session.name, 0) < seq:
@@ -199,12 +199,12 @@ class Courier:
         else:
             meters.delivered.labels(name).inc()
             meters.up.labels(name).set(1)
-            self._say(None)
+            self._log_fault(None)
             return None
         meters.failed.labels(name).inc()
         meters.up.labels(name).set(0)
         self._count_behind()
-        self._say(found.why)
+        self._log_fault(found.why)
         return found
 
     async def _delivered(self, message: Message) -> None:
@@ -249,11 +249,11 @@ class Courier:
         )
         self._shared.meters.behind.labels(self._to.name).set(behind)
 
-    def _say(self, why: str | None) -> None:
+    def _log_fault(self, why: str | None) -> None:
         """Log a fault once until it changes, and its end."""
-        if why == self._said:
+        if why == self._last_fault:
             return
-        self._said = why
+        self._last_fault = why
         if why is None:
             log.info("delivered again", extra=_fields(self._to.name, "", ""))
         else:
@@ -359,5 +359,5 @@ def _waits(destination: Destination) -> Iterator[float]:
 
 
 def _fields(destination: str, message: str, why: str) -> dict[str, Iterable[str]]:
-    told = {"destination": destination, "message": message, "why": why}
-    return {"fields": {name: value for name, value in told.items() if value}}
+    fields = {"destination": destination, "message": message, "why": why}
+    return {"fields": {name: value for name, value in fields.items() if value}}

@@ -66,7 +66,7 @@ class RelayStore:
                 way_out="Name the service's state folder with --state",
             )
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _told(str(path)):
+        with _disk_faults(str(path)):
             connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             path.chmod(0o600)
             connection.execute("PRAGMA journal_mode=WAL")
@@ -102,12 +102,12 @@ class RelayStore:
                 "INSERT OR REPLACE INTO places VALUES (?, ?, ?)", (destination, session, seq)
             )
 
-    def tell(self, destination: str, message_id: str) -> None:
+    def mark_sent(self, destination: str, message_id: str) -> None:
         """Note that a message was processed, so that it is not sent again."""
         with self._held() as file:
             file.execute("INSERT OR IGNORE INTO told VALUES (?, ?)", (destination, message_id))
 
-    def is_told(self, destination: str, message_id: str) -> bool:
+    def was_sent(self, destination: str, message_id: str) -> bool:
         """Return whether a message was processed before."""
         query = "SELECT 1 FROM told WHERE destination = ? AND id = ?"
         with self._held() as file:
@@ -161,12 +161,12 @@ class RelayStore:
     @contextmanager
     def _held(self) -> Iterator[sqlite3.Connection]:
         """One thread at a time, one transaction, disk faults in one line."""
-        with self._lock, _told(self._where), transaction(self._connection):
+        with self._lock, _disk_faults(self._where), transaction(self._connection):
             yield self._connection
 
 
 @contextmanager
-def _told(where: str) -> Iterator[None]:
+def _disk_faults(where: str) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, OSError) as fault:

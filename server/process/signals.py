@@ -51,7 +51,7 @@ def as_process(command: Callable[[], int]) -> int:
 def _left(line: str, status: Exit, by: signal.Signals | None) -> Exit:
     """Print why the command ends, after it has released everything."""
     _silence(_STDOUT)
-    _say(line)
+    _print_line(line)
     if by is not None:
         _die_of(by)
     return status
@@ -133,7 +133,7 @@ def _silence(number: int) -> None:
         os.close(nothing)
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     try:
         print(f"pitwatch: {line}", file=sys.stderr, flush=True)
     except OSError:

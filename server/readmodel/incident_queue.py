@@ -40,11 +40,11 @@ class Queue:
         """Publish the newest incidents, then every change, until cancelled."""
         while not self._floor.is_ready:
             await asyncio.sleep(_PAUSE_S)
-        await self._tell_newest()
+        await self._publish_newest()
         while True:
             news = self._floor.news()
             changed, self._changed = self._changed, {}
-            self._tell(self._incidents(changed.values()))
+            self._publish(self._incidents(changed.values()))
             await news.wait()
             await asyncio.sleep(_PAUSE_S)
 
@@ -66,7 +66,7 @@ class Queue:
         found = found_round(self._floor, incident)
         if found is not None:
             self._floor.look_again(found[0], found[1].round)
-            self._tell([incident_row(*found, self._cases.of(incident))])
+            self._publish([incident_row(*found, self._cases.of(incident))])
 
     def news(self) -> asyncio.Event:
         """Return an event that the next change sets; take it before looking."""
@@ -76,17 +76,17 @@ class Queue:
         """Return the changes after ``number`` that are still kept."""
         return [change for change in self._kept if change[0] > number]
 
-    async def _tell_newest(self) -> None:
+    async def _publish_newest(self) -> None:
         sought = Sought(RoundRow, noticed=True)
         newest = await self._floor.index.look_up(sought, KEPT)
         placed = ((self._floor.session(one.row.session), one.row) for one in reversed(newest))
-        self._tell(self._incidents((at, row) for at, row in placed if at is not None))
+        self._publish(self._incidents((at, row) for at, row in placed if at is not None))
 
     def _incidents(self, rounds: Iterable[tuple[Session, RoundRow]]) -> Iterator[IncidentRow]:
         for session, row in rounds:
             yield incident_row(session, row, self._cases.of(incident_id(session.name, row.round)))
 
-    def _tell(self, rows: Iterable[IncidentRow]) -> None:
+    def _publish(self, rows: Iterable[IncidentRow]) -> None:
         changed = [row for row in rows if self._known.get(row.id) != row]
         for row in changed:
             self._known[row.id] = row

@@ -304,15 +304,15 @@ class RoundBook:
     def _answer(self, own: _Round, result: RoundResult) -> None:
         """Mark items as decided that a decision on another item of the round has answered too."""
         items = self.reviews.of_round(result.round)
-        said = [item.row.decided for item in items if item.row.decided is not None]
-        if not said:
+        decisions = [item.row.decided for item in items if item.row.decided is not None]
+        if not decisions:
             return
         still_open = list(result.reviews or ())
         for item in items:
             row = item.row
             review = Review(row.what, row.candidates, row.evidence)
             if row.decided is None and review not in still_open:
-                last = max(said, key=lambda one: one.seq)
+                last = max(decisions, key=lambda one: one.seq)
                 self.reviews.change(item.key, replace(row, decided=last))
                 self._count_decided(own)
 

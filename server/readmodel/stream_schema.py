@@ -91,8 +91,8 @@ _LAST_ID: Final = {
 def _channel(
     address: str, text: str, message: str, bindings: Mapping[str, Any], **more: Any
 ) -> dict[str, Any]:
-    told = {"address": address, "description": text, "bindings": dict(bindings)}
-    return told | {"messages": {message: {"$ref": f"#/components/messages/{message}"}}} | more
+    channel = {"address": address, "description": text, "bindings": dict(bindings)}
+    return channel | {"messages": {message: {"$ref": f"#/components/messages/{message}"}}} | more
 
 
 def _sending(channel: str, message: str, text: str) -> dict[str, Any]:

@@ -50,9 +50,9 @@ def _header(story: SessionStory, title: str) -> str:
 def _verdict(story: SessionStory) -> str:
     results = [one.result for one in story.rounds]
     open_rounds = sum(result.status != "final" for result in results)
-    said = f"<strong>{counted(len(results), 'round')}</strong> watched. {_mistakes(results)} "
-    said += f"{counted(open_rounds, 'round')} still open." if open_rounds else "Nothing is open."
-    return said
+    text = f"<strong>{counted(len(results), 'round')}</strong> watched. {_mistakes(results)} "
+    text += f"{counted(open_rounds, 'round')} still open." if open_rounds else "Nothing is open."
+    return text
 
 
 def _mistakes(results: Sequence[RoundResult]) -> str:

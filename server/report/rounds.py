@@ -48,8 +48,8 @@ def _top(story: RoundStory, formats: Formats) -> str:
     badges = [_badge(result.status, STATUS_TONES[result.status])]
     if story.comparison:
         verdict = story.comparison.verdict
-        said = {"exact": "matches the truth", "wrong": "differs from the truth"}
-        badges.append(_badge(said.get(verdict, "for review"), VERDICT_TONES[verdict]))
+        labels = {"exact": "matches the truth", "wrong": "differs from the truth"}
+        badges.append(_badge(labels.get(verdict, "for review"), VERDICT_TONES[verdict]))
     found = len(result.violations)
     if found and result.status == "review":
         badges.append(_badge(f"{found} to be confirmed", "quiet"))
@@ -119,8 +119,8 @@ def _hands(story: RoundStory, formats: Formats) -> str:
 def _dealer_row(dealer: DealerResult) -> str:
     cards = card_spans(dealer.cards) + card_spans(dealer.burned, burned=True)
     points = "" if dealer.total is None else f"{'soft ' if dealer.soft else ''}{dealer.total}"
-    said = f"{points} {dealer.outcome.replace('_', ' ')}".strip()
-    return row("dealer", f"<td>{cards}</td>", "", said, "", "", kind="dealer")
+    text = f"{points} {dealer.outcome.replace('_', ' ')}".strip()
+    return row("dealer", f"<td>{cards}</td>", "", text, "", "", kind="dealer")
 
 
 def _hand_row(story: RoundStory, spot: SpotResult, hand: HandResult, formats: Formats) -> str:
@@ -143,11 +143,11 @@ def _insurance_row(story: RoundStory, spot: SpotResult, formats: Formats) -> str
     paid = story.paid.get((spot.spot, 0, "insurance"))
     due = spot.insurance.net
     stake = text_cell(formats.amount(spot.insurance.stake), "num")
-    said = text_cell("insurance", "quiet")
+    text = text_cell("insurance", "quiet")
     oddness = _oddness(due, paid)
     return row(
         str(spot.spot),
-        said,
+        text,
         stake,
         "",
         amount_cell(due, formats),
@@ -197,7 +197,7 @@ def _verdict(violation: Violation, book: Book) -> str:
     found = passages(book, violation.clause, violation.code, violation.detail)
     after = settled_by(book, violation.code)
     cites = "".join(map(_passage, found))
-    settled = "" if after is None else f"<p>How it is settled: {_said(after)}</p>"
+    settled = "" if after is None else f"<p>How it is settled: {_with_origin(after)}</p>"
     return _quoted(violation.clause, cites + settled)
 
 
@@ -213,10 +213,10 @@ def _quoted(clause: str, inside: str) -> str:
 
 
 def _passage(one: Passage) -> str:
-    return f"<p>{_said(one)}</p>"
+    return f"<p>{_with_origin(one)}</p>"
 
 
-def _said(one: Passage) -> str:
+def _with_origin(one: Passage) -> str:
     return f"{escape(one.says)} <span class='quiet'>{escape(one.origin)}</span>"
 
 
@@ -268,7 +268,7 @@ def _facts(facts: Iterable[Fact]) -> str:
 def _fact_row(fact: Fact) -> str:
     plain = msgspec.to_builtins(fact)
     kind = plain.pop("type")
-    said = {
+    figures = {
         name: value
         for name, value in plain.items()
         if name not in ("seq", "at", "table", "evidence")
@@ -276,6 +276,6 @@ def _fact_row(fact: Fact) -> str:
     return row(
         text_cell(str(fact.seq), "num mono"),
         text_cell(kind, "mono"),
-        ", ".join(f"{name} {value}" for name, value in said.items()),
+        ", ".join(f"{name} {value}" for name, value in figures.items()),
         text_cell(", ".join(map(str, fact.evidence)), "mono quiet"),
     )

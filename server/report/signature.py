@@ -146,8 +146,8 @@ def _signed_text(digest: bytes, signer: Signer, at_ns: int) -> bytes:
 
 
 def _text(at_ns: int, digest: bytes, public: bytes, signature: bytes) -> bytes:
-    said = f"{PURPOSE} at={at_ns} sha256={digest.hex()} key={public.hex()} "
-    return f"{said}signature={signature.hex()}".encode()
+    text = f"{PURPOSE} at={at_ns} sha256={digest.hex()} key={public.hex()} "
+    return f"{text}signature={signature.hex()}".encode()
 
 
 def _in_hex(text: bytes) -> bytes:

@@ -70,7 +70,7 @@ class SessionStory:
     """Hash of the journal's last entry: it covers everything before it."""
 
 
-def tell_rounds(
+def round_stories(
     events: Sequence[AnyEvent],
     results: Sequence[RoundResult],
     jpegs: Mapping[int, bytes],
@@ -88,12 +88,12 @@ def tell_rounds(
     settled = {e.result.round: e for e in events if isinstance(e, RoundSettled)}
     compared = {one.round: one for one in comparisons}
     return tuple(
-        _tell(result, settled[result.round], by_seq, jpegs, compared.get(result.round))
+        _round_story(result, settled[result.round], by_seq, jpegs, compared.get(result.round))
         for result in results
     )
 
 
-def _tell(
+def _round_story(
     result: RoundResult,
     settled: RoundSettled,
     by_seq: Mapping[int, AnyEvent],

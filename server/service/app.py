@@ -222,7 +222,7 @@ async def _living(
     counting = asyncio.create_task(_count_strangers(records, clock))
     reading = asyncio.create_task(asyncio.to_thread(services.left.read_ahead))
     try:
-        async with _telling(setup, services):
+        async with _relaying(setup, services):
             yield
     finally:
         for task in (following, queueing, covering, counting, reading):
@@ -241,7 +241,7 @@ async def _count_strangers(records: Records, clock: Clock) -> None:
         await records.note_counted(clock.now_ns())
 
 
-def _telling(setup: Setup, services: Services) -> AbstractAsyncContextManager[None]:
+def _relaying(setup: Setup, services: Services) -> AbstractAsyncContextManager[None]:
     if setup.integration is None:
         return nullcontext()
     registry = services.meters.registry

@@ -29,13 +29,13 @@ class LeftCheckpoints:
         self._highest: dict[tuple[Identity, str | None], Checkpoint] = {}
         self._latest: dict[tuple[Identity, str | None], Checkpoint] = {}
 
-    def keep(self, checkpoint: Checkpoint, said: str) -> None:
+    def keep(self, checkpoint: Checkpoint, prefix: str) -> None:
         """Add a checkpoint after what is said of who left it; durable on return.
 
         Raises:
             TechnicianError: the disk refuses it; it is not kept.
         """
-        line = f"{said} ".encode() + msgspec.json.encode(checkpoint) + b"\n"
+        line = f"{prefix} ".encode() + msgspec.json.encode(checkpoint) + b"\n"
         try:
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
             with os.fdopen(os.open(self._file, flags, 0o600), "wb") as opened:

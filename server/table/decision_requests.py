@@ -42,31 +42,31 @@ class Words:
 
     def __init__(self, past: Iterable[Event]) -> None:
         self._known: dict[bytes, asyncio.Future[int]] = {}
-        self._past = {_said(one): one.seq or 0 for one in past if isinstance(one, ReviewResolved)}
+        self._past = {_key(one): one.seq or 0 for one in past if isinstance(one, ReviewResolved)}
 
     def seq_of(self, word: Word) -> int | None:
         """Return the place of an entry that an earlier run journalled."""
-        return self._past.get(_said(word))
+        return self._past.get(_key(word))
 
     def expect(self, word: Word) -> tuple["asyncio.Future[int]", bool]:
         """Return the future ``seq`` of an entry, and whether it is new."""
-        said = _said(word)
-        is_new = said not in self._known
+        key = _key(word)
+        is_new = key not in self._known
         if is_new:
-            self._known[said] = asyncio.get_running_loop().create_future()
+            self._known[key] = asyncio.get_running_loop().create_future()
         while len(self._known) > _KNOWN:
             del self._known[next(iter(self._known))]
-        return self._known[said], is_new
+        return self._known[key], is_new
 
     def journalled(self, event: Event) -> None:
         """Note an entry of the journal: a client may wait for it."""
         if self._known and isinstance(event, ConsoleEntry | ReviewResolved):
-            expected = self._known.get(_said(event))
+            expected = self._known.get(_key(event))
             if expected is not None and not expected.done():
                 expected.set_result(event.seq or 0)
 
 
-def _said(word: Word) -> bytes:
+def _key(word: Word) -> bytes:
     return msgspec.json.encode(replace(word, seq=None, table=None))
 
 

@@ -66,8 +66,8 @@ class Eye:
         except Exception as fault:  # whatever the fault, the table must not continue half blind
             self._loop.call_soon_threadsafe(self._failed, fault)
         else:
-            self._loop.call_soon_threadsafe(self._tell, frame, observed)
+            self._loop.call_soon_threadsafe(self._deliver, frame, observed)
 
-    def _tell(self, frame: Frame, observed: Sequence[AnyObservation]) -> None:
+    def _deliver(self, frame: Frame, observed: Sequence[AnyObservation]) -> None:
         self._waiting -= 1
         self._looked(frame, observed)

@@ -12,17 +12,17 @@ from stream.journal import Checkpoints, Journal
 from stream.signing import Signer
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     print(line, file=sys.stderr)
 
 
 @contextmanager
 def table_journal(
-    placed: Placed, clock: HostClock, say: Callable[[str], None] = _say
+    placed: Placed, clock: HostClock, warn: Callable[[str], None] = _print_line
 ) -> Iterator[tuple[Journal, Sender]]:
     """Open the table's journal, or make it; it is sealed at the end.
 
-    ``say`` is given a line for every target of checkpoints that cannot be asked what it keeps.
+    ``warn`` receives a line for every target of checkpoints that cannot be asked what it keeps.
 
     Raises:
         TechnicianError: the journal is damaged, or lacks what a target's checkpoints cover.
@@ -33,7 +33,7 @@ def table_journal(
     with Sender(targets) as sender:
         due = _due(config.checkpoints, signer, clock, sender)
         if path.exists():
-            known = trusted(known_checkpoints(targets, say), _keys(signer))
+            known = trusted(known_checkpoints(targets, warn), _keys(signer))
             opened = Journal.open(path, due, config.table, known)
         else:
             opened = Journal.create(path, due, config.table)

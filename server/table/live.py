@@ -78,7 +78,7 @@ class LiveTable:
         journal: the table's; an earlier run's entries are continued.
         clock: the table's time.
         reader: reads cards.
-        told: receives every journal entry of this run.
+        on_entry: receives every journal entry of this run.
         stating: returns the entry that states the program, given the time of the start.
 
     Raises:
@@ -92,13 +92,13 @@ class LiveTable:
         journal: Journal,
         clock: HostClock,
         reader: CardReader,
-        told: Callable[[Event], None] = lambda _: None,
+        on_entry: Callable[[Event], None] = lambda _: None,
         *,
         stating: Callable[[int], Observation] | None = None,
     ) -> None:
         config = placed.config
         self._placed, self._journal, self._clock = placed, journal, clock
-        self._reader, self._on_entry, self._stating = reader, told, stating
+        self._reader, self._on_entry, self._stating = reader, on_entry, stating
         self._layout: TableLayout = layout_of(placed)
         self._sources = tuple(f"camera:{camera.name}" for camera in config.cameras)
         self._order = Order(self._sources, config.hold_ms * _MS)
@@ -133,13 +133,13 @@ class LiveTable:
         devices += [self._camera(camera, eyes) for camera in self._placed.config.cameras]
         entries = self._entries()
         devices = [_Noted(device, self.standing.heard) for device in devices]
-        supervisor = Supervisor(self._clock, self._say, random.random)
+        supervisor = Supervisor(self._clock, self._report, random.random)
         tasks = [
             asyncio.create_task(work)
             for work in (
                 supervisor.keep_all(devices),
-                watch_wall(self._clock, self._say),
-                watch_sync(self._clock, self._say),
+                watch_wall(self._clock, self._report),
+                watch_sync(self._clock, self._report),
                 self._keep_going(),
                 self._keep_room(),
             )
@@ -175,7 +175,7 @@ class LiveTable:
     def _recalled_from(self, rest: Rest | None) -> Pipeline:
         config = self._placed.config
         self.standing = Standing((*(port.name for port in config.ports), *self._sources))
-        record = TableRecord(self._journal, self._tell)
+        record = TableRecord(self._journal, self._publish)
         played = 0 if rest is None else rest.played
         pipeline = Pipeline(
             config.table,
@@ -190,17 +190,17 @@ class LiveTable:
 
     def _begin(self) -> None:
         anchored = self._clock.anchor()
-        self._say(anchored)
+        self._report(anchored)
         if (back := stepped_back(anchored, self._past.end_ns)) is not None:
-            self._say(back)
+            self._report(back)
         if self._stating is not None:
-            self._say(self._stating(anchored.at or 0))
+            self._report(self._stating(anchored.at or 0))
         rules = stated(self._rules, "configuration", anchored.at or 0)
         if not any(isinstance(one, RulesStated) for one in self._past.observations):
-            self._say(rules)
+            self._report(rules)
         if self._past.observations:
             for fault in unwatched(self._past, self._sources, anchored.at or 0):
-                self._say(fault)
+                self._report(fault)
 
     async def _until(self, stop: asyncio.Event, tasks: Sequence["asyncio.Task[None]"]) -> None:
         """Return when ``stop`` is set; raise the error of a task, a camera or the journal."""
@@ -225,7 +225,7 @@ class LiveTable:
         driver = make_driver(port.driver, settings)
         now_ns = self._clock.now_ns()
         for missed in heard_again(driver, getattr(config, "source", port.name), self._past, now_ns):
-            self._say(missed)
+            self._report(missed)
         return ByteDevice(
             port.name,
             driver,
@@ -257,13 +257,13 @@ class LiveTable:
         return Eye(watcher, film, looked, self._fail, self._left_out(source))
 
     def _left_out(self, source: str) -> Callable[[Frame], None]:
-        told_ns = 0
+        reported_ns = 0
 
         def left_out(frame: Frame) -> None:
-            nonlocal told_ns
-            if frame.at_ns - told_ns >= 1000 * _MS:
-                told_ns = frame.at_ns
-                self._say(
+            nonlocal reported_ns
+            if frame.at_ns - reported_ns >= 1000 * _MS:
+                reported_ns = frame.at_ns
+                self._report(
                     CameraFault(
                         source=source,
                         at=frame.at_ns,
@@ -311,14 +311,14 @@ class LiveTable:
 
     # --- incoming data ----------------------------------------------------------------------
 
-    def _say(self, observation: Observation) -> None:
+    def _report(self, observation: Observation) -> None:
         at_ns = observation.at if observation.at is not None else self._clock.now_ns()
-        self._keep(lambda kept: kept.told(observation, at_ns))
+        self._keep(lambda kept: kept.link_event(observation, at_ns))
         self._order.take(Timed(at_ns, observation.source, (observation,)))  # type: ignore[arg-type]
 
     def _enter(self, entry: ConsoleEntry) -> None:
         self._keep(lambda kept: kept.entered(entry, self._clock.now_ns()))
-        self._say(entry)
+        self._report(entry)
 
     async def _hear(self, word: Word) -> int:
         """Journal a person's entry, and return its ``seq``.
@@ -335,7 +335,7 @@ class LiveTable:
             self._pipeline.check(word)
         journalled, is_new = self._words.expect(word)
         if is_new:
-            self._say(replace(word, seq=None, table=None))
+            self._report(replace(word, seq=None, table=None))
         return await asyncio.shield(journalled)
 
     def _keep(self, write: Callable[[Recordings], None]) -> None:
@@ -381,8 +381,8 @@ class LiveTable:
             self.standing.shoe_out = False
             self._keep(lambda kept: kept.turn_over(self._clock.now_ns()))
 
-    def _give(self, said: Iterable[Timed[tuple[AnyObservation, ...]]]) -> None:
-        for one in said:
+    def _give(self, observations: Iterable[Timed[tuple[AnyObservation, ...]]]) -> None:
+        for one in observations:
             self._pipeline.observe(one.value, one.at_ns)
 
     async def _keep_room(self) -> None:
@@ -397,7 +397,7 @@ class LiveTable:
             self.standing.alarm = room_alarm(folder, recorder)
             await self._clock.reached(now_ns + _TIDY_NS)
 
-    def _tell(self, event: Event) -> None:
+    def _publish(self, event: Event) -> None:
         self.standing.take(event)
         self._words.journalled(event)
         if not self._recalling:
@@ -412,14 +412,14 @@ class _Noted:
         self.source, self.path = device.source, device.path
         self.fault = device.fault
 
-    async def run(self, heard: Callable[[], None], say: Report) -> None:
+    async def run(self, heard: Callable[[], None], report: Report) -> None:
         """Run the device."""
 
         def noted() -> None:
             self._heard.add(self.source)
             heard()
 
-        await self._device.run(noted, say)
+        await self._device.run(noted, report)
 
 
 def _from_thread(loop: asyncio.AbstractEventLoop, call: Callable[[T], None], value: T) -> None:

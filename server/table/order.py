@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from models.events import AnyObservation
 from stream.replay import Timed
 
-Said = Timed[tuple[AnyObservation, ...]]
+Observed = Timed[tuple[AnyObservation, ...]]
 
 
 class Order:
@@ -25,7 +25,7 @@ class Order:
     def __init__(self, cameras: Iterable[str], hold_ns: int) -> None:
         self._seen_ns = dict.fromkeys(cameras, 0)
         self._hold_ns = hold_ns
-        self._held: list[tuple[int, int, Said]] = []
+        self._held: list[tuple[int, int, Observed]] = []
         self._taken = 0
         self.through_ns = 0
         """Everything up to this time has been released."""
@@ -35,27 +35,27 @@ class Order:
         """Whether anything is held back."""
         return bool(self._held)
 
-    def take(self, said: Said) -> None:
+    def take(self, observed: Observed) -> None:
         """Add a source's observation."""
         self._taken += 1
-        heapq.heappush(self._held, (said.at_ns, self._taken, said))
+        heapq.heappush(self._held, (observed.at_ns, self._taken, observed))
 
     def seen(self, camera: str, at_ns: int) -> None:
         """Note that a camera's pictures have been read up to ``at_ns``."""
         self._seen_ns[camera] = max(self._seen_ns[camera], at_ns)
 
-    def due(self, now_ns: int) -> tuple[Said, ...]:
+    def due(self, now_ns: int) -> tuple[Observed, ...]:
         """Return the observations that no earlier one can precede any more, in order."""
         waited = [at for at in self._seen_ns.values() if now_ns - at <= self._hold_ns]
         return self._until(min([now_ns, *waited]))
 
-    def rest(self, now_ns: int) -> tuple[Said, ...]:
+    def rest(self, now_ns: int) -> tuple[Observed, ...]:
         """Return all held observations, in order, without further waiting."""
         return self._until(now_ns)
 
-    def _until(self, horizon_ns: int) -> tuple[Said, ...]:
+    def _until(self, horizon_ns: int) -> tuple[Observed, ...]:
         self.through_ns = max(self.through_ns, horizon_ns)
-        found: list[Said] = []
+        found: list[Observed] = []
         while self._held and self._held[0][0] <= self.through_ns:
             found.append(heapq.heappop(self._held)[2])
         return tuple(found)

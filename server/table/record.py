@@ -24,11 +24,11 @@ class TableRecord:
 
     Args:
         journal: the table's.
-        told: receives every entry, new or recognised.
+        on_entry: receives every entry, new or recognised.
     """
 
-    def __init__(self, journal: Journal, told: Callable[[Event], None]) -> None:
-        self._journal, self._told = journal, told
+    def __init__(self, journal: Journal, on_entry: Callable[[Event], None]) -> None:
+        self._journal, self._on_entry = journal, on_entry
         self._expected: deque[AnyEvent] = deque()
 
     def expect(self, events: Iterable[AnyEvent]) -> None:
@@ -38,7 +38,7 @@ class TableRecord:
     def pass_over(self, events: Iterable[Event]) -> None:
         """Report entries that stand as they are."""
         for event in events:
-            self._told(event)
+            self._on_entry(event)
 
     def lacks(self, before_seq: int | None) -> bool:
         """Return whether an expected entry before ``before_seq`` is still missing."""
@@ -61,7 +61,7 @@ class TableRecord:
         new = self._journal.append_all(waiting) if waiting else ()
         entries = (*known, *new)
         for entry in entries:
-            self._told(entry)
+            self._on_entry(entry)
         return entries
 
     def read(self, after_seq: int = 0) -> Iterator[AnyEvent | UnknownEvent]:

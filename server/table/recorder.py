@@ -240,7 +240,7 @@ class SessionRecorder:
         """Record a person's entry."""
         self._console.write(msgspec.json.encode(entry) + b"\n")
 
-    def told(self, observation: Observation) -> None:
+    def link_event(self, observation: Observation) -> None:
         """Record a link event: neither bytes nor pictures show it."""
         if is_of_a_link(observation):
             self._links.write(msgspec.json.encode(observation) + b"\n")

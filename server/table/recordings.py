@@ -58,9 +58,9 @@ class Recordings:
         """Record a person's entry."""
         self._keep(lambda: self._of(at_ns).entered(entry))
 
-    def told(self, observation: Observation, at_ns: int) -> None:
+    def link_event(self, observation: Observation, at_ns: int) -> None:
         """Record a link event."""
-        self._keep(lambda: self._of(at_ns).told(observation))
+        self._keep(lambda: self._of(at_ns).link_event(observation))
 
     def turn_over(self, now_ns: int) -> None:
         """Begin a new session folder; the old one is closed once no data can arrive for it."""

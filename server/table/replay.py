@@ -175,11 +175,11 @@ class _Player:
         elif isinstance(given, ConsoleEntry):
             self._pipeline.observe((given,), item.at_ns)
         elif isinstance(given, Link):
-            self._tell(given, item.at_ns)
+            self._pass_link_event(given, item.at_ns)
         else:
             self._pipeline.observe(self._drivers[item.source].feed(given, item.at_ns), item.at_ns)
 
-    def _tell(self, link: Link, at_ns: int) -> None:
+    def _pass_link_event(self, link: Link, at_ns: int) -> None:
         """Pass a link event to a port's driver, whose earlier report of it is in the link file."""
         driver = self._drivers.get(link.source)
         if driver is not None:

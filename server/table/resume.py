@@ -177,10 +177,10 @@ class Identities:
     ) -> tuple[AnyObservation, ...]:
         """Return the observations of the picture of ``at_ns`` with the journal's numbers."""
         self._first_ns = at_ns if self._first_ns is None else self._first_ns
-        told = [self._renamed(one) for one in observed]
+        renamed = [self._renamed(one) for one in observed]
         if self._lying and at_ns - self._first_ns > _LOOKED_NS:
-            told += self._gone(frame)
-        return tuple(told)
+            renamed += self._gone(frame)
+        return tuple(renamed)
 
     def _renamed(self, one: AnyObservation) -> AnyObservation:
         match one:

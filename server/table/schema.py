@@ -41,23 +41,23 @@ def sentences(kind: type[msgspec.Struct]) -> Mapping[str, str]:
 
 
 def _below(body: Iterable[ast.stmt]) -> dict[str, str]:
-    said: dict[str, str] = {}
+    texts: dict[str, str] = {}
     field: str | None = None
     for line in body:
         match line:
             case ast.AnnAssign(target=ast.Name(id=name)):
                 field = name
             case ast.Expr(value=ast.Constant(value=str(text))) if field is not None:
-                said[field], field = inspect.cleandoc(text).replace("``", "`"), None
+                texts[field], field = inspect.cleandoc(text).replace("``", "`"), None
             case _:
                 field = None
-    return said
+    return texts
 
 
 def describe(definitions: Mapping[str, Any], kinds: Iterable[type[msgspec.Struct]]) -> None:
     """Add the fields' docstrings to a schema's definitions."""
     for kind in kinds:
-        said = sentences(kind)
+        texts = sentences(kind)
         for field, schema in definitions[kind.__name__]["properties"].items():
-            if field in said:
-                schema["description"] = said[field]
+            if field in texts:
+                schema["description"] = texts[field]

@@ -101,13 +101,13 @@ def _is_private(address: SplitResult) -> bool:
 
 
 def known_checkpoints(
-    targets: Iterable[Target], say: Callable[[str], None] = lambda _: None
+    targets: Iterable[Target], warn: Callable[[str], None] = lambda _: None
 ) -> tuple[Checkpoint, ...]:
     """Return what earlier runs sent to those targets that are files or services.
 
     Args:
         targets: the targets.
-        say: is given a line for every service that does not answer within some seconds.
+        warn: receives a line for every service that does not answer within some seconds.
     """
     targets = tuple(targets)
     asked = [_Asked(one.name, one.ask) for one in targets if one.ask is not None]
@@ -120,7 +120,7 @@ def known_checkpoints(
         question.join(max(0, until_ns - elapsed_ns()) / 1e9)
         found += question.answer
         if question.fault is not None:
-            say(f"{question.target}: its checkpoints are not compared: {question.fault}")
+            warn(f"{question.target}: its checkpoints are not compared: {question.fault}")
     return tuple(found)
 
 

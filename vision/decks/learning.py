@@ -114,7 +114,7 @@ class Lesson:
         """Return the present result."""
         sure = [look for look in self._looks if look.card_p.max() >= self._reader.confident_p]
         best, contradictions = _representatives(sure)
-        told = set(best)
+        certain = set(best)
         self._name_doubtful(best)
         alike = list(_alike(best))
         contradictions += tuple(what for _, _, what in alike)
@@ -122,7 +122,7 @@ class Lesson:
             del best[card]
         if len(self._backs) > MOST_BACKS:
             contradictions += (f"{len(self._backs)} different backs were seen",)
-        remained = tuple(DECK[card] for card in sorted(best) if card not in told)
+        remained = tuple(DECK[card] for card in sorted(best) if card not in certain)
         return Learnt(self._profile(best), contradictions, remained)
 
     def _see_back(self, back: NDArray[np.uint8]) -> None:

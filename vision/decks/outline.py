@@ -42,10 +42,10 @@ def outlined(image: NDArray[np.uint8], quad: Quad) -> Quad:
         image: ``(H, W, 3)`` BGR, the card alone on a cloth.
         quad: the card's corners as found, clockwise from its own upper left.
     """
-    told = quad.astype(np.float64)
-    width = float(np.linalg.norm(told[1] - told[0]))
+    given = quad.astype(np.float64)
+    width = float(np.linalg.norm(given[1] - given[0]))
     smooth = np.asarray(cv2.GaussianBlur(image, (0, 0), max(0.8, width / 120)), np.float32)
-    sides = [_edge(smooth, told, side, width) for side in range(4)]
+    sides = [_edge(smooth, given, side, width) for side in range(4)]
     lines = [line for line in sides if line is not None]
     if len(lines) < 4:
         return quad

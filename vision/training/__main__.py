@@ -182,8 +182,8 @@ def _options() -> argparse.Namespace:
         help="folder of exported networks to go on from where there is no checkpoint, such as "
         "models/networks; their finder is kept as it is. Each time with --checkpoints of its own",
     )
-    told = "batches for each network to learn from; with --onward, so many further ones, else "
-    parser.add_argument("--steps", type=int, help=f"{told}{FURTHER_STEPS}")
+    described = "batches for each network to learn from; with --onward, so many further ones, else "
+    parser.add_argument("--steps", type=int, help=f"{described}{FURTHER_STEPS}")
     parser.add_argument("--seed", type=int, help="seed of the scenes and the weights")
     parser.add_argument("--threads", type=int, help="threads to compute with")
     parser.add_argument("--quick", action="store_true", help="tiny batches, to try everything out")

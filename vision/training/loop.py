@@ -185,8 +185,10 @@ def classifier_loss(network: nn.Module, batch: Glimpses) -> Tensor:
     suit = functional.cross_entropy(out[index, 14:18], batch.suits[index])
     known = batch.bends.isfinite().all(1)
     bend = functional.smooth_l1_loss(out[known, 18:24], batch.bends[known], beta=0.05)
-    told = batch.hands >= 0
-    hand = functional.binary_cross_entropy_with_logits(out[told, 24], batch.hands[told].float())
+    cornered = batch.hands >= 0
+    hand = functional.binary_cross_entropy_with_logits(
+        out[cornered, 24], batch.hands[cornered].float()
+    )
     return rank + suit + 2.0 * bend + 0.3 * hand
 
 

@@ -136,11 +136,11 @@ class PictureStore:
         cv2.setNumThreads(1)
         scenes = self.cut(np.random.default_rng([*self.seeds, number]))
         rooms = np.zeros((SHARD, self.room_px[1], self.room_px[0], 3), np.uint8)
-        told = np.zeros((3, SHARD), np.int64)
+        labels = np.zeros((3, SHARD), np.int64)
         for at, (room, *face) in enumerate(islice(chain.from_iterable(scenes), SHARD)):
-            rooms[at], told[:, at] = room, face
+            rooms[at], labels[:, at] = room, face
         part = self._file(number).with_suffix(".part.npz")
-        np.savez(part, rooms=rooms, ranks=told[0], suits=told[1], hands=told[2])
+        np.savez(part, rooms=rooms, ranks=labels[0], suits=labels[1], hands=labels[2])
         part.rename(self._file(number))
 
 
@@ -173,8 +173,8 @@ def _some_corners(rng: np.random.Generator, decks: Sequence[str], size: int) -> 
     kept: list[Kept] = []
     for place in rng.permutation(len(seen))[:most]:
         onto, right, face = seen[place]
-        told = RANKS.index(face.rank), SUITS.index(face.suit), int(right)
-        kept.append((_room(scene.picture, onto, right), *told))
+        label = RANKS.index(face.rank), SUITS.index(face.suit), int(right)
+        kept.append((_room(scene.picture, onto, right), *label))
     empty = max(len(kept) * EMPTY_SHARE, 0.1)
     for _ in range(rng.poisson(empty)):
         onto = no_index(rng, scene, seen, unseen)

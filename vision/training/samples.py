@@ -100,8 +100,8 @@ class Cuts:
 def glimpses(cuts: Cuts) -> Glimpses:
     """Convert patches to torch."""
     turned = np.ascontiguousarray(cuts.patches.transpose(0, 3, 1, 2))
-    told = (turned, cuts.ranks, cuts.suits, cuts.bends, cuts.hands)
-    return Glimpses(*(torch.from_numpy(each) for each in told))
+    parts = (turned, cuts.ranks, cuts.suits, cuts.bends, cuts.hands)
+    return Glimpses(*(torch.from_numpy(each) for each in parts))
 
 
 def sample(scene: Scene) -> Sample:

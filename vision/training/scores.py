@@ -202,9 +202,9 @@ def _false(
 
 
 def _backs_seen(seen: Sightings, middles: list[NDArray[np.float64]], card_px: float) -> int:
-    told = seen.corners_px[~seen.face_up].mean(1)
+    backs = seen.corners_px[~seen.face_up].mean(1)
     return sum(
-        bool(len(told)) and bool(np.hypot(*(told - m).T).min() < 0.35 * card_px) for m in middles
+        bool(len(backs)) and bool(np.hypot(*(backs - m).T).min() < 0.35 * card_px) for m in middles
     )
 
 
@@ -242,7 +242,7 @@ def votes(reader: Reader, decks: Sequence[str], count: int, seed: int) -> list[V
 
     A sighting that names a neighbouring card counts for that card, in the wrong place.
     """
-    told: dict[int, list[tuple[NDArray[np.float64], ...]]] = defaultdict(list)
+    votes_of: dict[int, list[tuple[NDArray[np.float64], ...]]] = defaultdict(list)
     for scene in scenes(decks, count, seed):
         found = reader.find(scene.picture, scene.card_px)
         looks = reader.read_found(scene.picture, found, aslant=False)
@@ -256,8 +256,8 @@ def votes(reader: Reader, decks: Sequence[str], count: int, seed: int) -> list[V
                     face = DECK[int(seen.card_p[sighting].argmax())]
                 parts = _ranks_and_suits(looks.indices.only(np.array(members)))
                 of_face = shown.ranks[sighting], shown.suits[sighting]
-                told[len(members)].append((*parts, *of_face, np.array(DECK.index(face))))
-    return [_together(cards) for cards in told.values()]
+                votes_of[len(members)].append((*parts, *of_face, np.array(DECK.index(face))))
+    return [_together(cards) for cards in votes_of.values()]
 
 
 def _together(cards: list[tuple[NDArray[np.float64], ...]]) -> Votes:

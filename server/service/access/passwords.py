@@ -71,9 +71,9 @@ class Passwords:
 
         judged = zxcvbn(new[:_LOOKED_AT], user_inputs=[name, *_OWN_WORDS])
         if judged["score"] < _STRONG_ENOUGH:
-            said = judged["feedback"]["warning"].rstrip(".") or "it is guessed early"
+            warning = judged["feedback"]["warning"].rstrip(".") or "it is guessed early"
             raise OperatorError(
-                f"this password is too easily guessed: {said[0].lower()}{said[1:]}",
+                f"this password is too easily guessed: {warning[0].lower()}{warning[1:]}",
                 where=f"account {name!r}",
                 way_out="Use four or more unrelated words, or let a password manager make one",
             )

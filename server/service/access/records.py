@@ -145,13 +145,13 @@ class Records:
         gap, self._gap = self._gap, None
         if gap is None:
             return
-        said = f"{gap.reads} reads since {utc(gap.since_ns)} could not be recorded"
+        text = f"{gap.reads} reads since {utc(gap.since_ns)} could not be recorded"
         event = PersonActed(
             at=now_ns,
             person="",
             by="service",
             action="reads_unrecorded",
-            target=said,
+            target=text,
             outcome="done",
         )
         try:

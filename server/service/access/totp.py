@@ -58,11 +58,11 @@ def in_base32(secret: bytes) -> str:
 
 def uri_of(secret: bytes, name: str) -> str:
     """Return the ``otpauth`` URI of an account, for an app's QR code."""
-    told = {
+    parameters = {
         "secret": in_base32(secret),
         "issuer": _ISSUER,
         "algorithm": "SHA1",
         "digits": DIGITS,
         "period": STEP_NS // 1_000_000_000,
     }
-    return f"otpauth://totp/{_ISSUER}:{quote(name)}?{urlencode(told)}"
+    return f"otpauth://totp/{_ISSUER}:{quote(name)}?{urlencode(parameters)}"

@@ -19,8 +19,8 @@ def seen(evidence: RoundEvidence, words: Words) -> Iterable[Block]:
         known = f"The round's {counted(len(evidence.cards), 'card')}"
         found = sum(jpeg is not None for _, jpeg in evidence.cards)
         is_whole = found == len(evidence.cards)
-        said = ", each as the camera saw it." if is_whole else f"; the camera saw {found} of them."
-        yield Text(known + said, "quiet")
+        text = ", each as the camera saw it." if is_whole else f"; the camera saw {found} of them."
+        yield Text(known + text, "quiet")
         yield Pictures(tuple(_card_picture(*one, words) for one in _by_place(evidence.cards)))
     for one in evidence.chips:
         yield from _chips(one, words)

@@ -235,8 +235,8 @@ def _decided(row: ReviewRow, words: Words) -> str:
     if row.decided is None:
         return "open"
     one = row.decided
-    said = [one.decision, str(one.choice or ""), one.reason]
-    choice = " ".join(word for word in said if word)
+    parts = [one.decision, str(one.choice or ""), one.reason]
+    choice = " ".join(part for part in parts if part)
     return f"{choice}; {one.person}, {words.moment(one.at)}, entry {one.seq}"
 
 
@@ -321,9 +321,9 @@ def _hands(
     paid = _paid(payments)
     dealer = result.dealer
     points = "" if dealer.total is None else f"{'soft ' if dealer.soft else ''}{dealer.total} "
-    said = f"{points}{dealer.outcome.replace('_', ' ')}"
+    text = f"{points}{dealer.outcome.replace('_', ' ')}"
     rows: list[tuple[str, ...]] = [
-        ("dealer", _cards(dealer.cards, dealer.burned), "", said, "", "")
+        ("dealer", _cards(dealer.cards, dealer.burned), "", text, "", "")
     ]
     for spot in result.spots:
         rows += [_hand(spot, hand, paid, words) for hand in spot.hands]

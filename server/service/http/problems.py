@@ -83,8 +83,8 @@ def _http(_: Request, refused: Exception) -> Response:
 def _invalid(_: Request, refused: Exception) -> Response:
     """Name the wrong field, never its value: it may be a password."""
     assert isinstance(refused, RequestValidationError)
-    said = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in refused.errors()]
-    return answer(422, "; ".join(said))
+    faults = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in refused.errors()]
+    return answer(422, "; ".join(faults))
 
 
 def _refused(_: Request, refused: Exception) -> Response:

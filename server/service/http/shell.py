@@ -151,7 +151,7 @@ class Meters:
         ):
             gauge.clear()
 
-    def tell_clock(self, session: str, clock: ClockStanding) -> None:
+    def set_clock(self, session: str, clock: ClockStanding) -> None:
         """Publish the clock of a running table, as far as its journal states it."""
         if clock.state is not None:
             self.clock_synchronised.labels(session).set(clock.state == "synchronised")
@@ -187,12 +187,12 @@ class Shell:
                 headers = MutableHeaders(scope=message)
                 for name, value in self._added.items():
                     headers.setdefault(name, value)
-                self._tell(scope, message["status"], elapsed_ns() - began_ns)
+                self._record(scope, message["status"], elapsed_ns() - began_ns)
             await send(message)
 
         await self._app(scope, receive, sending)
 
-    def _tell(self, scope: Scope, status: int, took_ns: int) -> None:
+    def _record(self, scope: Scope, status: int, took_ns: int) -> None:
         """Count and log a request by its route, so that no query or id of it is logged."""
         route = getattr(scope.get("route"), "path", "none")
         self._meters.requests.labels(scope["method"], route, str(status)).inc()

@@ -141,7 +141,7 @@ def file_name(text: str) -> str:
     )
 
 
-def said(
+def responses_of(
     model: Any, status: int, problems: Mapping[int, str], media_type: str = "application/json"
 ) -> dict[int | str, dict[str, Any]]:
     """Return the OpenAPI description of a route's answers.
@@ -192,5 +192,5 @@ def _add_limits(paths: Mapping[str, Any]) -> None:
     for operations in paths.values():
         for operation in operations.values():
             for status, text in refusals.items():
-                told = {"description": text} | _content(MEDIA_TYPE, _SCHEMA_OF[ProblemDocument])
-                operation["responses"].setdefault(status, told)
+                response = {"description": text} | _content(MEDIA_TYPE, _SCHEMA_OF[ProblemDocument])
+                operation["responses"].setdefault(status, response)

@@ -14,7 +14,7 @@ from server.service.access.records import Records
 from server.service.http.limits import limited_as
 from server.service.http.listening import PLACE, Held
 from server.service.http.problems import Problem, retry_after
-from server.service.request.answers import said
+from server.service.request.answers import responses_of
 from server.service.request.services import services_of
 from stream.clock import elapsed_ns
 
@@ -43,7 +43,7 @@ def guarded(
 
     Args:
         right: the right.
-        model: the route's answer; see :func:`server.service.request.answers.said`.
+        model: the route's answer; see :func:`server.service.request.answers.responses_of`.
         status: the status of success.
         problems: its other possible answers.
         action: the recorded action; ``None`` where the route records it itself, once done.
@@ -51,7 +51,7 @@ def guarded(
     """
     return {
         "dependencies": [Depends(_checked(right, action))],
-        "responses": said(model, status, _REFUSALS | (problems or {}), media_type),
+        "responses": responses_of(model, status, _REFUSALS | (problems or {}), media_type),
         "status_code": status,
         "openapi_extra": {"security": [{"session": []}, {"token": []}], "x-right": str(right)},
     }

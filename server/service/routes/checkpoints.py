@@ -65,8 +65,8 @@ async def leave_checkpoint(request: Request, who: Who, sent: SentCheckpoint) -> 
         await _note_refused(request, who)
         raise Problem(422, "its signature does not fit the key that it names")
     services = services_of(request)
-    said = f"{utc(services.clock.now_ns())} {who.name} {who.by}"
-    await asyncio.to_thread(services.left.keep, checkpoint, said)
+    prefix = f"{utc(services.clock.now_ns())} {who.name} {who.by}"
+    await asyncio.to_thread(services.left.keep, checkpoint, prefix)
     return Response(status_code=204)
 
 

@@ -130,7 +130,7 @@ async def find(
     if asked.day is None and asked.at_ns is None and all(one.round is None for one in moments):
         moments += await _when_open(lookup, asked, moments)
     return give(
-        Finding(table=name, says=_said(name, reading, moments, now_ns), moments=tuple(moments))
+        Finding(table=name, says=_describe(name, reading, moments, now_ns), moments=tuple(moments))
     )
 
 
@@ -143,7 +143,7 @@ async def _when_open(lookup: _Lookup, asked: Asked, known: Sequence[Moment]) -> 
     return [one for one in found if one.round is not None]
 
 
-def _said(table: str, reading: Reading, moments: Sequence[Moment], now_ns: int) -> str:
+def _describe(table: str, reading: Reading, moments: Sequence[Moment], now_ns: int) -> str:
     """Describe the moments in a sentence."""
     first = moments[0]
     if reading.shown == "never":

@@ -5,7 +5,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from server.service.access.people import Right
 from server.service.http import problems
-from server.service.request.answers import Health, give, said
+from server.service.request.answers import Health, give, responses_of
 from server.service.request.guard import guarded
 from server.service.request.services import services_of
 from stream.clock import elapsed_ns
@@ -13,7 +13,7 @@ from stream.clock import elapsed_ns
 router = APIRouter()
 
 
-@router.get("/health", responses=said(Health, 200, {}))
+@router.get("/health", responses=responses_of(Health, 200, {}))
 async def health() -> Response:
     """Say that the service lives."""
     return give(Health("alive"))
@@ -21,7 +21,7 @@ async def health() -> Response:
 
 @router.get(
     "/ready",
-    responses=said(
+    responses=responses_of(
         Health,
         200,
         {503: "Not every journal has been read yet, or nothing can be recorded: the disk is full."},
@@ -57,5 +57,5 @@ async def metrics(request: Request) -> Response:
         meters.faults.labels(view.session).set(len(at_fault) + (view.fault is not None))
         session = floor.session(view.session)
         if session is not None and view.presence != "recorded":
-            meters.tell_clock(view.session, session.clock)
+            meters.set_clock(view.session, session.clock)
     return Response(generate_latest(meters.registry), media_type=CONTENT_TYPE_LATEST)

@@ -81,11 +81,11 @@ def _broadcast(recording: Found, camera: str) -> Broadcast:
 
 
 async def _pieces(broadcast: Broadcast, piece: bytes) -> AsyncIterator[bytes]:
-    began_ns = told_ns = elapsed_ns()
-    while min(began_ns + LONGEST_NS, told_ns + _IDLE_NS) > elapsed_ns():
+    began_ns = sent_ns = elapsed_ns()
+    while min(began_ns + LONGEST_NS, sent_ns + _IDLE_NS) > elapsed_ns():
         if piece:
             yield piece
-            told_ns = elapsed_ns()
+            sent_ns = elapsed_ns()
         await asyncio.sleep(_LOOK_S)
         piece = await asyncio.to_thread(broadcast.news)
 

@@ -22,7 +22,7 @@ from server.service.access.records import FIRST_ACCOUNT, PASSWORD_FILE
 from server.service.access.second_factor import Enrolment, Recovery
 from server.service.access.tokens import Token
 from server.service.http.problems import Problem, retry_after
-from server.service.request.answers import MadeToken, Me, give, said
+from server.service.request.answers import MadeToken, Me, give, responses_of
 from server.service.request.body import Body
 from server.service.request.guard import (
     COOKIE,
@@ -124,7 +124,7 @@ class NewToken(Body):
 @router.post(
     "/api/sign-in",
     status_code=200,
-    responses=said(
+    responses=responses_of(
         SignedIn,
         200,
         {
@@ -145,9 +145,9 @@ async def sign_in(request: Request, sent: SignIn) -> Response:
             request, sent.name, lambda kept: kept.sign_in(sent.name, sent.password, sent.code)
         )
     except CodeDue as due:
-        await _tell(request, sent.name, "code asked for")
+        await _note_sign_in(request, sent.name, "code asked for")
         raise Problem(401, f"{due.what}: {due.way_out}", _CHALLENGE, needs="code") from None
-    await _tell(request, sent.name, "done" if begun else "wrong")
+    await _note_sign_in(request, sent.name, "done" if begun else "wrong")
     if begun is None:
         raise Problem(401, "name, password or code is wrong", _CHALLENGE)
     answer = give(begun.shown)
@@ -167,11 +167,11 @@ async def _counted(request: Request, name: str, work: Callable[[Accounts], T]) -
     try:
         return await records_of(request).accounts(work)
     except LockedOut as locked:
-        await _tell(request, name, "locked")
+        await _note_sign_in(request, name, "locked")
         raise Problem(429, locked.what, retry_after(locked.left_ns)) from None
 
 
-async def _tell(request: Request, name: str, how: str) -> None:
+async def _note_sign_in(request: Request, name: str, how: str) -> None:
     services_of(request).meters.sign_ins.labels(how).inc()
     outcome: Outcome = "done" if how == "done" else "refused"
     target = "" if how in {"done", "wrong"} else how
@@ -387,11 +387,11 @@ async def change_account(request: Request, who: Who, name: str, sent: AccountCha
     )
     if changed is None:
         raise Problem(404, "there is no such account")
-    await note(request, who.name, who.by, "account_changed", target=f"{name}: {_told(sent)}")
+    await note(request, who.name, who.by, "account_changed", target=f"{name}: {_describe(sent)}")
     return give(changed)
 
 
-def _told(sent: AccountChange) -> str:
+def _describe(sent: AccountChange) -> str:
     """Describe the change, without the password."""
     given = sent.model_dump(exclude_none=True)
     return ", ".join("password" if key == "password" else f"{key}={given[key]}" for key in given)

@@ -17,7 +17,7 @@ from server.house.citations import Book
 from server.house.formatting import Formats
 from server.house.rulebooks import cited
 from server.report.page import page, write_report
-from server.report.story import SessionStory, tell_rounds
+from server.report.story import SessionStory, round_stories
 from server.table.comparison import Comparison
 from stream import library
 from tests.server.samples import CARD_IN_DOUBT, DEALER_OVERDREW
@@ -71,7 +71,7 @@ EVENTS: tuple[AnyEvent, ...] = (
 
 @pytest.fixture
 def story() -> SessionStory:
-    rounds = tell_rounds(
+    rounds = round_stories(
         EVENTS, (DEALER_OVERDREW, CARD_IN_DOUBT), {3: JPEG}, (Comparison(4, "exact", ()),)
     )
     layout = from_toml(library.layout_text("five-spots"), TableLayout, "five-spots")
@@ -138,7 +138,7 @@ def test_a_mistake_in_a_round_under_review_is_not_denied_by_the_summary(
     story: SessionStory,
 ) -> None:
     in_review = replace(DEALER_OVERDREW, status="review", reviews=CARD_IN_DOUBT.reviews)
-    rounds = tell_rounds(EVENTS, (in_review,), {}, ())
+    rounds = round_stories(EVENTS, (in_review,), {}, ())
     written = page(dataclasses.replace(story, rounds=rounds, events=1))
     assert "No mistake found" not in written
     assert "1 mistake suspected." in written
@@ -151,7 +151,7 @@ def test_every_text_is_escaped(story: SessionStory) -> None:
     nasty = replace(violation, detail="<script>alert(1)</script>")
     first = story.rounds[0]
     result = replace(first.result, violations=(nasty,))
-    rounds = tell_rounds(EVENTS, (result,), {}, ())
+    rounds = round_stories(EVENTS, (result,), {}, ())
     written = page(
         SessionStory(
             SESSION, story.book, story.formats, story.layout, rounds, len(EVENTS), story.head

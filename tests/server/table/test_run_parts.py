@@ -22,7 +22,7 @@ from models.events import (
 from server.house.formatting import Formats
 from server.table.config import Recorder
 from server.table.entries import Entries
-from server.table.order import Order, Said
+from server.table.order import Observed, Order
 from server.table.recorder import HOLD_FILE, listed, tidy
 from server.table.resume import Identities, Past, unwatched
 from server.table.retention import Kept, alarm, to_go
@@ -38,7 +38,7 @@ MS = 1_000_000
 # --- order --------------------------------------------------------------------------------
 
 
-def said(at_ns: int, source: str = "shoe") -> Said:
+def said(at_ns: int, source: str = "shoe") -> Observed:
     return Timed(at_ns, source, (ShoeCutCard(source=source, at=at_ns, raw=""),))
 
 
@@ -67,7 +67,7 @@ def test_a_lost_camera_holds_up_nobody_for_longer_than_its_patience() -> None:
 def test_what_comes_in_time_comes_out_in_the_order_of_its_time(
     arrivals: list[tuple[int, str]], late: int
 ) -> None:
-    order, out = Order((CAMERA,), hold_ns=2000), list[Said]()
+    order, out = Order((CAMERA,), hold_ns=2000), list[Observed]()
     for at_ns, source in sorted(arrivals):
         order.take(said(at_ns, source))
         order.seen(CAMERA, at_ns)
