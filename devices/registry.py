@@ -119,7 +119,7 @@ def _refused(entry: EntryPoint, why: str) -> InstallerError:
     return InstallerError(
         f"the driver {entry.name!r} ({entry.value}) {why}",
         where=f"package {_package(entry)}",
-        way_out="Correct or uninstall that package; docs/drivers.md says what a driver needs",
+        way_out="Correct or uninstall that package; docs/drivers.md describes what a driver needs",
     )
 
 

@@ -25,7 +25,7 @@ class LinkLost(TechnicianError):
         super().__init__(
             f"link lost: {cause}",
             where=port,
-            way_out="Check the cable and that no other program uses the port; it is tried again",
+            way_out="Check the cable and that no other program uses the port; Pitwatch retries",
         )
         self.port = port
 

@@ -158,7 +158,7 @@ def verified(connection: sqlite3.Connection, where: str) -> Verified:
     for found, stored, body in rows:
         seq += 1
         if found != seq:
-            raise damaged(where, f"entry {seq} is missing, entry {found} stands in its place")
+            raise damaged(where, f"entry {seq} is missing, entry {found} is in its place")
         if not (isinstance(stored, bytes) and isinstance(body, bytes)):
             raise damaged(where, f"entry {seq} is not stored as bytes")
         head = link(head, seq, body)

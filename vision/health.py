@@ -334,7 +334,7 @@ class _Hum:
         )
         if changed.any():
             self._learn(changed, passed_ns)
-        return "nothing in it changes any more, not even its noise" if self._frozen else None
+        return "the picture is frozen: not even its noise changes" if self._frozen else None
 
     def _learn(self, changed: NDArray[np.bool_], passed_ns: int) -> None:
         quiet = self._rate <= np.median(self._rate)

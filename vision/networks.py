@@ -48,5 +48,5 @@ def _damaged(name: str, what: str) -> TechnicianError:
     return TechnicianError(
         what,
         where=f"models/networks/{name}",
-        way_out="Reinstall Pitwatch, or train it anew: python -m vision.training",
+        way_out="Reinstall Pitwatch, or train it again: python -m vision.training",
     )

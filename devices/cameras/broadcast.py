@@ -63,7 +63,7 @@ class Broadcast:
         except OSError as fault:
             raise self._unreadable(str(fault.strerror).lower()) from fault
         except (ValueError, IndexError) as fault:
-            raise self._unreadable("it is not as it was recorded") from fault
+            raise self._unreadable("it differs from the recording") from fault
 
     def _begin(self, files: Sequence[Path]) -> bytes:
         for path in reversed(files):

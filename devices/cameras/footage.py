@@ -189,7 +189,7 @@ class Footage:
             raise TechnicianError(
                 f"the video cannot be read: {why}",
                 where=str(file),
-                way_out="Copy the recording again; what lies elsewhere can still be looked at",
+                way_out="Copy the recording again; the rest can still be viewed",
             ) from fault
 
     def _nothing(self, from_ns: int, to_ns: int) -> OperatorError:

@@ -81,7 +81,7 @@ class CameraLost(TechnicianError):
         super().__init__(
             cause,
             where=url,
-            way_out="Check the camera, its address and the network; it is tried again",
+            way_out="Check the camera, its address and the network; Pitwatch retries",
         )
 
 

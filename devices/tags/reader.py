@@ -57,7 +57,7 @@ class TagReader(Driver[TagFrame]):
         self._register = _register(config) if register is None else register
         if self._register.chips and config.spot is None:
             raise InstallerError(
-                "the register has chips, but it is not said on which spot they lie",
+                "the register has chips, but no spot is set for them",
                 where=f"reader {config.source}",
                 way_out="Set spot for this reader, or give it a register of cards alone",
             )

@@ -57,7 +57,7 @@ def tables_named(proof: Proof, bodies: Sequence[bytes]) -> set[str]:
 
 def _of_table(manifest: Manifest, proof: Proof, bodies: Sequence[bytes]) -> Iterator[str]:
     for table in sorted(tables_named(proof, bodies) - {manifest.table}):
-        yield f"its manifest says table {manifest.table}, its journal {table}"
+        yield f"its manifest names table {manifest.table}, its journal {table}"
 
 
 def _of_time(manifest: Manifest, proof: Proof, bodies: Sequence[bytes]) -> Iterator[str]:
@@ -68,7 +68,7 @@ def _of_time(manifest: Manifest, proof: Proof, bodies: Sequence[bytes]) -> Itera
     if (manifest.first, manifest.last) != (min(within, default=0), max(within, default=0)):
         yield "its manifest gives another time than its entries"
     elif manifest.round is not None and not _is_round(manifest, events, manifest.round):
-        yield f"its manifest says round {manifest.round}, its entries do not"
+        yield f"its manifest names round {manifest.round}, its entries do not"
 
 
 def _is_round(manifest: Manifest, events: Sequence[tuple[int, int, AnyEvent]], number: int) -> bool:

@@ -97,7 +97,7 @@ def unproven(
         yield f"{place}{session.layout}: the journal has no such hash of it"
     taken = [one for one in ranged if one.name.startswith(place + FOLDER)]
     if any(one.folder != folder for one in taken):
-        raise Differs(f"{place}{FOLDER} is said to be of another recording")
+        raise Differs(f"{place}{FOLDER} belongs to another recording")
     held = {(one.folder, one.file): set(_held(one, own, files[one.name])) for one in taken}
     for device in devices_of(session):
         yield from _of_device(recording, device, pieces_of(own, device), held)
@@ -121,7 +121,7 @@ def _held(
         if reached != end:
             raise Differs(f"{ranged.name} has bytes that the journal has no hash of")
     if at != len(data):
-        raise Differs(f"{ranged.name} has more bytes than its manifest says")
+        raise Differs(f"{ranged.name} has more bytes than its manifest states")
 
 
 def _of_device(

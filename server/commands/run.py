@@ -105,7 +105,7 @@ def _print_end(table: LiveTable) -> None:
     standing = table.standing
     line = Text("\nstopped", style="bold")
     if standing.in_play is not None:
-        line.append(f"; round {standing.in_play} is in play: the next start goes on with it")
+        line.append(f"; round {standing.in_play} is in play: the next start continues it")
     if table.recording is not None:
         line.append(f"; recorded in {table.recording}")
     print(line.plain, file=sys.stderr)

@@ -28,7 +28,7 @@ def _summary(
     each = ", ".join(f"{kind} {number}" for kind, number in kinds.items())
     first_s = _since(faults[0], start_ns)
     if isinstance(faults[0], CameraFault):
-        what, way_out = "was unreliable", "Check the camera and what stands before it"
+        what, way_out = "was unreliable", "Check the camera and its view"
         name = counted(len(faults), "time")
     else:
         what, way_out = "could not be read", "Check the port's speed, its cable and the reader"

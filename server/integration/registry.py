@@ -110,7 +110,7 @@ def _refused(entry: EntryPoint, why: str) -> InstallerError:
     return InstallerError(
         f"the kind {entry.name!r} ({entry.value}) {why}",
         where=f"package {_package(entry)}",
-        way_out="Correct or uninstall that package; docs/integration.md says what it needs",
+        way_out="Correct or uninstall that package; docs/integration.md describes what it needs",
     )
 
 

@@ -326,7 +326,7 @@ class Floor:
             log.exception("the journal cannot be read: %s", followed.session.name)
             followed.session = self._session_of(followed.session.path)
             followed.stamp = None
-            what = fault.what if isinstance(fault, PitwatchError) else "the log says more"
+            what = fault.what if isinstance(fault, PitwatchError) else "see the log"
             followed.session.fault = f"an entry cannot be read: {what}"
             return False
         followed.failed, followed.session.fault, followed.is_known = 0, None, False

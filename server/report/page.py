@@ -93,7 +93,7 @@ def _about(story: SessionStory) -> str:
         "Dealt from": f"{session.dealing}, {counted(story.book.rules.decks, 'deck')}",
         "Began": story.formats.moment(session.at),
         "Times": f"of the house: {story.formats.zone(session.at)}",
-        "Watched by": ", ".join(sources),
+        "Sensors": ", ".join(sources),
         "Journal": f"{counted(story.events, 'event')}, chain head {story.head}",
     }
     pairs = (f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in rows.items())
@@ -110,6 +110,6 @@ def _footer(story: SessionStory) -> str:
     return (
         "<footer>Amounts are in "
         f"{escape(story.session.currency)}; a hand's amounts are the player's gain, a round's the "
-        "house's. Every figure follows from the journal whose chain head stands above: "
+        "house's. Every figure follows from the journal with the chain head above: "
         "<span class='mono'>pitwatch journal verify</span> proves it unchanged.</footer>"
     )

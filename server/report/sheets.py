@@ -28,7 +28,7 @@ _LINE: Final = (190, 200, 194)
 FAMILY: Final = "DejaVu"
 """Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew, Arabic; no Chinese, Japanese or Korean."""
 _FONTS: Final = {"": "DejaVuSans.ttf", "B": "DejaVuSans-Bold.ttf"}
-_LACKED: Final = "[U+…] stands for characters that the typefaces of this paper lack."
+_LACKED: Final = "[U+…] replaces characters that this document's typefaces lack."
 _FOOT_SIZE: Final = 6.5
 _PAGES: Final = "{nb}"
 """fpdf2 replaces it by the number of pages."""

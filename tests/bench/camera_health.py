@@ -218,9 +218,9 @@ def main() -> None:
 def _said(delays: list[float | None]) -> str:
     known = sorted(delay for delay in delays if delay is not None)
     if not known:
-        return f"told in 0 of {len(delays)}"
+        return f"reported in 0 of {len(delays)}"
     late = f"after {median(known):.2f} s, worst {known[-1]:.2f} s"
-    return f"told in {len(known)} of {len(delays)}, {late}"
+    return f"reported in {len(known)} of {len(delays)}, {late}"
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ and plays it: three clicks. Told is how long the last two took until the felt wa
 video moved. Then a table and a time, in the house's time, are typed once into Find: told is how
 long it took until the right round's video moves from that moment on. ``--archive FOLDER`` puts the
 session among those that ``tests.bench.service_archive --keep FOLDER`` left there. Beside it stands
-what the same browser took for a page that says nothing.
+what the same browser took for an empty page.
 """
 
 import argparse
@@ -60,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             taken = [] if asked.archive else [_evidence_ms(officer) for _ in range(asked.times)]
             sought = [_sought_ms(officer) for _ in range(asked.times)]
             empty = [_timed(lambda: _nothing(officer)) for _ in range(asked.times)]
-    _tell("a page that says nothing", empty)
+    _tell("an empty page", empty)
     if taken:
         _tell("an incident: the felt and its verdicts", [felt for felt, _ in taken])
         _tell("    the video plays", [video for _, video in taken])

@@ -154,5 +154,5 @@ def test_a_register_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_chips_without_a_spot_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "tags.toml"
     file.write_text('[chips]\n"0F0021BA31" = 2500\n')
-    with pytest.raises(InstallerError, match="not said on which spot"):
+    with pytest.raises(InstallerError, match="no spot is set for them"):
         make_driver("id12", {"register": str(file)})

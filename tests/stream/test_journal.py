@@ -121,7 +121,7 @@ def test_an_entry_taken_out_is_named(closed: Path, tmp_path: Path) -> None:
     for _, sql in triggers:
         connection.execute(sql)
     connection.close()
-    with pytest.raises(TechnicianError, match="entry 7 is missing, entry 8 stands in its place"):
+    with pytest.raises(TechnicianError, match="entry 7 is missing, entry 8 is in its place"):
         verify_journal(copy)
 
 

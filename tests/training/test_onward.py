@@ -90,5 +90,5 @@ def test_a_manifest_that_tells_no_steps_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_networks_says_which_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(OperatorError, match=r"no network to go on from"):
+    with pytest.raises(OperatorError, match=r"no network to continue from"):
         exported(tmp_path, "face")

@@ -58,7 +58,7 @@ def test_networks_to_go_on_from_that_are_not_there_are_named_in_one_line(tmp_pat
         timeout=120,
     )
     assert told.returncode == 2
-    assert "no network to go on from" in told.stderr
+    assert "no network to continue from" in told.stderr
     assert "Traceback" not in told.stderr
 
 

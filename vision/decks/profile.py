@@ -163,5 +163,5 @@ def _refused(path: Path, field: str, expected: str, found: str) -> InputRefused:
 
 def _damaged(path: Path, what: str) -> TechnicianError:
     return TechnicianError(
-        what, where=str(path), way_out="Restore the file, or learn the deck anew"
+        what, where=str(path), way_out="Restore the file, or learn the deck again"
     )

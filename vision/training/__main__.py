@@ -179,7 +179,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--onward",
         type=Path,
-        help="folder of exported networks to go on from where there is no checkpoint, such as "
+        help="folder of exported networks to continue from if there is no checkpoint, such as "
         "models/networks; their finder is kept as it is. Each time with --checkpoints of its own",
     )
     described = "batches for each network to learn from; with --onward, so many further ones, else "

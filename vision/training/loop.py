@@ -280,7 +280,7 @@ def train(
     pupil.resume(checkpoint)
     if onward is not None and not checkpoint.exists():
         _go_on_from(onward, pupil, lesson, device)
-        report(f"{lesson.name} goes on from step {pupil.step}")
+        report(f"{lesson.name} continues from step {pupil.step}")
     if pupil.step >= last:
         return pupil
     saved = began = time.monotonic()

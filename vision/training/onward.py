@@ -32,7 +32,7 @@ def exported(folder: Path, name: str) -> tuple[int, float, list[str]]:
     path = folder / f"{name}.toml"
     if not path.exists() or not path.with_suffix(".onnx").exists():
         raise OperatorError(
-            "no network to go on from",
+            "no network to continue from",
             where=str(path),
             way_out=f"Name a folder with {name}.toml and {name}.onnx, such as models/networks",
         )

@@ -90,13 +90,13 @@ def guarded(body: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("attack", "why"),
     [
-        pytest.param(lambda f: said(f, table="BJ-99"), "says table BJ-99", id="table"),
-        pytest.param(lambda f: said(f, round=3), "says round 3", id="round"),
+        pytest.param(lambda f: said(f, table="BJ-99"), "names table BJ-99", id="table"),
+        pytest.param(lambda f: said(f, round=3), "names round 3", id="round"),
         pytest.param(lambda f: said(f, from_ns=1, to_ns=2), "another time", id="time"),
         pytest.param(
-            lambda f: said(f, from_ns=START_NS + 5 * S), "says round 2", id="earlier-begin"
+            lambda f: said(f, from_ns=START_NS + 5 * S), "names round 2", id="earlier-begin"
         ),
-        pytest.param(lambda f: said(f, to_ns=START_NS + 9 * S - 1), "says round 2", id="later-end"),
+        pytest.param(lambda f: said(f, to_ns=START_NS + 9 * S - 1), "names round 2", id="later-end"),
         pytest.param(lambda f: said(f, currency="EUR"), "currency", id="currency"),
         pytest.param(lambda f: said(f, clips={}), "other cameras", id="camera-denied"),
         pytest.param(lambda f: less(f, VIDEO), "clips/overhead.mp4 is missing", id="video-dropped"),

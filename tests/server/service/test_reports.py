@@ -360,7 +360,7 @@ def test_a_letter_that_the_typefaces_lack_is_printed_as_its_number() -> None:
 
     said = said_of("dealer 张 伟")
     assert said.count("dealer [U+5F20] [U+4F1F]") == 2
-    assert "stands for characters that the typefaces of this paper lack" in said
+    assert "replaces characters that this document's typefaces lack" in said
     many = "張偉さんの手札を確認配牌확인" * 9
     assert len(re.findall(r"\bU\+[0-9A-F]{4}\b", said_of(many))) == 2 * len(many)
     assert "[U+" not in said_of("dealer Łukasz Ґ")
