@@ -24,7 +24,7 @@ from server.service.app import Setup, make_app
 from server.service.http.listening import Server, bound_to, bounds_here, configured
 from server.service.json_log import log_as_json
 from server.service.request.services import services_in
-from server.service.routes.people import DAY_NS
+from server.service.routes.tokens import DAY_NS
 from server.table.sending import Target, target_at
 from stream.clock import HostClock
 

@@ -38,6 +38,8 @@ from server.service.own_journals import OwnJournals, keep_covered, own_journals
 from server.service.request.answers import document
 from server.service.request.services import Services, install
 from server.service.routes import (
+    accounts,
+    activity,
     checkpoints,
     clauses,
     decisions,
@@ -49,13 +51,15 @@ from server.service.routes import (
     live_video,
     moments,
     pages,
-    people,
     reading,
     reports,
     rulebooks,
+    second_factor,
     series,
+    sign_in,
     snapshots,
     streaming,
+    tokens,
     verdicts,
     video,
     video_evidence,
@@ -75,7 +79,11 @@ INDEX_FILE: Final = "index.sqlite"
 _COUNTED_EVERY_S: Final = 10
 ROUTES: Final = (
     health,
-    people,
+    sign_in,
+    second_factor,
+    accounts,
+    tokens,
+    activity,
     house,
     reading,
     find,
