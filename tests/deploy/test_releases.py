@@ -30,7 +30,7 @@ def releases(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ):
         tree = root / "releases" / name
         for part in PARTS:
-            shutil.copytree(ROOT / part, tree / part, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(ROOT / part, tree / part)
         if knows is not None:
             store = tree / "stream" / "store.py"
             text = store.read_text()

@@ -13,6 +13,8 @@ PORT: Final = 8707
 _SERVING: Final = ("pitwatch console", "pitwatch serve")
 _INDENT: Final = "    "
 _ENDS: Final = (Exit.CLEAN, Exit.FINDINGS, Exit.UNPROVEN)
+_SMALL: Final = " --size 1280x720 --fps 4"
+"""An eighth of the pixels of a table that is simulated without saying how large."""
 
 
 def commands() -> list[str]:
@@ -22,16 +24,27 @@ def commands() -> list[str]:
     return [line.split("#")[0].strip() for line in told if line.startswith("pitwatch ")]
 
 
-def run_commands(shell: Shell) -> None:
-    """Run them all; those that serve are stopped by Ctrl-C once they answer."""
+def run_commands(shell: Shell, *, small: bool = False) -> None:
+    """Run them all; those that serve are stopped by Ctrl-C once they answer.
+
+    Args: ``small`` films simulated tables with fewer pixels than the README does.
+    """
     with ExitStack() as background:
-        for line in commands():
+        for written in commands():
+            is_filmed = written.startswith("pitwatch simulate")
+            line = _smaller(written) if small and is_filmed else written
             if line.startswith(_SERVING):
                 _serve(shell, line)
             elif line.endswith("&"):
                 background.enter_context(shell.beside(line.removesuffix("&").strip()))
             else:
                 shell.run(line, *_ENDS)
+
+
+def _smaller(line: str) -> str:
+    """Return a command that simulates a table, its picture small."""
+    command, ampersand, _ = line.partition(" &")
+    return command + _SMALL + ampersand
 
 
 def _serve(shell: Shell, line: str) -> None:

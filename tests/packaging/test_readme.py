@@ -1,17 +1,18 @@
-"""Every command in README.md runs as written, in order, from an empty folder."""
+"""Every command in README.md runs in order, from an empty folder: before a release as written."""
 
 from pathlib import Path
 
 from tests.packaging.readme import commands, run_commands
 from tests.packaging.running import Shell
 from tests.packaging.wheel import ROOT, Installed
+from tests.thoroughness import ALL
 
 
 def test_its_commands_run_in_order(installed: Installed, tmp_path: Path) -> None:
     folder = tmp_path / "work"
     folder.mkdir()
     shell = Shell(installed, folder)
-    run_commands(shell)
+    run_commands(shell, small=not ALL)
     assert len(shell.seconds) == len(commands())
     for name in ("evening.html", "evening.journal", "ledger.csv", "incident.zip", "check.png"):
         assert (folder / name).stat().st_size > 0, name
