@@ -6,8 +6,8 @@ from hypothesis import settings
 
 from tests.thoroughness import examples
 
-# Idle threads of OpenBLAS wait actively: with one thread, tests that multiply matrices take half the
-# processor time. NumPy reads this when it is imported.
+# Idle threads of OpenBLAS wait actively: with one thread, matrices cost half the processor time.
+# NumPy reads this when it is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 settings.register_profile("house", deadline=None, max_examples=examples(100))
