@@ -9,7 +9,7 @@ import gzip
 import re
 from base64 import b64decode
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import cv2
@@ -46,12 +46,16 @@ class Evening:
     at: House
     client: httpx.Client
     session: str
+    made: dict[tuple[int, str], bytes] = field(default_factory=dict)
+    """Reports, each made once: what they say does not change."""
 
     def report(self, number: int, form: str = "pdf") -> bytes:
         """Return an incident's report."""
-        answer = self.client.get(f"/api/incidents/{self.session}.{number}/report.{form}")
-        assert answer.status_code == 200, answer.text
-        return answer.content
+        if (number, form) not in self.made:
+            answer = self.client.get(f"/api/incidents/{self.session}.{number}/report.{form}")
+            assert answer.status_code == 200, answer.text
+            self.made[number, form] = answer.content
+        return self.made[number, form]
 
     def cards(self, number: int) -> int:
         """Count the cards of a round as it settled."""
