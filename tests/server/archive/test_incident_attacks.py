@@ -96,7 +96,9 @@ def guarded(body: bytes) -> bytes:
         pytest.param(
             lambda f: said(f, from_ns=START_NS + 5 * S), "names round 2", id="earlier-begin"
         ),
-        pytest.param(lambda f: said(f, to_ns=START_NS + 9 * S - 1), "names round 2", id="later-end"),
+        pytest.param(
+            lambda f: said(f, to_ns=START_NS + 9 * S - 1), "names round 2", id="later-end"
+        ),
         pytest.param(lambda f: said(f, currency="EUR"), "currency", id="currency"),
         pytest.param(lambda f: said(f, clips={}), "other cameras", id="camera-denied"),
         pytest.param(lambda f: less(f, VIDEO), "clips/overhead.mp4 is missing", id="video-dropped"),
