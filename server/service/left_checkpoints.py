@@ -1,4 +1,4 @@
-"""The checkpoints that tables left at the service: one file, to which lines are only added."""
+"""The checkpoints that tables left at the service: an append-only file."""
 
 import os
 from collections.abc import Iterator
@@ -14,13 +14,13 @@ from stream.checkpoints import Checkpoint, read_checkpoints_on
 from stream.identity import Identity
 
 CHECKPOINTS_FILE: Final = "tables.checkpoints"
-"""In the state folder; lines are added to it and never changed."""
+"""In the state folder; lines are only appended."""
 
 _AT_ONCE_BYTES: Final = 4_000_000
 
 
 class LeftCheckpoints:
-    """Keeps checkpoints, and knows the last one of every journal. Every method touches the disk."""
+    """Stores checkpoints, with the last one of every journal. Every method accesses the disk."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -30,10 +30,10 @@ class LeftCheckpoints:
         self._latest: dict[tuple[Identity, str | None], Checkpoint] = {}
 
     def keep(self, checkpoint: Checkpoint, prefix: str) -> None:
-        """Add a checkpoint after what is said of who left it; durable on return.
+        """Append a checkpoint with its sender; durable on return.
 
         Raises:
-            TechnicianError: the disk refuses it; it is not kept.
+            TechnicianError: the disk refuses it; it is not stored.
         """
         line = f"{prefix} ".encode() + msgspec.json.encode(checkpoint) + b"\n"
         try:
@@ -50,14 +50,14 @@ class LeftCheckpoints:
             ) from fault
 
     def read_ahead(self) -> None:
-        """Read the file before anybody asks; what is wrong with it is told to who asks."""
+        """Read the file before the first request, which then reports its faults."""
         with self._lock, suppress(PitwatchError):
             self._read_on()
 
     def last_of(self, table: str, key: str | None) -> tuple[Checkpoint, ...]:
-        """Return of every journal of a table the checkpoint that covers most, and the latest.
+        """Return for each of a table's journals the latest checkpoint and that with most entries.
 
-        Without ``key`` those of every key and the unsigned ones, else those that it signed.
+        With ``key``, only those that it signed; without it, all of them.
 
         Raises:
             OperatorError: the file cannot be read.
@@ -75,7 +75,7 @@ class LeftCheckpoints:
                     yield latest
 
     def _read_on(self) -> None:
-        """Read what was added since; a file that is shorter now is read anew."""
+        """Read the new lines; read a file that became shorter from its start."""
         try:
             size = self._file.stat().st_size
         except FileNotFoundError:

@@ -20,9 +20,9 @@ def _print_line(line: str) -> None:
 def table_journal(
     placed: Placed, clock: HostClock, warn: Callable[[str], None] = _print_line
 ) -> Iterator[tuple[Journal, Sender]]:
-    """Open the table's journal, or make it; it is sealed at the end.
+    """Open the table's journal, or create it; seal it at the end.
 
-    ``warn`` receives a line for every target of checkpoints that cannot be asked what it keeps.
+    ``warn`` receives a line for every target whose checkpoints cannot be read.
 
     Raises:
         TechnicianError: the journal is damaged, or lacks what a target's checkpoints cover.

@@ -1,9 +1,8 @@
-"""Sends a table's checkpoints away, to where whoever can change its journal cannot write.
+"""Send a table's checkpoints to places where nobody who can change its journal can write.
 
-A thread for each target: neither a mounted disk that does not answer nor a server that is down
-holds the table up. What a target does not take is tried again, the newest checkpoints for longest:
-each one covers every entry before it. Files and services are asked at the table's next start what
-they keep.
+Each target has a thread: neither an unresponsive mounted disk nor a stopped server delays the
+table. Failed checkpoints are sent again, the newest ones for longest: each covers every entry
+before it. At its next start the table asks files and services for the checkpoints that they hold.
 """
 
 import errno
@@ -31,7 +30,7 @@ _RETRY_S: Final = 5.0
 _PATIENCE_S: Final = 5.0
 """Seconds that a server may take, and that the table waits for all targets at its stop."""
 _ASK_S: Final = 3.0
-"""How long a table that starts waits for what services keep, for all of them together."""
+"""Seconds that a starting table waits for all services' checkpoints together."""
 _NOTICE: Final = 109
 """Facility 13, log audit; severity 5, notice."""
 _UDP_PORT: Final = 514
@@ -41,7 +40,7 @@ _LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 Send = Callable[[Checkpoint], None]
 """Sends one checkpoint; raises ``OSError`` on failure."""
 Ask = Callable[[], tuple[Checkpoint, ...]]
-"""Returns what a target keeps of the table's journals; raises ``OSError`` where it does not say."""
+"""Returns a target's checkpoints of the table's journals; raises ``OSError`` on failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ class Target:
     file: Path | None = None
     """The file, where it is one: the table reads it again at its next start."""
     ask: Ask | None = None
-    """Asks what it keeps, where it is a service."""
+    """Requests the checkpoints of a service."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +102,7 @@ def _is_private(address: SplitResult) -> bool:
 def known_checkpoints(
     targets: Iterable[Target], warn: Callable[[str], None] = lambda _: None
 ) -> tuple[Checkpoint, ...]:
-    """Return what earlier runs sent to those targets that are files or services.
+    """Return the checkpoints of earlier runs from those targets that are files or services.
 
     Args:
         targets: the targets.
@@ -125,7 +124,7 @@ def known_checkpoints(
 
 
 class _Asked(Thread):
-    """What one service keeps, asked by a thread: whoever waits for it may stop waiting."""
+    """A request for a service's checkpoints, in a thread so that the table can stop waiting."""
 
     def __init__(self, target: str, ask: Ask) -> None:
         super().__init__(name=f"what {target} keeps", daemon=True)
@@ -268,19 +267,19 @@ def _over_tcp(host: str, port: int) -> Send:
 
 @dataclass(frozen=True, slots=True)
 class _Service:
-    """A service of Pitwatch that keeps checkpoints."""
+    """A Pitwatch service that stores checkpoints."""
 
     address: str
     token_file: Path
     ca_file: Path | None
 
     def keep(self, checkpoint: Checkpoint) -> None:
-        """Post a checkpoint; the service has kept it when it answers."""
+        """Post a checkpoint; the service has stored it when it answers."""
         body = msgspec.json.encode(checkpoint)
         self._request("POST", "/api/checkpoints", content=body)
 
     def kept(self, access: Access) -> tuple[Checkpoint, ...]:
-        """Return the last checkpoint that it keeps of each of the table's journals."""
+        """Return the service's last checkpoint of each of the table's journals."""
         asked = {} if access.key is None else {"key": access.key}
         path = f"/api/tables/{quote(access.table, safe='')}/checkpoints"
         answer = self._request("GET", path, params=asked)

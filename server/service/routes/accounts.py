@@ -25,23 +25,23 @@ router = APIRouter()
 
 
 class NewAccount(Body):
-    """An account to be made."""
+    """A new account."""
 
     name: Name
     role: Role
     password: NewPassword
     tables: Tables = ()
-    """The tables that it sees; where none is named, all."""
+    """The tables that it may see; where empty, all."""
 
 
 class AccountChange(Body):
-    """What is to be changed of an account; what is left out stays."""
+    """The changes of an account; missing fields stay unchanged."""
 
     role: Role | None = None
     active: bool | None = None
     password: NewPassword | None = None
     tables: Tables | None = None
-    """The tables that it sees; an empty list for all."""
+    """The tables that it may see; an empty list for all."""
 
 
 @router.get("/api/accounts", **guarded(Right.KEEP_ACCOUNTS, tuple[Account, ...]))
@@ -55,7 +55,7 @@ async def accounts(request: Request) -> Response:
     **guarded(Right.KEEP_ACCOUNTS, Account, status=201, problems={409: _TAKEN}, action=None),
 )
 async def add_account(request: Request, who: Who, sent: NewAccount) -> Response:
-    """Make an account; its first password must be changed at the first sign-in."""
+    """Create an account; its first password must be changed at the first sign-in."""
     check_in_person(who)
     made = await records_of(request).accounts(
         lambda kept: kept.add(
@@ -76,7 +76,7 @@ async def add_account(request: Request, who: Who, sent: NewAccount) -> Response:
     ),
 )
 async def change_account(request: Request, who: Who, name: str, sent: AccountChange) -> Response:
-    """Change a role or password, close an account or open it again; its sessions end.
+    """Change a role or password, close or reopen an account; its sessions end.
 
     With a new password, which must be changed at the next sign-in, its tokens end too.
     """

@@ -19,7 +19,7 @@ async def activity(
     cursor: Annotated[int | None, Query(ge=1, le=2**63 - 1)] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
 ) -> Response:
-    """Show what people did at this service, the newest first."""
+    """Show people's actions at this service, the newest first."""
     found = await records_of(request).activity(cursor, limit)
     last = found[-1].seq if found else None
     return give(Page(found, str(last) if last is not None and last > 1 else None))

@@ -84,9 +84,9 @@ async def leave_checkpoint(request: Request, who: Who, sent: SentCheckpoint) -> 
 async def last_checkpoints(
     request: Request, table: str, key: Annotated[Hex | None, Query()] = None
 ) -> Response:
-    """Return of every journal of a table the checkpoint that covers most, and the latest.
+    """Return for each of a table's journals the latest checkpoint and that with most entries.
 
-    A table that starts holds its journal to them. With ``key`` only those that it signed.
+    A starting table compares its journal with them. With ``key``, only those that it signed.
     """
     left = services_of(request).left
     return give(await asyncio.to_thread(left.last_of, table, key))

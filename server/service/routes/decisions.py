@@ -44,25 +44,25 @@ class Place(Body):
 
 
 class NewDecision(Body):
-    """How an item is decided."""
+    """A decision on an item."""
 
     decision: Decision
     choice: Annotated[str, Field(pattern=r"^[A23456789TJQK][SHDC?]$")] | None = None
     """The card, where one is named."""
     card: Place | None = None
-    """The card in question, where the item's evidence does not tell; of `dealt`, its place."""
+    """The card in question, where the evidence leaves it open; for `dealt`, its place."""
     reason: Annotated[str, Field(max_length=2000)] = ""
-    """Asked for by `unreadable` and `void`."""
+    """Required for `unreadable` and `void`."""
     instead_of: Annotated[int, Field(ge=1, le=2**63 - 1)] | None = None
-    """The `seq` of the decision that this one puts right; else the item must be undecided."""
+    """The `seq` of the decision that this one replaces; without it the item must be undecided."""
 
 
 class Approval(Body):
-    """Whether a second person agrees with what was proposed."""
+    """A second person's answer to a proposal."""
 
     approve: bool = True
     reason: Annotated[str, Field(max_length=2000)] = ""
-    """Why it is declined."""
+    """The reason for declining."""
 
 
 @router.post(
@@ -83,11 +83,11 @@ async def decide_review(
 ) -> Response:
     """Decide an item in one's own name.
 
-    The answer comes once the decision stands in the journal and the round has settled anew. A
-    table at work writes it; a journal that nobody writes is opened for it and sealed again.
+    The answer comes once the decision is in the journal and the round has settled again. A running
+    table writes it; a journal without a writer is opened for it and sealed again.
 
-    Where the house asks for two people, the decision is a proposal until another approves it:
-    the answer then has it among its `proposals`.
+    Where the house requires two people, the decision is a proposal until another person approves
+    it: the answer then lists it under `proposals`.
     """
     proposed = _proposed(request, who, incident, item, sent)
     async with _turn(request):
@@ -119,9 +119,9 @@ async def decide_review(
 async def approve_decision(
     request: Request, who: Who, incident: str, item: int, sent: Approval
 ) -> Response:
-    """Agree, as the second person, with a decision that was proposed; or decline it.
+    """Approve or decline a proposed decision as the second person.
 
-    Whoever proposed it can take it back, and cannot approve it, by whatever token or session.
+    The proposer can withdraw it, but cannot approve it, with any token or session.
     """
     async with _turn(request):
         session, row = the_round(request, incident)

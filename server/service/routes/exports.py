@@ -77,7 +77,7 @@ async def export(
     form: Form,
     wanted: Annotated[WantedExport, Depends()],
 ) -> Response:
-    """Give a list as CSV or Parquet, the newest first, redacted as the list itself is."""
+    """Return a list as CSV or Parquet, the newest first, redacted like the list itself."""
     right = Right.SEE_MONEY if kind in _MONEY else Right.SEE_ROUNDS
     if not who.may(right):
         raise Problem(403, f"this export also requires the right {right}")

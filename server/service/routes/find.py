@@ -105,11 +105,11 @@ async def find(
     what: Annotated[str, Query(max_length=200, description="`BJ-07 at 21:14`")],
     table: Annotated[str | None, Query(description="The table, if `what` names none.")] = None,
 ) -> Response:
-    """Say what happened at a table at a time, read in the house's time zone.
+    """Find the rounds at a table at a time, in the house's time zone.
 
-    A time that the clocks showed twice gives two moments, one that nothing was dealt at the
-    rounds before and after it. Without a day the last such time is meant; where nothing was
-    dealt then, the last one at which the table was open is given beside it.
+    A time that the clocks showed twice gives two moments; a time between rounds gives the rounds
+    before and after. Without a day it is the last such time. Where nothing was dealt then, the
+    answer adds the last such time at which the table was open.
     """
     now_ns = services_of(request).clock.now_ns()
     house = house_of(request)
@@ -167,9 +167,9 @@ def _describe(table: str, reading: Reading, moments: Sequence[Moment], now_ns: i
     ),
 )
 async def round_at(request: Request, who: Who, table: str, time: str) -> Response:
-    """Say what happened at a table at a time: nanoseconds, or as `/api/find` reads it.
+    """Return the round at a table at a time: nanoseconds, or as `/api/find` reads it.
 
-    A local time that the house's clocks showed twice, or not at all, is refused: send its offset.
+    A local time that the house's clocks showed twice, or skipped, is refused: send its offset.
     """
     now_ns, house = services_of(request).clock.now_ns(), house_of(request)
     if table not in [one.table for one in floor_of(request).tables()]:

@@ -15,7 +15,7 @@ router = APIRouter()
 
 @router.get("/health", responses=responses_of(Health, 200, {}))
 async def health() -> Response:
-    """Say that the service lives."""
+    """Confirm that the service is alive."""
     return give(Health("alive"))
 
 
@@ -28,7 +28,7 @@ async def health() -> Response:
     ),
 )
 async def ready(request: Request) -> Response:
-    """Say whether every journal has been read to its end once, and what people do is recorded."""
+    """Return whether every journal has been read once, and people's actions can be recorded."""
     services = services_of(request)
     if not services.floor.is_ready:
         return problems.answer(503, "the journals are still being read; try again")
@@ -40,7 +40,7 @@ async def ready(request: Request) -> Response:
 
 @router.get("/metrics", **guarded(Right.SEE_METRICS, str, media_type="text/plain", action=None))
 async def metrics(request: Request) -> Response:
-    """Tell Prometheus, of each table its newest journal; it comes with a token."""
+    """Return the Prometheus metrics, of each table its newest journal; this requires a token."""
     services = services_of(request)
     meters, floor = services.meters, services.floor
     meters.ready.set(floor.is_ready)

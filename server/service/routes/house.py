@@ -17,7 +17,7 @@ router = APIRouter()
 
 @router.get("/api/house", **guarded(Right.SEE_TABLES, HouseView, action=None))
 async def house(request: Request, who: Who) -> Response:
-    """Say in which zone, locale and currency a page writes times and amounts."""
+    """Return the zone, locale and currency of a page's times and amounts."""
     found = house_of(request)
     recordings = services_of(request).video.recordings
     own = await asyncio.to_thread(recordings.currencies)

@@ -63,7 +63,7 @@ class WantedIncidents:
     limit: Annotated[int, Query(ge=1, le=LONGEST_PAGE)] = 50
 
     def matches(self, row: IncidentRow) -> bool:
-        """Return whether an incident is asked for."""
+        """Return whether an incident is requested."""
         return (
             (not self.state or row.state in self.state)
             and (not self.severity or row.severity in self.severity)
@@ -72,7 +72,7 @@ class WantedIncidents:
 
 
 class NewIncident(Body):
-    """A round at which somebody should look, though nothing was found wrong."""
+    """A round to examine although nothing was found wrong."""
 
     session: Annotated[str, Field(min_length=1, max_length=200)]
     round: Annotated[int, Field(ge=1, le=2**63 - 1)]
@@ -80,19 +80,19 @@ class NewIncident(Body):
 
 
 class Assignment(Body):
-    """Whose it is to work on; null for nobody's."""
+    """The person to work on it; null for nobody."""
 
     to: Annotated[str, Field(min_length=1, max_length=40)] | None
 
 
 class Comment(Body):
-    """A remark."""
+    """A comment."""
 
     text: Text
 
 
 class Reason(Body):
-    """Why."""
+    """A reason."""
 
     reason: Text
 
@@ -122,9 +122,9 @@ async def list_incidents(
     **guarded(Right.SEE_ROUNDS, str, media_type=EventStream.media_type, action="watched"),
 )
 async def watch_incidents(request: Request) -> Response:
-    """Give each incident as it changes, as server-sent events: an `IncidentRow` each.
+    """Stream each changed incident as server-sent events: an `IncidentRow` each.
 
-    From now on; or from the `Last-Event-ID` of a viewer that comes back.
+    From now on, or from the `Last-Event-ID` of a returning viewer.
     """
     last = request.headers.get("Last-Event-ID", "")
     known = last.isascii() and last.isdigit() and len(last) < 20
@@ -135,7 +135,7 @@ async def watch_incidents(request: Request) -> Response:
     "/api/incidents/{incident}", **guarded(Right.SEE_ROUNDS, IncidentView, problems=_NO_INCIDENT)
 )
 async def one_incident(request: Request, who: Who, incident: str) -> Response:
-    """Show one incident with its mistakes, its items and what people did with it."""
+    """Show one incident with its mistakes, its items and people's work on it."""
     return give(view_of(request, who, incident))
 
 
@@ -164,7 +164,7 @@ async def open_incident(request: Request, who: Who, sent: NewIncident) -> Respon
     **guarded(Right.WORK_INCIDENTS, IncidentRow, problems=_NO_INCIDENT | _AS_IT_IS, action=None),
 )
 async def assign(request: Request, who: Who, incident: str, sent: Assignment) -> Response:
-    """Say whose it is to work on."""
+    """Assign it to a person, or to nobody."""
     the_round(request, incident)
     if sent.to is not None:
         await _check_worker(request, sent.to)
@@ -184,7 +184,7 @@ async def _check_worker(request: Request, name: str) -> None:
     **guarded(Right.WORK_INCIDENTS, IncidentRow, problems=_NO_INCIDENT, action=None),
 )
 async def comment(request: Request, who: Who, incident: str, sent: Comment) -> Response:
-    """Add a remark."""
+    """Add a comment."""
     the_round(request, incident)
     event = CaseCommented(incident=incident, person=who.name, at=_now(request), text=sent.text)
     return await _noted(request, who, event, "incident_commented")
@@ -195,7 +195,7 @@ async def comment(request: Request, who: Who, incident: str, sent: Comment) -> R
     **guarded(Right.WORK_INCIDENTS, IncidentRow, problems=_NO_INCIDENT | _AS_IT_IS, action=None),
 )
 async def close(request: Request, who: Who, incident: str, sent: Reason) -> Response:
-    """Close it, for a reason; not while an item of it waits to be decided."""
+    """Close it, with a reason; not while an item of it is open."""
     _, row = the_round(request, incident)
     if row.reviews:
         raise Problem(409, "it has an open review item; decide that first")
@@ -214,7 +214,7 @@ async def close(request: Request, who: Who, incident: str, sent: Reason) -> Resp
     **guarded(Right.WORK_INCIDENTS, IncidentRow, problems=_NO_INCIDENT | _AS_IT_IS, action=None),
 )
 async def reopen(request: Request, who: Who, incident: str, sent: Reason) -> Response:
-    """Open it again, for a reason."""
+    """Reopen it, with a reason."""
     the_round(request, incident)
     if cases_of(request).of(incident).closed is None:
         raise Problem(409, "it is not closed")

@@ -49,10 +49,10 @@ def _watching() -> dict[str, Any]:
 
 @router.get("/api/sessions/{session}/live/{camera}", **_watching())
 async def live(request: Request, who: Who, session: str, camera: str) -> StreamingResponse:
-    """Give a camera's video as fragmented MP4 (H.264) while it is recorded, for a minute at most.
+    """Stream a camera's video as fragmented MP4 (H.264) during recording, for at most a minute.
 
-    It begins with the newest fragment, some seconds old; 0 s in it is the recording's start. At
-    the end of a minute ask again: what overlaps is the same.
+    It begins with the newest fragment, some seconds old; its 0 s is the recording's start. After a
+    minute, request it again: overlapping fragments are identical.
     """
     found = session_of(request, session)
     recording = await recorded(request, found, found.last_at or 0)

@@ -52,10 +52,10 @@ router = APIRouter()
 async def moment(
     request: Request, session: str, seq: Annotated[int, Path(ge=1, le=2**63 - 1)]
 ) -> Response:
-    """Say when what an event tells of is to be seen.
+    """Return the time at which an event is visible.
 
-    A card is dealt when it leaves the shoe; it is seen once it lies and its picture was read. Chips
-    are weighed under the hand; they are seen once their circle is free of it.
+    A card is dealt when it leaves the shoe; it is visible once it rests and its picture was read.
+    Chips are weighed under the hand; they are visible once no hand covers their circle.
     """
     found = session_of(request, session)
     if seq > found.place.seq:

@@ -55,18 +55,18 @@ PARTS: Final[Mapping[str, _Part]] = _read(files(page))
 
 @router.get("/")
 async def console(request: Request) -> Response:
-    """Give the page."""
+    """Return the page."""
     return _given(request, "index.html")
 
 
 @router.get("/page/{name:path}")
 async def part(request: Request, name: str) -> Response:
-    """Give a part of the page."""
+    """Return a part of the page."""
     return _given(request, name)
 
 
 async def inner(request: Request) -> Response:
-    """Send the browser from a page's path to its place in the console: a link that lost its #."""
+    """Redirect the browser from a page's path to its place in the console: a link without its #."""
     return Response(status_code=307, headers={"Location": f"/#{quote(request.url.path)}"})
 
 

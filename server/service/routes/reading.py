@@ -105,13 +105,13 @@ def _paged(found: Sequence[Placed[Any]], limit: int, floor: Floor, who: Person) 
 
 @router.get("/api/tables", **guarded(Right.SEE_TABLES, tuple[TableView, ...]))
 async def tables(request: Request, who: Who) -> Response:
-    """List every table as it stands."""
+    """List every table with its current state."""
     return give(tuple(one for one in floor_of(request).tables() if who.sees(one.table)))
 
 
 @router.get("/api/tables/{table}", **guarded(Right.SEE_TABLES, TableView, problems=_NO_TABLE))
 async def table(request: Request, table: str) -> Response:
-    """Show one table as it stands."""
+    """Show one table with its current state."""
     found = floor_of(request).table(table)
     if found is None:
         raise Problem(404, "there is no such table")
@@ -120,7 +120,7 @@ async def table(request: Request, table: str) -> Response:
 
 @router.get("/api/sessions", **guarded(Right.SEE_TABLES, tuple[SessionView, ...]))
 async def sessions(request: Request, who: Who) -> Response:
-    """List every session: a table's journal each."""
+    """List every session, each a table's journal."""
     floor = floor_of(request)
     return give(tuple(floor.view(one) for one in floor.sessions() if who.sees(one.table)))
 
@@ -162,7 +162,7 @@ async def one_round(request: Request, who: Who, session: str, number: int) -> Re
     **guarded(Right.SEE_ROUNDS, tuple[PhaseBegun, ...], problems=_NO_SESSION),
 )
 async def round_phases(request: Request, session: str, number: int) -> Response:
-    """Show with which event each phase of a round began."""
+    """Show the event that began each phase of a round."""
     found = session_of(request, session)
     return give(await phases_of(found, _row_of(found, number)))
 
@@ -196,13 +196,13 @@ async def violations(
 
 @router.get("/api/reviews", **guarded(Right.SEE_ROUNDS, Page[ReviewRow]))
 async def reviews(request: Request, who: Who, wanted: Wanted) -> Response:
-    """List what a person must decide, the newest first."""
+    """List review items, the newest first."""
     return await page(request, who, ReviewRow, wanted)
 
 
 @router.get("/api/payments", **guarded(Right.SEE_MONEY, Page[PaymentRow]))
 async def payments(request: Request, who: Who, wanted: Wanted) -> Response:
-    """List what changed hands, the newest first."""
+    """List payments, the newest first."""
     return await page(request, who, PaymentRow, wanted, spot=wanted.spot)
 
 
@@ -224,9 +224,9 @@ async def events(
     session: str,
     wanted: Annotated[WantedEvents, Depends()],
 ) -> Response:
-    """Give a session's events after `after` in their order: observations, facts, judgements.
+    """Return a session's events after `after` in order: observations, facts, judgements.
 
-    `limit` events are looked at; `last` says how far that came.
+    It examines `limit` events; `last` is the last examined one.
     """
     found = session_of(request, session)
     entries = await floor_of(request).entries(found, wanted.after, wanted.limit)

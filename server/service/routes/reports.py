@@ -86,7 +86,7 @@ def _reporting(what: str) -> dict[str, Any]:
 
 @router.get("/api/sessions/{session}/report.{form}", **_reporting("session"))
 async def report_session(request: Request, who: Who, session: str, form: Form) -> Response:
-    """Give the report of a session: what it came to, mistakes, decisions, incidents, rounds."""
+    """Return the report of a session: result, mistakes, decisions, incidents, rounds."""
     _check_rights(who)
     found = session_of(request, session)
     made = _made(request, who)
@@ -111,7 +111,7 @@ async def report_session(request: Request, who: Who, session: str, form: Form) -
 
 @router.get("/api/incidents/{incident}/report.{form}", **_reporting("incident"))
 async def report_incident(request: Request, who: Who, incident: str, form: Form) -> Response:
-    """Give the report of an incident: the round to the cent, verdicts, decisions, pictures."""
+    """Return the report of an incident: the round to the cent, verdicts, decisions, pictures."""
     _check_rights(who)
     session, row = the_round(request, incident)
     made = _made(request, who)
@@ -139,7 +139,7 @@ async def report_incident(request: Request, who: Who, incident: str, form: Form)
     "/api/report-key", **guarded(Right.SEE_TABLES, str, media_type="application/x-pem-file")
 )
 async def report_key(request: Request) -> Response:
-    """Give the public key that this service's reports are signed by."""
+    """Return the public key that signs this service's reports."""
     return Response(services_of(request).signer.public_pem(), media_type="application/x-pem-file")
 
 
@@ -148,7 +148,7 @@ async def report_key(request: Request) -> Response:
     **guarded(Right.SEE_TABLES, str, media_type="application/x-pem-file"),
 )
 async def report_certificate(request: Request) -> Response:
-    """Give the certificate of this service's PDF reports, with those that vouch for it."""
+    """Return the certificate of this service's PDF reports, with its issuers'."""
     return Response(services_of(request).identity.pem(), media_type="application/x-pem-file")
 
 

@@ -32,7 +32,7 @@ router = APIRouter()
 
 @router.get("/api/rulebooks", **guarded(Right.SEE_TABLES, tuple[SheetName, ...]))
 async def sheets() -> Response:
-    """List the sheets that ship."""
+    """List the shipped sheets."""
     return give(tuple(SheetName(book.rules.id, book.title) for book in shipped()))
 
 
@@ -48,7 +48,7 @@ async def sheet(rulebook: str) -> Response:
     **guarded(Right.SEE_TABLES, tuple[Difference, ...], problems=_NO_SHEET),
 )
 async def sheet_differences(rulebook: str, other: str) -> Response:
-    """Show in which rules two sheets differ: `was` in the first, `now` in the other."""
+    """Show the rules in which two sheets differ: `was` in the first, `now` in the other."""
     return give(_differences(_book(rulebook).rules, _book(other).rules))
 
 
@@ -73,7 +73,7 @@ async def session_rules(request: Request, session: str) -> Response:
     **guarded(Right.SEE_TABLES, tuple[RulesRow, ...], problems={404: "There is no such table."}),
 )
 async def table_rules(request: Request, table: str) -> Response:
-    """List what rules came into force at a table, the oldest first, and what changed each time."""
+    """List the rules that came into force at a table, the oldest first, with each change."""
     own = floor_of(request).of_table(table)
     if not own:
         raise Problem(404, "there is no such table")

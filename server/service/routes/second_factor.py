@@ -26,13 +26,13 @@ router = APIRouter()
 
 
 class OwnPassword(Body):
-    """One's own password once more, before something that matters."""
+    """One's own password again, for a sensitive action."""
 
     password: Password
 
 
 class OwnFactor(Body):
-    """One's own password and a code, before the second factor goes."""
+    """One's own password and a code, for turning the second factor off."""
 
     password: Password
     code: Code
@@ -56,7 +56,7 @@ class OwnCode(Body):
     ),
 )
 async def begin_factor(request: Request, who: Who, sent: OwnPassword) -> Response:
-    """Make a secret for an authenticator app; it asks for nothing until a code is confirmed."""
+    """Create a secret for an authenticator app; it takes effect once a code is confirmed."""
     check_in_person(who)
     made = await counted(request, who.name, lambda kept: kept.begin_factor(who.name, sent.password))
     if made is None:
@@ -75,7 +75,7 @@ async def begin_factor(request: Request, who: Who, sent: OwnPassword) -> Respons
     ),
 )
 async def confirm_factor(request: Request, who: Who, sent: OwnCode) -> Response:
-    """Turn the second factor on; from now on a sign-in asks for a code."""
+    """Turn the second factor on; from now on a sign-in requires a code."""
     check_in_person(who)
     codes = await records_of(request).accounts(
         lambda kept: kept.confirm_factor(who.name, sent.code)
@@ -100,7 +100,7 @@ async def confirm_factor(request: Request, who: Who, sent: OwnCode) -> Response:
     ),
 )
 async def drop_own_factor(request: Request, who: Who, sent: OwnFactor) -> Response:
-    """Turn one's own second factor off, with a code of it; every session of the account ends."""
+    """Turn one's own second factor off, with a code; every session of the account ends."""
     check_in_person(who)
     dropped = await counted(
         request,
@@ -123,7 +123,7 @@ async def drop_own_factor(request: Request, who: Who, sent: OwnFactor) -> Respon
     ),
 )
 async def drop_factor(request: Request, who: Who, name: str) -> Response:
-    """Turn another's second factor off, where they have lost it; the account's sessions end."""
+    """Turn another person's lost second factor off; the account's sessions end."""
     check_in_person(who)
     if name == who.name:
         raise Problem(409, "remove your own second factor with one of its codes: /api/me")

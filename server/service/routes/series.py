@@ -45,7 +45,7 @@ class Span:
     ] = HOUR_NS
 
     def holds(self, at: int) -> bool:
-        """Return whether a time is asked for."""
+        """Return whether a time is requested."""
         return self.from_ns <= at <= self.to_ns
 
 
@@ -105,7 +105,7 @@ class _Rounds:
 
 @router.get("/api/series/pace", **guarded(Right.SEE_ROUNDS, Series))
 async def pace(request: Request, span: Asked) -> Response:
-    """Count the rounds that were settled, a line a table."""
+    """Count the settled rounds, one line a table."""
     counted, rounds, piece = Counted(), _Rounds(request, span), _pieces(request, span)
     async for row, _ in rounds.each():
         counted[row.table, piece(row.at)] += 1
@@ -115,9 +115,9 @@ async def pace(request: Request, span: Asked) -> Response:
 
 @router.get("/api/series/hold", **guarded(Right.SEE_MONEY, Series))
 async def hold(request: Request, span: Asked) -> Response:
-    """Sum up the house's gain and, as `of`, what was staked, in cents, a line a table.
+    """Sum the house's gain and, as `of`, the stakes, in cents, one line a table.
 
-    Rounds of which something is still open are left out of both.
+    Rounds with anything open count in neither.
     """
     gained, staked, rounds = Counted(), Counted(), _Rounds(request, span)
     piece = _pieces(request, span)
@@ -143,10 +143,10 @@ async def violations(
         bool, Query(description="Whether an interval is a shift of the house.")
     ] = False,
 ) -> Response:
-    """Count mistakes by code, and as `of` the rounds settled; by the house's shifts if asked.
+    """Count mistakes by code, and as `of` the settled rounds; by the house's shifts on request.
 
-    Nobody says to Pitwatch who deals; a shift is a time of the day. `piece_ns` of an answer by
-    shift is the mean length of a shift.
+    Pitwatch does not know who deals; a shift is a time of the day. `piece_ns` of an answer by shift
+    is the mean length of a shift.
     """
     found, settled, rounds = Counted(), Counter[int](), _Rounds(request, span)
     house = house_of(request)
@@ -162,10 +162,10 @@ async def violations(
 
 @router.get("/api/series/sensors", **guarded(Right.SEE_TABLES, Series))
 async def sensors(request: Request, span: Asked) -> Response:
-    """Count what sensors could not read and their faults, and as `of` their readings.
+    """Count unreadable data and faults of sensors, and as `of` their readings.
 
-    A line is a source of a table: `BJ-07 shoe`. Journals are read for it, some entries with each
-    request: while `complete` is false, ask again.
+    A line is a source of a table: `BJ-07 shoe`. Each request reads a portion of the journals: while
+    `complete` is false, ask again.
     """
     errors, readings, piece = Counted(), Counted(), _pieces(request, span)
     tallies, complete = await _tallies(request, span)

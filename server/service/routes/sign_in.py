@@ -43,7 +43,7 @@ class SignIn(Body):
     name: Annotated[str, Field(min_length=1, max_length=40)]
     password: Password
     code: Code | None = None
-    """Of the authenticator, or a recovery code, where the account asks for one."""
+    """Of the authenticator, or a recovery code, where the account requires one."""
 
 
 class PasswordChange(Body):
@@ -52,7 +52,7 @@ class PasswordChange(Body):
     old: Password
     new: NewPassword
     keep_tokens: bool = False
-    """Whether one's tokens go on; else they end with the password."""
+    """Whether one's tokens stay valid; else they end with the password."""
 
 
 @router.post(
@@ -109,7 +109,7 @@ async def sign_out(request: Request, who: Who) -> Response:
 
 @router.get("/api/me", **guarded(Right.KEEP_SELF, Me))
 async def me(request: Request, who: Who) -> Response:
-    """Say who asks and what they may do."""
+    """Return the account behind the request, with its rights."""
     factor, password = await records_of(request).accounts(lambda kept: kept.standing(who.name))
     return give(Me(who.name, who.role, tuple(sorted(who.rights)), factor, password))
 

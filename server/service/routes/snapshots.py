@@ -47,10 +47,10 @@ async def take_snapshot(
     *,
     at: Annotated[int, Query(ge=0, le=2**63 - 1, description="Nanoseconds.")],
 ) -> Response:
-    """Give the latest picture of a camera at a time as PNG, with its facts and a signature.
+    """Return the latest picture of a camera at a time as PNG, with its facts and a signature.
 
-    It names table, round, camera, frame and time, and the journal's entry and hash it rests on. It
-    is signed with the key of this service's reports, `/api/report-key`.
+    It names table, round, camera, frame and time, and the journal's entry behind it with its hash.
+    The key of this service's reports, `/api/report-key`, signs it.
     """
     if not who.may(Right.SEE_ROUNDS):
         raise Problem(403, f"a snapshot also requires the right {Right.SEE_ROUNDS}")

@@ -49,7 +49,7 @@ async def stream(
     socket: WebSocket,
     named: Annotated[list[str] | None, Query(alias="from", max_length=_MOST_NAMED)] = None,
 ) -> None:
-    """Send the events of sessions named by ``from=SESSION:SEQ``; of all, from now on, else."""
+    """Send the events of the sessions in ``from=SESSION:SEQ``; by default of all, from now on."""
     services = services_of(socket)
     try:
         feed = Feed(socket, places_of(named or []))
@@ -115,9 +115,9 @@ async def server_sent(
     session: str,
     after: Annotated[int | None, Query(ge=0, le=2**63 - 1)] = None,
 ) -> Response:
-    """Give a session's events as server-sent events, each with its `seq` as id.
+    """Stream a session's events as server-sent events, each with its `seq` as id.
 
-    From `after`, or the `Last-Event-ID` of a viewer that comes back; otherwise from now on.
+    From `after`, or the `Last-Event-ID` of a returning viewer; otherwise from now on.
     """
     found = session_of(request, session)
     last = request.headers.get("Last-Event-ID", "")
@@ -138,9 +138,9 @@ async def all_server_sent(
         Query(alias="from", max_length=_MOST_NAMED, description="SESSION:SEQ, once a session."),
     ] = None,
 ) -> Response:
-    """Give the events of several sessions as server-sent events, each with its session.
+    """Stream the events of several sessions as server-sent events, each with its session.
 
-    Of those named, after the `seq` of each; of all from now on, where none is named.
+    Of the named ones, after the `seq` of each; by default of all, from now on.
     """
     feed = Feed(request, places_of(named or []))
     return EventStream(request, feed, lambda piece: b"data: %b\n\n" % with_session(piece))
@@ -148,11 +148,11 @@ async def all_server_sent(
 
 @router.get("/api/schema/events", response_class=Response, include_in_schema=False)
 async def event_schema() -> Response:
-    """Give the JSON Schema of an event as a viewer is given it."""
+    """Return the JSON Schema of an event as viewers get it."""
     return Response(msgspec.json.encode(SEEN_SCHEMA), media_type="application/schema+json")
 
 
 @router.get("/api/asyncapi.json", response_class=Response, include_in_schema=False)
 async def stream_document() -> Response:
-    """Give the AsyncAPI document of the streams."""
+    """Return the AsyncAPI document of the streams."""
     return Response(msgspec.json.encode(ASYNC_DOCUMENT), media_type="application/json")

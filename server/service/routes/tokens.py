@@ -19,7 +19,7 @@ router = APIRouter()
 
 
 class NewToken(Body):
-    """A token to be made; it can never do more than the account."""
+    """A new token; its rights never exceed the account's."""
 
     label: Annotated[str, Field(min_length=1, max_length=80)]
     scopes: Annotated[set[Right], Field(min_length=1)]
@@ -37,9 +37,9 @@ async def tokens(request: Request, who: Who) -> Response:
     **guarded(Right.KEEP_TOKENS, MadeToken, status=201, action=None),
 )
 async def add_token(request: Request, who: Who, sent: NewToken) -> Response:
-    """Make a token for a program; its scopes lie within one's own rights.
+    """Create a token for a program; its scopes lie within one's own rights.
 
-    One that a token makes ends with it, at the latest when that does.
+    A token created by a token ends with it at the latest.
     """
     beyond = sent.scopes - who.rights
     if beyond:
@@ -63,7 +63,7 @@ async def add_token(request: Request, who: Who, sent: NewToken) -> Response:
     ),
 )
 async def drop_token(request: Request, who: Who, key: str) -> Response:
-    """Take back one of one's own tokens."""
+    """Revoke one of one's own tokens."""
     if not await records_of(request).accounts(lambda kept: kept.drop_token(who.name, key)):
         raise Problem(404, "there is no such token of yours")
     await note(request, who.name, who.by, "token_dropped", target=key)
@@ -97,7 +97,7 @@ async def tokens_of(request: Request, name: str) -> Response:
     ),
 )
 async def revoke_token(request: Request, who: Who, name: str, key: str) -> Response:
-    """Take back a token of somebody's, and those that it made."""
+    """Revoke a person's token, and those that it created."""
     if not await records_of(request).accounts(lambda kept: kept.drop_token(name, key)):
         raise Problem(404, "there is no such token of that account")
     await note(request, who.name, who.by, "token_revoked", target=f"{name}: {key}")

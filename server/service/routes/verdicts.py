@@ -26,7 +26,7 @@ router = APIRouter()
     ),
 )
 async def verdicts(request: Request, who: Who, session: str, number: int) -> Response:
-    """Say what each mistake of a round breaks, what was due by which clause, how it is settled."""
+    """Return each mistake's broken rule, the clause behind the amount due, and its settlement."""
     found = session_of(request, session)
     row = found.rounds.row(number)
     if row is None:

@@ -73,7 +73,7 @@ def _showing(kind: str, statuses: Mapping[int, str], problems: dict[int, str]) -
     **guarded(Right.SEE_ROUNDS, FootageView, problems=_NO_SESSION, action="watched"),
 )
 async def footage(request: Request, session: str) -> Response:
-    """Say how a session's felt looks, and which cameras show it as it stands."""
+    """Return the layout of a session's felt, and the cameras that show it now."""
     found = session_of(request, session)
     return give(await _footage(request, found, None))
 
@@ -83,7 +83,7 @@ async def footage(request: Request, session: str) -> Response:
     **guarded(Right.SEE_ROUNDS, FootageView, problems=_NO_SESSION, action="watched"),
 )
 async def round_footage(request: Request, session: str, number: int) -> Response:
-    """Say how the felt looked in a round, and where the clips of it are."""
+    """Return the layout of the felt in a round, and the addresses of its clips."""
     found = session_of(request, session)
     return give(await _footage(request, found, _round(found, number)))
 
@@ -159,7 +159,7 @@ def _shipped_layout(session: Session) -> TableLayout:
     ),
 )
 async def clip(request: Request, who: Who, session: str, number: int, camera: str) -> Response:
-    """Give a round's video as MP4 (H.264), whole or the part that `Range` names."""
+    """Return a round's video as MP4 (H.264), whole or the part that `Range` names."""
     found = session_of(request, session)
     row = _round(found, number)
     recording = await recorded(request, found, row.at)
@@ -190,7 +190,7 @@ async def picture(
     camera: str,
     at: Annotated[int, Query(ge=0, le=2**63 - 1, description="Nanoseconds.")],
 ) -> Response:
-    """Give the latest picture of a camera at a time, two seconds old at most."""
+    """Return the latest picture of a camera at a time, at most two seconds old."""
     found = session_of(request, session)
     recording = await recorded(request, found, at)
     await note_look(request, who, found)
@@ -216,7 +216,7 @@ async def card(
         bool, Query(description="The whole card, marked, with its surroundings.")
     ] = False,
 ) -> Response:
-    """Give the piece of the picture that a sighting of a card rests on."""
+    """Return the crop of the picture behind a sighting of a card."""
     found = session_of(request, session)
     near = await _sightings(request, found, seq)
     recording = await recorded(request, found, near[0].at or 0)

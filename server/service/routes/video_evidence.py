@@ -19,8 +19,7 @@ from server.service.request.sessions import floor_of
 MARGIN_NS: Final = 3_000_000_000
 """Nanoseconds before and after the round in the file."""
 _HASHED_WITHIN_NS: Final = 20_000_000_000
-"""Nanoseconds that the recorded bytes may extend beyond the span: they are hashed in pieces of 10
-s."""
+"""Nanoseconds that recorded bytes may extend beyond the span: they are hashed every 10 s."""
 
 IN_USE: Final = "{} may still be in use; try again once a new shoe is started or the session ends"
 _PLAIN: Final = frozenset(ascii_letters + digits + "-._")
@@ -46,12 +45,12 @@ def _giving() -> dict[str, Any]:
 
 @router.get("/api/incidents/{incident}/evidence.zip", **_giving())
 async def evidence(request: Request, who: Who, incident: str) -> Response:
-    """Give what `pitwatch incident verify` checks anywhere; its recording is held from then on.
+    """Return the incident's file for `pitwatch incident verify`, and put a hold on its recording.
 
-    It is signed with the key of this service's reports, `/api/report-key`.
+    The key of this service's reports, `/api/report-key`, signs it.
 
-    It holds the round's entries as they stand in the journal, with what was dealt face down. So
-    it is given only once the shoe or its session has ended, to who may see that.
+    It holds the round's journal entries with the face-down cards. So the service returns it only
+    once the shoe or its session has ended, to people with the right to see them.
     """
     if not who.may(Right.SEE_UNDEALT):
         raise Problem(
