@@ -31,8 +31,9 @@ from server.service.access.records import Records
 from server.service.evidence.video import Recordings, Video
 from server.service.http import problems
 from server.service.http.limits import Limiter, Limits
+from server.service.http.meters import Meters
 from server.service.http.patience import Patience
-from server.service.http.shell import Meters, Shell
+from server.service.http.shell import Shell
 from server.service.left_checkpoints import CHECKPOINTS_FILE, LeftCheckpoints
 from server.service.own_journals import OwnJournals, keep_covered, own_journals
 from server.service.request.answers import document

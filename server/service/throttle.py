@@ -7,8 +7,8 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.service.http.limits import Limiter, limited_as
+from server.service.http.meters import Meters
 from server.service.http.problems import answer, retry_after
-from server.service.http.shell import Meters
 from server.service.request.guard import address_of
 from stream.clock import elapsed_ns
 

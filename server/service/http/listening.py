@@ -24,7 +24,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from models.errors import OperatorError
 from server.service.http.connections import Bounds, Connections, Place, bounds_for
 from server.service.http.limits import limited_as
-from server.service.http.shell import Meters
+from server.service.http.meters import Meters
 from stream.clock import elapsed_ns
 
 PLACE: Final = "place"

@@ -1,4 +1,4 @@
-"""The layer around every request: secure headers, one log line, and metrics."""
+"""The layer around every request: secure headers, and one log line."""
 
 import logging
 import sys
@@ -6,12 +6,11 @@ from collections.abc import Callable
 from typing import Final
 
 import msgspec
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from models.errors import PitwatchError
-from server.readmodel.clock_standing import ClockStanding
+from server.service.http.meters import Meters
 from stream.clock import Clock, elapsed_ns
 
 _HEADERS: Final = {
@@ -27,137 +26,6 @@ _HEADERS: Final = {
 _SECURE: Final = {"Strict-Transport-Security": "max-age=31536000"}
 
 log: Final = logging.getLogger("pitwatch.service")
-
-
-class Meters:
-    """The Prometheus metrics."""
-
-    def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-        self.requests = Counter(
-            "pitwatch_requests",
-            "Requests answered.",
-            ("method", "route", "status"),
-            registry=self.registry,
-        )
-        self.seconds = Histogram(
-            "pitwatch_request_seconds",
-            "Time from a request to the start of its answer.",
-            ("route",),
-            registry=self.registry,
-        )
-        self.events = Counter(
-            "pitwatch_events_read",
-            "Events read from a journal.",
-            ("session",),
-            registry=self.registry,
-        )
-        self.viewers = Gauge(
-            "pitwatch_viewers", "Viewers of the stream.", ("kind",), registry=self.registry
-        )
-        self.dropped = Counter(
-            "pitwatch_viewers_dropped",
-            "Viewers disconnected because they read nothing.",
-            ("kind",),
-            registry=self.registry,
-        )
-        self.sign_ins = Counter(
-            "pitwatch_sign_ins",
-            "Sign-in attempts.",
-            ("outcome",),
-            registry=self.registry,
-        )
-        self.limited = Counter(
-            "pitwatch_limited_requests",
-            "Requests refused because too many came from one address or account.",
-            ("by",),
-            registry=self.registry,
-        )
-        self.connections = Gauge(
-            "pitwatch_connections",
-            "Open connections, of unauthenticated clients and of signed-in people.",
-            ("kind",),
-            registry=self.registry,
-        )
-        self.connections_dropped = Counter(
-            "pitwatch_connections_dropped",
-            "Connections dropped: overdue, displaced by a newer one, or refused at the limit.",
-            ("why",),
-            registry=self.registry,
-        )
-        self.last_seq = Gauge(
-            "pitwatch_session_last_seq", "Last event.", ("session",), registry=self.registry
-        )
-        self.open_reviews = Gauge(
-            "pitwatch_session_reviews",
-            "Review items raised.",
-            ("session",),
-            registry=self.registry,
-        )
-        self.violations = Gauge(
-            "pitwatch_session_violations", "Mistakes.", ("session",), registry=self.registry
-        )
-        self.faults = Gauge(
-            "pitwatch_session_faults",
-            "Devices at fault, and an unreadable journal.",
-            ("session",),
-            registry=self.registry,
-        )
-        self.last_at = Gauge(
-            "pitwatch_session_last_event_time_seconds",
-            "Time of the last event by the table's clock.",
-            ("session",),
-            registry=self.registry,
-        )
-        self.clock_synchronised = Gauge(
-            "pitwatch_session_clock_synchronised",
-            "1 while the clock of a table's machine is synchronised, 0 while not or not known.",
-            ("session",),
-            registry=self.registry,
-        )
-        self.clock_offset = Gauge(
-            "pitwatch_session_clock_offset_seconds",
-            "Wall clock minus the table's clock, which is set to it at each start.",
-            ("session",),
-            registry=self.registry,
-        )
-        self.clock_steps = Gauge(
-            "pitwatch_session_clock_steps",
-            "Steps of the clock of a table's machine, from its journal.",
-            ("session",),
-            registry=self.registry,
-        )
-        self.ready = Gauge(
-            "pitwatch_ready", "1 once every journal was read to its end.", registry=self.registry
-        )
-        self.looked = Gauge(
-            "pitwatch_journals_looked_at_seconds",
-            "Time since the journals were last read; more than a few seconds: reading has stopped.",
-            registry=self.registry,
-        )
-        ProcessCollector(registry=self.registry)
-
-    def forget_sessions(self) -> None:
-        """Drop the metrics of journals, so that one that is no table's newest disappears."""
-        for gauge in (
-            self.last_seq,
-            self.open_reviews,
-            self.violations,
-            self.faults,
-            self.last_at,
-            self.clock_synchronised,
-            self.clock_offset,
-            self.clock_steps,
-        ):
-            gauge.clear()
-
-    def set_clock(self, session: str, clock: ClockStanding) -> None:
-        """Publish the clock of a running table, as far as its journal states it."""
-        if clock.state is not None:
-            self.clock_synchronised.labels(session).set(clock.state == "synchronised")
-        if clock.offset_ns is not None:
-            self.clock_offset.labels(session).set(clock.offset_ns / 1e9)
-        self.clock_steps.labels(session).set(clock.steps)
 
 
 class Shell:

@@ -18,8 +18,8 @@ from server.service.access.people import TwoPeople
 from server.service.access.records import Records
 from server.service.evidence.video import Video
 from server.service.http.limits import Limiter
+from server.service.http.meters import Meters
 from server.service.http.patience import Patience
-from server.service.http.shell import Meters
 from server.service.left_checkpoints import LeftCheckpoints
 from stream.clock import Clock
 from stream.signing import Signer

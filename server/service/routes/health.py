@@ -43,19 +43,20 @@ async def metrics(request: Request) -> Response:
     """Return the Prometheus metrics, of each table its newest journal; this requires a token."""
     services = services_of(request)
     meters, floor = services.meters, services.floor
+    sessions = meters.sessions
     meters.ready.set(floor.is_ready)
     if floor.looked_ns is not None:
         meters.looked.set((elapsed_ns() - floor.looked_ns) / 1e9)
-    meters.forget_sessions()
+    sessions.forget()
     for view in (table.now for table in floor.tables()):
         if view.last_at is not None:
-            meters.last_at.labels(view.session).set(view.last_at / 1e9)
-        meters.last_seq.labels(view.session).set(view.last_seq)
-        meters.open_reviews.labels(view.session).set(view.reviews)
-        meters.violations.labels(view.session).set(view.violations)
+            sessions.last_at.labels(view.session).set(view.last_at / 1e9)
+        sessions.last_seq.labels(view.session).set(view.last_seq)
+        sessions.open_reviews.labels(view.session).set(view.reviews)
+        sessions.violations.labels(view.session).set(view.violations)
         at_fault = () if view.presence == "recorded" else view.troubles
-        meters.faults.labels(view.session).set(len(at_fault) + (view.fault is not None))
+        sessions.faults.labels(view.session).set(len(at_fault) + (view.fault is not None))
         session = floor.session(view.session)
         if session is not None and view.presence != "recorded":
-            meters.set_clock(view.session, session.clock)
+            sessions.set_clock(view.session, session.clock)
     return Response(generate_latest(meters.registry), media_type=CONTENT_TYPE_LATEST)
