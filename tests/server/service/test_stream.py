@@ -107,7 +107,7 @@ def test_a_viewer_that_stops_reading_is_dropped_and_harms_nobody(quick: House) -
         with quick.signed_in("engineer") as engineer:
             drop = 'viewers_dropped_total{kind="websocket"} 1'
             until(lambda: drop in engineer.get("/metrics").text)
-        assert TRY_AGAIN_LATER.to_bytes(2, "big") + b"nothing was taken" in rest_of(idle)[-200:]
+        assert TRY_AGAIN_LATER.to_bytes(2, "big") + b"nothing was read" in rest_of(idle)[-200:]
         assert quick.get(audit, "/api/sessions/t")["last_seq"] == count
 
 
