@@ -15,28 +15,26 @@ from stream.store import one_line, unusable
 SUFFIX: Final = "-lock"
 
 
-class Sole:
-    """The right to write a journal; it ends with the process at the latest.
+class Lock:
+    """A lock file that one process holds; the lock ends with the process at the latest.
 
     Raises:
-        TechnicianError: another program holds it, or the disk refuses the lock's file.
+        BlockingIOError: another process holds it.
+        OSError: the disk refuses the file.
     """
 
-    def __init__(self, journal: Path) -> None:
-        self._place = journal.with_name(journal.name + SUFFIX)
-        with one_line(str(journal)):
-            self._handle = self._taken(str(journal))
+    def __init__(self, place: Path) -> None:
+        self._place = place
+        self._handle = self._taken()
 
-    def _taken(self, where: str) -> int:
+    def _taken(self) -> int:
         while True:
             handle = os.open(self._place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as held:
+            except OSError:
                 os.close(handle)
-                raise unusable(
-                    where, "another program is writing it", "Leave this journal to one writer"
-                ) from held
+                raise
             if self._is_in_place(handle):
                 return handle
             os.close(handle)  # its holder released and removed it between the two calls
@@ -47,7 +45,29 @@ class Sole:
         return False
 
     def let_go(self) -> None:
-        """Release the journal to the next writer."""
+        """Release the lock to the next process."""
         with suppress(OSError):
             self._place.unlink(missing_ok=True)
         os.close(self._handle)
+
+
+class Sole:
+    """The right to write a journal; it ends with the process at the latest.
+
+    Raises:
+        TechnicianError: another program holds it, or the disk refuses the lock's file.
+    """
+
+    def __init__(self, journal: Path) -> None:
+        where = str(journal)
+        with one_line(where):
+            try:
+                self._lock = Lock(journal.with_name(journal.name + SUFFIX))
+            except BlockingIOError as held:
+                raise unusable(
+                    where, "another program is writing it", "Leave this journal to one writer"
+                ) from held
+
+    def let_go(self) -> None:
+        """Release the journal to the next writer."""
+        self._lock.let_go()

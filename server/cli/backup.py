@@ -34,6 +34,10 @@ def make_backup(
 @backups.command("verify", epilog="[dim]pitwatch backup verify /var/backups/pitwatch[/dim]")
 def verify_backups(
     place: Annotated[Path, typer.Argument(help="A backup, or a folder of backups.")],
+    metrics: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write for Prometheus what came of it."),
+    ] = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")] = False,
 ) -> None:
@@ -43,7 +47,7 @@ def verify_backups(
     """
     from server.commands import backup as backup_command
 
-    raise typer.Exit(backup_command.verify(place, as_json=as_json))
+    raise typer.Exit(backup_command.verify(place, metrics, time(), as_json=as_json))
 
 
 @commands.command("restore", epilog="[dim]pitwatch restore /var/backups/pitwatch/NAME DATA[/dim]")

@@ -25,10 +25,12 @@ from server.process.exit_status import Exit
 from server.process.terminal import print_json, screen
 from stream.copies import backup_journal
 from stream.files import sync_folder
+from stream.sole import Lock
 
 _NAMES: Final = "20*T*Z"
 _PARTS: Final = f".{_NAMES}.part"
 _DAY_S: Final = 86_400
+_LOCK: Final = ".backup-lock"
 _PROMETHEUS: Final = "pitwatch_backup.prom"
 _OWNER_ONLY: Final = 0o077
 
@@ -57,21 +59,30 @@ def make(data: Path, backups: Path, keep_days: int, now_s: float) -> None:
             way_out="Name the folder that has journals/ and service/",
         )
     made = backups / datetime.fromtimestamp(now_s, UTC).strftime("%Y%m%dT%H%M%SZ")
-    if made.exists():
-        raise OperatorError(
-            "this backup exists already", where=str(made), way_out="Run it again in a second"
-        )
     with _owner_only(), disk_faults("the backup was interrupted", backups):
         backups.mkdir(parents=True, exist_ok=True)
-        _remove_parts(backups)
-        journals = _made(data, made)
-        _write_metrics(backups, int(now_s), journals)
-        _remove_old(backups, made, now_s - keep_days * _DAY_S)
+        with _alone(backups):
+            if made.exists():
+                raise OperatorError(
+                    "this backup exists already",
+                    where=str(made),
+                    way_out="Run it again in a second",
+                )
+            _remove_parts(backups)
+            journals = _made(data, made)
+            _write_metrics(
+                backups / _PROMETHEUS,
+                ("pitwatch_backup_time_seconds", "Time of the last complete backup.", int(now_s)),
+                ("pitwatch_backup_journals", "Journals in the last complete backup.", journals),
+            )
+            _remove_old(backups, made, now_s - keep_days * _DAY_S)
     print(made)
 
 
-def verify(place: Path, *, as_json: bool) -> Exit:
+def verify(place: Path, metrics: Path | None, now_s: float, *, as_json: bool) -> Exit:
     """Verify a backup, or every backup in a folder, and print one line for each that is damaged.
+
+    The result is written to the file ``metrics`` for Prometheus.
 
     Raises:
         OperatorError: there is no backup.
@@ -83,8 +94,21 @@ def verify(place: Path, *, as_json: bool) -> Exit:
             where=str(place),
             way_out="Name a folder that `pitwatch backup make` made, or the folder of several",
         )
-    checked = tuple(map(verified, found))
+    # `make` may remove an old backup during the check.
+    checked = [one for one in map(verified, found) if one.fault is None or one.backup.exists()]
     damaged = [one for one in checked if one.fault is not None]
+    intact = len(checked) - len(damaged)
+    if metrics is not None:
+        _write_metrics(
+            metrics,
+            (
+                "pitwatch_backups_verified_time_seconds",
+                "Time of the last verification.",
+                int(now_s),
+            ),
+            ("pitwatch_backups_intact", "Backups that verified.", intact),
+            ("pitwatch_backups_damaged", "Backups that did not verify.", len(damaged)),
+        )
     if as_json:
         print_json(
             [{"backup": str(one.backup), "files": one.files, "fault": one.fault} for one in checked]
@@ -93,8 +117,8 @@ def verify(place: Path, *, as_json: bool) -> Exit:
         for one in damaged:
             line = Text("damaged", style="bold red").append(f"  {one.fault}", "default")
             screen().print(line, soft_wrap=True)
-        intact = Text("intact", style="bold green" if not damaged else "")
-        screen().print(intact.append(f"  {len(found) - len(damaged)} of {len(found)} backups"))
+        line = Text("intact", style="bold green" if not damaged else "")
+        screen().print(line.append(f"  {intact} of {len(checked)} backups"))
     return Exit.REFUSED if damaged else Exit.CLEAN
 
 
@@ -178,21 +202,35 @@ def _remove_parts(backups: Path) -> None:
 def _remove_old(backups: Path, made: Path, before_s: float) -> None:
     for backup in backups.glob(_NAMES):
         if backup.is_dir() and backup != made and backup.stat().st_mtime < before_s:
-            shutil.rmtree(backup)
+            going = backup.rename(backup.with_name(f".{backup.name}.part"))
+            shutil.rmtree(going)
 
 
-def _write_metrics(backups: Path, now_s: int, journals: int) -> None:
-    file = backups / _PROMETHEUS
-    write_whole(
-        file,
-        "# HELP pitwatch_backup_time_seconds Time of the last complete backup.\n"
-        "# TYPE pitwatch_backup_time_seconds gauge\n"
-        f"pitwatch_backup_time_seconds {now_s}\n"
-        "# HELP pitwatch_backup_journals Journals in the last complete backup.\n"
-        "# TYPE pitwatch_backup_journals gauge\n"
-        f"pitwatch_backup_journals {journals}\n".encode(),
+def _write_metrics(file: Path, *gauges: tuple[str, str, int]) -> None:
+    """Write gauges, each as name, help and value, for the node exporter's text files."""
+    lines = "".join(
+        f"# HELP {name} {told}\n# TYPE {name} gauge\n{name} {value}\n"
+        for name, told, value in gauges
     )
+    write_whole(file, lines.encode())
     file.chmod(0o644)
+
+
+@contextmanager
+def _alone(backups: Path) -> Iterator[None]:
+    """Lock a folder of backups, so that no other run removes the unfinished backup of this one."""
+    try:
+        lock = Lock(backups / _LOCK)
+    except BlockingIOError as held:
+        raise OperatorError(
+            "another backup is being made there; this one was not begun",
+            where=str(backups),
+            way_out="Wait until that one has ended: systemctl status pitwatch-backup",
+        ) from held
+    try:
+        yield
+    finally:
+        lock.let_go()
 
 
 @contextmanager

@@ -113,7 +113,7 @@ def test_every_command_and_option_is_one_that_there_is(name: str) -> None:
     commands = re.findall(r"(?m)^Exec\w+=/opt/pitwatch/current/\.venv/bin/pitwatch (.*)$", text)
     for command in commands:
         words = command.split()
-        depth = 2 if words[0] == "config" else 1
+        depth = 2 if words[0] in {"backup", "config"} else 1
         known = sound(BIN / "pitwatch", *words[:depth], "--help")
         for option in (word for word in words if word.startswith("--")):
             assert option in known, f"{name}: {option}"

@@ -1,0 +1,134 @@
+"""One backup is made at a time, and the regular run raises the alarm over a damaged old one."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from time import sleep
+from typing import Final
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from server.commands import backup as backup_command
+from server.commands.restore import BackedUp, check_file
+from server.process.exit_status import Exit
+from stream.sole import Lock
+from tests.deploy.test_backups import backed_up, backup, commanded, data, ran, site
+from tests.deploy.test_monitoring import VERIFIED
+from tests.deploy.tools import BIN, DEPLOY, PITWATCH, said
+
+__all__ = ["backup", "data", "site"]
+
+UNIT: Final = DEPLOY / "systemd" / "pitwatch-backup.service"
+OLD: Final = "20260601T200000Z"
+
+
+def regular_run(data: Path, backups: Path) -> tuple[int, str]:
+    """Run the unit's commands, as systemd does: the second where the first ends well."""
+    env = {**os.environ, "PITWATCH": str(PITWATCH), "COLUMNS": "2000"}
+    printed = ""
+    for line in re.findall(r"(?m)^ExecStart(?:Post)?=(.*)$", UNIT.read_text()):
+        placed = line.replace("/opt/pitwatch/current/.venv/bin", str(BIN))
+        placed = placed.replace("/opt/pitwatch/current/deploy", str(DEPLOY))
+        placed = placed.replace("/var/lib/pitwatch", str(data))
+        run = said(*shlex.split(placed.replace("/var/backups/pitwatch", str(backups))), env=env)
+        printed += run.stdout + run.stderr
+        if run.returncode:
+            return run.returncode, printed
+    return 0, printed
+
+
+def gauges(file: Path) -> dict[str, float]:
+    return {
+        one.name: one.samples[0].value for one in text_string_to_metric_families(file.read_text())
+    }
+
+
+def flipped(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[len(content) // 3] ^= 4
+    file.write_bytes(content)
+
+
+def truncated(file: Path) -> None:
+    os.truncate(file, file.stat().st_size - 1)
+
+
+@pytest.mark.parametrize("damage", [flipped, truncated, Path.unlink])
+def test_the_regular_run_fails_and_tells_prometheus_of_a_damaged_old_backup(
+    data: Path, backup: Path, tmp_path: Path, damage: Callable[[Path], None]
+) -> None:
+    backups = tmp_path / "backups"
+    for name in (OLD, "20260602T200000Z"):
+        shutil.copytree(backup, backups / name)
+    status, printed = regular_run(data, backups)
+    assert (status, printed.splitlines()[-1]) == (0, "intact  3 of 3 backups")
+    found = gauges(backups / "pitwatch_backups.prom")
+    assert found.keys() == VERIFIED
+    assert (found["pitwatch_backups_intact"], found["pitwatch_backups_damaged"]) == (3, 0)
+    before_s = found["pitwatch_backups_verified_time_seconds"]
+    file = backups / OLD / "service" / "accounts.sqlite"
+    damage(file)
+    sleep(1.1)  # backups are named by the second
+    status, printed = regular_run(data, backups)
+    assert status == Exit.REFUSED
+    (line,) = [one for one in printed.splitlines() if one.startswith("damaged")]
+    assert str(file) in line
+    found = gauges(backups / "pitwatch_backups.prom")
+    assert (found["pitwatch_backups_intact"], found["pitwatch_backups_damaged"]) == (3, 1)
+    assert found["pitwatch_backups_verified_time_seconds"] > before_s
+
+
+def test_two_backups_at_once_on_one_target_are_refused(data: Path, tmp_path: Path) -> None:
+    """The first has begun and stands still; its half backup is not taken for an interrupted one."""
+    backups = tmp_path / "backups"
+    part = backups / ".20260601T200000Z.part"
+    part.mkdir(parents=True)
+    lock = Lock(backups / ".backup-lock")
+    run = ran("pitwatch-backup", data, backups)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert f"{backups}: another backup is being made there; this one was not begun" in run.stderr
+    assert run.stderr.count("\n") == 1
+    assert part.is_dir()
+    lock.let_go()
+    assert backed_up(data, backups).is_dir()
+
+
+def test_of_several_backups_that_begin_together_each_is_whole_or_was_refused(
+    data: Path, tmp_path: Path
+) -> None:
+    backups = tmp_path / "backups"
+    backups.mkdir()
+    command: list[Path | str] = [PITWATCH, "backup", "make", data, backups]
+    running = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    ended = [(one.communicate(timeout=100), one.returncode) for one in running]
+    made = {said.strip() for (said, _), status in ended if status == 0}
+    assert made
+    assert {str(path) for path in backups.glob("2*")} == made
+    for (_, fault), status in ended:
+        assert status == 0 or "another backup is being made" in fault or "exists already" in fault
+        assert "interrupted backup, removed" not in fault
+    assert commanded("backup", "verify", backups).returncode == 0
+
+
+def test_a_backup_that_grows_too_old_while_it_is_verified_is_no_damage(
+    data: Path, backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backups = tmp_path / "backups"
+    for name in (OLD, "20260602T200000Z"):
+        shutil.copytree(backup, backups / name)
+
+    def check_late(place: Path, file: BackedUp, way_out: str) -> None:
+        if OLD in str(place):
+            shutil.rmtree(backups / OLD, ignore_errors=True)
+        check_file(place, file, way_out)
+
+    monkeypatch.setattr("server.commands.backup.check_file", check_late)
+    assert backup_command.verify(backups, None, 0.0, as_json=True) == Exit.CLEAN
