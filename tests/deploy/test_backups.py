@@ -293,22 +293,6 @@ def test_a_full_disk_makes_no_backup_and_is_said_in_one_line(data: Path, tmp_pat
     assert run.stdout == ""
 
 
-def test_the_drill_of_the_handbook_brings_everything_back(data: Path, tmp_path: Path) -> None:
-    """deploy/upgrade.md: back up, copy off site, lose the machine, verify, restore, verify."""
-    known = checkpointed(data)
-    made = backed_up(data, tmp_path / "backups")
-    away = tmp_path / "another machine"
-    shutil.copytree(tmp_path / "backups", away)
-    was = {file.name: verify_journal(file).head for file in data.rglob("*.journal")}
-    shutil.rmtree(data)
-    shutil.rmtree(tmp_path / "backups")
-    assert commanded("backup", "verify", away).returncode == 0
-    assert commanded("restore", away / made.name, data).returncode == 0
-    assert {file.name: verify_journal(file).head for file in data.rglob("*.journal")} == was
-    run = commanded("journal", "verify", data / "journals" / "BJ-10.journal", "--against", known)
-    assert run.returncode == 0, run.stdout + run.stderr
-
-
 def checkpointed(data: Path) -> Path:
     """Have a table at the site whose checkpoints go to another place; return that file."""
     elsewhere = data.parent / "BJ-10.checkpoints"
