@@ -1,4 +1,4 @@
-"""How long a table takes to start again: ``python -m tests.bench.restarting [--rounds 500 2000]``.
+"""How long a table takes to start again: ``python -m tests.bench.restarting [--place FOLDER]``.
 
 A session's observations are journalled as a live table journals them, without pixels; then a
 table is started on that journal as after a kill. Its parts: the chain verified, the entries
@@ -7,9 +7,10 @@ shortest session, a table that hears everything again. Processor time, as the ma
 """
 
 import argparse
+import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace as with_
 from pathlib import Path
 from typing import TypeVar
@@ -33,6 +34,7 @@ from simulation.session import START_NS
 from stream.clock import HostClock
 from stream.journal import Checkpoints, Journal, verify_journal
 from stream.signing import Signer
+from tests.bench.record import Claim, add_option, record
 from tests.faults.live_kills import Table
 from tests.faults.live_process import Blind, told_driver
 
@@ -74,40 +76,78 @@ def _took(do: Callable[[], T]) -> tuple[float, T]:
     return time.process_time() - begun_s, done
 
 
-def measure(rounds: int, folder: Path, *, whole: bool) -> None:
-    """Print what a start takes after this many rounds."""
-    table = Table(folder / str(rounds), 1, rounds)
-    placed, clock = read_config(table.place / "table.toml"), HostClock()
-    due = Checkpoints(Signer.read(table.place / "table.key"), clock)
+def _begun(folder: Path, rounds: int) -> Placed:
+    """Return the table whose journal has so many rounds; it is made where it is not there."""
+    place = folder / str(rounds)
+    if (place / "table.journal").exists():
+        return read_config(place / "table.toml")
+    table = Table(place, 1, rounds)
+    placed = read_config(table.place / "table.toml")
+    due = Checkpoints(Signer.read(table.place / "table.key"), HostClock())
     with Journal.create(table.journal, due) as journal:
         _journalled(table, placed, journal)
-    verified_s, found = _took(lambda: verify_journal(table.journal))
-    opened_s, journal = _took(lambda: Journal.open(table.journal, due))
-    with journal:
-        made_s, _ = _took(lambda: LiveTable(placed, journal, clock, Blind()))
-        start_s = opened_s + made_s
-        print(
-            f"{rounds} rounds, {found.entries} entries: {start_s:.2f} s, {opened_s:.2f} s of it "
-            f"to open the journal; {start_s / verified_s:.1f} times verifying it",
-            flush=True,
-        )
-        if whole:
+    return placed
+
+
+def measure(rounds: int, folder: Path, times: int, *, whole: bool) -> Iterator[Claim]:
+    """Print what a start takes after this many rounds, and yield it."""
+    placed, clock = _begun(folder, rounds), HostClock()
+    path = placed.beside(placed.config.journal)
+    due = Checkpoints(Signer.read(path.with_name("table.key")), clock)
+    verified_s, found = _took(lambda: verify_journal(path))
+    starts: list[float] = []
+    opens: list[float] = []
+    for _ in range(times):
+        opened_s, journal = _took(lambda: Journal.open(path, due))
+        with journal:
+            made_s, _ = _took(lambda: LiveTable(placed, journal, clock, Blind()))  # noqa: B023
+        opens.append(opened_s)
+        starts.append(opened_s + made_s)
+    start_s = statistics.median(starts)
+    print(
+        f"{rounds} rounds, {found.entries} entries: {start_s:.2f} s ({min(starts):.2f} to "
+        f"{max(starts):.2f}), {statistics.median(opens):.2f} s of it to open the journal; "
+        f"{start_s / verified_s:.1f} times verifying it",
+        flush=True,
+    )
+    yield Claim(
+        f"start after {rounds:,} rounds, {found.entries:,} entries, median of {times}",
+        round(start_s, 2),
+        "s",
+        interval=(round(min(starts), 2), round(max(starts), 2)),
+    )
+    yield Claim(
+        f"of it to open and verify the journal, {found.entries:,} entries",
+        round(statistics.median(opens), 2),
+        "s",
+        interval=(round(min(opens), 2), round(max(opens), 2)),
+    )
+    if whole:
+        with Journal.open(path, due) as journal:
             heard_all = with_(past_of(journal), rest=None)
             with patch.object(live_table, "past_of", lambda _: heard_all):
                 all_s, _ = _took(lambda: LiveTable(placed, journal, clock, Blind()))
-            print(f"all of it heard again: {opened_s + all_s:.2f} s")
+        print(f"all of it heard again: {all_s:.2f} s")
 
 
 def main() -> None:
     """Print a line a session."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("--rounds", type=int, nargs="+", default=[500, 2000])
-    parser.add_argument("--place", type=Path, help="where the journals lie meanwhile")
+    parser.add_argument("--rounds", type=int, nargs="+", default=[127, 1270, 3790])
+    parser.add_argument("--times", type=int, default=5, help="starts of each")
+    parser.add_argument("--place", type=Path, help="where the journals are made, and stay")
+    add_option(parser)
     asked = parser.parse_args()
     print(f"the reconciler is {'compiled' if COMPILED else 'interpreted'}")
-    with tempfile.TemporaryDirectory(dir=asked.place) as folder, told_driver():
-        for rounds in asked.rounds:
-            measure(rounds, Path(folder), whole=rounds == min(asked.rounds))
+    with tempfile.TemporaryDirectory() as folder, told_driver():
+        place = asked.place or Path(folder)
+        claims = [
+            claim
+            for rounds in asked.rounds
+            for claim in measure(rounds, place, asked.times, whole=rounds == min(asked.rounds))
+        ]
+    if asked.record:
+        record("restarting", claims)
 
 
 if __name__ == "__main__":
