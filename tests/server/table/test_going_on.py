@@ -145,7 +145,7 @@ def test_a_journal_whose_facts_are_not_what_was_observed_is_refused_all_the_same
         journal.append_all(replace(event, seq=None) for event in events)
         past = past_of(journal)
         table = Watched(journal, played(noisy=False), past.rest)
-        with pytest.raises(TechnicianError, match=f"entry {at + 1} is not what"):
+        with pytest.raises(TechnicianError, match=f"entry {at + 1} differs"):
             recall(past, table.pipeline, table.record, past.rest)
 
 
