@@ -2,10 +2,12 @@
 
 A camera, an encoder or a decoder repeats pictures now and then: the picture before comes again,
 with a time stamp of its own. Others are dropped, or are stamped early or late. Each session is
-filmed once, its film is disturbed in each way, and the rounds that come out exactly are counted.
+filmed once, its film is disturbed in each way, and the rounds that come out exactly are counted;
+each is held against the same round of the clean film.
 
 ``decoder`` repeats a decoded picture bit for bit. ``camera`` repeats it before the encoder, which
-adds its own small changes.
+adds its own small changes: the clean film is decoded, its pictures are repeated, and it is encoded
+again as the simulator encodes.
 """
 
 import argparse
@@ -17,6 +19,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 import av
 import numpy as np
@@ -31,12 +34,15 @@ from server.table.sources import Recording, open_recording
 from simulation.session import Settings, simulate
 from stream.clock import elapsed_ns
 from stream.journal import Journal
+from tests.bench.record import NETWORKS, Claim, add_option, record
 from vision.reader import Reader
 from vision.scenes.decks import deck_ids
 from vision.scenes.look import varied_look
 
 CRF = 25
 """The quality that the simulator films with."""
+ENCODER = {"crf": str(CRF), "preset": "ultrafast"}
+"""The simulator's own: a camera's encoder is no better, and looks ahead no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +63,18 @@ class Disturbance:
 
 
 SHARES = (0.01, 0.03, 0.1, 0.3)
+CLEAN = Disturbance("clean")
 DISTURBANCES = (
-    Disturbance("clean"),
     *(Disturbance(f"decoder repeats {share:.0%}", repeats=share) for share in SHARES),
     *(Disturbance(f"camera repeats {share:.0%}", repeats=share, encoded=True) for share in SHARES),
     *(Disturbance(f"drops {share:.0%}", drops=share) for share in SHARES),
     *(Disturbance(f"jitter {ms} ms", jitter_ms=ms) for ms in (10.0, 30.0)),
     Disturbance("10% repeats, 10% drops, jitter 10 ms", 0.1, 0.1, 10.0),
 )
+
+
+Outcome: TypeAlias = dict[tuple[int, int], Comparison]
+"""How each round came out, by its session and number."""
 
 
 class DisturbedCamera(FileCamera):
@@ -116,7 +126,7 @@ def _encode(camera: FileCamera, file: Path) -> None:
         stream = None
         for frame in camera.frames():
             if stream is None:
-                stream = container.add_stream("libx264", 15, {"crf": str(CRF)})
+                stream = container.add_stream("libx264", 15, ENCODER)
                 stream.width, stream.height = frame.size_px
                 stream.pix_fmt, stream.codec_context.time_base = "yuv420p", base
             picture = frame.encodable(round(frame.at_ns * 90_000 / 1e9), base)
@@ -144,23 +154,46 @@ def filmed(seed: int, rounds: int, rulebook: str, films: Path) -> Path:
     return folder
 
 
-def report(how: Disturbance, folders: Sequence[Path]) -> int:
-    """Replay every session disturbed in one way, print a line, and return the wrong rounds."""
-    every = [
-        one
+def outcome(how: Disturbance, folders: Sequence[Path]) -> Outcome:
+    """Replay every session disturbed in one way; return each round by its session and number."""
+    return {
+        (seed, one.round): one
         for seed, folder in enumerate(folders)
         for one in rounds_of(folder, partial(disturbed, how, seed))
-    ]
-    counted = tally(every)
+    }
+
+
+def lost(found: Outcome, clean: Outcome) -> dict[tuple[int, int], Comparison]:
+    """Return the rounds that come out exactly of the clean film and no more of this one."""
+    exact = {which for which, one in clean.items() if one.verdict == "exact"}
+    missing = Comparison(0, "missing", ("the round is missing",))
+    every = {which: found.get(which, missing) for which in sorted(exact)}
+    return {which: one for which, one in every.items() if one.verdict != "exact"}
+
+
+def report(how: Disturbance, found: Outcome, clean: Outcome) -> Iterator[Claim]:
+    """Print what came of one disturbance, and yield its figures."""
+    counted, missed = tally(tuple(found.values())), lost(found, clean)
     print(
         f"{how.name:38} {counted.exact:3} of {counted.rounds} exact,"
-        f" {counted.review:3} for review, {counted.wrong:2} wrong",
+        f" {counted.review:3} for review, {counted.wrong:2} wrong,"
+        f" {len(missed):2} exact only on the clean film",
         flush=True,
     )
-    for one in every:
-        if one.verdict == "wrong":
-            print(f"    round {one.round}: {'; '.join(one.differences[:4])}")
-    return counted.wrong
+    wrong = {which: one for which, one in found.items() if one.verdict == "wrong"}
+    for (session, number), one in (missed | wrong).items():
+        said = "; ".join(one.differences[:4])
+        print(f"    session {session}, round {number}, {one.verdict}: {said}", flush=True)
+    yield Claim(f"{how.name}: rounds exact", counted.exact, of=counted.rounds)
+    if how.name != CLEAN.name:
+        exact = sum(one.verdict == "exact" for one in clean.values())
+        yield Claim(f"{how.name}: exact only on the clean film", len(missed), of=exact)
+    yield Claim(f"{how.name}: wrong without a flag", counted.wrong, of=counted.rounds, most=0.0)
+
+
+def said(asked: argparse.Namespace) -> tuple[str, ...]:
+    """Return the arguments that decide the figures; where films are kept does not."""
+    return ("--seeds", str(asked.seeds), *(("--only", *asked.only) if any(asked.only) else ()))
 
 
 def main() -> None:
@@ -170,20 +203,30 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=9101)
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--rulebook", default="kansas-shoe")
-    parser.add_argument("--only", help="only the disturbances whose name holds this")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        default=[""],
+        help="only the clean film and what has one of these in its name, in this order",
+    )
     parser.add_argument("--keep", type=Path, help="keep the films here, and use those that are")
+    add_option(parser)
     asked = parser.parse_args()
     films = asked.keep or Path(tempfile.mkdtemp(prefix="pitwatch-repeats-"))
     films.mkdir(parents=True, exist_ok=True)
     try:
         seeds = range(asked.first, asked.first + asked.seeds)
         folders = [filmed(seed, asked.rounds, asked.rulebook, films) for seed in seeds]
-        chosen = [how for how in DISTURBANCES if (asked.only or "") in how.name]
-        wrong = sum(report(how, folders) for how in chosen)
+        clean = outcome(CLEAN, folders)
+        claims = [*report(CLEAN, clean, clean)]
+        for how in (how for part in asked.only for how in DISTURBANCES if part in how.name):
+            claims += report(how, outcome(how, folders), clean)
+            if asked.record:
+                record("repeats", claims, networks=NETWORKS, argv=said(asked))
     finally:
         if asked.keep is None:
             shutil.rmtree(films)
-    sys.exit(1 if wrong else 0)
+    sys.exit(1 if any(claim.most == 0 and claim.value for claim in claims) else 0)
 
 
 if __name__ == "__main__":

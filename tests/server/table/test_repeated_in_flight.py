@@ -78,3 +78,10 @@ def test_cards_that_repeated_pictures_show_in_mid_air_are_no_mistakes(chosen: st
     chance = Random(chosen)
     repeated = frozenset(n for n in range(5, len(pictures())) if chance.random() < SHARE)
     assert judged(repeated) == Compared(exact=1, asked=(), wrong=())
+
+
+def test_without_the_protection_they_would_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vision.repeats.Repeats.repeated", lambda *_: False)
+    chance = Random("0 9 1")
+    repeated = frozenset(n for n in range(5, len(pictures())) if chance.random() < SHARE)
+    assert judged(repeated).asked
