@@ -153,6 +153,12 @@ class ChangeDetector:
         if at_ns - self._drifted_ns >= _DRIFT_NS:
             self._drift(at_ns)
 
+    def change(self, small: Gray) -> float:
+        """Return the grey levels by which a frame differs from the last one; 0 without motion."""
+        if self._held is None or not self._differs(small, self.now).any():
+            return 0.0
+        return float(cv2.absdiff(small, self.now).mean())
+
     def accept(self, blocks: Mask) -> None:
         """Mark the present picture of these blocks as read."""
         cv2.copyTo(self.now, self.grid.spread(blocks), self._known)

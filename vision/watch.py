@@ -128,12 +128,10 @@ class Watcher:
         eye = self._eye = self._eye or self._open(frame.gray)
         self._frame, self.spent.frames = frame.index, self.spent.frames + 1
         started = self._stopwatch_ns()
-        repeated = eye.repeats.repeated(frame.gray, frame.at_ns)
         faults = eye.health.see(frame.gray, frame.at_ns)
         self.spent.health_ns += self._stopwatch_ns() - started
-        if not eye.health.trusted or repeated:
+        if not eye.health.trusted or not self._follow(eye, frame):
             return self._told(faults, frame)
-        self._follow(eye, frame)
         changes = self._look(eye, frame) if eye.detector.due.any() else ()
         faults += eye.health.covered(eye.covered, frame.at_ns)
         changes += self._tracker.advance(frame.at_ns)
@@ -182,10 +180,15 @@ class Watcher:
             proposed=fault.proposed,
         )
 
-    def _follow(self, eye: "_Eye", frame: Picture) -> None:
+    def _follow(self, eye: "_Eye", frame: Picture) -> bool:
+        """Compare a picture that is surely new with the earlier ones; return whether it is."""
         started = self._stopwatch_ns()
-        eye.detector.see(eye.detector.grid.reduce(frame.gray), frame.at_ns)
+        small = eye.detector.grid.reduce(frame.gray)
+        new = not eye.repeats.possible(eye.detector.change(small))
+        if new:
+            eye.detector.see(small, frame.at_ns)
         self.spent.change_ns += self._stopwatch_ns() - started
+        return new
 
     def _look(self, eye: "_Eye", frame: Picture) -> tuple[Change, ...]:
         """Read what is due and not bare felt, and let the tracker make sense of it."""
