@@ -29,7 +29,8 @@ ENGINE: Final = Form(
     "engine", "settlement", ("__init__", "clauses", "ledger", "native", "rulebooks"), "3"
 )
 RECONCILER: Final = Form("reconciler", "settlement/reconcile", ("__init__",), "1")
-FORMS: Final = (ENGINE, RECONCILER)
+RECKONING: Final = Form("reckoning", "settlement/reckoning", ("__init__",), "1")
+FORMS: Final = (ENGINE, RECONCILER, RECKONING)
 
 INTERPRETED: Final = "PITWATCH_INTERPRETED"
 """The environment variable that disables the compiled form, with any value."""
@@ -60,6 +61,8 @@ def sources(form: Form) -> list[str]:
     files = [f"models/{name}.py" for name in _modules_in("models")]
     files += [f"settlement/{name}.py" for name in ("__init__", "clauses", "native")]
     files += modules(ENGINE)
+    if form is RECKONING:
+        files += [f"{RECONCILER.package}/__init__.py", *modules(RECONCILER)]
     if form is not ENGINE:
         files += [f"{form.package}/__init__.py", *modules(form)]
     return files

@@ -44,7 +44,7 @@ from server.table.rest import Rest
 from server.table.resume import Identities, heard_again, past_of, recall, unwatched
 from server.table.status import Standing
 from settlement.engine import Engine
-from settlement.reconcile import Reconciler
+from settlement.reckoning import sensors
 from stream.clock import HostClock, elapsed_ns
 from stream.drift import watch_sync, watch_wall
 from stream.journal import Journal
@@ -180,7 +180,7 @@ class LiveTable:
         pipeline = Pipeline(
             config.table,
             record,
-            Reconciler(self._rules, self._layout, config.dealing, played=played),
+            sensors(self._rules, self._layout, config.dealing, played=played),
             Engine(self._rules),
             Stopwatch(elapsed_ns),
             kept=_ROUNDS_KEPT,

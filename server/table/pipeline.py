@@ -25,7 +25,7 @@ from models.judgements import AnyEvent, ReviewRaised, RoundResult
 from server.process.stopwatch import Stopwatch
 from server.table.settlement_book import SettlementBook
 from settlement.engine import Engine
-from settlement.reconcile import Reconciler
+from settlement.reckoning import Sensors
 from stream.journal import UnknownEvent
 
 E = TypeVar("E", bound=Event)
@@ -51,7 +51,7 @@ class Pipeline:
         self,
         table: str,
         journal: Record,
-        reconciler: Reconciler,
+        reconciler: Sensors,
         engine: Engine,
         stopwatch: Stopwatch,
         *,

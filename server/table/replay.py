@@ -20,7 +20,7 @@ from server.table.comparison import Comparison, compare_sessions
 from server.table.pipeline import Pipeline
 from server.table.sources import Given, Link, Recording, open_recording, play
 from settlement.engine import Engine
-from settlement.reconcile import Reconciler
+from settlement.reckoning import Sensors, sensors
 from stream.clock import Clock, ReplayClock
 from stream.journal import Journal, UnknownEvent
 from stream.recording import SESSION_FILE
@@ -130,8 +130,8 @@ def _site_rules(rules: Rulebook, recording: Recording, knobs: tuple[str, ...]) -
     return at_table(rules, session.table_min, session.table_max, knobs)
 
 
-def _reconciler(rules: Rulebook, recording: Recording) -> Reconciler:
-    return Reconciler(rules, recording.layout, recording.session.dealing)
+def _reconciler(rules: Rulebook, recording: Recording) -> Sensors:
+    return sensors(rules, recording.layout, recording.session.dealing)
 
 
 class _Player:

@@ -42,12 +42,10 @@ class Camera:
         felt: the layout.
         table: what lies on it.
         agenda: where what becomes of known cards is put.
-        alone: no shoe reads the cards; a new track is a happening by itself.
     """
 
-    def __init__(self, felt: Felt, table: Table, agenda: Agenda, *, alone: bool = False) -> None:
+    def __init__(self, felt: Felt, table: Table, agenda: Agenda) -> None:
         self._felt, self._table, self._agenda = felt, table, agenda
-        self.alone = alone
         self.pending: list[Lying] = []
         self.clinging = Clinging()
         self._lying: dict[int, Lying] = {}
@@ -76,9 +74,7 @@ class Camera:
         if seen.change != "read":
             self._rested[track] = seen.at or 0
         self._keep(lying)
-        if known is None and self.alone:
-            self._agenda.add(Arrived(lying.at, None, lying, lying.seqs))
-        elif known is None:
+        if known is None:
             self._came(lying)
         elif not self._better_read(lying):
             self._changed(known, lying, seen)

@@ -103,8 +103,6 @@ class Grounds:
 
     def _vouched_for(self, held: Held) -> bool:
         """Tell whether both sensors told of a card, and of the same one where they read it."""
-        if self._camera.alone:
-            return True
         if held.said is None or held.track is None:
             return False
         reading = self._camera.reading(held.track) or held.reading

@@ -7,7 +7,6 @@ review item.
 
 import dataclasses
 from collections.abc import Iterable
-from typing import Literal
 
 from msgspec.structs import replace
 
@@ -54,7 +53,6 @@ from settlement.reconcile.happenings import (
 )
 from settlement.reconcile.identity import upheld
 from settlement.reconcile.matching import ANY_TURN, MARGIN, fits, judge, on_time
-from settlement.reconcile.pitch import PitchRounds
 from settlement.reconcile.rounds import Rounds
 from settlement.reconcile.sightings import AGREED_P, EXCLUDED_P, Lying
 from settlement.reconcile.table import Table
@@ -74,8 +72,6 @@ from settlement.reconcile.timing import (
 )
 from settlement.reconcile.voice import Said
 
-Dealing = Literal["shoe", "pitch"]
-
 _LEAD_NS = CARRY_NS + 150_000_000
 """A card that came to rest may have left the shoe this long before."""
 
@@ -84,7 +80,7 @@ _END_NS = 60 * SECOND
 
 
 class Reconciler:
-    """One table's sensors, reconciled.
+    """One table's sensors, reconciled, where a shoe reads each card as it leaves.
 
     Pure: the same observations in the same order give the same facts, however fast they come.
 
@@ -92,30 +88,23 @@ class Reconciler:
         rules: the rulebook in force; doubtful rounds are settled by it in every way they may
             have gone.
         layout: the felt that the camera's millimetres are of.
-        dealing: whether cards come from a shoe that reads them or from the hand.
         played: the rounds of the session that are over, and not to be heard of again.
     """
 
-    def __init__(
-        self, rules: Rulebook, layout: TableLayout, dealing: Dealing = "shoe", *, played: int = 0
-    ) -> None:
+    def __init__(self, rules: Rulebook, layout: TableLayout, *, played: int = 0) -> None:
         felt = Felt(layout)
-        self._dealing, self._decks = dealing, rules.decks
+        self._decks = rules.decks
         self._agenda = Agenda()
         self._table = Table(felt)
-        self._camera = Camera(felt, self._table, self._agenda, alone=dealing == "pitch")
+        self._camera = Camera(felt, self._table, self._agenda)
         self._composition = Composition(rules.decks)
-        self._rounds = self._watched_rounds(rules)
+        self._rounds = Rounds(self._table, self._agenda, self._composition, rules, self._camera)
         self._rounds.go_on_after(played)
         self._count = ShoeCount()
         self._draws: list[Draw] = []
         self._entries: list[ConsoleEntry] = []
         self._boxed: list[Draw] = []
         self._now = 0
-
-    def _watched_rounds(self, rules: Rulebook) -> Rounds:
-        dealt = Rounds if self._dealing == "shoe" else PitchRounds
-        return dealt(self._table, self._agenda, self._composition, rules, self._camera)
 
     def recall(self, events: Iterable[AnyEvent]) -> None:
         """Know again what rounds of the session that are over taught of the camera."""
@@ -207,7 +196,7 @@ class Reconciler:
         for entry in list(self._entries):
             at = _entered_at(entry)
             draw = self._drawn_aside(entry, at)
-            if draw is None and self._now - at < PATIENCE_NS and self._dealing == "shoe":
+            if draw is None and self._now - at < PATIENCE_NS:
                 continue
             self._entries.remove(entry)
             fact, seqs = entry.fact, _seqs(entry)

@@ -300,7 +300,7 @@ class Rounds:
                 self._composition,
                 (self._camera.clinging.most, self._camera.clinging.least),
             )
-            if found is not None and self._may_be_misread(held, reading):
+            if found is not None:
                 yield found
             if held.unseen is not None and held.track is None:
                 yield questions.of_place(held, held.unseen, record)
@@ -311,10 +311,6 @@ class Rounds:
         """Return all that the camera's looks said of a card's face."""
         seen = None if held.track is None else self._camera.reading(held.track)
         return seen or held.reading
-
-    def _may_be_misread(self, _held: Held, _reading: Reading | None) -> bool:
-        """Tell whether one sensor's word for a card is to be doubted."""
-        return True
 
     # --- cards ----------------------------------------------------------------------------
 

@@ -33,8 +33,6 @@ class Held:
     dealt_to: Place | None = None
     gone: bool = False
     gone_at: int | None = None
-    in_hand: bool = False
-    """The player holds it: it is in play and not on the felt."""
     presumed: Review | None = None
     """Nobody saw it, but it can lie nowhere else; what a person is asked if it never shows."""
     unseen: Review | None = None
@@ -91,8 +89,7 @@ class PlayedHand:
     @property
     def cleared(self) -> bool:
         """Whether nothing of it lies on the felt any more."""
-        off = [held.gone or held.in_hand or held.track is None for held in self.cards]
-        return bool(self.cards) and all(off) and not all(held.in_hand for held in self.cards)
+        return bool(self.cards) and all(held.gone or held.track is None for held in self.cards)
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,7 +111,9 @@ class _Weight:
 
 
 @dataclass(frozen=True, slots=True)
-class _Outcome:
+class Outcome:
+    """What a story settles to: the money, and the mistakes."""
+
     money: tuple[tuple[object, ...], ...]
     mistakes: Counter[_Mistake]
 
@@ -212,7 +214,11 @@ class Weighing:
             if "taken_early" in own or (own & _PASSED_OVER and len(own) > 1)
         )
 
-    def _outcome(self, story: Sequence[AnyFact], counted: Counter[Card]) -> _Outcome:
+    def outcome(self, story: Sequence[AnyFact], record: Sequence[AnyFact]) -> Outcome:
+        """Settle a story of the round that ``record`` states."""
+        return self._outcome(story, _out_of_shoe(record))
+
+    def _outcome(self, story: Sequence[AnyFact], counted: Counter[Card]) -> Outcome:
         """Settle a story; ``counted`` is what of this round the room in the shoe is less by."""
         self._engine.feed(self._fresh, 1)
         found: list[RoundResult] = []
@@ -223,7 +229,7 @@ class Weighing:
         if not self.turned_unseen:
             mistakes.update(_out_of_time(story, found))
         mistakes.update(self._too_many(story, counted))
-        return _Outcome(tuple(_money(result) for result in found), mistakes)
+        return Outcome(tuple(_money(result) for result in found), mistakes)
 
     def _too_many(self, story: Sequence[AnyFact], counted: Counter[Card]) -> Iterator[_Mistake]:
         """Yield that the shoe held fewer of a face than a story has, and rounds before it had."""
@@ -277,7 +283,7 @@ def _both(one: Rival, other: Rival) -> Rival:
     return Rival(one.odds * other.odds, {**one.instead, **other.instead})
 
 
-def _by_mistakes(stated: _Outcome, other: _Outcome) -> float:
+def _by_mistakes(stated: Outcome, other: Outcome) -> float:
     """Return how much less likely a story is for its mistakes, or more for those it spares."""
     more = {code for code, _, _ in other.mistakes - stated.mistakes}
     less = {code for code, _, _ in stated.mistakes - other.mistakes}

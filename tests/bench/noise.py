@@ -33,7 +33,8 @@ from models.judgements import ReviewRaised, RoundResult
 from models.layout import TableLayout
 from models.rulebook import Rulebook
 from settlement.engine import Engine
-from settlement.reconcile import Reconciler, with_reviews
+from settlement.reckoning import sensors
+from settlement.reconcile import with_reviews
 from simulation.dealing import deal_session, is_shoe_game
 from simulation.house import house
 from simulation.ideal import ideal_observations
@@ -224,7 +225,7 @@ def heard(seed: int, plan: Plan) -> Heard:
 def played(seed: int, plan: Plan) -> tuple[Counter[str], list[str]]:
     """Deal one session, spoil it, settle it, and count what became of its rounds."""
     told = heard(seed, plan)
-    table = Reconciler(told.rules, told.layout, told.dealing)
+    table = sensors(told.rules, told.layout, told.dealing)
     said = [one for at, observation in told.spoilt for one in table.feed(observation, at)]
     return _counted(
         _settled(told.rules, told.facts),
@@ -303,7 +304,11 @@ def _mistakes(result: RoundResult) -> Counter[tuple[str, int | None]]:
 def _line(
     seed: int, number: int, kind: str, real: RoundResult | None, told: RoundResult | None
 ) -> str:
-    asked = [] if told is None or not told.reviews else [review.what for review in told.reviews]
+    asked = (
+        []
+        if told is None or not told.reviews
+        else [review.what + str(review.candidates) for review in told.reviews]
+    )
     mistakes = sorted(_mistakes(real), key=str) if real else []
     accused = sorted(_mistakes(told), key=str) if told else []
     return f"  seed {seed} round {number} {kind}: asked {asked}; due {mistakes}, told {accused}"

@@ -59,7 +59,7 @@ def _observed(table: Table) -> list[tuple[int, AnyObservation]]:
 
 def _journalled(table: Table, placed: Placed, journal: Journal) -> None:
     rules = rules_of(placed)
-    reconciler = Reconciler(rules, layout_of(placed), "shoe")
+    reconciler = Reconciler(rules, layout_of(placed))
     pipeline = Pipeline("BJ-01", journal, reconciler, Engine(rules), Stopwatch(lambda: 0), kept=200)
     now_ns = START_NS
     pipeline.observe((stated(rules, "configuration", now_ns),), now_ns)

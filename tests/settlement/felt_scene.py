@@ -224,7 +224,7 @@ class Scene:
 
     def said(self) -> tuple[AnyFact | ReviewRaised, ...]:
         """Return the facts and review items reconciled from it."""
-        table = Reconciler(self._rules, FELT, "shoe")
+        table = Reconciler(self._rules, FELT)
         spoken = [said for at, heard in self.observations() for said in table.feed(heard, at)]
         return (*spoken, *table.finish())
 

@@ -12,7 +12,7 @@ from models.judgements import ReviewRaised, RoundResult
 from models.layout import TableLayout
 from models.rulebook import Rulebook
 from settlement.engine import Engine
-from settlement.reconcile import Reconciler
+from settlement.reckoning import Dealing, sensors
 from settlement.rulebooks import overridden
 from simulation.dealing import deal_session, is_shoe_game
 from simulation.ideal import ideal_observations
@@ -52,6 +52,7 @@ def session(
     mistake: str = "",
     keeps_tracks: bool = True,
     knobs: tuple[str, ...] = (),
+    looks_ns: tuple[int, ...] = (),
 ) -> Session:
     """Deal a session and listen to it."""
     book = overridden(rulebook(rules), knobs)
@@ -60,7 +61,13 @@ def session(
     steps = deal_session(table, rounds, seed, mistakes=[mistake] if mistake else [])
     staged = stage(steps, layout, seed, shoe=is_shoe_game(book))
     heard = ideal_observations(
-        staged, layout, start_ns=START_NS, table="T", seed=seed, keeps_tracks=keeps_tracks
+        staged,
+        layout,
+        start_ns=START_NS,
+        table="T",
+        seed=seed,
+        keeps_tracks=keeps_tracks,
+        looks_ns=looks_ns,
     )
     return Session(book, layout, staged.facts, heard)
 
@@ -69,8 +76,8 @@ def reconciled(
     played: Session, heard: Sequence[tuple[int, AnyObservation]]
 ) -> tuple[AnyFact | ReviewRaised, ...]:
     """Return what the reconciler makes of what was heard."""
-    dealing = "shoe" if is_shoe_game(played.rules) else "pitch"
-    table = Reconciler(played.rules, played.layout, "shoe" if dealing == "shoe" else "pitch")
+    dealing: Dealing = "shoe" if is_shoe_game(played.rules) else "pitch"
+    table = sensors(played.rules, played.layout, dealing)
     said = [fact for at, observation in heard for fact in table.feed(observation, at)]
     return (*said, *table.finish())
 

@@ -131,6 +131,8 @@ def test_what_lying_sensors_say_is_reconciled_alike(noise: tuple[str, ...]) -> N
         (native.ENGINE, "settlement/dealer.py"),
         (native.RECONCILER, "settlement/dealer.py"),
         (native.RECONCILER, "settlement/reconcile/rounds.py"),
+        (native.RECKONING, "settlement/reconcile/looks.py"),
+        (native.RECKONING, "settlement/reckoning/story.py"),
     ],
 )
 def test_a_changed_source_is_never_run_in_an_old_form(
@@ -152,7 +154,9 @@ def test_a_changed_source_is_never_run_in_an_old_form(
     assert native.found(form) is None
 
 
-@pytest.mark.parametrize("module", ["settlement.engine", "settlement.reconcile.rounds"])
+@pytest.mark.parametrize(
+    "module", ["settlement.engine", "settlement.reconcile.rounds", "settlement.reckoning.story"]
+)
 def test_the_compiled_form_can_be_kept_out(module: str) -> None:
     package = module.rpartition(".")[0]
     told = f"import {module} as m, {package} as p; print(p.COMPILED, m.__file__)"

@@ -10,7 +10,7 @@ from settlement import native
 def test_a_new_module_is_compiled_and_gives_the_form_another_name(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for name in native.sources(native.RECONCILER):
+    for name in native.sources(native.RECKONING):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
     monkeypatch.setattr(native, "_ROOT", str(tmp_path))

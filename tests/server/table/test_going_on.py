@@ -45,7 +45,7 @@ class Watched:
         self.told: list[int] = []
         self.record = TableRecord(journal, lambda event: self.told.append(event.seq or 0))
         before = 0 if rest is None else rest.played
-        reconciler = Reconciler(played.rules, played.layout, "shoe", played=before)
+        reconciler = Reconciler(played.rules, played.layout, played=before)
         engine = Engine(played.rules)
         self.pipeline = Pipeline("T", self.record, reconciler, engine, Stopwatch(lambda: 0), kept=5)
         self.now_ns = played.heard[0][0]

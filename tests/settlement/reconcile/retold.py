@@ -4,7 +4,7 @@ import argparse
 
 import msgspec
 
-from settlement.reconcile import Reconciler
+from settlement.reckoning import sensors
 from tests.bench.noise import Plan, Rates, heard
 
 
@@ -20,7 +20,7 @@ def main() -> None:
     plan = Plan(asked.rulebook, rates, 10, 10, clinging=asked.clinging, show=False)
     for seed in range(asked.sessions):
         told = heard(seed, plan)
-        table = Reconciler(told.rules, told.layout, told.dealing)
+        table = sensors(told.rules, told.layout, told.dealing)
         for at, observation in told.spoilt:
             for one in table.feed(observation, at):
                 print(msgspec.json.encode(one).decode())

@@ -29,7 +29,7 @@ def told(
     played: Session, heard: Heard, *, ticking: bool
 ) -> list[tuple[int, AnyFact | ReviewRaised]]:
     """What is said, and when: a ticking table is told of time, another of observations alone."""
-    table, said, now_ns = Reconciler(played.rules, played.layout, "shoe"), [], heard[0][0]
+    table, said, now_ns = Reconciler(played.rules, played.layout), [], heard[0][0]
     for at_ns, one in heard:
         if ticking:
             for tick_ns in range(now_ns, at_ns, TICK_NS):

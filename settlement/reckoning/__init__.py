@@ -1,0 +1,83 @@
+"""What happened at a table that is dealt by hand, inferred from every sensor at once.
+
+A *story* is one account of the round: what lies where, and the facts so far. An observation
+may mean several things. Each meaning continues a story, weighed by how likely the observation is
+in it. Unlikely stories are dropped. Facts are published once the remaining stories agree on them.
+When the round is over, the engine settles each remaining story, and a person is asked where money
+or a verdict differs.
+
+=================  ==========================================================================
+``odds``           how likely each thing is: every constant of the inference
+``in_play``        the cards and hands of the round in play
+``story``          what lies on the table and what happened, by one account
+``grammar``        who gets the next card, and how likely each card would be
+``camera``         what a sighting may mean
+``chips``          what a change of chips may mean
+``entries``        what people state
+``closing``        what is asked of a round that is over
+``reckoning``      the stories side by side, and what is published
+=================  ==========================================================================
+"""
+
+from typing import Final
+
+from settlement.native import RECKONING, found
+
+_folder = found(RECKONING)
+
+COMPILED: Final = _folder is not None
+"""Whether the reckoning runs in its compiled form."""
+
+if _folder is not None:
+    __path__.insert(0, _folder)
+
+# The path must be set before the first of the modules is imported.
+# ruff: noqa: E402
+from collections.abc import Iterable
+from typing import Literal, Protocol, TypeAlias
+
+from models.events import AnyFact, AnyObservation
+from models.judgements import AnyEvent, ReviewRaised
+from models.layout import TableLayout
+from models.rulebook import Rulebook
+from settlement.reckoning.reckoning import Reckoning
+from settlement.reconcile import Reconciler
+
+Dealing: TypeAlias = Literal["shoe", "pitch"]
+
+
+class Sensors(Protocol):
+    """Turns what a table's sensors report into facts and items for a person."""
+
+    def recall(self, events: Iterable[AnyEvent]) -> None:
+        """Learn from rounds of the session that are over."""
+
+    def feed(
+        self, observation: AnyObservation, through_ns: int
+    ) -> tuple[AnyFact | ReviewRaised, ...]:
+        """Take one observation in; ``through_ns`` is how far the sources have been read."""
+
+    def advance(self, now_ns: int) -> tuple[AnyFact | ReviewRaised, ...]:
+        """Learn that the sources have been read up to ``now_ns``."""
+
+    def finish(self) -> tuple[AnyFact | ReviewRaised, ...]:
+        """Learn that the session is over."""
+
+
+def sensors(
+    rules: Rulebook, layout: TableLayout, dealing: Dealing = "shoe", *, played: int = 0
+) -> Sensors:
+    """Return what reads the sensors of a table.
+
+    Args:
+        rules: the rulebook in force.
+        layout: the felt that the cameras' millimetres are of.
+        dealing: whether cards come from a shoe that reads them, or from the dealer's hand.
+        played: the rounds of the session that are over.
+    """
+    if dealing == "pitch":
+        return Reckoning(rules, layout, played=played)
+    return Reconciler(rules, layout, played=played)
+
+
+__all__ = ["COMPILED", "Dealing", "Reckoning", "Sensors", "sensors"]

@@ -1,0 +1,434 @@
+"""What a camera's observation may mean in a story, and how likely it is there."""
+
+from collections.abc import Callable, Iterable, Iterator
+from math import exp, log, pi
+from typing import Final
+
+from msgspec.structs import replace
+
+from models.cards import Card
+from models.events import CardDealt, CardGone, CardSighted, Dealt, PlayerActed
+from models.judgements import Review
+from models.places import spot_hand
+from models.rulebook import Rulebook
+from settlement.reckoning.grammar import draws, due_in_deal, face_in_deal
+from settlement.reckoning.in_play import Hand, InPlay, Track
+from settlement.reckoning.odds import (
+    ASTRAY,
+    COMES_BACK,
+    GOES_UNSEEN,
+    HIDDEN,
+    LOST_SIGHT,
+    MISSED,
+    MISTAKE,
+    MOVED_AT_ONCE,
+    NEAR,
+    NEAR_SPREAD_MM,
+    NO_BACK,
+    NO_FACE,
+    PLACE_SPREAD_MM,
+    PUT_BACK,
+    SAME_PLACE_MM,
+    SEEN_AGAIN,
+    SEEN_TWICE,
+    TRACK_BROKEN,
+    ZONE_MM2,
+)
+from settlement.reckoning.story import LEFT, SECOND, Story
+from settlement.reconcile.felt import APART_MM, Felt, apart_mm
+from settlement.reconcile.looks import Reading
+from settlement.reconcile.sightings import AFRESH, Place
+
+Room = Callable[[Card], int]
+"""How many more of a face can come."""
+
+_FACES: Final = 52.0
+_MISREAD: Final = 0.005
+_ENTRY_NS: Final = 8 * SECOND
+
+
+class Option:
+    """One meaning of an observation in a story."""
+
+    def __init__(
+        self,
+        evidence: float,
+        mistakes: float = 0.0,
+        *,
+        ident: int = 0,
+        to: Dealt = "dealer",
+        number: int = 0,
+        unseen: int = 0,
+        kind: str = "none",
+    ) -> None:
+        self.evidence, self.mistakes = evidence, mistakes
+        self.ident, self.to, self.number, self.unseen, self.kind = ident, to, number, unseen, kind
+
+
+class Look:
+    """A sighting, read once for every story."""
+
+    def __init__(self, seen: CardSighted) -> None:
+        self.seen = seen
+        self.track: Track = (seen.source, seen.track)
+        self.at = seen.at or 0
+        self.face = seen.face
+        self.place = Place(seen.x_mm, seen.y_mm, seen.angle_deg)
+        self.reading = None if seen.face == "down" else Reading.of(seen.card, seen.candidates)
+        self.afresh = seen.change in AFRESH
+        self.seqs: tuple[int, ...] = () if seen.seq is None else (seen.seq,)
+
+
+class Camera:
+    """The cameras as one sense.
+
+    Args:
+        felt: the layout that places are of.
+        rules: the rulebook in force.
+        room: how many more of a face can come by all rounds that are over.
+    """
+
+    def __init__(self, felt: Felt, rules: Rulebook, room: Room) -> None:
+        self._felt, self._rules, self._room = felt, rules, room
+
+    def options(self, story: Story, look: Look) -> list[Option]:
+        """Return what a sighting may mean."""
+        known = story.tracks.get(look.track)
+        if known is not None:
+            card = story.card(known)
+            if card is not None:
+                return [self._of_known(card, look)]
+            if known == LEFT:
+                return [Option(0.0)]
+            if look.seen.change == "read":
+                return [Option(log(SEEN_AGAIN))]
+        return self._of_new(story, look)
+
+    def apply(self, story: Story, option: Option, look: Look, published: int) -> None:
+        """Have a sighting mean this in a story."""
+        story.evidence += option.evidence
+        story.mistakes += option.mistakes
+        if option.kind == "none":
+            if look.track not in story.tracks:
+                story.tracks[look.track] = 0
+            return
+        if option.kind == "next":
+            story.close_round(look.at - 1, look.seqs)
+        if option.kind in ("deal", "next"):
+            card = self._dealt(story, option, look)
+        else:
+            found = story.card(option.ident)
+            assert found is not None
+            card = found
+        self._lies(story, card, look, published)
+
+    def _dealt(self, story: Story, option: Option, look: Look) -> InPlay:
+        if not story.in_play:
+            story.open_round(look.at)
+        for _ in range(option.unseen):
+            to = due_in_deal(story, self._rules)[0]
+            story.deal(to, 0, face_in_deal(story, to, self._rules), look.at)
+        card = story.deal(option.to, option.number, look.face, look.at)
+        story.dealt_at = look.at
+        return card
+
+    def _lies(self, story: Story, card: InPlay, look: Look, published: int) -> None:
+        """Bring a card up to date with a sighting of it."""
+        first = card.where == "unseen"
+        turned = card.face == "down" and look.face == "up"
+        moved = card.place is not None and apart_mm(card.place, look.place) > 12.0
+        if first and look.face == "down":
+            card.face = "down"
+        story.lie(card, look.track, look.place, look.at, look.seqs)
+        if look.face == "up":
+            story.read(card, look.reading, afresh=look.afresh, summed=not look.seen.single_look)
+        hand = story.hand_of(card)
+        if look.face == "down":
+            card.tucked = self._felt.tucked(look.place)
+            if card.tucked and hand is not None:
+                hand.stood = True
+        else:
+            card.tucked = False
+        if turned:
+            self._in_its_place(story, card, look)
+            story.expose(card, look.at, look.seqs, published)
+            if card.to == "dealer" and look.seen.change == "read":
+                story.turned_unseen = True
+        if first and look.face == "down":
+            self._state_dealt(story, card, published)
+        story.restate(card, look.at, published)
+        if hand is not None and moved and look.face == "up":
+            self._split(story, hand, look)
+
+    def _in_its_place(self, story: Story, card: InPlay, look: Look) -> None:
+        """A card turned up where its neighbour was dealt is that neighbour."""
+        hand = story.hand_of(card)
+        if hand is None or card.dealt_place is None:
+            return
+        own = apart_mm(card.dealt_place, look.place)
+        for other in hand.cards:
+            unlike = other is card or other.face == "up" or other.reading is not None
+            if unlike or other.dealt_place is None:
+                continue
+            if apart_mm(other.dealt_place, look.place) < own - SAME_PLACE_MM:
+                story.swap(card, other)
+                return
+
+    def _state_dealt(self, story: Story, card: InPlay, published: int) -> None:
+        """State a card face down as it was seen."""
+        if card.dealt >= max(published, story.base):
+            fact = story.fact(card.dealt)
+            assert isinstance(fact, CardDealt)
+            story.amend(card.dealt, replace(fact, face="down", evidence=card.seqs))
+
+    # --- a track that is known --------------------------------------------------------------
+
+    def _of_known(self, card: InPlay, look: Look) -> Option:
+        evidence = _alike(card, look)
+        if card.face == "up" and look.face == "down":
+            evidence += log(PUT_BACK)
+        return Option(evidence, ident=card.ident, kind="seen")
+
+    # --- a track that is new ----------------------------------------------------------------
+
+    def _of_new(self, story: Story, look: Look) -> list[Option]:
+        if self._felt.aside(look.place):
+            return [Option(0.0)]
+        owners = self._felt.zone(look.place).owners
+        found = [Option(log((NO_FACE if look.face == "up" else NO_BACK) / ZONE_MM2))]
+        for owner in owners:
+            if not story.in_play:
+                found += self._first_card(story, owner, look)
+                continue
+            found += _one_of_each(
+                (card, option)
+                for card in story.own(owner)
+                for option in self._again(story, card, look)
+            )
+            if not self._felt.tucked(look.place):
+                found += self._deals(story, owner, look)
+                found += self._next_round(story, owner, look)
+        return found
+
+    def _first_card(self, story: Story, owner: Dealt, look: Look) -> Iterator[Option]:
+        """The first card of a round."""
+        if self._felt.tucked(look.place):
+            return
+        staked = story.lying_wagers()
+        if not staked:
+            return
+        order: list[Dealt] = [*staked, "dealer"]
+        if owner not in order:
+            yield Option(
+                self._fresh(story, look) - log(ZONE_MM2), log(MISTAKE), to=owner, kind="deal"
+            )
+            return
+        before = order.index(owner)
+        evidence = before * log(HIDDEN) - log(ZONE_MM2) + self._fresh(story, look)
+        yield Option(evidence, to=owner, unseen=before, kind="deal")
+        if before:
+            yield Option(
+                self._fresh(story, look) - log(ZONE_MM2), log(MISTAKE), to=owner, kind="deal"
+            )
+
+    def _deals(self, story: Story, owner: Dealt, look: Look) -> Iterator[Option]:
+        for draw in draws(story, owner, look.face, self._rules):
+            place = self._due_place(story, owner, draw.number, look)
+            yield Option(
+                draw.evidence + place + self._fresh(story, look),
+                draw.mistakes,
+                to=owner,
+                number=draw.number,
+                unseen=draw.unseen,
+                kind="deal",
+            )
+
+    def _next_round(self, story: Story, owner: Dealt, look: Look) -> Iterator[Option]:
+        """The round in play was over, and the dealer's cards were not seen to go."""
+        if not story.revealed or owner == "dealer" or not story.hands:
+            return
+        left = sum(card.where == "felt" for card in story.cards())
+        order = story.lying_wagers()
+        if owner not in order:
+            return
+        before = order.index(owner)
+        evidence = left * log(GOES_UNSEEN) + before * log(HIDDEN) - log(ZONE_MM2)
+        yield Option(evidence + self._fresh(story, look), to=owner, unseen=before, kind="next")
+
+    def _again(self, story: Story, card: InPlay, look: Look) -> Iterator[Option]:
+        """A card in play, on a new track."""
+        if card.where == "unseen":
+            hand = story.hand_of(card)
+            place = (
+                -log(ZONE_MM2)
+                if hand is None or len(hand.cards) < 2
+                else self._due_place(story, card.to, card.number, look, besides=card)
+            )
+            other = 0.0 if card.face == look.face else log(COMES_BACK)
+            if look.face == "down" and card.face == "up":
+                other = log(PUT_BACK)
+            yield Option(place + other + self._fresh(story, look), ident=card.ident, kind="again")
+            return
+        if card.where == "off":
+            yield from self._back(story, card, look)
+            return
+        alike = _alike(card, look)
+        assert card.place is not None
+        if card.face == look.face:
+            off = apart_mm(card.place, look.place)
+            same = log(SEEN_TWICE) + _gauss(off, SAME_PLACE_MM)
+            if look.face == "down" and self._another_is_held(story, card):
+                same += log(MISSED)
+            yield Option(same + alike, ident=card.ident, kind="again")
+            moved = log(TRACK_BROKEN) - log(ZONE_MM2)
+            if card.tucked or look.at - card.rested_at < SECOND:
+                moved += log(MOVED_AT_ONCE)
+            yield Option(moved + alike, ident=card.ident, kind="again")
+        elif look.face == "up":
+            yield Option(
+                log(5 * TRACK_BROKEN) + self._place_again(card, look) + alike,
+                ident=card.ident,
+                kind="again",
+            )
+
+    def _another_is_held(self, story: Story, card: InPlay) -> bool:
+        """Return whether the player holds another card of the hand: he lays them down together."""
+        hand = story.hand_of(card)
+        return hand is not None and any(
+            other.where == "off" and other.face == "down" for other in hand.cards
+        )
+
+    def _back(self, story: Story, card: InPlay, look: Look) -> Iterator[Option]:
+        """A card that was off the felt: in its player's hand, or lost from sight."""
+        hand = story.hand_of(card)
+        if hand is not None and hand.taken_at:
+            return
+        alike = _alike(card, look)
+        if card.face == "up" and look.face == "down":
+            return
+        if look.face == "down" and self._felt.tucked(look.place):
+            yield Option(log(COMES_BACK) - log(ZONE_MM2) + alike, ident=card.ident, kind="again")
+            return
+        prior = PUT_BACK if look.face == "down" else COMES_BACK
+        yield Option(
+            log(prior) + self._place_again(card, look) + alike, ident=card.ident, kind="again"
+        )
+
+    def _place_again(self, card: InPlay, look: Look) -> float:
+        near = card.dealt_place if card.dealt_place is not None else card.place
+        if near is None:
+            return -log(ZONE_MM2)
+        spread = _gauss(apart_mm(near, look.place), PLACE_SPREAD_MM)
+        return log(0.5 * exp(spread) + 0.5 / ZONE_MM2)
+
+    def _due_place(
+        self,
+        story: Story,
+        owner: Dealt,
+        number: int,
+        look: Look,
+        besides: InPlay | None = None,
+    ) -> float:
+        """Return how likely the next card of a hand lies just there."""
+        if owner == "dealer":
+            return -log(ZONE_MM2)
+        hand = story.hand(owner, number)
+        lies = []
+        if hand is not None:
+            for card in hand.cards:
+                place = card.dealt_place if card.tucked or card.where == "off" else card.place
+                if card is not besides and place is not None:
+                    lies.append(place)
+        if not lies:
+            return -log(ZONE_MM2)
+        off = self._felt.off_mm(look.place, lies, owner)
+        return _about(off)
+
+    def _fresh(self, story: Story, look: Look) -> float:
+        """Return how likely a card that was in the shoe looks so; all faces alike would be 0."""
+        if look.reading is None:
+            return 0.0
+        face = look.reading.likeliest
+        return 0.0 if self._room(face) - story.out(face) > 0 else log(_MISREAD)
+
+    def _split(self, story: Story, hand: Hand, look: Look) -> None:
+        """Two cards of a hand lie apart."""
+        if len(hand.cards) != 2:
+            return
+        one, other = hand.cards
+        if one.place is None or other.place is None or "down" in (one.face, other.face):
+            return
+        if one.where != "felt" or other.where != "felt":
+            return
+        if apart_mm(one.place, other.place) <= APART_MM:
+            return
+        new = len(story.hands[hand.spot])
+        if not story.plates.get((hand.spot, str(new))):
+            what = (
+                f"the cards of {spot_hand(hand.spot, hand.number)} lie apart,"
+                " and nobody entered a split"
+            )
+            story.asks.append(Review(what, ("split", "one hand"), look.seqs))
+        story.splits[hand.spot, hand.number] = look.at
+        story.split(
+            PlayerActed(
+                at=look.at, spot=hand.spot, hand=hand.number, action="split", evidence=look.seqs
+            )
+        )
+
+    # --- cards that go ----------------------------------------------------------------------
+
+    def gone(self, story: Story, gone: CardGone) -> None:
+        """Take in that a card is off the felt."""
+        track = (gone.source, gone.track)
+        ident = story.tracks.pop(track, 0)
+        card = story.card(ident) if ident else None
+        if card is None:
+            return
+        card.tracks = tuple(one for one in card.tracks if one != track)
+        if card.tracks:
+            return
+        seqs = () if gone.seq is None else (gone.seq,)
+        at = gone.at or 0
+        hand = story.hand_of(card)
+        if hand is not None and hand.owed:
+            story.evidence += log(LOST_SIGHT)
+        story.take_up(card, at, seqs)
+        if card.to == "dealer" and all(own.where != "felt" for own in story.dealer):
+            story.close_round(at, seqs)
+
+
+def _one_of_each(options: Iterable[tuple[InPlay, Option]]) -> list[Option]:
+    """Of cards that nothing tells apart keep the one that fits best."""
+    best: dict[tuple[object, ...], Option] = {}
+    single: list[Option] = []
+    for card, option in options:
+        if card.reading is not None or card.where == "felt":
+            single.append(option)
+            continue
+        key = (card.to, card.number, card.face, card.where)
+        if key not in best or option.evidence > best[key].evidence:
+            best[key] = option
+    return [*single, *best.values()]
+
+
+def _about(off_mm: float) -> float:
+    """Return how likely a card lies so far from where it was due, per square millimetre."""
+    return log(
+        (1.0 - NEAR - ASTRAY) * exp(_gauss(off_mm, PLACE_SPREAD_MM))
+        + NEAR * exp(_gauss(off_mm, NEAR_SPREAD_MM))
+        + ASTRAY / ZONE_MM2
+    )
+
+
+def _gauss(off_mm: float, spread_mm: float) -> float:
+    """Return the logarithm of a density in the plane, per square millimetre."""
+    return -0.5 * (off_mm / spread_mm) ** 2 - log(2 * pi * spread_mm * spread_mm)
+
+
+def _alike(card: InPlay, look: Look) -> float:
+    """Return how likely a card read so before looks so now; all faces alike would be 0."""
+    if look.face == "down" or look.reading is None or card.reading is None:
+        return 0.0
+    mass = sum(p * card.reading.each(face) for face, p in look.reading.listed)
+    return log(max(mass * _FACES, _MISREAD))

@@ -1,0 +1,159 @@
+"""What a change of the chips on a circle may mean in a story, and how likely it is there."""
+
+from math import log
+from typing import Final
+
+from msgspec.structs import replace
+
+from models.events import PaymentMade, PlateRead, Spot, WagerKind
+from models.judgements import Review
+from models.money import Cents
+from settlement.hands import natural
+from settlement.reckoning.in_play import Hand
+from settlement.reckoning.odds import DOUBLES, HIDDEN, MISTAKE, PAID_EARLY, TAKEN_BACK
+from settlement.reckoning.story import PAID_HOLD_NS, SECOND, Story
+
+PLATE_DWELL_NS: Final = 300_000_000
+"""A plate reports an amount that has rested this long."""
+
+_AT_ONCE_NS: Final = 2 * SECOND
+"""A hand that was taken up unpaid is paid within this time, or its player bets anew."""
+
+
+CHANGED: Final = ("doubled, and no card was dealt", "raised after the deal", "taken back")
+"""What a change of a wager may mean where nothing follows from it."""
+
+
+class Change:
+    """A plate's report, read once for every story."""
+
+    def __init__(self, read: PlateRead) -> None:
+        self.spot: Spot = read.spot
+        self.circle = read.circle
+        self.total: Cents = read.amount
+        self.at = max(0, (read.at or 0) - PLATE_DWELL_NS)
+        self.seqs: tuple[int, ...] = () if read.seq is None else (read.seq,)
+
+    @property
+    def key(self) -> tuple[Spot, str]:
+        """The circle it is about."""
+        return self.spot, self.circle
+
+
+class Meaning:
+    """One meaning of a change."""
+
+    def __init__(
+        self,
+        evidence: float,
+        means: str,
+        kind: WagerKind = "main",
+        mistakes: float = 0.0,
+        unseen: int = 0,
+    ) -> None:
+        self.evidence, self.means, self.kind, self.mistakes = evidence, means, kind, mistakes
+        self.unseen = unseen
+        """Cards that came to the hand unseen."""
+
+
+def meanings(story: Story, change: Change) -> list[Meaning]:
+    """Return what a change may mean."""
+    delta = change.total - story.plates.get(change.key, 0)
+    if not story.in_play or not delta:
+        return [Meaning(0.0, "idle")]
+    if change.circle == "S":
+        return [Meaning(0.0, "idle" if story.revealed else "wager", "side")]
+    if change.circle == "I":
+        return [_insurance(story, change, delta)]
+    number = int(change.circle)
+    hand = story.hand(change.spot, number)
+    if number and change.total == delta and not story.revealed:
+        return [Meaning(0.0, "wager", "split")]
+    if hand is None:
+        return [Meaning(0.0, "idle" if story.revealed else "wager")]
+    return _main(story, hand, change, delta)
+
+
+def _insurance(story: Story, change: Change, delta: Cents) -> Meaning:
+    lay_there = change.total != delta
+    known = story.revealed or (story.peeked and (delta < 0 or story.hole_blackjack))
+    return Meaning(0.0, "payment" if lay_there and known else "wager", "insurance")
+
+
+def _main(story: Story, hand: Hand, change: Change, delta: Cents) -> list[Meaning]:
+    if hand.taken_at:
+        paid = story.fact(hand.paid) if hand.paid >= story.base else None
+        left = isinstance(paid, PaymentMade) and paid.amount == 0
+        at_once = change.at - hand.taken_at < _AT_ONCE_NS
+        return [Meaning(0.0, "payment" if left and at_once else "idle")]
+    if hand.paid >= 0:
+        return [Meaning(0.0, "idle")]
+    if story.revealed:
+        return [Meaning(0.0, "payment")]
+    found: list[Meaning] = []
+    early = hand.settles_early
+    if early:
+        found.append(Meaning(log(0.9), "payment"))
+    elif not all(other.done for other in story.all_hands()):
+        unearned = log(MISTAKE) if delta > 0 else 0.0
+        found.append(Meaning(log(PAID_EARLY), "payment", mistakes=unearned))
+    else:
+        # Everybody has played: the dealer's card was turned, and an arm hides it still.
+        found.append(Meaning(log(HIDDEN), "payment"))
+    if delta < 0:
+        found.append(Meaning(log(TAKEN_BACK), "wager", "main", log(MISTAKE)))
+        return found
+    if hand.of_split and len(hand.cards) == 1:
+        # The second card of a split hand lies there, and an arm hides it.
+        found.append(Meaning(log(HIDDEN * DOUBLES), "wager", "double", unseen=1))
+    may_double = len(hand.cards) == 2 and not hand.stood and not early
+    if may_double and not natural(hand.faces):
+        found.append(Meaning(log(DOUBLES), "wager", "double"))
+    found.append(Meaning(0.0, "wager", "double" if len(hand.cards) > 1 else "main", log(MISTAKE)))
+    return found
+
+
+def apply(story: Story, meaning: Meaning, change: Change, published: int) -> None:
+    """Have a change mean this in a story."""
+    story.evidence += meaning.evidence
+    story.mistakes += meaning.mistakes
+    delta = change.total - story.plates.get(change.key, 0)
+    if meaning.means == "wager":
+        if meaning.unseen:
+            story.deal(change.spot, int(change.circle), "up", change.at - 1)
+        story.wager(change.key, delta, meaning.kind, change.at, change.seqs)
+        hand = story.hand(change.spot, int(change.circle)) if change.circle.isdigit() else None
+        if meaning.kind == "double" and hand is not None:
+            hand.doubled = hand.owed = True
+        elif meaning.kind == "main":
+            what = f"the chips of spot {change.spot} changed after the deal"
+            story.asks.append(Review(what, CHANGED, change.seqs))
+    elif meaning.means == "payment":
+        _pay(story, meaning, change, delta, published)
+    if delta:
+        story.plates[change.key] = change.total
+        story.since[change.key] = (change.at, change.seqs)
+
+
+def _pay(story: Story, meaning: Meaning, change: Change, delta: Cents, published: int) -> None:
+    if meaning.kind == "insurance":
+        story.state(
+            PaymentMade(
+                at=change.at,
+                spot=change.spot,
+                kind="insurance",
+                amount=delta,
+                evidence=change.seqs,
+            )
+        )
+        return
+    hand = story.hand(change.spot, int(change.circle))
+    assert hand is not None
+    if hand.paid >= max(published, story.base):
+        before = story.fact(hand.paid)
+        assert isinstance(before, PaymentMade)
+        story.amend(
+            hand.paid, replace(before, amount=delta, evidence=(*before.evidence, *change.seqs))
+        )
+        return
+    story.pay(hand, delta, change.at, change.seqs, change.at + PAID_HOLD_NS)

@@ -1,0 +1,102 @@
+"""The cards and hands of the round in play, by one story of it."""
+
+from typing import Final, Literal, TypeAlias
+
+from models.cards import Card
+from models.events import Dealt, Face, Spot
+from settlement.hands import busted, natural, total
+from settlement.reconcile.looks import Reading
+from settlement.reconcile.sightings import Place
+
+Track: TypeAlias = tuple[str, int]
+"""A camera, and its own identity of a card."""
+
+Where: TypeAlias = Literal["felt", "off", "unseen"]
+
+KNOWN_P: Final = 0.98
+"""From this on a face is stated."""
+
+
+class InPlay:
+    """One card of the round in play."""
+
+    def __init__(self, ident: int, to: Dealt, number: int, face: Face, at: int) -> None:
+        self.ident, self.to, self.number, self.face, self.at = ident, to, number, face, at
+        self.where: Where = "unseen"
+        self.tracks: tuple[Track, ...] = ()
+        self.place: Place | None = None
+        self.dealt_place: Place | None = None
+        self.rested_at = at
+        self.gone_at = 0
+        self.reading: Reading | None = None
+        self.tucked = False
+        self.dealt = -1
+        """Place of its ``card_dealt`` in the record."""
+        self.shown = -1
+        """Place of its ``card_exposed`` in the record."""
+        self.seqs: tuple[int, ...] = ()
+
+    def copy(self) -> "InPlay":
+        """Return a copy for another story."""
+        other = InPlay(self.ident, self.to, self.number, self.face, self.at)
+        other.where, other.tracks, other.place = self.where, self.tracks, self.place
+        other.dealt_place, other.rested_at = self.dealt_place, self.rested_at
+        other.gone_at, other.reading, other.tucked = self.gone_at, self.reading, self.tucked
+        other.dealt, other.shown, other.seqs = self.dealt, self.shown, self.seqs
+        return other
+
+    @property
+    def card(self) -> Card | None:
+        """The face, where it is known."""
+        if self.reading is None:
+            return None
+        face, p = self.reading.listed[0]
+        return face if p >= KNOWN_P else None
+
+
+class Hand:
+    """One hand of a spot."""
+
+    def __init__(self, spot: Spot, number: int) -> None:
+        self.spot, self.number = spot, number
+        self.cards: list[InPlay] = []
+        self.of_split = False
+        self.over = False
+        """Surrendered or paid even money."""
+        self.doubled = False
+        self.owed = False
+        """Doubled, and its card has not come."""
+        self.stood = False
+        self.paid = -1
+        """Place of its payment in the record."""
+        self.taken_at = 0
+
+    def copy(self) -> "Hand":
+        """Return a copy for another story."""
+        other = Hand(self.spot, self.number)
+        other.cards = [card.copy() for card in self.cards]
+        other.of_split, other.over, other.doubled = self.of_split, self.over, self.doubled
+        other.owed, other.stood = self.owed, self.stood
+        other.paid, other.taken_at = self.paid, self.taken_at
+        return other
+
+    @property
+    def faces(self) -> tuple[Card | None, ...]:
+        """The cards, unknown ones included."""
+        return tuple(card.card for card in self.cards)
+
+    @property
+    def settles_early(self) -> bool:
+        """Whether it may be settled before the dealer's hand is known."""
+        faces = self.faces
+        return self.over or busted(faces) or (natural(faces) and not self.of_split)
+
+    @property
+    def done(self) -> bool:
+        """Whether no card is to come to it."""
+        if self.stood or self.over or self.paid >= 0 or self.taken_at:
+            return True
+        if self.doubled:
+            return not self.owed
+        faces = self.faces
+        return None not in faces and total(faces)[0] >= 21

@@ -1,0 +1,113 @@
+"""How likely each thing is that the reckoning weighs, in one table.
+
+Every constant is a probability unless its name says otherwise. ``MEASURED`` marks those that a
+bench measured; the others are chosen, and say what they trade off.
+"""
+
+from math import log
+from typing import Final
+
+# --- the dealer and the players -------------------------------------------------------------
+
+MISTAKE: Final = 2e-5
+"""A round holds just this mistake: one mistake in a hundred rounds, of some sixty kinds at some
+eight hands."""
+
+HIT: Final = 0.3
+"""A player who may take a card takes one."""
+
+STOOD_UNSEEN: Final = 0.03
+"""A hand stood whose player holds cards, and the camera missed how he tucked them."""
+
+STOOD: Final = 0.5
+"""A hand that lies open stood: nothing on the felt shows it."""
+
+PUT_BACK: Final = 0.02
+"""A player lays cards back as they were dealt."""
+
+# --- a camera -------------------------------------------------------------------------------
+
+HIDDEN: Final = 0.1
+"""A card is not yet seen when the next one is: an arm lies over it."""
+
+MISSED: Final = 0.01
+"""A card that lies in view is never seen where it lies."""
+
+NO_FACE: Final = 0.0005
+"""A sighting of a face is of no card."""
+
+NO_BACK: Final = 0.005
+"""A sighting of a back is of no card: one in ten rounds of twenty cards."""
+
+SEEN_AGAIN: Final = 0.1
+"""A sighting of no card is repeated by the next look."""
+
+SEEN_TWICE: Final = 0.01
+"""A card gets a second track while its first one lasts."""
+
+TRACK_BROKEN: Final = 0.02
+"""A card that moved or was turned gets a new track before its old one is reported gone."""
+
+MOVED_AT_ONCE: Final = 0.02
+"""A card that just came to rest, or was tucked, is moved again."""
+
+COMES_BACK: Final = 0.5
+"""A card that left the felt, and is not settled, comes into view again."""
+
+LOST_SIGHT: Final = 0.01
+"""A card that is reported gone still lies there."""
+
+GOES_UNSEEN: Final = 0.03
+"""A card is taken up, and never reported gone."""
+
+# --- chips ----------------------------------------------------------------------------------
+
+DOUBLES: Final = 0.1
+"""A player who may double does."""
+
+PAID_EARLY: Final = 0.01
+"""A hand that need not be settled yet is settled: surrender, or a natural that nobody saw."""
+
+TAKEN_BACK: Final = 1e-6
+"""A player takes chips of his wager back after the deal."""
+
+# --- the reckoning itself -------------------------------------------------------------------
+
+KEPT: Final = 3e-7
+"""A story less likely than this, beside the likeliest, is dropped."""
+
+MOST_STORIES: Final = 96
+"""So many stories are kept at most."""
+
+AGREED: Final = 1e-3
+"""Facts are published when stories that hold otherwise weigh less than this together."""
+
+ASKED_FROM: Final = 1e-3
+"""A person is asked where stories that settle otherwise have these odds together. One round in a
+hundred holds a mistake, and only beside a mistake do other stories have such odds."""
+
+MISJUDGED_FROM: Final = 1e-2
+"""As ``ASKED_FROM``, where only a verdict differs, and no money."""
+
+PLACE_SPREAD_MM: Final = 6.0
+"""Standard deviation of where a card comes to lie about where it is due, on each axis."""
+
+SAME_PLACE_MM: Final = 4.0
+"""Standard deviation of two sightings of one card that did not move, on each axis."""
+
+NEAR: Final = 0.09
+"""A card lies about where it was due, by a careless hand."""
+
+NEAR_SPREAD_MM: Final = 25.0
+"""Standard deviation of where a careless hand lays a card, on each axis."""
+
+ASTRAY: Final = 0.01
+"""A card lies anywhere in its zone, and not where it was due."""
+
+ZONE_MM2: Final = 60_000.0
+"""The area of a zone of cards, to compare a place in it with one that was due."""
+
+
+def logp(probability: float) -> float:
+    """Return the logarithm of a probability."""
+    return log(probability)

@@ -1,0 +1,479 @@
+"""One story of how the table came to be as it is: what lies where, and the facts so far.
+
+A story is changed in place by what happens in it. Where an observation may mean several things,
+the story is copied first, so that no two stories share anything that changes.
+"""
+
+from collections.abc import Iterator
+from math import log
+from typing import Final
+
+from msgspec.structs import replace
+
+from models.cards import Card
+from models.events import (
+    AnyFact,
+    CardBoxed,
+    CardBurned,
+    CardDealt,
+    CardExposed,
+    CutCardReached,
+    Dealt,
+    Face,
+    HoleCardChecked,
+    PaymentMade,
+    PlayerActed,
+    RoundClosed,
+    RoundOpened,
+    ShoeStarted,
+    Spot,
+    WagerKind,
+    WagerPlaced,
+    WagerRemoved,
+)
+from models.judgements import Review
+from models.money import Cents
+from settlement.reckoning.in_play import Hand, InPlay, Track
+from settlement.reckoning.odds import MISSED, MISTAKE
+from settlement.reconcile.looks import Reading
+from settlement.reconcile.sightings import Place
+
+LEFT: Final = -1
+"""The card of a track whose round is over."""
+
+SECOND: Final = 1_000_000_000
+
+UNSEEN_HOLD_NS: Final = 6 * SECOND
+"""A card that a story needs and nobody saw may come into view within this time."""
+
+READ_HOLD_NS: Final = 5 * SECOND
+"""A face that was not read is looked at again within this time."""
+
+SHOWN_HOLD_NS: Final = 2 * SECOND
+"""Cards of a hand that come up together are seen within this time."""
+
+PAID_HOLD_NS: Final = 3 * SECOND // 2
+"""A hand that was taken up and is not paid within this time was left alone."""
+
+ENTRY_HOLD_NS: Final = 3 * SECOND // 2
+"""Chips that lay there before a person's entry are reported within this time after it."""
+
+CLOSE_HOLD_NS: Final = 2 * SECOND
+"""After the dealer's cards went, what is still to be seen of the round is seen in this time."""
+
+_MANY: Final = 1000
+
+
+class Closed:
+    """A round that a story has closed and that is not published to its end yet."""
+
+    def __init__(self, story: "Story", end: int) -> None:
+        self.round, self.opened, self.end = story.round, story.opened, end
+        self.hands = [hand for own in story.hands.values() for hand in own]
+        self.cards = list(story.cards())
+        self.asks = story.asks
+        self.turned_unseen = story.turned_unseen
+        self.evidence, self.wrong = story.evidence, story.wrong
+
+
+class Story:
+    """What lies on the table and what happened, by one account of it."""
+
+    def __init__(self) -> None:
+        self.evidence = 0.0
+        """Logarithm of how likely the observations are by this story."""
+        self.mistakes = 0.0
+        """Logarithm of how likely the mistakes are that it holds so far."""
+        self.retracts = False
+        """Whether it holds otherwise than what was published."""
+        self.asked_to_retract = False
+        """Whether a person is asked about that."""
+        self.base = self.published = 0
+        self.record: list[AnyFact] = []
+        """Facts from place ``base`` on."""
+        self.holds: dict[int, int] = {}
+        """Until when facts may yet be stated otherwise, by their place."""
+        self.asks: list[Review] = []
+        self.hands: dict[Spot, list[Hand]] = {}
+        self.dealer: list[InPlay] = []
+        self.tracks: dict[Track, int] = {}
+        """The card of each track; 0 where it is none."""
+        self.plates: dict[tuple[Spot, str], Cents] = {}
+        self.since: dict[tuple[Spot, str], tuple[int, tuple[int, ...]]] = {}
+        self.staked: tuple[Spot, ...] = ()
+        """The spots that held a wager as the first card came."""
+        self.round = 0
+        self.in_play = False
+        self.opened = 0
+        """Place of the round's opening in the record."""
+        self.revealed = self.peeked = self.hole_blackjack = False
+        self.turned_unseen = False
+        """Whether nobody saw when the dealer's card was turned up."""
+        self.dealt_at = 0
+        self.next_ident = 1
+        self.cut_card: CutCardReached | None = None
+        self.splits: dict[tuple[Spot, int], int] = {}
+        """Hands whose cards showed a split before it was entered."""
+        self.closed: list[Closed] = []
+        """Rounds that are over and not published to their end."""
+
+    @property
+    def wrong(self) -> int:
+        """How many mistakes it holds so far."""
+        return round(self.mistakes / log(MISTAKE))
+
+    @property
+    def weight(self) -> float:
+        """How likely it is, as a logarithm."""
+        return self.evidence + self.mistakes
+
+    def copy(self) -> "Story":
+        """Return a copy that shares nothing that changes."""
+        other = Story()
+        other.evidence, other.mistakes, other.retracts = self.evidence, self.mistakes, self.retracts
+        other.base, other.record, other.holds = self.base, self.record[:], self.holds.copy()
+        other.published = self.published
+        other.asked_to_retract = self.asked_to_retract
+        other.asks = self.asks[:]
+        other.hands = {spot: [hand.copy() for hand in own] for spot, own in self.hands.items()}
+        other.dealer = [card.copy() for card in self.dealer]
+        other.tracks, other.plates = self.tracks.copy(), self.plates.copy()
+        other.since, other.staked = self.since.copy(), self.staked
+        other.round, other.in_play, other.opened = self.round, self.in_play, self.opened
+        other.revealed, other.peeked = self.revealed, self.peeked
+        other.hole_blackjack, other.turned_unseen = self.hole_blackjack, self.turned_unseen
+        other.dealt_at, other.next_ident = self.dealt_at, self.next_ident
+        other.cut_card, other.splits = self.cut_card, self.splits.copy()
+        other.closed = self.closed[:]
+        return other
+
+    # --- the record -----------------------------------------------------------------------
+
+    @property
+    def end(self) -> int:
+        """The place of the next fact."""
+        return self.base + len(self.record)
+
+    def fact(self, at: int) -> AnyFact:
+        """Return the fact at a place."""
+        return self.record[at - self.base]
+
+    def state(self, fact: AnyFact, hold_ns: int = 0) -> int:
+        """State a fact; until ``hold_ns`` it may be stated otherwise. Returns its place."""
+        at = self.end
+        self.record.append(fact)
+        if hold_ns:
+            self.holds[at] = hold_ns
+        return at
+
+    def state_in_time(self, fact: AnyFact, hold_ns: int = 0) -> int:
+        """State a fact before what was entered of later and is not published; returns its place."""
+        at = self.end
+        while at > max(self.published, self.base):
+            before = self.fact(at - 1)
+            entered = isinstance(before, HoleCardChecked | PlayerActed)
+            if not entered or (before.at or 0) <= (fact.at or 0):
+                break
+            at -= 1
+        return self.state(fact, hold_ns) if at == self.end else self.state_before(at, fact, hold_ns)
+
+    def state_before(self, at: int, fact: AnyFact, hold_ns: int = 0) -> int:
+        """State a fact before the one at a place; returns its place."""
+        self.record.insert(at - self.base, fact)
+        self.holds = {
+            (place + 1 if place >= at else place): until for place, until in self.holds.items()
+        }
+        if hold_ns:
+            self.holds[at] = hold_ns
+        for card in self.cards():
+            card.dealt += card.dealt >= at
+            card.shown += card.shown >= at
+        for hand in self.all_hands():
+            hand.paid += hand.paid >= at
+        return at
+
+    def amend(self, at: int, fact: AnyFact, hold_ns: int = 0) -> None:
+        """State the fact at a place otherwise."""
+        self.record[at - self.base] = fact
+        if hold_ns:
+            self.holds[at] = hold_ns
+        else:
+            self.holds.pop(at, None)
+
+    def out(self, face: Card) -> int:
+        """Return how many of a face left the decks by facts that were not published."""
+        count = 0
+        for fact in self.record[self.published - self.base :]:
+            if isinstance(fact, ShoeStarted):
+                count = -_MANY
+            elif isinstance(fact, CardDealt | CardExposed | CardBurned | CardBoxed):
+                count += fact.card is face
+        return count
+
+    def retract(self) -> None:
+        """Ask a person about a round of which something else was published than it holds."""
+        if not self.asked_to_retract:
+            self.asked_to_retract = True
+            what = "the round did not go on as its first facts were stated"
+            asks = self.closed[0].asks if self.closed else self.asks
+            asks.append(Review(what, (), ()))
+
+    def trim(self, at: int) -> None:
+        """Forget the facts before a place."""
+        self.record = self.record[at - self.base :]
+        self.base = at
+        self.holds = {place: until for place, until in self.holds.items() if place >= at}
+
+    # --- asking ---------------------------------------------------------------------------
+
+    def all_hands(self) -> Iterator[Hand]:
+        """Every hand of every spot, in the order of play."""
+        for spot in sorted(self.hands):
+            yield from self.hands[spot]
+
+    def cards(self) -> Iterator[InPlay]:
+        """Every card in play."""
+        yield from self.dealer
+        for own in self.hands.values():
+            for hand in own:
+                yield from hand.cards
+
+    def card(self, ident: int) -> InPlay | None:
+        """Return a card in play."""
+        for card in self.cards():
+            if card.ident == ident:
+                return card
+        return None
+
+    def hand(self, spot: Spot, number: int) -> Hand | None:
+        """Return a hand, where the spot has it."""
+        own = self.hands.get(spot, [])
+        return own[number] if number < len(own) else None
+
+    def hand_of(self, card: InPlay) -> Hand | None:
+        """Return the hand that a card belongs to; ``None`` for the dealer's."""
+        return None if card.to == "dealer" else self.hand(card.to, card.number)
+
+    def own(self, to: Dealt) -> list[InPlay]:
+        """Return the cards of a spot, or of the dealer."""
+        if to == "dealer":
+            return self.dealer
+        return [card for hand in self.hands.get(to, []) for card in hand.cards]
+
+    def lying_wagers(self) -> list[Spot]:
+        """Return the spots with a main wager, from the dealer's left."""
+        return sorted(
+            spot for (spot, circle), chips in self.plates.items() if circle == "0" and chips
+        )
+
+    # --- acts -----------------------------------------------------------------------------
+
+    def open_round(self, at: int) -> None:
+        """Open a round with the wagers that lie there."""
+        self.round += 1
+        self.in_play = True
+        self.hands, self.dealer = {}, []
+        self.revealed = self.peeked = self.hole_blackjack = self.turned_unseen = False
+        self.splits = {}
+        self.staked = tuple(self.lying_wagers())
+        lying = [(key, chips) for key, chips in sorted(self.plates.items()) if chips]
+        since = [self.since[key][0] for key, _ in lying if key in self.since]
+        self.opened = self.state(RoundOpened(at=min([at, *since]), round=self.round))
+        for (spot, circle), chips in lying:
+            put_at, seqs = self.since.get((spot, circle), (at, ()))
+            kinds: dict[str, WagerKind] = {"0": "main", "S": "side", "I": "insurance"}
+            kind = kinds.get(circle)
+            if kind is None:
+                what = f"spot {spot} has chips in the box of hand {int(circle) + 1} before the deal"
+                self.asks.append(Review(what, (str(chips),), seqs))
+                continue
+            self.state(WagerPlaced(at=put_at, spot=spot, kind=kind, amount=chips, evidence=seqs))
+        if self.cut_card is not None:
+            self.state(self.cut_card)
+            self.cut_card = None
+
+    def deal(self, to: Dealt, number: int, face: Face, at: int) -> InPlay:
+        """Deal a card that nobody saw yet."""
+        card = InPlay(self.next_ident, to, number, face, at)
+        self.next_ident += 1
+        fact = CardDealt(at=at, to=to, hand=number, card=None, face=face)
+        hold_ns = at + UNSEEN_HOLD_NS
+        card.dealt = self.state(fact, hold_ns)
+        if to == "dealer":
+            self.dealer.append(card)
+        else:
+            own = self.hands.setdefault(to, [])
+            while len(own) <= number:
+                own.append(Hand(to, len(own)))
+            hand = own[number]
+            hand.cards.append(card)
+            hand.owed, hand.taken_at = False, 0
+        return card
+
+    def lie(self, card: InPlay, track: Track, place: Place, at: int, seqs: tuple[int, ...]) -> None:
+        """See a card lying somewhere."""
+        if card.place is None:
+            card.dealt_place = place
+        card.where, card.place, card.rested_at = "felt", place, at
+        card.seqs += seqs
+        if track not in card.tracks:
+            card.tracks += (track,)
+        self.tracks[track] = card.ident
+
+    def read(self, card: InPlay, look: Reading | None, *, afresh: bool, summed: bool) -> None:
+        """Look at a card's face."""
+        if look is None:
+            return
+        if card.reading is None or summed:
+            card.reading = look
+        else:
+            card.reading = card.reading.and_look(look, afresh=afresh)
+
+    def restate(self, card: InPlay, now_ns: int, published: int) -> None:
+        """State a card's face as it is known by now, where that was not published yet.
+
+        A face that became known after its fact was published is stated as an exposure.
+        """
+        at = card.shown if card.shown >= 0 else card.dealt
+        up = card.face == "up"
+        if at < 0 or not up:
+            return
+        known = card.card
+        fact = self.fact(at) if at >= self.base else None
+        if fact is not None and at >= published and isinstance(fact, CardDealt | CardExposed):
+            hold_ns = 0 if known is not None else card.rested_at + READ_HOLD_NS
+            if card.shown >= 0 and known is not None:
+                hold_ns = (fact.at or 0) + SHOWN_HOLD_NS
+            if isinstance(fact, CardDealt):
+                fact = replace(
+                    fact, card=known, face="up", probability=_sure(card), evidence=card.seqs
+                )
+            else:
+                fact = replace(fact, card=known, evidence=card.seqs)
+            self.amend(at, fact, hold_ns)
+        elif known is not None and isinstance(fact, CardDealt | CardExposed) and fact.card is None:
+            self.state(
+                CardExposed(at=now_ns, to=card.to, hand=card.number, card=known, evidence=card.seqs)
+            )
+            card.dealt = card.shown = -1
+
+    def expose(self, card: InPlay, at: int, seqs: tuple[int, ...], published: int) -> None:
+        """Turn a card up; cards of a hand that come up together, in the order of their deal."""
+        card.face = "up"
+        fact = CardExposed(at=at, to=card.to, hand=card.number, card=card.card, evidence=seqs)
+        before = min(
+            (
+                other.shown
+                for other in self.own(card.to)
+                if other.ident > card.ident
+                and other.number == card.number
+                and other.shown >= published
+            ),
+            default=-1,
+        )
+        hold_ns = at + (SHOWN_HOLD_NS if card.card is not None else READ_HOLD_NS)
+        if before >= 0:
+            card.shown = self.state_before(before, fact, hold_ns)
+        else:
+            card.shown = self.state(fact, hold_ns)
+        if card.to == "dealer":
+            self.revealed = True
+
+    def swap(self, one: InPlay, other: InPlay) -> None:
+        """Two cards that were not told apart lie the other way round."""
+        one.ident, other.ident = other.ident, one.ident
+        one.at, other.at = other.at, one.at
+        one.dealt, other.dealt = other.dealt, one.dealt
+        one.dealt_place, other.dealt_place = other.dealt_place, one.dealt_place
+        for card in (one, other):
+            self.tracks.update(dict.fromkeys(card.tracks, card.ident))
+        hand = self.hand_of(one)
+        if hand is not None:
+            hand.cards.sort(key=_in_turn)
+
+    def wager(
+        self,
+        change: tuple[Spot, str],
+        amount: Cents,
+        kind: WagerKind,
+        at: int,
+        seqs: tuple[int, ...],
+    ) -> None:
+        """Put chips on a circle in play, or take them back."""
+        spot, circle = change
+        number = int(circle) if circle.isdigit() else 0
+        before = self.since.get(change, (0, ()))[1]
+        put = WagerPlaced if amount > 0 else WagerRemoved
+        self.state_in_time(
+            put(
+                at=at,
+                spot=spot,
+                hand=number,
+                kind=kind,
+                amount=abs(amount),
+                evidence=(*before, *seqs),
+            )
+        )
+
+    def pay(self, hand: Hand, amount: Cents, at: int, seqs: tuple[int, ...], hold: int = 0) -> None:
+        """Pay a hand, take its wager, or leave it alone."""
+        hand.paid = self.state(
+            PaymentMade(at=at, spot=hand.spot, hand=hand.number, amount=amount, evidence=seqs), hold
+        )
+
+    def split(self, fact: PlayerActed) -> bool:
+        """Split a hand of two cards; ``False`` where it has not got them."""
+        hand = self.hand(fact.spot, fact.hand)
+        if hand is None or len(hand.cards) < 2:
+            return False
+        own = self.hands[fact.spot]
+        new = Hand(fact.spot, len(own))
+        moved = hand.cards.pop()
+        moved.number = new.number
+        new.cards.append(moved)
+        new.of_split = hand.of_split = True
+        own.append(new)
+        self.state(fact, (fact.at or 0) + ENTRY_HOLD_NS)
+        return True
+
+    def take_up(self, card: InPlay, at: int, seqs: tuple[int, ...]) -> None:
+        """See that a card is off the felt."""
+        card.where, card.gone_at = "off", at
+        hand = self.hand_of(card)
+        if hand is None or hand.taken_at:
+            return
+        if any(other.where == "felt" for other in hand.cards):
+            return
+        settled = hand.paid >= 0 or self.revealed or hand.settles_early
+        if not settled or all(other.where == "unseen" for other in hand.cards):
+            return
+        if card.face == "down" and hand.paid < 0:
+            return
+        hand.taken_at = at
+        if hand.paid < 0 and self.plates.get((hand.spot, str(hand.number))):
+            self.pay(hand, 0, at, seqs, at + PAID_HOLD_NS)
+
+    def close_round(self, at: int, seqs: tuple[int, ...]) -> None:
+        """Close the round."""
+        for hand in self.all_hands():
+            for card in hand.cards:
+                if card.where == "unseen":
+                    self.evidence += 2 * log(MISSED)
+                elif card.face == "down":
+                    self.evidence += log(MISSED)
+        end = self.state(RoundClosed(at=at, evidence=seqs), at + CLOSE_HOLD_NS)
+        self.closed.append(Closed(self, end))
+        self.in_play = False
+        self.hands, self.dealer, self.asks = {}, [], []
+        self.tracks = dict.fromkeys(self.tracks, LEFT)
+
+
+def _sure(card: InPlay) -> float | None:
+    """Return the probability of a stated face, where it leaves a doubt."""
+    if card.reading is None or card.card is None:
+        return None
+    return round(card.reading.listed[0][1], 6)
+
+
+def _in_turn(card: InPlay) -> int:
+    return card.ident
