@@ -178,7 +178,7 @@ def test_a_shoe_and_a_table_nobody_has_seen() -> None:
 
 def test_nothing_else_has_begun() -> None:
     assert _is(RoundPhases(2), PHASES | {"dealer_dealt": 2})
-    assert _is(_Pass(), {"number": 0, "told": False, "last": 0})
+    assert _is(_Pass(), {"number": 0, "reported": False, "last": 0})
     assert _is(Account(), ACCOUNT)
     assert _is(Spot(3, 1), SPOT | {"number": 3, "serial": 1})
     assert _is(Counted(), {"cards": [], "low": 0, "ace": False, "unknown": 0})

@@ -16,8 +16,9 @@ from tests.server.service.test_rights import FILLED, MAY
 
 OF_A_TABLE = [
     (method, path)
-    for method, path in MAY
-    if any(part in path for part in ("{session}", "{incident}", "{table}"))
+    for (method, path), roles in MAY.items()
+    if "surveillance" in roles
+    and any(part in path for part in ("{session}", "{incident}", "{table}"))
 ]
 LISTS = [
     path
