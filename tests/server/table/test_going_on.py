@@ -15,6 +15,7 @@ from models.events import (
     CardDealt,
     CardGone,
     CardSighted,
+    ConsoleEntry,
     ReaderFault,
     ShoeLoaded,
     ShoeStarted,
@@ -26,7 +27,8 @@ from server.table.record import TableRecord
 from server.table.rest import Rest, last_rest
 from server.table.resume import past_of, recall
 from settlement.engine import Engine
-from settlement.reconcile import Reconciler
+from settlement.reckoning import Dealing, sensors
+from simulation.dealing import is_shoe_game
 from stream.journal import Journal, UnknownEvent
 from tests.server.table.test_run import concluded
 from tests.settlement.noise import everything_at_once, renumbered
@@ -36,6 +38,8 @@ STEP_NS = 200_000_000
 AFTER_NS = 15_000_000_000
 ROUNDS = 33
 """Of five spots: two shoes come to their end."""
+HAND_DEALT_ROUNDS = 8
+"""Of five spots: one deck is shuffled several times."""
 
 
 class Watched:
@@ -45,7 +49,8 @@ class Watched:
         self.told: list[int] = []
         self.record = TableRecord(journal, lambda event: self.told.append(event.seq or 0))
         before = 0 if rest is None else rest.played
-        reconciler = Reconciler(played.rules, played.layout, played=before)
+        dealing: Dealing = "shoe" if is_shoe_game(played.rules) else "pitch"
+        reconciler = sensors(played.rules, played.layout, dealing, played=before)
         engine = Engine(played.rules)
         self.pipeline = Pipeline("T", self.record, reconciler, engine, Stopwatch(lambda: 0), kept=5)
         self.now_ns = played.heard[0][0]
@@ -66,32 +71,46 @@ def known(journal: Journal) -> list[AnyEvent]:
 
 
 @cache
-def played(*, noisy: bool) -> Session:
-    dealt = session("kansas-shoe", 7, rounds=ROUNDS)
+def played(*, noisy: bool, rules: str = "kansas-shoe") -> Session:
+    dealt = session(rules, 7, rounds=ROUNDS if rules == "kansas-shoe" else HAND_DEALT_ROUNDS)
     heard = renumbered(everything_at_once(dealt.heard, Random(7))) if noisy else dealt.heard
     return with_(dealt, heard=tuple(heard))
 
 
 @cache
-def alone(*, noisy: bool) -> tuple[AnyEvent, ...]:
+def alone(*, noisy: bool, rules: str = "kansas-shoe") -> tuple[AnyEvent, ...]:
     """The journal of a table that was left alone."""
     with Journal.in_memory() as journal:
-        table = Watched(journal, played(noisy=noisy))
-        table.hear(played(noisy=noisy).heard)
+        table = Watched(journal, played(noisy=noisy, rules=rules))
+        table.hear(played(noisy=noisy, rules=rules).heard)
         table.wait(table.now_ns + AFTER_NS)
         return tuple(known(journal))
 
 
+def begins_a_shoe(event: AnyEvent) -> bool:
+    if isinstance(event, ConsoleEntry):
+        return isinstance(event.fact, ShoeStarted)
+    return isinstance(event, ShoeLoaded)
+
+
 def cuts(events: Sequence[AnyEvent], chance: Random) -> list[int]:
     """Entries to be cut off after: anywhere, and about where a shoe begins."""
-    shoes = [at for at, event in enumerate(events) if isinstance(event, ShoeLoaded)]
+    shoes = [at for at, event in enumerate(events) if begins_a_shoe(event)]
     near = [at + chance.randrange(-12, 40) for at in shoes[1:]]
     return [*near, *(chance.randrange(shoes[1], len(events)) for _ in range(4))]
 
 
-@pytest.mark.parametrize("noisy", [False, True], ids=["sound", "noisy"])
-def test_a_table_cut_off_anywhere_goes_on_as_if_left_alone(noisy: bool) -> None:
-    events, heard = alone(noisy=noisy), played(noisy=noisy).heard
+@pytest.mark.parametrize(
+    ("rules", "noisy"),
+    [
+        pytest.param("kansas-shoe", False, id="shoe-sound"),
+        pytest.param("kansas-shoe", True, id="shoe-noisy"),
+        pytest.param("casino-single-deck", False, id="hand-dealt"),
+    ],
+)
+def test_a_table_cut_off_anywhere_goes_on_as_if_left_alone(rules: str, noisy: bool) -> None:
+    dealt = played(noisy=noisy, rules=rules)
+    events, heard = alone(noisy=noisy, rules=rules), dealt.heard
     due = concluded(events)
     rested = 0
     for cut in cuts(events, Random("cuts")):
@@ -99,7 +118,7 @@ def test_a_table_cut_off_anywhere_goes_on_as_if_left_alone(noisy: bool) -> None:
             journal.append_all(replace(event, seq=None) for event in events[:cut])
             past = past_of(journal)
             rested += past.rest is not None
-            table = Watched(journal, played(noisy=noisy), past.rest)
+            table = Watched(journal, dealt, past.rest)
             recall(past, table.pipeline, table.record, past.rest)
             assert sorted(table.told[:cut]) == list(range(1, cut + 1))
             table.now_ns = past.end_ns
