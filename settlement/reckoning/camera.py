@@ -140,6 +140,8 @@ class Camera:
         if first and look.face == "down":
             card.face = "down"
         story.lie(card, look.track, look.place, look.at, look.seqs)
+        if card.to == "dealer":
+            story.over_at = 0
         if look.face == "up":
             story.read(card, look.reading, afresh=look.afresh, summed=not look.seen.single_look)
         hand = story.hand_of(card)
@@ -200,11 +202,12 @@ class Camera:
             if not story.in_play:
                 found += self._first_card(story, owner, look)
                 continue
-            found += _one_of_each(
+            again = (
                 (card, option)
                 for card in story.own(owner)
                 for option in self._again(story, card, look)
             )
+            found += _one_of_each(again, look)
             if not self._felt.tucked(look.place):
                 found += self._deals(story, owner, look)
                 found += self._next_round(story, owner, look)
@@ -395,18 +398,24 @@ class Camera:
             story.evidence += log(LOST_SIGHT)
         story.take_up(card, at, seqs)
         if card.to == "dealer" and all(own.where != "felt" for own in story.dealer):
-            story.close_round(at, seqs)
+            story.over_at, story.over_seqs = at, seqs
+        story.close_if_over(at)
 
 
-def _one_of_each(options: Iterable[tuple[InPlay, Option]]) -> list[Option]:
-    """Of cards that nothing tells apart keep the one that fits best."""
-    best: dict[tuple[object, ...], Option] = {}
+def _one_of_each(options: Iterable[tuple[InPlay, Option]], look: Look) -> list[Option]:
+    """Of cards that nothing tells apart keep the one that fits best.
+
+    Such are the backs of a hand that are off the felt or were never seen; and, for a card that is
+    turned up, all backs of the hand.
+    """
+    best: dict[tuple[Dealt, int], Option] = {}
     single: list[Option] = []
     for card, option in options:
-        if card.reading is not None or card.where == "felt":
+        known = card.reading is not None or card.face == "up"
+        if known or (card.where == "felt" and look.face == "down"):
             single.append(option)
             continue
-        key = (card.to, card.number, card.face, card.where)
+        key = (card.to, card.number)
         if key not in best or option.evidence > best[key].evidence:
             best[key] = option
     return [*single, *best.values()]

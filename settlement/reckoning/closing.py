@@ -99,17 +99,22 @@ class Closing:
 
     def _faces(self, over: Closed, record: Sequence[AnyFact]) -> list[Question]:
         found = []
+        # Several mistakes in one round are likelier one card that every look misread.
+        erred = len({code for code, _ in self._weighing.mistakes(record)}) > 1
         for card in over.cards:
-            question = self._of_face(card, record, over.opened)
+            question = self._of_face(card, record, over.opened, erred=erred)
             if question is not None:
                 found.append(question)
         return found
 
-    def _of_face(self, card: InPlay, record: Sequence[AnyFact], opened: int) -> Question | None:
+    def _of_face(
+        self, card: InPlay, record: Sequence[AnyFact], opened: int, *, erred: bool
+    ) -> Question | None:
+        """Ask which card one is; unless the round ``erred``, only where its looks leave a doubt."""
         reading = card.reading
         if card.card is None or reading is None:
             return None
-        if reading.steady and reading.looks > 1:
+        if not erred and reading.steady and reading.looks > 1:
             return None
         told = [at - opened for at in (card.dealt, card.shown) if at >= opened]
         held = Held(0, card.card, card.face, seqs=card.seqs, told=told)

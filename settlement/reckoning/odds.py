@@ -76,7 +76,7 @@ TAKEN_BACK: Final = 1e-6
 KEPT: Final = 3e-7
 """A story less likely than this, beside the likeliest, is dropped."""
 
-MOST_STORIES: Final = 96
+MOST_STORIES: Final = 128
 """So many stories are kept at most."""
 
 AGREED: Final = 1e-3

@@ -96,6 +96,8 @@ class Reckoning:
     def advance(self, now_ns: int) -> tuple[Said, ...]:
         """Tell that the sources have been read up to ``now_ns``."""
         self._now = max(self._now, now_ns)
+        for story in self._stories:
+            story.close_if_over(self._now)
         return tuple(self._publish())
 
     def finish(self) -> tuple[Said, ...]:
@@ -140,10 +142,10 @@ class Reckoning:
         found: list[Story] = []
         for story in self._stories:
             lost = story.copy()
-            was = story.in_play
+            rounds, over_at = len(story.closed), story.over_at
             self._camera.gone(story, gone)
             found.append(story)
-            if was and not story.in_play:
+            if not over_at and (story.over_at or len(story.closed) > rounds):
                 lost.evidence += log(LOST_SIGHT)
                 ident = lost.tracks.pop((gone.source, gone.track), 0)
                 card = lost.card(ident)

@@ -114,6 +114,9 @@ class Story:
         self.cut_card: CutCardReached | None = None
         self.splits: dict[tuple[Spot, int], int] = {}
         """Hands whose cards showed a split before it was entered."""
+        self.over_at = 0
+        """When the dealer's cards were taken up; 0 while they lie there."""
+        self.over_seqs: tuple[int, ...] = ()
         self.closed: list[Closed] = []
         """Rounds that are over and not published to their end."""
 
@@ -144,6 +147,7 @@ class Story:
         other.hole_blackjack, other.turned_unseen = self.hole_blackjack, self.turned_unseen
         other.dealt_at, other.next_ident = self.dealt_at, self.next_ident
         other.cut_card, other.splits = self.cut_card, self.splits.copy()
+        other.over_at, other.over_seqs = self.over_at, self.over_seqs
         other.closed = self.closed[:]
         return other
 
@@ -453,6 +457,14 @@ class Story:
         if hand.paid < 0 and self.plates.get((hand.spot, str(hand.number))):
             self.pay(hand, 0, at, seqs, at + PAID_HOLD_NS)
 
+    def close_if_over(self, now_ns: int) -> None:
+        """Close the round once all cards are off the felt, or would have been seen to go by now."""
+        if not self.over_at:
+            return
+        lying = any(card.where == "felt" for card in self.cards())
+        if not lying or now_ns - self.over_at > CLOSE_HOLD_NS:
+            self.close_round(self.over_at, self.over_seqs)
+
     def close_round(self, at: int, seqs: tuple[int, ...]) -> None:
         """Close the round."""
         for hand in self.all_hands():
@@ -463,7 +475,7 @@ class Story:
                     self.evidence += log(MISSED)
         end = self.state(RoundClosed(at=at, evidence=seqs), at + CLOSE_HOLD_NS)
         self.closed.append(Closed(self, end))
-        self.in_play = False
+        self.in_play, self.over_at = False, 0
         self.hands, self.dealer, self.asks = {}, [], []
         self.tracks = dict.fromkeys(self.tracks, LEFT)
 
