@@ -6,7 +6,7 @@ A site's driver is a Python package with a :class:`Registration` under the entry
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Any, Final
 
 import msgspec
@@ -20,6 +20,7 @@ from devices.tags.id12 import Id12, Id12Config
 from devices.tags.idteck import Idteck, IdteckConfig
 from devices.tags.rdm6300 import Rdm6300, Rdm6300Config
 from models.errors import InstallerError
+from stream.plugins import package_of, registered_under
 
 ENTRY_POINTS: Final = "pitwatch.drivers"
 """The entry point group in which a site's package registers its drivers."""
@@ -46,7 +47,10 @@ DRIVERS: Final[Mapping[str, Registration]] = {
 
 def driver_names() -> tuple[str, ...]:
     """Return every valid driver name of a port, our own before a site's."""
-    return (*DRIVERS, *sorted({entry.name for entry in _of_the_site()} - DRIVERS.keys()))
+    return (
+        *DRIVERS,
+        *sorted({entry.name for entry in registered_under(ENTRY_POINTS)} - DRIVERS.keys()),
+    )
 
 
 def registered(name: str) -> Registration:
@@ -55,10 +59,10 @@ def registered(name: str) -> Registration:
     Raises:
         InstallerError: there is none, there is more than one, or a site's cannot be loaded.
     """
-    entries = [entry for entry in _of_the_site() if entry.name == name]
+    entries = [entry for entry in registered_under(ENTRY_POINTS) if entry.name == name]
     own = DRIVERS.get(name)
     if len(entries) + (own is not None) > 1:
-        packages = ", ".join(map(_package, entries))
+        packages = ", ".join(map(package_of, entries))
         raise InstallerError(
             f"the driver {name!r} is there more than once: in {packages}"
             + (" and in Pitwatch itself" if own else ""),
@@ -99,10 +103,6 @@ def make_driver(name: str, settings: Mapping[str, object] | None = None) -> Driv
     return registered(name).driver(config)
 
 
-def _of_the_site() -> tuple[EntryPoint, ...]:
-    return tuple(entry_points(group=ENTRY_POINTS))
-
-
 def _loaded(entry: EntryPoint) -> Registration:
     try:
         found = entry.load()
@@ -118,10 +118,6 @@ def _loaded(entry: EntryPoint) -> Registration:
 def _refused(entry: EntryPoint, why: str) -> InstallerError:
     return InstallerError(
         f"the driver {entry.name!r} ({entry.value}) {why}",
-        where=f"package {_package(entry)}",
+        where=f"package {package_of(entry)}",
         way_out="Correct or uninstall that package; docs/drivers.md describes what a driver needs",
     )
-
-
-def _package(entry: EntryPoint) -> str:
-    return "of unknown name" if entry.dist is None else f"{entry.dist.name} {entry.dist.version}"

@@ -7,7 +7,7 @@ destinations for video management come with Pitwatch in the same way.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Any, Final
 
 import msgspec
@@ -15,6 +15,7 @@ import msgspec
 from models.errors import InstallerError
 from server.integration.config import Destination, Settings, Site
 from server.integration.delivery import Deliverer
+from stream.plugins import package_of, registered_under
 
 ENTRY_POINTS: Final = "pitwatch.destinations"
 """The entry point group in which packages register their kinds of destinations."""
@@ -37,7 +38,7 @@ OWN: Final[Mapping[str, str]] = {
 
 def kinds() -> tuple[str, ...]:
     """Return every valid kind of destination."""
-    return (*OWN, *sorted({entry.name for entry in _installed()} - OWN.keys()))
+    return (*OWN, *sorted({entry.name for entry in registered_under(ENTRY_POINTS)} - OWN.keys()))
 
 
 def registered(kind: str) -> Registration:
@@ -46,10 +47,10 @@ def registered(kind: str) -> Registration:
     Raises:
         InstallerError: there is none, there is more than one, or it cannot be loaded.
     """
-    entries = [entry for entry in _installed() if entry.name == kind]
+    entries = [entry for entry in registered_under(ENTRY_POINTS) if entry.name == kind]
     if len(entries) + (kind in OWN) > 1:
         raise InstallerError(
-            f"the kind {kind!r} is there more than once: {', '.join(map(_package, entries))}",
+            f"the kind {kind!r} is there more than once: {', '.join(map(package_of, entries))}",
             where="kind",
             way_out="Give the site's kind a name of its own, or uninstall its package",
         )
@@ -92,10 +93,6 @@ def make_deliverer(destination: Destination, site: Site) -> Deliverer:
     return registered(destination.kind).make(settings_of(destination), site)
 
 
-def _installed() -> tuple[EntryPoint, ...]:
-    return tuple(entry_points(group=ENTRY_POINTS))
-
-
 def _loaded(entry: EntryPoint) -> Registration:
     try:
         found = entry.load()
@@ -109,10 +106,6 @@ def _loaded(entry: EntryPoint) -> Registration:
 def _refused(entry: EntryPoint, why: str) -> InstallerError:
     return InstallerError(
         f"the kind {entry.name!r} ({entry.value}) {why}",
-        where=f"package {_package(entry)}",
+        where=f"package {package_of(entry)}",
         way_out="Correct or uninstall that package; docs/integration.md describes what it needs",
     )
-
-
-def _package(entry: EntryPoint) -> str:
-    return "of unknown name" if entry.dist is None else f"{entry.dist.name} {entry.dist.version}"
