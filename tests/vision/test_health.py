@@ -19,7 +19,10 @@ from vision.scenes.look import Look
 
 NS = 1_000_000_000
 LOOK = Look(width_px=960, height_px=540, noise_sigma=0, distortion=-0.1)
-_GRAIN = np.random.default_rng(0).normal(0, 2.0, (540, 960))
+_GRAIN = np.tile(np.random.default_rng(0).normal(0, 2.0, (540, 960)).round(), (2, 2))
+"""A sensor's noise, laid twice beside and below itself: each offset is another frame's noise."""
+_BRIGHTER = np.clip(_GRAIN, 0, None).astype(np.uint8)
+_DARKER = np.clip(-_GRAIN, 0, None).astype(np.uint8)
 
 Gray = NDArray[np.uint8]
 
@@ -32,8 +35,10 @@ def plain(look: Look = LOOK) -> Gray:
 
 
 def grainy(picture: Gray, number: int) -> Gray:
-    grain = np.roll(_GRAIN, (97 * number, 31 * number), axis=(0, 1))
-    return np.clip(picture + grain, 0, 255).astype(np.uint8)
+    height, width = picture.shape
+    top, left = 97 * number % height, 31 * number % width
+    part = np.s_[top : top + height, left : left + width]
+    return np.asarray(cv2.subtract(cv2.add(picture, _BRIGHTER[part]), _DARKER[part]), np.uint8)
 
 
 @dataclass(frozen=True)

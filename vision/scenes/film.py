@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 
 import cv2
 import numpy as np
@@ -134,7 +135,7 @@ class _Table:
         self._props = Props(deck, self._lens, self._light, look)
         self._cues = _Cues(performance)
         self._paths = hand_paths(performance, self._around)
-        self._base = self._light.on_cloth(draw_felt(layout, look, self._lens))
+        self._base = _empty_table(layout, look).copy()
         self._dress(performance)
         self._lying = _Lying()
         self._discarded = 0
@@ -356,10 +357,12 @@ class _Grain:
     _SPARE = 64
 
     def __init__(self, look: Look) -> None:
-        rng = np.random.default_rng((look.seed, 3))
-        shape = look.height_px + self._SPARE, look.width_px + self._SPARE
         self._seed, self._size = look.seed, (look.height_px, look.width_px)
         self._silent = look.noise_sigma <= 0
+        if self._silent:
+            return
+        rng = np.random.default_rng((look.seed, 3))
+        shape = look.height_px + self._SPARE, look.width_px + self._SPARE
         grey = rng.standard_normal(shape, np.float32)[..., None]
         colour = rng.standard_normal((*shape, 3), np.float32)
         noise = np.rint((0.85 * grey + 0.5 * colour) * look.noise_sigma)
@@ -375,6 +378,12 @@ class _Grain:
         noisy = np.asarray(cv2.add(picture, self._more[part]), np.uint8)
         cv2.subtract(noisy, self._less[part], noisy)
         return noisy
+
+
+@lru_cache(maxsize=2)
+def _empty_table(layout: TableLayout, look: Look) -> Image:
+    """Return the lit felt before anything lies on it; several films and stills may share it."""
+    return Light(look).on_cloth(draw_felt(layout, look, Lens(layout, look)))
 
 
 def _between(start: Place, end: Place, share: float) -> Place:
