@@ -14,10 +14,11 @@ def main() -> None:
     parser.add_argument("rulebook")
     parser.add_argument("times", type=float, help="the stated rates, so many times")
     parser.add_argument("--sessions", type=int, default=4)
+    parser.add_argument("--rounds", type=int, default=10, help="of a session")
     parser.add_argument("--clinging", action="store_true")
     asked = parser.parse_args()
     rates = Rates().times(asked.times)
-    plan = Plan(asked.rulebook, rates, 10, 10, clinging=asked.clinging, show=False)
+    plan = Plan(asked.rulebook, rates, asked.rounds, 10, clinging=asked.clinging, show=False)
     for seed in range(asked.sessions):
         told = heard(seed, plan)
         table = sensors(told.rules, told.layout, told.dealing)
