@@ -3,8 +3,9 @@
 ========================  =========================================================== ``.jsonl``
 ``.ndjson``    an event file; with ``.gz`` behind it, a compressed one ``.journal``              a
 table's journal; verified before a fact of it is used ``.zip`` ``.tar``         an archive of such
-files; a tar may be compressed a folder                  every such file and archive below it, in
-order of their names ``*`` ``?`` ``[``         a pattern that the shell did not expand any other
+files; a tar may be compressed ``facts.parquet``          an archived day, by its manifest
+beside it a folder                  every such file, day and archive below it, in order of their
+names ``*`` ``?`` ``[``         a pattern that the shell did not expand any other
 name            an event file; ``-`` is stdin ========================
 ===========================================================
 
@@ -28,7 +29,7 @@ from itertools import groupby
 from lzma import LZMAError
 from pathlib import Path, PurePosixPath
 from tempfile import NamedTemporaryFile, SpooledTemporaryFile
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from models.decode import LONGEST_LINE, decode_batches
 from models.errors import InputRefused, OperatorError, TechnicianError
@@ -36,6 +37,9 @@ from models.judgements import AnyEvent
 from server.archive.decided_journal import DECISION, with_decisions
 from stream.journal import UnknownEvent, holds, read_journal
 from stream.recording import SESSION_FILE
+
+if TYPE_CHECKING:
+    from server.archive.history import PartReader
 
 STDIN: Final = "-"
 Events: TypeAlias = Iterator[tuple[int, AnyEvent]]
@@ -47,6 +51,8 @@ Passed: TypeAlias = Callable[[str, str], None]
 
 _EVENTS: Final = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 _JOURNAL: Final = ".journal"
+DAY_FACTS: Final = "facts.parquet"
+"""The file of an archived day that names the day among others."""
 _TAR: Final = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 _ARCHIVES: Final = (*_TAR, ".zip")
 _LINK: Final = "it is a link"
@@ -85,6 +91,8 @@ class Feed:
     read: Callable[[], Events]
     once: bool = False
     """Whether they can be read only once."""
+    day: "PartReader | None" = None
+    """Where it is a part of an archived day: its reader. The file is verified already."""
 
 
 def sources(names: Sequence[str]) -> tuple[Source, ...]:
@@ -125,6 +133,8 @@ def feeds(
             yield from _members(source.name, on_bytes, passed_over)
     elif source.name.endswith(_JOURNAL):
         yield Feed(source.name, partial(_entries, Path(source.name)))
+    elif Path(source.name).name == DAY_FACTS:
+        yield from _of_day(Path(source.name).parent)
     else:
         opened = partial(Path(source.name).open, "rb")
         at = partial(_lines, source.name, opened, lambda file: on_bytes(file.tell()))
@@ -198,7 +208,11 @@ def chosen(names: Iterable[str], *, archives: bool = False) -> list[str]:
     for _, group in groupby(seen, key=lambda path: path.parent):
         beside = [path for path in group if not _hidden(path)]
         within = _of_session(beside) if any(p.name == SESSION_FILE for p in beside) else beside
-        found += [str(path) for path in within if path.name.endswith(endings)]
+        found += [
+            str(path)
+            for path in within
+            if path.name.endswith(endings) or (archives and path.name == DAY_FACTS)
+        ]
     return found
 
 
@@ -213,6 +227,15 @@ def _of_session(beside: Sequence[PurePosixPath]) -> Sequence[PurePosixPath]:
 
 
 # --- reading them -------------------------------------------------------------------------
+
+
+def without_parquet(where: str) -> OperatorError:
+    """Return the error of a command that needs Parquet where its library is missing."""
+    return OperatorError(
+        "pyarrow is not installed, which reads and writes Parquet",
+        where=where,
+        way_out="Install it: pip install 'pitwatch[parquet]'",
+    )
 
 
 @contextmanager
@@ -255,6 +278,16 @@ def _batches(file: Any, on_bytes: Callable[[], None] | None) -> Iterator[list[by
             break
     if rest:
         yield [rest]
+
+
+def _of_day(folder: Path) -> Iterator[Feed]:
+    try:
+        from server.archive import history  # noqa: PLC0415 - it is an extra, and slow to load
+    except ImportError as fault:
+        raise without_parquet(str(folder)) from fault
+    with history.Day(folder).parts() as parts:
+        for part in parts:
+            yield Feed(f"{folder}/{part.name}", part.read, day=part)
 
 
 def _entries(path: Path) -> Events:

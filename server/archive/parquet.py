@@ -39,7 +39,7 @@ _WHEN: Final = (
     ("closed_at", _TIME),
     ("closed_at_ns", pa.int64()),
 )
-_AT: Final = (("at", _TIME), ("at_ns", pa.int64()))
+AT: Final = (("at", _TIME), ("at_ns", pa.int64()))
 _RULES: Final = (("rulebook", CODE), ("overrides", CODE), ("rules_hash", CODE))
 _POSSIBLE: Final = pa.list_(
     pa.struct([("outcome", pa.string()), ("net", pa.int64()), ("if", pa.string())])
@@ -75,7 +75,7 @@ SETTLED: Final[Schemas] = {
     "violations": pa.schema(
         [
             *_ROUND,
-            *_AT,
+            *AT,
             ("seq", pa.int64()),
             ("code", CODE),
             ("clause", CODE),
@@ -129,7 +129,7 @@ CHANGES: Final[Schemas] = {
     "violations": pa.schema(
         [
             *_ROUND,
-            *_AT,
+            *AT,
             ("change", CODE),
             ("seq", pa.int64()),
             ("code", CODE),

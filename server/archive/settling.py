@@ -137,8 +137,11 @@ class Checked:
                 self.settled_then = True
 
 
-def checked(feed: Feed) -> Checked:
+def checked(feed: Feed, *, timed: bool = True) -> Checked:
     """Return a file's events once every line has been checked.
+
+    Where nobody needs their times and numbers (``timed``), the facts of an archived day, which its
+    manifest has proved, come without these. That is several times as fast.
 
     A stream that can be read only once is not checked ahead: its rounds settle as they come.
 
@@ -146,6 +149,11 @@ def checked(feed: Feed) -> Checked:
         InputRefused: a line is no event of the format.
         TechnicianError: a journal is damaged.
     """
+    if feed.day is not None and not timed:
+        proved = Checked(feed.day.lean(), {feed.day.part.table})
+        for item in feed.day.items():
+            proved.open_items.note(item)
+        return proved
     events = feed.read()
     if feed.once:
         return Checked(events)

@@ -18,8 +18,8 @@ from pathlib import Path
 from shutil import copyfileobj
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TextIO, TypeAlias, TypeVar
 
-from models.errors import InputRefused, OperatorError, PitwatchError, TechnicianError
-from server.archive.archives import Feed, Source, feeds
+from models.errors import InputRefused, PitwatchError, TechnicianError
+from server.archive.archives import Feed, Source, feeds, without_parquet
 from server.house.wording import counted
 from server.process.progress import Progress
 from server.table.gc_pauses import rare_collections
@@ -114,11 +114,7 @@ def _parquet() -> Any:
     try:
         from server.archive import parquet  # noqa: PLC0415 - it is an extra, and slow to load
     except ImportError as fault:
-        raise OperatorError(
-            "pyarrow is not installed, which writes Parquet",
-            where="--out",
-            way_out="Install it: pip install 'pitwatch[parquet]'",
-        ) from fault
+        raise without_parquet("--out") from fault
     return parquet
 
 

@@ -12,6 +12,7 @@ import typer
 
 from models.errors import PitwatchError
 from server.cli import (
+    archive,
     backup,
     decks,
     incident,
@@ -44,6 +45,7 @@ for _commands in (settle, simulate, replay, serve, tables, backup, verify):
 for _name, _group in (
     ("rulebooks", rulebooks.rulebooks),
     ("journal", journal.journals),
+    ("archive", archive.archives),
     ("config", tables.configs),
     ("review", review.reviews),
     ("report", verify.reports),

@@ -55,7 +55,7 @@ class SettleWork:
         self, feed: Feed, totals: Tally, text: TextIO, rows: AddRows, counted: Callable[[], None]
     ) -> None:
         """Settle one file; raises ``PitwatchError`` where it is refused."""
-        found = checked(feed)
+        found = checked(feed, timed=rows is not None)
         show = self._shower(feed, text, found.tables)
         add_rows = _rows_adder(feed.name, rows)
         for round_settled in settled_rounds(found.events, self.rules):

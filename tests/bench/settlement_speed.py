@@ -24,8 +24,11 @@ import msgspec
 from models.decode import decode_events
 from models.errors import OperatorError
 from models.events import AnyFact
+from models.house import House
 from models.judgements import RoundResult
 from models.rulebook import Rulebook
+from server.archive.history import Day
+from server.archive.history_writer import begun, write_day
 from settlement import COMPILED
 from settlement.engine import Engine, settle
 from settlement.native import INTERPRETED
@@ -34,6 +37,7 @@ from simulation.house import house
 from simulation.mistakes import known, mistake_for
 from simulation.table import Table
 from stream.clock import elapsed_ns
+from stream.journal import Journal
 from stream.recording import write_events
 from tests.bench.rivals import RIVALS
 
@@ -46,14 +50,14 @@ WANTED: Final = "jackblack py21 tqdm paramtools altair cardsharp gymnasium envpo
 
 _FORM: Final = "compiled" if COMPILED else "interpreted"
 
-Way: TypeAlias = Literal["memory", "file"]
+Way: TypeAlias = Literal["memory", "file", "day"]
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):
     """What one process is to settle.
 
     Attributes:
-        file: facts as JSON Lines.
+        file: facts as JSON Lines; for the way ``day``, the folder of an archived day.
         way: whether they are decoded before, or as part of what is measured.
         times: how often they are settled, one after the other, by one engine.
     """
@@ -130,6 +134,12 @@ def _settled(todo: Work, facts: Sequence[AnyFact], rules: Rulebook) -> Iterator[
         for _ in range(todo.times):
             yield from settle(_read(todo.file), rules)
         return
+    if todo.way == "day":
+        for _ in range(todo.times):
+            with Day(Path(todo.file)).parts() as parts:
+                for part in parts:
+                    yield from settle(part.lean(), rules)
+        return
     player = Engine(rules)
     for _ in range(todo.times):
         yield from _fed(player, facts)
@@ -191,9 +201,32 @@ def measure(sessions: int, long: int, python: str) -> Iterator[str]:
             yield _told("  interpreted", slow.rate, first.rate)
         (read,) = settled_apart(msgspec.structs.replace(once, way="file"))
         yield _told("from JSON Lines", read.rate, first.rate)
+        day = _day(Path(place), rules, sessions)
+        (archived,) = settled_apart(Work(file=str(day), way="day", times=1))
+        yield _told("from an archived day", archived.rate, first.rate)
+        yield f"{'its bytes, a fact':<24}{_size(day) / facts:>12.1f}, all six tables"
         yield from _side_by_side(once, first)
         yield from _lasting(once, first, long)
     yield from _rivals(python, first.rate)
+
+
+def _day(place: Path, rules: Rulebook, sessions: int) -> Path:
+    """Write the same facts, a second apart, as a table's journal, and archive its day."""
+    journal = place / "table.journal"
+    with Journal.create(journal, table="BJ-07") as written:
+        facts = (
+            msgspec.structs.replace(fact, at=(fact.seq or 0) * 10**9, table="BJ-07")
+            for fact in dealt(rules, sessions)
+        )
+        written.append_all(facts)
+    began = begun(journal, House())
+    assert began is not None, "its entries have times"
+    manifest = write_day([began], House(), place / "history").manifest
+    return place / "history" / manifest.day
+
+
+def _size(day: Path) -> int:
+    return sum(path.stat().st_size for path in day.iterdir())
 
 
 def _told(what: str, rate: float, whole: float | None = None) -> str:

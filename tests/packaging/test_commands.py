@@ -47,6 +47,8 @@ COMMANDS = (
     ("export evening.journal --what ledger --out ledger.csv", Exit.CLEAN),
     ("journal verify evening.journal", Exit.CLEAN),
     ("journal backup evening.journal copy.journal", Exit.CLEAN),
+    ("archive write evening.journal history", Exit.CLEAN),
+    ("archive verify history --journal evening.journal", Exit.CLEAN),
     ("journal restore copy.journal examples/evening.journal", Exit.CLEAN),
     ("journal archive examples/evening.journal examples/demo", Exit.CLEAN),
     ("restore examples data", Exit.REFUSED),  # the examples are no backup

@@ -1,0 +1,307 @@
+"""Closed days as Parquet, and the manifest that proves each: read, verify, settle from.
+
+A history is a folder with one folder for each day, ``2026-03-01``::
+
+    manifest.json        the day's journals with their last hashes, and the SHA-256 of each file
+    facts.parquet        every fact; ``event`` holds its JSON without its number, time and evidence
+    judgements.parquet   review items and settlements, as the journal holds them
+    rounds.parquet  hands.parquet  violations.parquet  payments.parquet
+
+A journal belongs whole to the day on which it began. Rows are sorted by table, journal and entry.
+A row group of the facts holds one journal only, so that one table can be read alone.
+
+The distinct ``event`` texts are few. To settle a day, each is decoded once for all facts that share
+it; this is what makes settling from a day as fast as from memory.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from heapq import merge
+from io import BufferedReader
+from itertools import chain
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+from pyarrow import parquet as pq
+
+from models.errors import InputRefused, OperatorError
+from models.events import AnyFact, CardDealt
+from models.judgements import AnyEvent, ReviewRaised
+from server.archive.parquet import AT, CODE, SETTLED
+
+MANIFEST: Final = "manifest.json"
+FACTS: Final = "facts"
+JUDGEMENTS: Final = "judgements"
+FORMAT: Final = "pitwatch-history-1"
+
+Numbered: TypeAlias = tuple[int, AnyEvent]
+
+_JOURNAL: Final = (("journal", CODE), ("table", CODE))
+_ROUND: Final = (*_JOURNAL, ("round", pa.int64()))
+
+TABLES: Final[Mapping[str, pa.Schema]] = {
+    FACTS: pa.schema(
+        [
+            *_ROUND,
+            ("entry", pa.int64()),
+            ("seq", pa.int64()),
+            *AT,
+            ("type", CODE),
+            ("dealer", pa.bool_()),
+            ("spot", pa.int16()),
+            ("hand", pa.int16()),
+            ("card", CODE),
+            ("kind", CODE),
+            ("amount", pa.int64()),
+            ("probability", pa.float64()),
+            ("evidence", pa.list_(pa.int64())),
+            ("event", CODE),
+        ]
+    ),
+    JUDGEMENTS: pa.schema(
+        [*_ROUND, ("entry", pa.int64()), *AT, ("type", CODE), ("event", pa.string())]
+    ),
+    "payments": pa.schema(
+        [
+            *_ROUND,
+            *AT,
+            ("entry", pa.int64()),
+            ("spot", pa.int16()),
+            ("hand", pa.int16()),
+            ("kind", CODE),
+            ("amount", pa.int64()),
+        ]
+    ),
+    **{name: pa.schema([*_JOURNAL, *list(schema)[2:]]) for name, schema in sorted(SETTLED.items())},
+}
+"""The files of a day. ``entry`` is an entry's number in its journal. ``seq`` is null for a card
+that a person added; its ``entry`` is that of the fact before it. A fact that belongs to no settled
+round has no ``round``. ``rounds``, ``hands`` and ``violations`` are as the table settled them."""
+
+
+class FileHash(msgspec.Struct, frozen=True, kw_only=True):
+    """The content of a day's file."""
+
+    sha256: str
+    rows: int
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """What a day holds of one journal."""
+
+    journal: str
+    """The journal's id."""
+    name: str
+    table: str | None
+    entries: int
+    head: str
+    """The hash of its last entry, in hex: it stands for every entry of the journal."""
+    signed: int
+    """The last entry that a checkpoint signs."""
+    keys: tuple[str, ...]
+    """The public keys of its checkpoints."""
+    first_at: int
+    last_at: int
+    facts: int
+    rounds: int
+    """Settled rounds."""
+    groups: tuple[int, ...]
+    """Its row groups in the file of facts …"""
+    judgement_groups: tuple[int, ...]
+    """… and in that of judgements."""
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A closed day: what it stands for, and the hash of each of its files."""
+
+    format: str
+    day: str
+    zone: str
+    """The house's time zone …"""
+    begins: str
+    """… and the time at which its day begins."""
+    parts: tuple[Part, ...]
+    files: dict[str, FileHash]
+    sha256: str | UnsetType = UNSET
+    """Over this manifest's JSON without this field."""
+
+
+class Day:
+    """One day of a history: verified when it is opened, then read.
+
+    Args:
+        folder: the day's folder.
+
+    Raises:
+        InputRefused: the manifest or a file of the day is not what it was when it was written.
+        OperatorError: a file cannot be read.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.manifest = read_manifest(folder)
+
+    def verify(self) -> None:
+        """Compare every file of the day with its hash."""
+        for name in self.manifest.files:
+            with self._proved(name):
+                pass
+
+    @contextmanager
+    def parts(self) -> Iterator[Iterator["PartReader"]]:
+        """Yield a reader of each journal's part; the two files that they read are verified."""
+        with (
+            self._proved(f"{FACTS}.parquet") as facts,
+            self._proved(f"{JUDGEMENTS}.parquet") as judgements,
+        ):
+            files = pq.ParquetFile(facts), pq.ParquetFile(judgements)
+            yield (PartReader(part, *files) for part in self.manifest.parts)
+
+    @contextmanager
+    def _proved(self, name: str) -> Iterator[BufferedReader]:
+        path = self.folder / name
+        try:
+            file = path.open("rb")
+        except OSError as fault:
+            raise OperatorError(
+                f"the day's file cannot be read ({fault.strerror})",
+                where=str(path),
+                way_out="Restore the day's folder from a copy, or write the day again",
+            ) from fault
+        with file:
+            found, stated = hash_of(file), self.manifest.files[name].sha256
+            if found != stated:
+                raise _changed(path, f"SHA-256 {stated}", found)
+            yield file
+
+
+class PartReader:
+    """Reads what a day holds of one journal."""
+
+    def __init__(self, part: Part, facts: pq.ParquetFile, judgements: pq.ParquetFile) -> None:
+        self.part = part
+        self._facts, self._judgements = facts, judgements
+
+    @property
+    def name(self) -> str:
+        """The part's name for messages and results."""
+        return self.part.name
+
+    def items(self) -> Iterator[ReviewRaised]:
+        """Yield its open review items."""
+        for _, event in self._judged():
+            if isinstance(event, ReviewRaised):
+                yield event
+
+    def lean(self) -> Iterator[Numbered]:
+        """Yield its facts without number, time and evidence: enough to settle them.
+
+        Facts with the same content are one object.
+        """
+        return chain.from_iterable(map(self._lean_group, self.part.groups))
+
+    def _lean_group(self, group: int) -> Iterator[Numbered]:
+        rows = self._facts.read_row_group(group, ["entry", "event"], use_threads=False)
+        codes = rows["event"].combine_chunks()
+        contents = _FACT.decode_lines("\n".join(codes.dictionary.to_pylist()))
+        entries = _numbers(rows["entry"].combine_chunks(), np.int64)
+        return zip(
+            entries, map(contents.__getitem__, _numbers(codes.indices, np.int32)), strict=True
+        )
+
+    def read(self) -> Iterator[Numbered]:
+        """Yield its facts, review items and settlements, whole and in order."""
+        return merge(self._whole(), self._judged(), key=itemgetter(0))
+
+    def _whole(self) -> Iterator[Numbered]:
+        wanted = ["entry", "seq", "at_ns", "probability", "evidence", "event"]
+        for group in self.part.groups:
+            columns = self._facts.read_row_group(group, wanted).to_pydict().values()
+            for entry, seq, at, probability, evidence, text in zip(*columns, strict=True):
+                fact = replace(_FACT.decode(text), seq=seq, at=at, evidence=tuple(evidence))
+                if probability is not None and isinstance(fact, CardDealt):
+                    fact = replace(fact, probability=probability)
+                yield entry, fact
+
+    def _judged(self) -> Iterator[Numbered]:
+        for group in self.part.judgement_groups:
+            columns = self._judgements.read_row_group(group, ["entry", "event"]).to_pydict()
+            for entry, text in zip(columns["entry"], columns["event"], strict=True):
+                yield entry, _EVENT.decode(text)
+
+
+_EVENT: Final[msgspec.json.Decoder[AnyEvent]] = msgspec.json.Decoder(AnyEvent)
+_FACT: Final[msgspec.json.Decoder[AnyFact]] = msgspec.json.Decoder(AnyFact)
+
+
+def _numbers(column: pa.Array, kind: type[np.integer[Any]]) -> list[int]:
+    """Return a column without nulls. pyarrow's own ``to_numpy`` loads pandas, a quarter second."""
+    whole = np.frombuffer(column.buffers()[1], kind)
+    numbers: list[int] = whole[column.offset : column.offset + len(column)].tolist()
+    return numbers
+
+
+def content_of(fact: AnyFact) -> str:
+    """Return a fact's JSON without the fields that have columns of their own."""
+    bare = replace(fact, seq=None, at=None, evidence=())
+    if isinstance(bare, CardDealt):
+        bare = replace(bare, probability=None)
+    return msgspec.json.encode(bare).decode()
+
+
+def hash_of(file: BufferedReader) -> str:
+    """Return the SHA-256 of a file in hex; the file is read from its start and rewound."""
+    file.seek(0)
+    whole = hashlib.file_digest(file, "sha256")
+    file.seek(0)
+    return whole.hexdigest()
+
+
+def sealed_manifest(manifest: Manifest) -> bytes:
+    """Return a manifest as the file that holds it, with its own hash."""
+    own = hashlib.sha256(msgspec.json.encode(replace(manifest, sha256=UNSET))).hexdigest()
+    return msgspec.json.format(msgspec.json.encode(replace(manifest, sha256=own)), indent=1) + b"\n"
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read a day's manifest, and compare it with its own hash.
+
+    Raises:
+        InputRefused: it is not what it was when it was written.
+        OperatorError: it cannot be read.
+    """
+    path = folder / MANIFEST
+    try:
+        content = path.read_bytes()
+    except OSError as fault:
+        raise OperatorError(
+            f"the day's manifest cannot be read ({fault.strerror})",
+            where=str(path),
+            way_out="Name the folder of a day, which `pitwatch archive write` made",
+        ) from fault
+    try:
+        manifest = msgspec.json.decode(content, type=Manifest)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
+        raise _changed(path, "a manifest of a day", str(fault)) from fault
+    if manifest.format != FORMAT:
+        raise _changed(path, f"format {FORMAT}", str(manifest.format))
+    if content != sealed_manifest(manifest):
+        raise _changed(path, "the manifest as it was written", "another")
+    return manifest
+
+
+def days_in(folder: Path) -> tuple[Path, ...]:
+    """Return the folders of a history's days in order; a day's own folder is one day."""
+    found = folder.rglob(MANIFEST) if folder.is_dir() else ()
+    return tuple(sorted(path.parent for path in found))
+
+
+def _changed(path: Path, expected: str, found: str) -> InputRefused:
+    return InputRefused(source=str(path), field="content", expected=expected, found=found)

@@ -1,0 +1,114 @@
+"""``pitwatch archive``: write closed days as Parquet, and verify them."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+
+from models.errors import OperatorError, PitwatchError
+from models.house import House
+from server.archive.archives import sources, without_parquet
+from server.house.wording import counted
+from server.process.exit_status import Exit
+from server.process.terminal import print_json, screen
+from stream.journal import verify_journal
+
+try:
+    from server.archive.history import Day, Part, days_in
+    from server.archive.history_writer import Begun, Written, begun, write_day
+except ImportError as fault:
+    raise without_parquet("pitwatch archive") from fault
+
+
+def write_days(
+    names: Sequence[str],
+    history: Path,
+    day: str | None,
+    house: House,
+    *,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Write every day that the named journals began on, or only ``day``; print each.
+
+    Raises:
+        OperatorError: a journal is still being written, or a day stands for other entries.
+        TechnicianError: a journal is damaged.
+    """
+    paths = [Path(one.name) for one in sources(names) if one.name.endswith(".journal")]
+    found = [one for one in (begun(path, house) for path in paths) if one is not None]
+    days = [one for one in found if day is None or one.day.isoformat() == day]
+    if not days:
+        raise OperatorError(
+            "no journal began on that day" if found else "there is no journal with a timed entry",
+            where=day or ", ".join(names),
+            way_out="Name the folder of the tables' journals",
+        )
+    days.sort(key=attrgetter("day"))
+    for _, group in groupby(days, key=attrgetter("day")):
+        written = write_day(list[Begun](group), house, history, force=force)
+        _print_written(written, history, as_json=as_json)
+
+
+def verify_days(folders: Sequence[Path], journals: Sequence[Path], *, as_json: bool) -> Exit:
+    """Verify every file of every day, and compare the days with the journals where some are named.
+
+    Prints each day. Returns ``UNPROVEN`` where a journal of a day was asked for and is not named.
+
+    Raises:
+        InputRefused: a day is not what was written.
+        OperatorError: there is no day, or one cannot be read.
+    """
+    heads = {}
+    for path in journals:
+        verified = verify_journal(path)
+        if verified.identity is not None:
+            heads[verified.identity.journal] = verified.head
+    places = [place for folder in folders for place in days_in(folder)]
+    if not places:
+        raise OperatorError(
+            "there is no archived day",
+            where=", ".join(map(str, folders)),
+            way_out="Name the folder that `pitwatch archive write` wrote",
+        )
+    absent = 0
+    for place in places:
+        one = Day(place)
+        one.verify()
+        parts = one.manifest.parts
+        others = [part for part in parts if heads.get(part.journal, part.head) != part.head]
+        if others:
+            raise _another(place, others[0], heads[others[0].journal])
+        missing = sum(part.journal not in heads for part in parts) if journals else 0
+        absent += missing
+        if as_json:
+            print_json({"day": one.manifest.day, "parts": parts, "not_compared": missing})
+        else:
+            compared = f", {counted(missing, 'journal')} not compared" if missing else ""
+            screen().print(
+                f"{place}: {counted(len(parts), 'journal')} as written{compared}", soft_wrap=True
+            )
+    return Exit.UNPROVEN if absent else Exit.CLEAN
+
+
+def _another(place: Path, part: Part, head: str) -> PitwatchError:
+    return OperatorError(
+        f"journal {part.name} ends with hash {head}, and the day stands for {part.head}",
+        where=str(place),
+        way_out="Find out which of the two was changed; a checkpoint of the table shows it",
+    )
+
+
+def _print_written(written: Written, history: Path, *, as_json: bool) -> None:
+    manifest, new = written.manifest, written.is_new
+    facts, rounds = (sum(getattr(one, of) for one in manifest.parts) for of in ("facts", "rounds"))
+    if as_json:
+        counts = {"journals": len(manifest.parts), "facts": facts, "rounds": rounds}
+        print_json({"day": manifest.day, **counts, "bytes": written.size, "written": new})
+        return
+    screen().print(
+        f"{history / manifest.day}: {counted(len(manifest.parts), 'journal')}, "
+        f"{counted(rounds, 'round')}, {counted(facts, 'fact')}, {written.size:,} bytes"
+        + ("" if new else "; it was archived already"),
+        soft_wrap=True,
+    )
