@@ -260,6 +260,12 @@ class SettlementBook:
         """Load a dropped round again: its settlement and its postings."""
         if number in self._settled or number > self._forgotten:
             return
+        last = self._last
+        self._load(number)
+        self._last = last
+
+    def _load(self, number: int) -> None:
+        """Read the first settlement of a round in the journal, and the postings after it."""
         start = self._starts.before(number)
         for event in self._read(0 if start is None else start.seq):
             if isinstance(event, RoundSettled) and event.result.round == number:

@@ -10,7 +10,15 @@ from msgspec.structs import replace
 
 from models.cards import Card
 from models.errors import OperatorError
-from models.events import AnyFact, CardDealt, CardPlace, Fact, ReviewResolved, RoundOpened
+from models.events import (
+    AnyFact,
+    CardDealt,
+    CardPlace,
+    Fact,
+    PaymentMade,
+    ReviewResolved,
+    RoundOpened,
+)
 from models.judgements import AnyEvent, Review, ReviewRaised, RoundResult
 from server.house.rulebooks import rules_for
 from server.table.round_starts import RoundStarts
@@ -201,3 +209,20 @@ def test_a_card_of_the_shoe_named_twice_is_found_in_the_rounds_after(number: int
     after = {one.round: one for one in played.verdicts.rounds()}
     assert after[number] != before[number]
     assert played.verdicts.rounds() == heard_whole(played.events())
+
+
+def paid_late(kept: int | None) -> list[AnyEvent]:
+    """Play the session; the last round is paid late, after a doubt about the first."""
+    played = Played(kept)
+    played.hear(FACTS)
+    doubt = ReviewRaised(round=1, review=Review("which", ("KS",), ()))
+    played.verdicts.raised(played.journal.append(doubt))
+    payment = played.journal.append(PaymentMade(spot=1, amount=100))
+    for result in played.engine.feed(payment):
+        because = (payment.seq or 0,)
+        played.verdicts.settled(result, None, because, played.engine, paid_late=True)
+    return played.events()
+
+
+def test_a_doubt_about_a_round_let_go_of_is_no_matter_to_a_late_payment() -> None:
+    assert paid_late(2) == paid_late(None)
