@@ -219,7 +219,8 @@ def main() -> None:
         folders = [filmed(seed, asked.rounds, asked.rulebook, films) for seed in seeds]
         clean = outcome(CLEAN, folders)
         claims = [*report(CLEAN, clean, clean)]
-        for how in (how for part in asked.only for how in DISTURBANCES if part in how.name):
+        chosen = (how for part in asked.only for how in DISTURBANCES if part in how.name)
+        for how in dict.fromkeys(chosen):
             claims += report(how, outcome(how, folders), clean)
             if asked.record:
                 record("repeats", claims, networks=NETWORKS, argv=said(asked))
