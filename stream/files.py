@@ -16,6 +16,7 @@ _LOG: Final = "-wal"
 _LOG_HALF: Final = "-wal.new"
 _LOG_INDEX: Final = "-shm"
 _ROLLBACK: Final = "-journal"
+_REST: Final = ".rest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,11 @@ class JournalFiles:
     def log_index(self) -> Path:
         """The index of the write-ahead log, shared by the processes that have it open."""
         return self._beside(_LOG_INDEX)
+
+    @property
+    def rest(self) -> Path:
+        """What the table knew at its last rest, from which its next start goes on."""
+        return self._beside(_REST)
 
     @property
     def log_bytes(self) -> int:
@@ -69,6 +75,11 @@ class JournalFiles:
 
     def remove_companions(self) -> None:
         """Remove the files beside the database; its log must have been copied into it before."""
+        self.remove_log()
+        self.rest.unlink(missing_ok=True)
+
+    def remove_log(self) -> None:
+        """Remove the log, which must have been copied into the database, and its companions."""
         for ending in (_LOG, _LOG_HALF, _LOG_INDEX, _ROLLBACK):
             self._beside(ending).unlink(missing_ok=True)
 

@@ -48,9 +48,12 @@ from stream.store import (
 from stream.upcasting import upcast
 from stream.verifying import (
     GENESIS,
+    AnotherJournal,
     LogMissing,
+    Place,
     TailFound,
     Verified,
+    check_same,
     link,
     verified,
     verify_journal,
@@ -198,18 +201,23 @@ class Journal:
         checkpoints: Checkpoints | None = None,
         table: str | None = None,
         against: Collection[Checkpoint] | None = None,
+        after: Place | None = None,
     ) -> Self:
         """Verify a journal and open it for appending; upgrade one of an older version.
+
+        With ``after``, verify only what follows that entry: the caller has reason to trust it, and
+        verifies the rest later.
 
         Another process wrote the entries that no checkpoint signs yet. Before this process signs,
         it states them in an entry, :class:`TailFound`.
 
         Raises:
+            AnotherJournal: the entry at ``after`` is not in it.
             TechnicianError: it is missing or damaged, belongs to another table than ``table``,
                 lacks an entry that one of ``against`` covers, another program writes it, or the
                 disk refuses it.
         """
-        found = verify_journal(path, checkpoints=against)
+        found = verify_journal(path, checkpoints=against, after=after)
         _check_table(found.identity, table, str(path))
         sole = Sole(path)
         opening = _Opening(path, found.entries)
@@ -294,6 +302,13 @@ class Journal:
             where=self._where,
             way_out="Find out what caused this, and start again",
         )
+
+    def hash_of(self, seq: int) -> bytes:
+        """Return the hash of an entry; of 0, what the first is chained to."""
+        query = "SELECT hash FROM entries WHERE seq = ?"
+        with one_line(self._where):
+            row: tuple[bytes] | None = self._connection.execute(query, (seq,)).fetchone()
+        return GENESIS if row is None else row[0]
 
     def read(self, after_seq: int = 0) -> Iterator[AnyEvent | UnknownEvent]:
         """Yield the events after ``after_seq`` in order.
@@ -477,18 +492,6 @@ def read_journal(path: Path) -> Iterator[AnyEvent | UnknownEvent]:
         yield from _read(connection, str(path), 0)
 
 
-class AnotherJournal(TechnicianError):
-    """The journal is not the one read before, or has lost entries since."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A reader's position in a journal: the last entry read, and its hash."""
-
-    seq: int = 0
-    head: bytes = GENESIS
-
-
 def journal_id(path: Path) -> str | None:
     """Return a journal's id; ``None`` for one of an older version, or where it cannot be read."""
     try:
@@ -531,7 +534,7 @@ def read_on(
     query = "SELECT seq, hash, body FROM entries WHERE seq > ? ORDER BY seq LIMIT ?"
     with one_line(where), closing(at_rest(path)) as connection:
         check_kind(connection, where)
-        _check_same(connection, where, place)
+        check_same(connection, where, place)
         written = written_in(connection)
         rows = connection.execute(query, (place.seq, at_most)).fetchall()
     events = []
@@ -545,16 +548,6 @@ def read_on(
         version = max(version for from_seq, version in written if from_seq <= seq)
         events.append(event_of(upcast(body, version), where, seq))
     return tuple(events), place
-
-
-def _check_same(connection: sqlite3.Connection, where: str, place: Place) -> None:
-    query = "SELECT hash FROM entries WHERE seq = ?"
-    if place.seq and connection.execute(query, (place.seq,)).fetchone() != (place.head,):
-        raise AnotherJournal(
-            f"entry {place.seq} is not the one that was read before",
-            where=where,
-            way_out="Find out who put another file in its place, and read it from its start",
-        )
 
 
 def read_between(path: Path, after_seq: int, last_seq: int) -> tuple[AnyEvent | UnknownEvent, ...]:
@@ -639,7 +632,7 @@ class _Opening:
             if self._seal:
                 put_back(self._files.main, self._seal)
             if has_seal(self._files.main):
-                self._files.remove_companions()
+                self._files.remove_log()
 
     def _closed(self) -> bool:
         """Close every connection, keeping the log; return whether no entry was added."""

@@ -14,6 +14,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from models.errors import TechnicianError
 from models.events import Event
 from stream.checkpoints import Checkpoint, Held, held_to
 from stream.files import JournalFiles
@@ -35,6 +36,18 @@ from stream.write_ahead import is_log_missing
 
 GENESIS: Final = bytes(32)
 """The hash before the first entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A reader's position in a journal: the last entry read, and its hash."""
+
+    seq: int = 0
+    head: bytes = GENESIS
+
+
+class AnotherJournal(TechnicianError):
+    """The journal is not the one read before, or has lost entries since."""
 
 
 class TailFound(Event, frozen=True, kw_only=True, tag="tail_found"):
@@ -104,7 +117,10 @@ def found_tail(body: bytes) -> TailFound | None:
 
 
 def verify_journal(
-    path: Path, keys: Collection[bytes] = (), checkpoints: Collection[Checkpoint] | None = None
+    path: Path,
+    keys: Collection[bytes] = (),
+    checkpoints: Collection[Checkpoint] | None = None,
+    after: Place | None = None,
 ) -> Verified:
     """Check a journal's file: its seal if it was closed, its entries, signatures and pages.
 
@@ -115,8 +131,10 @@ def verify_journal(
         keys: the public keys, 32 bytes each, that may have signed it; with none, a signature must
             fit the key that it names.
         checkpoints: those that left the table, to compare the journal with; ``None`` skips this.
+        after: check only the entries after this one, their signatures and the seal, not the pages.
 
     Raises:
+        AnotherJournal: the entry at ``after`` is not in it.
         TechnicianError: naming the first bad entry and what differs; with ``keys``, also where
             nothing is signed, or by another key; with ``checkpoints``, where it lacks an entry that
             one of them covers.
@@ -128,7 +146,7 @@ def verify_journal(
     with one_line(where):
         lacks_log = is_log_missing(JournalFiles(path))
         with closing(at_rest(path)) as connection:
-            found = verified(connection, where)
+            found = verified(connection, where, after)
             if checkpoints is not None:
                 held = _held(connection, checkpoints, found.identity, path)
                 found = replace(found, held=held, found=_unwitnessed(found, checkpoints))
@@ -142,19 +160,26 @@ def verify_journal(
     return replace(found, sealed=True)
 
 
-def verified(connection: sqlite3.Connection, where: str) -> Verified:
+def verified(connection: sqlite3.Connection, where: str, after: Place | None = None) -> Verified:
     """Check the entries of an open journal, their signatures, and the database pages.
 
+    With ``after``, check only the entries after that one, and their signatures.
+
     Raises:
+        AnotherJournal: the entry at ``after`` is not in it.
         TechnicianError: naming the first bad entry and what differs.
     """
     check_kind(connection, where)
     signatures = _signatures(connection)
     identified = identity_of(connection, where)
-    seq, head, signed = 0, GENESIS, 0
+    place = after or Place()
+    check_same(connection, where, place)
+    seq, head = place.seq, place.head
+    signed = max((one for one in signatures if one <= seq), default=0)
     tails: list[tuple[int, int]] = []
     gaps: list[int] = []
-    rows = connection.execute("SELECT seq, hash, body FROM entries ORDER BY seq")
+    query = "SELECT seq, hash, body FROM entries WHERE seq > ? ORDER BY seq"
+    rows = connection.execute(query, (seq,))
     for found, stored, body in rows:
         seq += 1
         if found != seq:
@@ -165,9 +190,7 @@ def verified(connection: sqlite3.Connection, where: str) -> Verified:
         if stored != head:
             raise damaged(where, f"entry {seq} does not match its hash: {_shown(body)}")
         if seq in signatures:
-            at_ns, key, signature = signatures[seq]
-            if not is_signed(key, signature, seq, at_ns, head, identity=_at(identified, seq)):
-                raise damaged(where, f"the checkpoint at entry {seq} does not fit its signature")
+            _check_signature(signatures[seq], seq, head, _at(identified, seq), where)
             signed = seq
         if body.startswith(_TAIL_FOUND):
             found_tail = _decoded(_TAIL, body, where, seq)
@@ -177,10 +200,26 @@ def verified(connection: sqlite3.Connection, where: str) -> Verified:
     if signatures and max(signatures) > seq:
         last = max(signatures)
         raise damaged(where, f"entries up to {last} were signed, but it ends with entry {seq}")
-    check_pages(connection, where)
+    if after is None:
+        check_pages(connection, where)
     keys = tuple(sorted({key.hex() for _, key, _ in signatures.values()}))
     identity = None if identified is None else identified[1]
     return Verified(seq, head.hex(), False, signed, keys, identity, tuple(tails), tuple(gaps))
+
+
+def check_same(connection: sqlite3.Connection, where: str, place: Place) -> None:
+    """Check that the entry at a place is the one that was read before.
+
+    Raises:
+        AnotherJournal: it is not.
+    """
+    query = "SELECT hash FROM entries WHERE seq = ?"
+    if place.seq and connection.execute(query, (place.seq,)).fetchone() != (place.head,):
+        raise AnotherJournal(
+            f"entry {place.seq} is not the one that was read before",
+            where=where,
+            way_out="Find out who put another file in its place, and read it from its start",
+        )
 
 
 def _held(
@@ -211,6 +250,14 @@ def _unwitnessed(
         for first, last in found.found
     )
     return tuple((first, last) for first, last in left if first <= last)
+
+
+def _check_signature(
+    made: tuple[int, bytes, bytes], seq: int, head: bytes, identity: Identity | None, where: str
+) -> None:
+    at_ns, key, signature = made
+    if not is_signed(key, signature, seq, at_ns, head, identity=identity):
+        raise damaged(where, f"the checkpoint at entry {seq} does not fit its signature")
 
 
 def _at(identified: tuple[int, Identity] | None, seq: int) -> Identity | None:

@@ -44,7 +44,7 @@ def begin_log(files: JournalFiles) -> None:
     so_far = _summed(head, (0, 0), ">")
     frame = _FRAME.pack(1, pages, salt)
     after = _summed(page, _summed(frame[:8], so_far, ">"), ">")
-    files.remove_companions()
+    files.remove_log()
     try:
         with files.log_half.open("wb") as file:
             file.write(head + _SUM.pack(*so_far) + frame + _SUM.pack(*after) + page)
@@ -52,7 +52,7 @@ def begin_log(files: JournalFiles) -> None:
             os.fsync(file.fileno())
         files.log_half.rename(files.log)
     except BaseException:
-        files.remove_companions()
+        files.remove_log()
         raise
     sync_folder(files.main.parent)
 

@@ -49,8 +49,10 @@ def run_table(file: Path, for_s: float | None, *, house: Path | None = None, as_
     described = house_for(house, file.parent)
     formats = Formats(replace(described, currency=placed.config.currency))
     printer = _Printer(formats, as_json=as_json)
-    with table_journal(placed, clock) as (journal, sender):
-        table = LiveTable(placed, journal, clock, reader, printer.take, stating=program_stated)
+    with table_journal(placed, clock) as (journal, sender, rests):
+        table = LiveTable(
+            placed, journal, clock, reader, printer.take, stating=program_stated, rests=rests
+        )
         asyncio.run(_run(table, sender, for_s, formats))
         _print_end(table)
     return Exit.CLEAN if printer.clean else Exit.FINDINGS

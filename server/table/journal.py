@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from server.table.config import Placed, SentCheckpoints
+from server.table.kept_rest import RestFile
 from server.table.sending import Access, Sender, Target, known_checkpoints, target_at
 from stream.checkpoints import trusted
 from stream.clock import HostClock
@@ -19,10 +20,11 @@ def _print_line(line: str) -> None:
 @contextmanager
 def table_journal(
     placed: Placed, clock: HostClock, warn: Callable[[str], None] = _print_line
-) -> Iterator[tuple[Journal, Sender]]:
+) -> Iterator[tuple[Journal, Sender, RestFile]]:
     """Open the table's journal, or create it; seal it at the end.
 
-    ``warn`` receives a line for every target whose checkpoints cannot be read.
+    ``warn`` receives a line for every target whose checkpoints cannot be read, and for a kept rest
+    that is not used.
 
     Raises:
         TechnicianError: the journal is damaged, or lacks what a target's checkpoints cover.
@@ -30,15 +32,16 @@ def table_journal(
     config, path = placed.config, placed.beside(placed.config.journal)
     signer = None if config.signing_key is None else Signer.read(placed.beside(config.signing_key))
     targets = _targets(placed, signer)
+    rests = RestFile(path, signer, warn)
     with Sender(targets) as sender:
         due = _due(config.checkpoints, signer, clock, sender)
         if path.exists():
             known = trusted(known_checkpoints(targets, warn), _keys(signer))
-            opened = Journal.open(path, due, config.table, known)
+            opened = rests.open_journal(due, config.table, known)
         else:
             opened = Journal.create(path, due, config.table)
         with opened as journal:
-            yield journal, sender
+            yield journal, sender, rests
 
 
 def _targets(placed: Placed, signer: Signer | None) -> tuple[Target, ...]:

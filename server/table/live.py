@@ -23,7 +23,6 @@ from models.events import (
     Event,
     Observation,
     ReviewResolved,
-    RulesStated,
 )
 from models.layout import TableLayout
 from models.rulebook import Rulebook
@@ -35,19 +34,21 @@ from server.table.entries import Entries
 from server.table.eye import Eye
 from server.table.gc_pauses import rare_collections
 from server.table.host_clock import check_not_before, stepped_back
+from server.table.kept_rest import RestFile, made_by
 from server.table.order import Order
 from server.table.pipeline import Pipeline
 from server.table.record import TableRecord
 from server.table.recorder import SessionRecorder, room_alarm, tidy
 from server.table.recordings import Recordings, may_turn_over
 from server.table.rest import Rest
-from server.table.resume import Identities, heard_again, past_of, recall, unwatched
+from server.table.rest_keeper import RestKeeper
+from server.table.resume import Identities, Past, heard_again, past_of, recall, unwatched
 from server.table.status import Standing
 from settlement.engine import Engine
 from settlement.reckoning import sensors
 from stream.clock import HostClock, elapsed_ns
 from stream.drift import watch_sync, watch_wall
-from stream.journal import Journal
+from stream.journal import Journal, verify_journal
 from stream.replay import Timed
 from vision.sightings import CardReader
 from vision.watch import Watcher
@@ -80,6 +81,7 @@ class LiveTable:
         reader: reads cards.
         on_entry: receives every journal entry of this run.
         stating: returns the entry that states the program, given the time of the start.
+        rests: keeps the table's rests, and opened ``journal``; ``None`` keeps none.
 
     Raises:
         PitwatchError: something that the configuration names is missing, or the journal is another
@@ -95,6 +97,7 @@ class LiveTable:
         on_entry: Callable[[Event], None] = lambda _: None,
         *,
         stating: Callable[[int], Observation] | None = None,
+        rests: RestFile | None = None,
     ) -> None:
         config = placed.config
         self._placed, self._journal, self._clock = placed, journal, clock
@@ -104,12 +107,14 @@ class LiveTable:
         self._order = Order(self._sources, config.hold_ms * _MS)
         self._rules = rules_of(placed)
         with rare_collections():
-            self._past = past_of(journal)
+            self._rests = rests
+            self._past = self._read()
+            self._words = Words(self._past.decisions)
             check_not_before(placed, clock.now_ns(), self._past.end_ns)
-            self._words = Words(self._past.observations)
             self._recalling = True
             self._pipeline = self._recalled()
             self._recalling = False
+        self._keeper = self._rest_keeper()
         self._recordings = self._begin_recording()
         self._hash_due_ns = 0
         self._failed: asyncio.Future[None]
@@ -142,6 +147,7 @@ class LiveTable:
                 watch_sync(self._clock, self._report),
                 self._keep_going(),
                 self._keep_room(),
+                self._verify_all(),
             )
         ]
         try:
@@ -167,16 +173,54 @@ class LiveTable:
         last_seq = self._journal.last_seq
         try:
             return self._recalled_from(self._past.rest)
-        except PitwatchError:
+        except PitwatchError as fault:
             if self._past.rest is None or self._journal.last_seq != last_seq:
                 raise
-            return self._recalled_from(None)
+            if self._past.kept is None or self._rests is None:
+                return self._recalled_from(None)
+            self._past = self._read_all(self._rests, fault.what)
+        return self._recalled()
+
+    def _read(self) -> Past:
+        """Read the earlier run's entries, from a kept rest where it fits."""
+        rests = self._rests
+        if rests is None or rests.found is None:
+            return past_of(self._journal)
+        made = made_by(self._rules, self._placed.config.dealing)
+        misfit = rests.found.misfit(self._journal, made)
+        if _is_read_again(self._placed):
+            misfit = "people's entries are in a file that every start reads"
+        if misfit is not None:
+            return self._read_all(rests, misfit)
+        return past_of(self._journal, rests.found)
+
+    def _read_all(self, rests: RestFile, why: str) -> Past:
+        """Verify and read every entry after all."""
+        rests.ignored(why)
+        self._journal.verify()
+        return past_of(self._journal)
+
+    def _rest_keeper(self) -> RestKeeper | None:
+        """Return what keeps the rests from now on."""
+        if self._rests is None or _is_read_again(self._placed):
+            return None
+        made = made_by(self._rules, self._placed.config.dealing)
+        return RestKeeper(
+            self._rests,
+            self._journal,
+            made,
+            self._past,
+            pipeline=self._pipeline,
+            standing=self.standing,
+        )
 
     def _recalled_from(self, rest: Rest | None) -> Pipeline:
         config = self._placed.config
         self.standing = Standing((*(port.name for port in config.ports), *self._sources))
         record = TableRecord(self._journal, self._publish)
         played = 0 if rest is None else rest.played
+        if rest is not None and self._past.kept is not None:
+            self.standing.go_on(self._past.kept.standing, rest)
         pipeline = Pipeline(
             config.table,
             record,
@@ -196,7 +240,7 @@ class LiveTable:
         if self._stating is not None:
             self._report(self._stating(anchored.at or 0))
         rules = stated(self._rules, "configuration", anchored.at or 0)
-        if not any(isinstance(one, RulesStated) for one in self._past.observations):
+        if not self._past.rules_stated:
             self._report(rules)
         if self._past.observations:
             for fault in unwatched(self._past, self._sources, anchored.at or 0):
@@ -385,6 +429,19 @@ class LiveTable:
         for one in observations:
             self._pipeline.observe(one.value, one.at_ns)
 
+    async def _verify_all(self) -> None:
+        """Between two rounds, verify the entries that the start took as they were.
+
+        Raises:
+            TechnicianError: the journal is damaged.
+        """
+        if self._past.kept is None:
+            return
+        while self.standing.in_play is not None:
+            await self._clock.reached(self._clock.now_ns() + _TICK_NS)
+        place = self._placed.beside(self._placed.config.journal)
+        await asyncio.to_thread(verify_journal, place)
+
     async def _keep_room(self) -> None:
         recorder = self._placed.config.recorder
         if recorder is None:
@@ -401,7 +458,18 @@ class LiveTable:
         self.standing.take(event)
         self._words.journalled(event)
         if not self._recalling:
+            if self._keeper is not None:
+                self._keeper.take(event)
             self._on_entry(event)
+
+
+def _is_read_again(placed: Placed) -> bool:
+    """Return whether every start reads people's entries from their beginning: from a file.
+
+    Each is compared with those in the journal, so such a start needs all of that.
+    """
+    place = placed.config.console
+    return place not in (None, "-") and placed.beside(place).is_file()
 
 
 class _Noted:

@@ -23,7 +23,7 @@ from models.events import (
 )
 from models.judgements import AnyEvent, ReviewRaised, RoundResult
 from server.process.stopwatch import Stopwatch
-from server.table.settlement_book import SettlementBook
+from server.table.settlement_book import KeptBook, SettlementBook
 from settlement.engine import Engine
 from settlement.reckoning import Sensors
 from stream.journal import UnknownEvent
@@ -81,21 +81,42 @@ class Pipeline:
         self._act_on(found)
         return tuple(recorded)
 
-    def go_on(self, before: Iterable[AnyEvent], owed: Sequence[AnyObservation]) -> None:
+    def go_on(
+        self,
+        before: Iterable[AnyEvent],
+        owed: Sequence[AnyObservation],
+        *,
+        book: KeptBook | None = None,
+        learned: Sequence[int] = (),
+    ) -> None:
         """Continue a session from a time without a round in play.
 
         Args:
-            before: its entries up to then; their conclusions stand.
+            before: its entries up to then; their conclusions stand. With ``book``, those from the
+                opening of the last round on.
             owed: the observations among them that later events may rest on.
+            book: what :meth:`kept` returned for that round.
+            learned: what :meth:`learned` returned then; used with ``book``.
 
         Raises:
             OperatorError: under the rules in force the facts do not settle as they did.
         """
         known = tuple(before)
-        self._engine = self._book.recall(known, self._engine.rules)
-        self._reconciler.recall(known)
+        self._engine = self._book.recall(known, self._engine.rules, book)
+        if book is None:
+            self._reconciler.recall(known)
+        else:
+            self._reconciler.go_on(learned)
         for one in owed:
             self._act_on(self._reconciler.feed(one, one.at or 0))
+
+    def learned(self) -> tuple[int, ...]:
+        """Return what the rounds that are over taught of the sensors."""
+        return self._reconciler.learned()
+
+    def kept(self, number: int) -> KeptBook | None:
+        """As :meth:`server.table.settlement_book.SettlementBook.kept`."""
+        return self._book.kept(number)
 
     def finish(self) -> None:
         """End the session: everything waiting is settled or raised."""

@@ -4,9 +4,8 @@ Between two shoes, with the last round settled and no card on the felt, later ev
 the chips on the felt and on observations since the round's end.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 from models.events import (
     AnyObservation,
@@ -19,6 +18,8 @@ from models.events import (
     ReviewResolved,
     RoundClosed,
     RoundOpened,
+    ShoeCardRead,
+    ShoeCutCard,
     ShoeLoaded,
     ShoeStarted,
 )
@@ -37,52 +38,70 @@ class Rest:
     """The last entry of the earlier rounds."""
     played: int
     """The number of the last of them."""
-    owed: tuple[AnyObservation, ...]
-    """Earlier observations that later events may rest on, in order."""
     over: frozenset[Track]
     """Cards of earlier rounds that cameras reported afterwards."""
+    chips: tuple[PlateRead, ...]
+    """The last two changes of each circle."""
+    recent: tuple[AnyObservation, ...]
+    """Observations since the last round's end, in order."""
+    phases: tuple[int, ...]
+    """The last round's, as :meth:`settlement.phases.RoundPhases.kept` returns them."""
+    deaf: frozenset[str]
+    """Shoes without a link, or back without a report of missed cards."""
+    shoes: frozenset[str]
+    """The readers of a shoe that were heard so far."""
 
-
-def last_rest(events: Iterable[AnyEvent]) -> Rest | None:
-    """Return the last rest in a journal after the end of a shoe; ``None`` where there is none."""
-    reading = _Reading()
-    for event in events:
-        reading.follow(event)
-    return reading.rest
+    @property
+    def owed(self) -> tuple[AnyObservation, ...]:
+        """Earlier observations that later events may rest on, in order."""
+        late = (one for one in self.recent if not isinstance(one, ReviewResolved))
+        owed = {one.seq or 0: one for one in (*self.chips, *late)}
+        return tuple(owed[at] for at in sorted(owed))
 
 
 @dataclass(slots=True)
-class _Reading:
+class RestReading:
     """The state of a table while its journal is read."""
 
     rest: Rest | None = None
-    _ended: Rest | None = None
+    ended: Rest | None = None
     """The end of the last round; ``None`` while one is in play."""
     _number: int = 0
     _phases: RoundPhases = field(default_factory=RoundPhases)
     _lying: set[Track] = field(default_factory=set)
     _deaf: set[str] = field(default_factory=set)
-    """Shoes without a link, or back without a report of missed cards."""
+    _shoes: set[str] = field(default_factory=set)
     _chips: dict[tuple[int, str], tuple[PlateRead, ...]] = field(default_factory=dict)
-    """The last two changes of each circle."""
     _recent: list[AnyObservation] = field(default_factory=list)
     """Observations after the last round's end, or in the round in play."""
+
+    @classmethod
+    def after(cls, rest: Rest) -> Self:
+        """Return the state at a rest: reading continues with the entry after it."""
+        reading = cls(ended=rest, _number=rest.played)
+        reading._phases.go_on(rest.phases)
+        reading._lying, reading._deaf = set(rest.over), set(rest.deaf)
+        reading._shoes, reading._recent = set(rest.shoes), list(rest.recent)
+        for read in rest.chips:
+            circle = (read.spot, read.circle)
+            reading._chips[circle] = (*reading._chips.get(circle, ()), read)
+        return reading
 
     def follow(self, event: AnyEvent) -> None:
         """Process the next entry."""
         self._phases.follow_event(event)
         match event:
             case RoundOpened():
-                self._number, self._ended = event.round, None
+                self._number, self.ended = event.round, None
             case RoundClosed():
                 closed_ns = event.at or 0
                 self._recent = [one for one in self._recent if (one.at or 0) > closed_ns]
             case RoundSettled(result=result):
                 if self._phases.closed and result.round == self._number:
-                    self._ended = self._ended or self._end(event.seq or 0)
+                    self.ended = self.ended or self._end(event.seq or 0)
             case LedgerPosted():
-                if self._ended is not None and self._ended.seq + 1 == event.seq:
-                    self._ended = replace(self._ended, seq=event.seq)
+                if self.ended is not None and self.ended.seq + 1 == event.seq:
+                    self.ended = replace(self.ended, seq=event.seq)
             case Observation():
                 self._observed(event)
             case _:
@@ -98,13 +117,17 @@ class _Reading:
                 return
             case PlateRead():
                 self._laid(seen)
+            case ShoeCardRead() | ShoeCutCard():
+                self._shoes.add(seen.source)
             case ReaderFault(kind="link_lost") if not seen.source.startswith("plate"):
                 self._deaf.add(seen.source)
             case ReaderFault(kind="uncounted"):
                 self._deaf.discard(seen.source)
             case ShoeLoaded() | ConsoleEntry(fact=ShoeStarted()):
+                if isinstance(seen, ShoeLoaded):
+                    self._shoes.add(seen.source)
                 if not self._lying and not self._deaf:
-                    self.rest = self._ended or self.rest
+                    self.rest = self.ended or self.rest
             case _:
                 pass
         self._recent.append(seen)
@@ -115,8 +138,13 @@ class _Reading:
             self._chips[read.spot, read.circle] = (*before[-1:], read)
 
     def _end(self, seq: int) -> Rest:
-        chips = [read for changes in self._chips.values() for read in changes]
-        late = [one for one in self._recent if not isinstance(one, ReviewResolved)]
-        owed = {one.seq or 0: one for one in [*chips, *late]}
-        in_order = tuple(owed[at] for at in sorted(owed))
-        return Rest(seq, self._number, in_order, frozenset(self._lying))
+        return Rest(
+            seq,
+            self._number,
+            over=frozenset(self._lying),
+            chips=tuple(read for changes in self._chips.values() for read in changes),
+            recent=tuple(self._recent),
+            phases=self._phases.kept(),
+            deaf=frozenset(self._deaf),
+            shoes=frozenset(self._shoes),
+        )

@@ -6,7 +6,7 @@ keep their identity.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from math import hypot
 from typing import Any, Final
@@ -21,14 +21,17 @@ from models.events import (
     CardGone,
     CardSighted,
     Observation,
+    ReviewResolved,
+    RulesStated,
     ShoeCardRead,
     ShoeCutCard,
     ShoeLoaded,
 )
 from models.judgements import AnyEvent
+from server.table.kept_rest import KeptRest
 from server.table.pipeline import Pipeline
 from server.table.record import TableRecord
-from server.table.rest import Rest, last_rest
+from server.table.rest import Rest, RestReading
 from stream.journal import Journal, UnknownEvent
 
 _MS: Final = 1_000_000
@@ -53,11 +56,37 @@ class Past:
     """Facts and judgements."""
     rest: Rest | None = None
     """The table's last rest."""
+    reading: RestReading = field(default_factory=RestReading)
+    """The state of the table at the end."""
+    kept: KeptRest | None = None
+    """The rest after which the observations and conclusions begin; ``None`` where none is left
+    out."""
+    last_round: tuple[AnyEvent, ...] = ()
+    """With ``kept``: the entries from the opening of the last round before that rest up to it."""
+
+    @property
+    def last_seq(self) -> int:
+        """The number of the last of these entries."""
+        return max((one.seq or 0 for one in (*self.observations, *self.concluded)), default=0)
 
     @property
     def end_ns(self) -> int:
         """Time of the last observation."""
-        return max((one.at or 0 for one in self.observations), default=0)
+        before_ns = 0 if self.kept is None else self.kept.end_ns
+        return max((one.at or 0 for one in self.observations), default=before_ns)
+
+    @property
+    def rules_stated(self) -> bool:
+        """Whether it states the rules in force; the rest was kept of a run that had stated them."""
+        return self.kept is not None or any(
+            isinstance(one, RulesStated) for one in self.observations
+        )
+
+    @property
+    def decisions(self) -> tuple[ReviewResolved, ...]:
+        """People's decisions, in order."""
+        before = () if self.kept is None else self.kept.book.decisions
+        return (*before, *(one for one in self.observations if isinstance(one, ReviewResolved)))
 
     def lying(self, source: str) -> dict[int, CardSighted]:
         """Return a camera's cards on the felt at the end, by their track."""
@@ -69,19 +98,35 @@ class Past:
                 found.pop(one.track, None)
         return found
 
-    def tracks(self, source: str) -> int:
-        """Return the highest track that a camera has used."""
-        sighted = (one for one in self.observations if isinstance(one, CardSighted))
-        return max((one.track for one in sighted if one.source == source), default=0)
+    @property
+    def tracks(self) -> dict[str, int]:
+        """The highest track that each camera has used."""
+        found = {} if self.kept is None else dict(self.kept.tracks)
+        for one in self.observations:
+            if isinstance(one, CardSighted):
+                found[one.source] = max(found.get(one.source, 0), one.track)
+        return found
 
 
-def past_of(journal: Journal) -> Past:
-    """Read an earlier run's entries."""
-    events = [event for event in journal.read() if not isinstance(event, UnknownEvent)]
+def past_of(journal: Journal, kept: KeptRest | None = None) -> Past:
+    """Read an earlier run's entries; with ``kept``, only those that a start from there needs."""
+    after_seq = 0 if kept is None else kept.place.seq
+    events = [event for event in journal.read(after_seq) if not isinstance(event, UnknownEvent)]
+    last_round: tuple[AnyEvent, ...] = ()
+    reading = RestReading()
+    if kept is not None:
+        last_round = tuple(one for one in events if (one.seq or 0) <= kept.rest.seq)
+        events = events[len(last_round) :]
+        reading = RestReading.after(kept.rest)
+    for event in events:
+        reading.follow(event)
     return Past(
         tuple(one for one in events if isinstance(one, Observation)),
         tuple(one for one in events if not isinstance(one, Observation)),
-        last_rest(events),
+        reading.rest if kept is None else kept.rest,
+        reading,
+        kept,
+        last_round,
     )
 
 
@@ -99,7 +144,10 @@ def recall(past: Past, pipeline: Pipeline, record: TableRecord, rest: Rest | Non
         OperatorError: under these rules the facts do not settle as they did.
     """
     after_seq = 0 if rest is None else rest.seq
-    if rest is not None:
+    if rest is not None and past.kept is not None:
+        kept = past.kept
+        pipeline.go_on(past.last_round, rest.owed, book=kept.book, learned=kept.learned)
+    elif rest is not None:
         before = _in_order(past, rest.seq)
         record.pass_over(before)
         pipeline.go_on(before, rest.owed)
@@ -166,7 +214,7 @@ class Identities:
     def __init__(self, source: str, past: Past) -> None:
         self._source = source
         self._lying = past.lying(source)
-        self._base = past.tracks(source)
+        self._base = past.tracks.get(source, 0)
         self._end_ns = past.end_ns
         self._laid = 0
         self._known: dict[int, int] = {}

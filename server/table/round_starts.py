@@ -6,11 +6,14 @@ It keeps as much of the past as is needed to settle a round again without the wh
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Self
+
+import msgspec
 
 from models.events import AnyFact, RoundOpened, ShoeStarted
+from models.judgements import Violation
 from settlement.engine import Engine
-from settlement.engine_state import EngineState
+from settlement.engine_state import EngineState, ShoeThen
 
 _MOST: Final = 512
 """Starts in memory: all recent ones, and of older ones every nth."""
@@ -24,6 +27,67 @@ class RoundStart:
     number: int
     seq: int
     engine_state: EngineState
+
+
+class _KeptShoe(msgspec.Struct, frozen=True, array_like=True):
+    """:class:`settlement.engine_state.ShoeThen` for a file."""
+
+    decks: int
+    started: bool
+    burned: int
+    burn_judged: bool
+    boxed_last: int
+    dealt: bool
+    cut: bool
+    out: int
+    out_faces: tuple[int, ...]
+    out_ranks: tuple[int, ...]
+    boxed: tuple[tuple[int, int], ...]
+
+
+class _KeptState(msgspec.Struct, frozen=True, array_like=True):
+    """:class:`settlement.engine_state.EngineState` for a file: compiled, it has no field types."""
+
+    number: int
+    found: tuple[Violation, ...]
+    shoe: _KeptShoe
+    seats: tuple[tuple[int, str], ...]
+    entered: frozenset[str]
+    newcomers: frozenset[str]
+    dealt: bool
+    cut_now: bool
+    tray: int | None
+    tray_change: int
+    tray_sure: bool
+
+
+class KeptStart(msgspec.Struct, frozen=True, array_like=True):
+    """A :class:`RoundStart` for a file."""
+
+    number: int
+    seq: int
+    state: _KeptState
+
+    @classmethod
+    def of(cls, start: RoundStart) -> Self:
+        """Return a start for a file."""
+        kept = msgspec.convert(start.engine_state, _KeptState, from_attributes=True)
+        return cls(start.number, start.seq, kept)
+
+    def start(self) -> RoundStart:
+        """Return the start."""
+        fields = msgspec.structs.asdict(self.state)
+        shoe = ShoeThen(**msgspec.structs.asdict(self.state.shoe))
+        return RoundStart(self.number, self.seq, EngineState(**fields | {"shoe": shoe}))
+
+
+class KeptStarts(msgspec.Struct, frozen=True):
+    """The start of a round, and what is known of those before it."""
+
+    start: KeptStart
+    before: tuple[KeptStart, ...]
+    shoes: tuple[tuple[int, int], ...]
+    """As in :class:`RoundStarts`."""
 
 
 @dataclass(slots=True)
@@ -66,6 +130,26 @@ class RoundStarts:
         """Replace the starts of these rounds; others do not change."""
         anew = {start.number: start for start in starts}
         self._known = [anew.get(was.number, was) for was in self._known]
+
+    def kept(self, number: int) -> KeptStarts | None:
+        """Return what is known of the rounds before one, with that one's own start.
+
+        ``None`` where the start of that round is not known.
+        """
+        start = self.of(number)
+        if start is None:
+            return None
+        return KeptStarts(
+            KeptStart.of(start),
+            tuple(KeptStart.of(one) for one in self._known if one.number < number),
+            tuple((seq, after) for seq, after in self._shoes if seq < start.seq),
+        )
+
+    @classmethod
+    def after(cls, kept: KeptStarts) -> Self:
+        """Return the starts before a round, whose opening is noted next."""
+        known = [one.start() for one in kept.before]
+        return cls(known, list(kept.shoes), _number=kept.start.number - 1)
 
     def shoe_of(self, number: int) -> int:
         """Return the ``seq`` of the fact that began the shoe of a round, or 0."""

@@ -17,13 +17,14 @@ from models.judgements import (
     RoundSettled,
 )
 from models.rulebook import Rulebook
-from server.table.round_starts import RoundStart, RoundStarts
+from server.table.round_starts import KeptStarts, RoundStart, RoundStarts
 from settlement.engine import Engine
 from settlement.engine_state import EngineState
 from settlement.ledger import post
 from settlement.reconcile import (
     NOTHING_DECIDED,
     Decided,
+    Item,
     check_decision,
     decided,
     voided,
@@ -38,6 +39,21 @@ Read: TypeAlias = Callable[[int], Iterable[AnyEvent | UnknownEvent]]
 
 HELD: Final = "held for review: "
 ANEW: Final = "settled anew: "
+
+
+@dataclass(frozen=True, slots=True)
+class KeptBook:
+    """What a book knows of the rounds before one, without what the journal shows by itself."""
+
+    starts: KeptStarts
+    raised: tuple[ReviewRaised, ...]
+    decisions: tuple[ReviewResolved, ...]
+    decided: dict[int, tuple[tuple[Item, ...], tuple[int, ...]]]
+    """By round, the items that people's decisions settled, and the rounds that they called off."""
+    changed: tuple[RoundResult, ...]
+    """The rounds whose last settlement is far from their facts in the journal."""
+    posted: dict[int, tuple[LedgerPosted, ...]]
+    """Their postings."""
 
 
 class SettlementBook:
@@ -128,6 +144,42 @@ class SettlementBook:
         self._take_back(raised.round, raised.at, because, HELD)
         self._forget()
 
+    def kept(self, number: int) -> KeptBook | None:
+        """Return what a later book needs of the rounds before one.
+
+        No event since that one opened may concern an earlier round. ``None`` where the start of
+        that round is not known.
+        """
+        starts = self._starts.kept(number)
+        if starts is None:
+            return None
+        changed = {one for one in self._changed if one < number}
+        return KeptBook(
+            starts,
+            tuple(one for one in self._raised if (one.seq or 0) < starts.start.seq),
+            tuple(self._decisions),
+            {
+                one: (tuple(known.items), tuple(known.void))
+                for one, known in self._decided.items()
+                if one < number
+            },
+            tuple(self._settled[one] for one in sorted(changed & set(self._settled))),
+            {one: tuple(self._posted[one]) for one in sorted(changed & set(self._posted))},
+        )
+
+    def _go_on(self, kept: KeptBook) -> None:
+        """Know again what :meth:`kept` returned."""
+        self._starts = RoundStarts.after(kept.starts)
+        self._raised, self._decisions = list(kept.raised), list(kept.decisions)
+        self._decided = {
+            one: Decided((), frozenset(items), frozenset(void))
+            for one, (items, void) in kept.decided.items()
+        }
+        self._settled = {one.round: one for one in kept.changed}
+        self._posted = {one: list(lines) for one, lines in kept.posted.items()}
+        self._changed = set(self._settled)
+        self._forgotten = kept.starts.start.number - 1
+
     def check(self, decision: ReviewResolved, engine: Engine) -> None:
         """Check a decision; as :func:`settlement.reconcile.check_decision`."""
         facts, numbers = self._facts_about(decision)
@@ -155,25 +207,40 @@ class SettlementBook:
         self._forget()
         return again.engine
 
-    def recall(self, events: Iterable[AnyEvent | UnknownEvent], rules: Rulebook) -> Engine:
+    def recall(
+        self,
+        events: Iterable[AnyEvent | UnknownEvent],
+        rules: Rulebook,
+        kept: KeptBook | None = None,
+    ) -> Engine:
         """Restore a journal's state, and return an engine that has processed its facts.
+
+        Args:
+            events: the journal's; with ``kept`` those from the opening of its round on.
+            rules: those in force.
+            kept: what :meth:`kept` returned; it is taken as true.
 
         Raises:
             OperatorError: under these rules the facts do not give the journal's settlements.
         """
+        start = None if kept is None else kept.starts.start.start()
+        if kept is not None:
+            self._go_on(kept)
+        earlier = set(self._settled)
         known = [event for event in events if not isinstance(event, UnknownEvent)]
         for event in known:
             self._remember(event)
         facts = [fact for number, own in _by_round(known) for fact in self._decide(number, own)]
         for number in {one.round for one in self._decisions} - set(self._decided):
             self._decide(number, ())
-        engine, results = Engine(rules), dict[int, list[RoundResult]]()
+        engine = Engine(rules, None if start is None else start.engine_state)
+        results = dict[int, list[RoundResult]]()
         for fact in facts:
             for result in engine.feed(fact):
                 results.setdefault(result.round, []).append(result)
             self.heard(fact, engine)
-        if set(self._settled) - set(results):
-            for result in self._ended(rules, facts):
+        if set(self._settled) - earlier - set(results):
+            for result in self._ended(rules, facts, start):
                 results[result.round] = [result]
         for versions in results.values():
             self._check_same(versions)

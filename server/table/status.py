@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+import msgspec
+
 from models.events import (
     CameraFault,
     CardGone,
@@ -13,14 +15,28 @@ from models.events import (
     RoundOpened,
     ShoeCutCard,
     ShoeLoaded,
+    SyncState,
 )
 from models.judgements import ReviewRaised, RoundResult, RoundSettled
 from server.house.formatting import Formats
 from server.house.wording import counted
 from server.table.host_clock import ClockStanding
+from server.table.rest import Rest
 from settlement.phases import RoundPhases
 
 _LOST = ("link_lost", "restarts_spent")
+
+
+class KeptStanding(msgspec.Struct, frozen=True, kw_only=True):
+    """What a journal shows of a table's state between two rounds."""
+
+    last: RoundResult | None
+    settled: int
+    reviews: int
+    lost: frozenset[str]
+    clock: SyncState
+    step_ns: int
+    shoe_out: bool
 
 
 @dataclass
@@ -54,6 +70,26 @@ class Standing:
     def in_play(self) -> int | None:
         """The round in play; ``None`` between rounds."""
         return self.round if self.phases.in_play else None
+
+    def kept(self) -> KeptStanding:
+        """Return what the journal shows of it, to go on from in another run."""
+        return KeptStanding(
+            last=self.last,
+            settled=self.settled,
+            reviews=self.reviews,
+            lost=frozenset(self.lost),
+            clock=self.clock.state,
+            step_ns=self.clock.step_ns,
+            shoe_out=self.shoe_out,
+        )
+
+    def go_on(self, kept: KeptStanding, rest: Rest) -> None:
+        """Go on from what :meth:`kept` returned at a rest."""
+        self.phases.go_on(rest.phases)
+        self.round, self.lying = rest.played, set(rest.over)
+        self.last, self.settled, self.reviews = kept.last, kept.settled, kept.reviews
+        self.lost, self.shoe_out = set(kept.lost), kept.shoe_out
+        self.clock = ClockStanding(kept.clock, kept.step_ns)
 
     def take(self, event: Event) -> None:
         """Process the next entry."""

@@ -33,7 +33,7 @@ if _folder is not None:
 
 # The path must be set before the first of the modules is imported.
 # ruff: noqa: E402
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal, Protocol, TypeAlias
 
 from models.events import AnyFact, AnyObservation
@@ -51,6 +51,12 @@ class Sensors(Protocol):
 
     def recall(self, events: Iterable[AnyEvent]) -> None:
         """Learn from rounds of the session that are over."""
+
+    def learned(self) -> tuple[int, ...]:
+        """Return what rounds that are over taught, as numbers for :meth:`go_on`."""
+
+    def go_on(self, learned: Sequence[int]) -> None:
+        """Go on between two shoes, from what an earlier table had learned there."""
 
     def feed(
         self, observation: AnyObservation, through_ns: int

@@ -1,6 +1,6 @@
 """Observations in, facts and review items out: the likeliest story of a table, and its rivals."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import exp, log
 from typing import Final
 
@@ -67,6 +67,13 @@ class Reckoning:
         """Count what left the decks in rounds of the session that are over."""
         for event in events:
             self._count(event)
+
+    def learned(self) -> tuple[int, ...]:
+        """Return nothing: a fresh shoe is counted anew, and nothing else is learned."""
+        return ()
+
+    def go_on(self, learned: Sequence[int]) -> None:
+        """Go on between two shoes: nothing was learned."""
 
     def left_of(self, card: Card) -> int:
         """Return how many of a face the decks can still hold."""

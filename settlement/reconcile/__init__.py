@@ -22,12 +22,13 @@ from settlement.reconcile.decisions import (
     voided,
 )
 from settlement.reconcile.reconciler import Reconciler
-from settlement.reconcile.reviews import with_reviews
+from settlement.reconcile.reviews import Item, with_reviews
 
 __all__ = [
     "COMPILED",
     "NOTHING_DECIDED",
     "Decided",
+    "Item",
     "Reconciler",
     "check_decision",
     "decided",

@@ -53,6 +53,14 @@ class Clinging:
         self._seen: dict[int, _Track] = {}
         self._runs: dict[_Track, list[_Run]] = {}
 
+    def learned(self) -> tuple[int, ...]:
+        """Return the counts, to go on from where no card is on the felt."""
+        return (self._lasted, self._slips)
+
+    def go_on(self, learned: Sequence[int]) -> None:
+        """Go on from what :meth:`learned` returned."""
+        self._lasted, self._slips = learned
+
     def recall(self, events: Iterable[AnyEvent]) -> None:
         """Learn from a journal what the table that wrote it had learned."""
         record: list[AnyFact] = []

@@ -6,7 +6,7 @@ review item.
 """
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -109,6 +109,14 @@ class Reconciler:
     def recall(self, events: Iterable[AnyEvent]) -> None:
         """Know again what rounds of the session that are over taught of the camera."""
         self._camera.clinging.recall(events)
+
+    def learned(self) -> tuple[int, ...]:
+        """Return what rounds that are over taught, as numbers for :meth:`go_on`."""
+        return self._camera.clinging.learned()
+
+    def go_on(self, learned: Sequence[int]) -> None:
+        """Know again what an earlier table had learned when no card lay on the felt."""
+        self._camera.clinging.go_on(learned)
 
     def feed(self, observation: AnyObservation, through_ns: int) -> tuple[Said, ...]:
         """Take one observation in; ``through_ns`` is how far the sources have been read.

@@ -39,6 +39,7 @@ from models.events import (
 )
 from models.judgements import AnyEvent
 from server.table.config import read_config
+from server.table.kept_rest import RestFile
 from server.table.live import LiveTable
 from simulation.ideal import CAMERA
 from stream.clock import HostClock
@@ -166,8 +167,9 @@ def run_table(config: Path, shared: mmap.mmap, acknowledge: int) -> None:
     path = placed.beside(placed.config.journal)
     signer = Signer.read(placed.beside(str(placed.config.signing_key)))
     due = Checkpoints(signer, clock, entries=20)
-    with Journal.open(path, due) if path.exists() else Journal.create(path, due) as journal:
-        table = LiveTable(placed, journal, clock, Blind(), told)
+    rests = RestFile(path, signer, print)
+    with rests.open_journal(due) if path.exists() else Journal.create(path, due) as journal:
+        table = LiveTable(placed, journal, clock, Blind(), told, rests=rests)
         asyncio.run(_until_told(table, acknowledge))
 
 

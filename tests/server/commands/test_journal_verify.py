@@ -184,7 +184,7 @@ def killed_table(folder: Path, entries: int) -> Path:
     config.write_text(text.replace("\njournal =", f"\n{sent}\njournal ="))
     child = os.fork()
     if not child:
-        with table_journal(read_config(config), HostClock()) as (journal, _):
+        with table_journal(read_config(config), HostClock()) as (journal, *_):
             for number in range(1, entries + 1):
                 journal.append(RoundOpened(round=number))
             until(lambda: read_checkpoints(folder / "sent")[-1].seq > 10)

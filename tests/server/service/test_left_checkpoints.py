@@ -123,7 +123,7 @@ def at_a_service(folder: Path, url: str, *, is_signed: bool = True) -> Path:
 def ran(file: Path, rounds: int) -> list[str]:
     """Start the configured table, have it write rounds, and return what its start said."""
     said: list[str] = []
-    with table_journal(read_config(file), HostClock(), said.append) as (journal, _):
+    with table_journal(read_config(file), HostClock(), said.append) as (journal, *_):
         journal.append_all(RoundOpened(round=number) for number in range(1, rounds + 1))
     return said
 

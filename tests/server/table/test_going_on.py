@@ -1,6 +1,6 @@
 """A table that goes on with its journal hears again what it must, and comes to the same."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace as with_
 from functools import cache
 from random import Random
@@ -16,6 +16,7 @@ from models.events import (
     CardGone,
     CardSighted,
     ConsoleEntry,
+    Event,
     ReaderFault,
     ShoeLoaded,
     ShoeStarted,
@@ -24,7 +25,7 @@ from models.judgements import AnyEvent
 from server.process.stopwatch import Stopwatch
 from server.table.pipeline import Pipeline
 from server.table.record import TableRecord
-from server.table.rest import Rest, last_rest
+from server.table.rest import Rest, RestReading
 from server.table.resume import past_of, recall
 from settlement.engine import Engine
 from settlement.reckoning import Dealing, sensors
@@ -47,13 +48,18 @@ class Watched:
 
     def __init__(self, journal: Journal, played: Session, rest: Rest | None = None) -> None:
         self.told: list[int] = []
-        self.record = TableRecord(journal, lambda event: self.told.append(event.seq or 0))
+        self.on_entry: Callable[[Event], None] = lambda _: None
+        self.record = TableRecord(journal, self._note)
         before = 0 if rest is None else rest.played
         dealing: Dealing = "shoe" if is_shoe_game(played.rules) else "pitch"
         reconciler = sensors(played.rules, played.layout, dealing, played=before)
         engine = Engine(played.rules)
         self.pipeline = Pipeline("T", self.record, reconciler, engine, Stopwatch(lambda: 0), kept=5)
         self.now_ns = played.heard[0][0]
+
+    def _note(self, event: Event) -> None:
+        self.told.append(event.seq or 0)
+        self.on_entry(event)
 
     def hear(self, heard: Sequence[tuple[int, AnyObservation]]) -> None:
         for at_ns, one in heard:
@@ -85,6 +91,13 @@ def alone(*, noisy: bool, rules: str = "kansas-shoe") -> tuple[AnyEvent, ...]:
         table.hear(played(noisy=noisy, rules=rules).heard)
         table.wait(table.now_ns + AFTER_NS)
         return tuple(known(journal))
+
+
+def last_rest(events: Sequence[AnyEvent]) -> Rest | None:
+    reading = RestReading()
+    for event in events:
+        reading.follow(event)
+    return reading.rest
 
 
 def begins_a_shoe(event: AnyEvent) -> bool:

@@ -146,19 +146,19 @@ def test_a_table_refuses_to_go_on_with_a_journal_that_lost_its_end(tmp_path: Pat
     path = tmp_path / "BJ-07.journal"
     child = os.fork()
     if not child:
-        with table_journal(placed, HostClock()) as (journal, _):
+        with table_journal(placed, HostClock()) as (journal, *_):
             for number in range(1, 26):
                 journal.append(RoundOpened(round=number))
             until(lambda: seqs(read_checkpoints(tmp_path / "elsewhere"))[-1:] == [21])
             os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)
-    with table_journal(placed, HostClock()) as (journal, _):
+    with table_journal(placed, HostClock()) as (journal, *_):
         assert journal.last_seq == 25
         assert journal.identity.table == "BJ-07"
     log = path.with_name("BJ-07.journal-wal")
     child = os.fork()
     if not child:
-        with table_journal(placed, HostClock()) as (journal, _):
+        with table_journal(placed, HostClock()) as (journal, *_):
             for number in range(26, 51):
                 journal.append(RoundOpened(round=number))
             until(lambda: seqs(read_checkpoints(tmp_path / "elsewhere"))[-1] > 25)
