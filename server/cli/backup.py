@@ -38,6 +38,14 @@ def verify_backups(
         Path | None,
         typer.Option(metavar="FILE", help="Write for Prometheus what came of it."),
     ] = None,
+    remember: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keep what was verified here. A backup in it is read again only if a file of it "
+            "changed, and once in seven days.",
+        ),
+    ] = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")] = False,
 ) -> None:
@@ -47,7 +55,9 @@ def verify_backups(
     """
     from server.commands import backup as backup_command
 
-    raise typer.Exit(backup_command.verify(place, metrics, time(), as_json=as_json))
+    raise typer.Exit(
+        backup_command.verify(place, metrics, time(), as_json=as_json, remember=remember)
+    )
 
 
 @commands.command("restore", epilog="[dim]pitwatch restore /var/backups/pitwatch/NAME DATA[/dim]")

@@ -9,7 +9,7 @@ import os
 import shutil
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,6 +20,7 @@ from rich.text import Text
 
 from models.errors import OperatorError, PitwatchError, TechnicianError
 from server.commands.restore import FOLDERS, SUMS, check_file, disk_faults, files_of
+from server.commands.verified_backups import Intact, Memory, stats_of
 from server.process.atomic_file import write_whole
 from server.process.exit_status import Exit
 from server.process.terminal import print_json, screen
@@ -79,10 +80,13 @@ def make(data: Path, backups: Path, keep_days: int, now_s: float) -> None:
     print(made)
 
 
-def verify(place: Path, metrics: Path | None, now_s: float, *, as_json: bool) -> Exit:
+def verify(
+    place: Path, metrics: Path | None, now_s: float, *, as_json: bool, remember: Path | None = None
+) -> Exit:
     """Verify a backup, or every backup in a folder, and print one line for each that is damaged.
 
-    The result is written to the file ``metrics`` for Prometheus.
+    The result is written to the file ``metrics`` for Prometheus. With a file ``remember``, backups
+    that an earlier run verified are read again only if they changed or are due.
 
     Raises:
         OperatorError: there is no backup.
@@ -95,7 +99,8 @@ def verify(place: Path, metrics: Path | None, now_s: float, *, as_json: bool) ->
             way_out="Name a folder that `pitwatch backup make` made, or the folder of several",
         )
     # `make` may remove an old backup during the check.
-    checked = [one for one in map(verified, found) if one.fault is None or one.backup.exists()]
+    made = _checked(found, remember, now_s)
+    checked = [one for one in made if one.fault is None or one.backup.exists()]
     damaged = [one for one in checked if one.fault is not None]
     intact = len(checked) - len(damaged)
     if metrics is not None:
@@ -120,6 +125,25 @@ def verify(place: Path, metrics: Path | None, now_s: float, *, as_json: bool) ->
         line = Text("intact", style="bold green" if not damaged else "")
         screen().print(line.append(f"  {intact} of {len(checked)} backups"))
     return Exit.REFUSED if damaged else Exit.CLEAN
+
+
+def _checked(found: Iterable[Path], remember: Path | None, now_s: float) -> list[Checked]:
+    """Verify backups, but for those that need not be read in this run."""
+    if remember is None:
+        return [verified(backup) for backup in found]
+    memory = Memory(remember)
+    intact = memory.unread(found, now_s)
+    checked = []
+    for backup in found:
+        if backup in intact:
+            checked.append(Checked(backup, intact[backup].files, None))
+            continue
+        stats = stats_of(backup)
+        checked.append(verified(backup))
+        if checked[-1].fault is None:
+            intact[backup] = Intact(checked[-1].files, int(now_s), stats)
+    memory.keep(intact)
+    return checked
 
 
 def verified(backup: Path) -> Checked:

@@ -5,7 +5,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import sleep
 from typing import Final
@@ -14,6 +14,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from server.commands import backup as backup_command
+from server.commands.backup import Checked, verified
 from server.commands.restore import BackedUp, check_file
 from server.process.exit_status import Exit
 from stream.sole import Lock
@@ -132,3 +133,93 @@ def test_a_backup_that_grows_too_old_while_it_is_verified_is_no_damage(
 
     monkeypatch.setattr("server.commands.backup.check_file", check_late)
     assert backup_command.verify(backups, None, 0.0, as_json=True) == Exit.CLEAN
+
+
+def runs(
+    backups: Path, monkeypatch: pytest.MonkeyPatch, *, every_s: float
+) -> Iterator[tuple[Exit, list[str]]]:
+    """Verify again and again; each time, say which backups were read."""
+    read: list[str] = []
+
+    def noted(backup: Path) -> Checked:
+        read.append(backup.name)
+        return verified(backup)
+
+    monkeypatch.setattr(backup_command, "verified", noted)
+    now_s = 1e9
+    while True:
+        read.clear()
+        memory = backups / ".verified.json"
+        status = backup_command.verify(backups, None, now_s, as_json=True, remember=memory)
+        yield status, sorted(read)
+        now_s += every_s
+
+
+def several(backup: Path, backups: Path, number: int) -> list[str]:
+    names = [f"202606{day:02}T200000Z" for day in range(1, number + 1)]
+    for name in names:
+        shutil.copytree(backup, backups / name)
+    return names
+
+
+def test_a_backup_is_read_once_and_again_when_it_changed(
+    backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backups = tmp_path / "backups"
+    first, second, third = several(backup, backups, 3)
+    found = runs(backups, monkeypatch, every_s=0)
+    assert next(found) == (Exit.CLEAN, [first, second, third])
+    assert next(found) == (Exit.CLEAN, [])
+    shutil.copytree(backup, backups / "20260604T200000Z")
+    assert next(found) == (Exit.CLEAN, ["20260604T200000Z"])
+    flipped(backups / second / "service" / "accounts.sqlite")
+    assert next(found) == (Exit.REFUSED, [second])
+    assert next(found) == (Exit.REFUSED, [second]), "a damaged one is read in every run"
+    shutil.rmtree(backups / second)
+    assert next(found) == (Exit.CLEAN, [])
+
+
+@pytest.mark.parametrize("hours", [1, 24])
+def test_every_backup_is_read_again_within_seven_days(
+    backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hours: int
+) -> None:
+    """Data that rots on the disk leaves every time and size as it was."""
+    backups = tmp_path / "backups"
+    names = several(backup, backups, 14)
+    monkeypatch.setattr("server.commands.verified_backups.stats_of", lambda _: {})
+    monkeypatch.setattr(backup_command, "stats_of", lambda _: {})
+    found = runs(backups, monkeypatch, every_s=hours * 3600)
+    assert next(found) == (Exit.CLEAN, names)
+    flipped(backups / names[5] / "service" / "accounts.sqlite")
+    week = [next(found) for _ in range(7 * 24 // hours)]
+    read = [name for _, some in week for name in set(some)]
+    assert set(read) == set(names)
+    assert max(len(some) for _, some in week) <= 4
+    assert week[-1][0] == Exit.REFUSED
+
+
+def test_without_a_file_to_remember_every_backup_is_read(
+    backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backups = tmp_path / "backups"
+    names, read = several(backup, backups, 2), list[str]()
+
+    def noted(one: Path) -> Checked:
+        read.append(one.name)
+        return verified(one)
+
+    monkeypatch.setattr(backup_command, "verified", noted)
+    for _ in range(2):
+        assert backup_command.verify(backups, None, 0.0, as_json=True) == Exit.CLEAN
+    assert read == 2 * names
+
+
+def test_a_memory_that_is_damaged_holds_nothing(
+    backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backups = tmp_path / "backups"
+    names = several(backup, backups, 2)
+    found = runs(backups, monkeypatch, every_s=0)
+    next(found)
+    truncated(backups / ".verified.json")
+    assert next(found) == (Exit.CLEAN, names)
