@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from devices.cameras.live import CameraConfig
+from devices.cameras.config import CameraConfig
 from models.decode import from_toml, from_tree, toml_tree
 from models.errors import InputRefused, InstallerError
 from models.layout import TableLayout

@@ -18,8 +18,8 @@ from typing import Final
 import av
 import msgspec
 
+from devices.cameras.config import CameraConfig
 from devices.cameras.frame import Frame
-from devices.cameras.live import CameraConfig
 from devices.simulators import SimulatedPort
 from models.session import CameraRecord, Session
 from server.table.config import Camera, Port, Recorder, TableConfig

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from devices.cameras.live import CameraConfig
+from devices.cameras.config import CameraConfig
 from devices.registry import driver_names, registered
 from models.session import ReferencePoint
 from server.table.config import Camera, Port, Recorder, SentCheckpoints, TableConfig

@@ -43,7 +43,9 @@ def metrics(tmp_path_factory: pytest.TempPathFactory) -> str:
     write(folder / "a.journal", RoundOpened(round=1, at=1_000, table="BJ-09"))
     with receiving() as receiver, served(folder, simple(folder, receiver.url)) as (url, token):
         until(lambda: receiver.taken)
-        return httpx.get(f"{url}/metrics", headers={"Authorization": f"Bearer {token}"}).text
+        return httpx.get(
+            f"{url}/metrics", headers={"Authorization": f"Bearer {token}"}, verify=False
+        ).text
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from devices.cameras import Frame
-from devices.cameras.live import CameraConfig, LiveCamera
+from devices.cameras.config import CameraConfig
+from devices.cameras.frame import Frame
+from devices.cameras.live import LiveCamera
 from devices.link import ByteDevice, Tap
 from devices.presence import local_path
 from devices.registry import make_driver

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from devices.cameras import Frame
 from devices.cameras.file import FileCamera
+from devices.cameras.frame import Frame
 from devices.cameras.writer import VideoWriter
 from models.errors import OperatorError, TechnicianError
 

@@ -11,8 +11,8 @@ import cv2
 import numpy as np
 import pytest
 
-from devices.cameras import Frame
-from devices.cameras.live import CameraConfig
+from devices.cameras.config import CameraConfig
+from devices.cameras.frame import Frame
 from devices.cameras.writer import VideoWriter
 from models.events import CameraFault, ClockAnchored, Observation
 from tests.devices.camera_servers import (

@@ -15,6 +15,7 @@ from server.archive import worker_pool as crew
 from server.cli.app import run
 from server.process.exit_status import Exit
 from tests.server.evenings import as_file, as_journal, evening, judged, lines, packed
+from tests.thoroughness import one_in
 
 RULES = ("--rulebook", "kansas-shoe")
 EXAMPLE = Path(__file__).parents[3] / "server" / "examples" / "facts.jsonl"
@@ -211,7 +212,7 @@ def test_whatever_happened_to_an_archive_it_is_refused_or_read(
     whole = {".jsonl.gz": archive / "BJ-07/tuesday.jsonl.gz", ".journal": archive / "table.journal"}
     data = (whole.get(ending) or packed(archive, tmp_path / f"whole{ending}")).read_bytes()
     file = tmp_path / f"damaged{ending}"
-    for case in range(60):
+    for case in one_in(3, range(60)):
         chance = Random(case)
         at, many = chance.randrange(len(data)), chance.choice([1, 1, 40, 512, len(data)])
         put = bytes(chance.randrange(256) for _ in range(many)) if case % 2 else b""

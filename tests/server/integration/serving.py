@@ -36,6 +36,6 @@ def served(folder: Path, config: Path) -> Iterator[tuple[str, str]]:
 
 def _is_ready(url: str) -> bool:
     try:
-        return httpx.get(f"{url}/ready").status_code == 200
+        return httpx.get(f"{url}/ready", verify=False).status_code == 200
     except httpx.TransportError:
         return False

@@ -248,5 +248,7 @@ def test_the_service_relays_and_tells_its_meters(tmp_path: Path) -> None:
         write(tmp_path / "a.journal", RoundOpened(round=1, at=1_000, table="BJ-09"))
         with served(tmp_path, simple(tmp_path, receiver.url)) as (url, token):
             until(lambda: receiver.taken)
-            answer = httpx.get(f"{url}/metrics", headers={"Authorization": f"Bearer {token}"})
+            answer = httpx.get(
+                f"{url}/metrics", headers={"Authorization": f"Bearer {token}"}, verify=False
+            )
     assert 'pitwatch_relay_delivered_total{destination="siem"} 1.0' in answer.text

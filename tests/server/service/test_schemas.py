@@ -18,7 +18,7 @@ from stream.clock import SimulatedClock
 from tests.golden.sessions import FOLDER, SESSIONS
 from tests.server.service.house import House, house
 
-EXAMPLES = int(os.environ.get("PITWATCH_API_EXAMPLES", "5"))
+EXAMPLES = int(os.environ.get("PITWATCH_API_EXAMPLES", "3"))
 """For each route and caller; more are asked for by hand."""
 
 document = make_app(Setup(Path(), Path()), SimulatedClock()).openapi()

@@ -29,7 +29,7 @@ def begun(state: Path) -> tuple[subprocess.Popen[str], str]:
 
 def is_ready(url: str) -> bool:
     try:
-        return httpx.get(f"{url}/ready").status_code == 200
+        return httpx.get(f"{url}/ready", verify=False).status_code == 200
     except httpx.TransportError:
         return False
 

@@ -18,6 +18,7 @@ from simulation.ideal import ideal_observations
 from simulation.session import START_NS, Scene, Settings, prepare
 from tests.settlement.noise import renumbered
 from tests.settlement.sessions import Compared, Session, compare, reconciled
+from tests.thoroughness import one_in
 from tests.vision.painted import Painted
 from tests.vision.truth_reader import TruthReader
 from vision.felt import locate_felt
@@ -95,15 +96,16 @@ def in_flight(share: float, in_a_row: int) -> frozenset[int]:
     return frozenset(n + i for n in shown for i in range(1, in_a_row + 1))
 
 
-@pytest.mark.parametrize("chosen", ["0 9 1", "0 9 2", "1 9 3"])
+@pytest.mark.parametrize("chosen", one_in(3, ("0 9 1", "0 9 2", "1 9 3")))
 def test_cards_that_repeated_pictures_show_in_mid_air_are_no_mistakes(chosen: str) -> None:
     chance = Random(chosen)
     repeated = frozenset(n for n in range(5, len(pictures())) if chance.random() < SHARE)
     assert judged(repeated, ENCODED) == Compared(exact=1, asked=(), wrong=())
 
 
-@pytest.mark.parametrize("share", [0.35, 0.6])
-@pytest.mark.parametrize("sigma", [0.0, ENCODED])
+@pytest.mark.parametrize(
+    ("share", "sigma"), one_in(2, ((0.35, ENCODED), (0.35, 0.0), (0.6, 0.0), (0.6, ENCODED)))
+)
 def test_nor_is_any_card_that_is_shown_again_in_mid_air(share: float, sigma: float) -> None:
     repeated = in_flight(share, STILL - 1)
     assert judged(repeated, sigma) == Compared(exact=1, asked=(), wrong=())
