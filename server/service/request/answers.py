@@ -7,6 +7,7 @@ import msgspec
 from fastapi import FastAPI, Response
 from fastapi.openapi.utils import get_openapi
 
+from server.readmodel.citation_views import ViolationSources
 from server.readmodel.incidents import IncidentRow, IncidentView
 from server.readmodel.round_phases import PhaseBegun
 from server.readmodel.series_views import (
@@ -17,7 +18,6 @@ from server.readmodel.series_views import (
     Sheet,
     SheetName,
 )
-from server.readmodel.verdict_views import Verdict
 from server.readmodel.views import (
     Finding,
     HandRow,
@@ -122,7 +122,7 @@ _KNOWN: Final[Sequence[Any]] = (
     tuple[Difference, ...],
     RulesInForce,
     tuple[RulesRow, ...],
-    tuple[Verdict, ...],
+    tuple[ViolationSources, ...],
     tuple[Checkpoint, ...],
 )
 _SCHEMAS, _COMPONENTS = msgspec.json.schema_components(_KNOWN, ref_template=_REF)

@@ -1,10 +1,10 @@
-"""The sources of a round's verdicts, in the house's own words."""
+"""The clauses and passages behind a round's violations, in the house's own words."""
 
 from fastapi import APIRouter, Request, Response
 
 from models.judgements import RoundResult
 from server.house.citations import Book, Passage, deciding, passages, settled_by, wording
-from server.readmodel.verdict_views import Grounds, Verdict
+from server.readmodel.citation_views import CitedClause, ViolationSources
 from server.readmodel.views import ViolationRow
 from server.service.access.people import Right
 from server.service.http.problems import Problem
@@ -20,7 +20,7 @@ router = APIRouter()
     "/api/sessions/{session}/rounds/{number}/verdicts",
     **guarded(
         Right.SEE_ROUNDS,
-        tuple[Verdict, ...],
+        tuple[ViolationSources, ...],
         problems={404: "There is no such session, or no such round in it."},
         action=None,
     ),
@@ -33,25 +33,27 @@ async def verdicts(request: Request, who: Who, session: str, number: int) -> Res
         raise Problem(404, "there is no such round in this session")
     book = await book_of(request, found)
     rows = [shown(found, one, who) for one in found.rounds.violations_of(number)]
-    return give(tuple(_verdict(one, row.result, book) for one in rows))
+    return give(tuple(_sources(one, row.result, book) for one in rows))
 
 
-def _verdict(row: ViolationRow, result: RoundResult | None, book: Book | None) -> Verdict:
+def _sources(row: ViolationRow, result: RoundResult | None, book: Book | None) -> ViolationSources:
     due = () if result is None else deciding(result, row.clause, row.spot, row.hand)
     after = None if book is None else settled_by(book, row.code)
-    return Verdict(
+    return ViolationSources(
         seq=row.seq,
         code=row.code,
         spot=row.spot,
         hand=row.hand,
-        breaks=_grounds(row.clause, book, row.code, row.detail),
-        due=tuple(_grounds(clause, book) for clause in due),
+        breaks=_cited(row.clause, book, row.code, row.detail),
+        due=tuple(_cited(clause, book) for clause in due),
         settled_by=after,
     )
 
 
-def _grounds(clause: str, book: Book | None, code: str | None = None, detail: str = "") -> Grounds:
+def _cited(
+    clause: str, book: Book | None, code: str | None = None, detail: str = ""
+) -> CitedClause:
     found: tuple[Passage, ...] = ()
     if book is not None:
         found = passages(book, clause, code, detail)
-    return Grounds(clause=clause, says=wording(clause), passages=found)
+    return CitedClause(clause=clause, says=wording(clause), passages=found)

@@ -1,4 +1,4 @@
-"""The service's answers: verdicts with their sources."""
+"""The service's answers: violations with the clauses and passages behind them."""
 
 import msgspec
 
@@ -6,7 +6,7 @@ from models.events import Spot
 from server.house.citations import Passage
 
 
-class Grounds(msgspec.Struct, frozen=True, kw_only=True):
+class CitedClause(msgspec.Struct, frozen=True, kw_only=True):
     """A clause, with the passages of the house's document."""
 
     clause: str
@@ -16,15 +16,15 @@ class Grounds(msgspec.Struct, frozen=True, kw_only=True):
     """In the house's words; empty where its sheet is not shipped."""
 
 
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """The sources of a mistake."""
+class ViolationSources(msgspec.Struct, frozen=True, kw_only=True):
+    """What a violation rests on."""
 
     seq: int
     code: str
     spot: Spot | None
     hand: int | None
-    breaks: Grounds
-    due: tuple[Grounds, ...]
+    breaks: CitedClause
+    due: tuple[CitedClause, ...]
     """For a wrong payment, the clauses behind the amount due."""
     settled_by: Passage | None
     """The source of the settlement after the mistake."""
