@@ -60,13 +60,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             taken = [] if asked.archive else [_evidence_ms(officer) for _ in range(asked.times)]
             sought = [_sought_ms(officer) for _ in range(asked.times)]
             empty = [_timed(lambda: _nothing(officer)) for _ in range(asked.times)]
-    _tell("an empty page", empty)
+    _report("an empty page", empty)
     if taken:
-        _tell("an incident: the felt and its verdicts", [felt for felt, _ in taken])
-        _tell("    the video plays", [video for _, video in taken])
-    _tell("a table and a time, typed once: the round's page", [page for page, _ in sought])
-    _tell("    its video moves from that moment on", [video for _, video in sought])
-    _tell("    both, two actions: type, Enter", [page + video for page, video in sought])
+        _report("an incident: the felt and its verdicts", [felt for felt, _ in taken])
+        _report("    the video plays", [video for _, video in taken])
+    _report("a table and a time, typed once: the round's page", [page for page, _ in sought])
+    _report("    its video moves from that moment on", [video for _, video in sought])
+    _report("    both, two actions: type, Enter", [page + video for page, video in sought])
     return 0
 
 
@@ -134,7 +134,7 @@ def _timed(work: Callable[[], object]) -> float:
     return (time.perf_counter() - begun) * 1000
 
 
-def _tell(what: str, taken: Sequence[float]) -> None:
+def _report(what: str, taken: Sequence[float]) -> None:
     middle = statistics.median(taken)
     print(f"{what}: median {middle:.0f} ms, worst {max(taken):.0f} ms of {len(taken)}")
 

@@ -22,7 +22,7 @@ import numpy as np
 from models.judgements import RoundSettled
 from simulation.session import START_NS
 from tests.faults.live_kills import Life, Table
-from tests.faults.live_process import run_table, shared_time, told_driver
+from tests.faults.live_process import known_driver, run_table, shared_time
 
 _HOUR_NS = 3_600_000_000_000
 _MINUTE_NS = 60_000_000_000
@@ -90,7 +90,7 @@ def main() -> None:
     parser.add_argument("--acknowledge", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.table is not None:
-        with told_driver():
+        with known_driver():
             run_table(
                 given.table / "table.toml", shared_time(given.table / "clock"), given.acknowledge
             )

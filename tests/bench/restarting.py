@@ -40,7 +40,7 @@ from stream.journal import Checkpoints, Journal, verify_journal
 from stream.signing import Signer
 from tests.bench.record import Claim, add_option, record
 from tests.faults.live_kills import Table
-from tests.faults.live_process import Blind, told_driver
+from tests.faults.live_process import Blind, known_driver
 
 T = TypeVar("T")
 
@@ -157,7 +157,7 @@ def main() -> None:
     asked = parser.parse_args()
     this_program()  # hashed once a process, for the journal's statement of it as well
     print(f"the reconciler is {'compiled' if COMPILED else 'interpreted'}")
-    with tempfile.TemporaryDirectory() as folder, told_driver():
+    with tempfile.TemporaryDirectory() as folder, known_driver():
         place = asked.place or Path(folder)
         claims = [claim for rounds in asked.rounds for claim in measure(rounds, place, asked.times)]
     if asked.record:

@@ -81,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         lost, stalled, counts = here.recv()
         for process in (writer, watchers):
             process.join()
-        return _tell(asked, last, lost, stalled, counts, sizes, spent_s)
+        return _report(asked, last, lost, stalled, counts, sizes, spent_s)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -321,7 +321,7 @@ def _parted(idle: _Viewer) -> str:
 # --- what came of it ------------------------------------------------------------------------
 
 
-def _tell(
+def _report(
     asked: argparse.Namespace,
     last: dict[str, int],
     lost: list[str],

@@ -33,7 +33,7 @@ def replayed(seed: int, rounds: int, *, vary: bool, rulebook: str) -> tuple[Comp
         return found.comparisons or ()
 
 
-def told(comparisons: tuple[Comparison, ...]) -> Iterator[str]:
+def report_lines(comparisons: tuple[Comparison, ...]) -> Iterator[str]:
     """Say what became of each round that was not exact."""
     for one in comparisons:
         if one.verdict != "exact":
@@ -59,7 +59,7 @@ def main() -> None:
         counted = tally(one)
         print(
             f"seed {seed}: {counted.exact} exact, {counted.review} review, {counted.wrong} wrong",
-            *told(one),
+            *report_lines(one),
             sep="\n",
             flush=True,
         )

@@ -146,7 +146,7 @@ def score(
         if match is None or _apart(match[1], rest) > 1:
             if lasting:
                 found.counts["missed"] += 1
-                found.notes.append(f"missed {_says(rest)}")
+                found.notes.append(f"missed {_description(rest)}")
             continue
         placed.remove(match)
         _judge(found, match, final, rest)
@@ -184,13 +184,13 @@ def _judge(
     found.late_ms.append((told_ns - rest.from_ns) / 1e6)
     if event.face != move.face_after:
         found.counts["wrong face"] += 1
-        found.notes.append(f"wrong face {_says(rest)}")
+        found.notes.append(f"wrong face {_description(rest)}")
     elif move.face_after == "up":
         for which, told in (("first", event.card), ("final", final[event.track].card)):
             kind = "right" if told is move.card else "doubt" if told is None else "WRONG"
             found.counts[f"{which} {kind}"] += 1
         if event.card not in (None, move.card):
-            found.notes.append(f"WRONG {event.card} for {_says(rest)}")
+            found.notes.append(f"WRONG {event.card} for {_description(rest)}")
 
 
 def _apart(event: CardSighted, rest: Rest) -> float:
@@ -204,7 +204,7 @@ def _apart(event: CardSighted, rest: Rest) -> float:
     return float(max(far, off) + (other if far < 0.7 else 0.0))
 
 
-def _says(rest: Rest) -> str:
+def _description(rest: Rest) -> str:
     end = rest.move.end
     assert end is not None
     return (

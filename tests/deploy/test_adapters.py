@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from tests.deploy.tools import DEPLOY, said, tool
+from tests.deploy.tools import DEPLOY, run_program, tool
 
 RULES: Final = DEPLOY / "udev" / "70-pitwatch.rules"
 KEYS: Final = {"ACTION", "SUBSYSTEM", "GOTO", "LABEL", "ENV", "ATTR", "TEST", "GROUP", "MODE"}
@@ -57,8 +57,8 @@ def test_they_come_after_the_rules_that_find_out_what_they_ask() -> None:
 
 def test_udev_itself_finds_no_fault() -> None:
     udevadm = tool("udevadm", "apt-get install udev")
-    checked = said(udevadm, "verify", "--no-summary", RULES)
+    checked = run_program(udevadm, "verify", "--no-summary", RULES)
     if "Unknown command verb" in checked.stderr:
-        version = said(udevadm, "--version").stdout.strip()
+        version = run_program(udevadm, "--version").stdout.strip()
         pytest.skip(f"udevadm {version} cannot verify rules: 254 can")
     assert checked.returncode == 0, checked.stdout + checked.stderr

@@ -19,7 +19,7 @@ from server.table.sending import Sender, target_at
 from stream.clock import SimulatedClock
 from stream.journal import Checkpoints, Journal, read_journal, verify_journal
 from tests.deploy.test_monitoring import BACKUP
-from tests.deploy.tools import DEPLOY, PITWATCH, said, sound, tool
+from tests.deploy.tools import DEPLOY, PITWATCH, run_program, sound, tool
 from tests.faults.test_disks import needs_mounts
 from tests.server.service.house import house
 
@@ -61,7 +61,7 @@ def ran(
     script: str, *arguments: Path | str, **environment: str
 ) -> "subprocess.CompletedProcess[str]":
     env = {**os.environ, "PITWATCH": str(PITWATCH), **environment}
-    return said(SCRIPTS / script, *arguments, env=env)
+    return run_program(SCRIPTS / script, *arguments, env=env)
 
 
 def backed_up(data: Path, backups: Path, **environment: str) -> Path:
@@ -175,7 +175,7 @@ def test_a_full_disk_restores_nothing_and_says_so(backup: Path, tmp_path: Path) 
         'find "$0" -type f >&2; exit $status'
     )
     restore = SCRIPTS / "pitwatch-restore"
-    run = said(
+    run = run_program(
         *("unshare", "-rm", "sh", "-c", script, small, restore, backup),
         env={**os.environ, "PITWATCH": str(PITWATCH)},
     )
@@ -219,7 +219,7 @@ def test_a_damaged_journal_makes_no_backup_and_leaves_the_last_one(
 
 def commanded(*words: Path | str) -> "subprocess.CompletedProcess[str]":
     """Run the program, its lines as long as they come."""
-    return said(PITWATCH, *words, env={**os.environ, "COLUMNS": "2000"})
+    return run_program(PITWATCH, *words, env={**os.environ, "COLUMNS": "2000"})
 
 
 def test_a_flipped_bit_in_an_old_backup_is_found_and_named_in_one_line(
@@ -286,7 +286,7 @@ def test_a_full_disk_makes_no_backup_and_is_said_in_one_line(data: Path, tmp_pat
         'mount -t tmpfs -o size=100k tmpfs "$0"; "$1" backup make "$2" "$0"; status=$?; '
         'find "$0" -mindepth 1 >&2; exit $status'
     )
-    run = said("unshare", "-rm", "sh", "-c", script, small, PITWATCH, data)
+    run = run_program("unshare", "-rm", "sh", "-c", script, small, PITWATCH, data)
     assert run.returncode == 2
     assert "full" in run.stderr or "No space left" in run.stderr
     assert run.stderr.count("\n") == 1, "no file is left"

@@ -20,7 +20,7 @@ from server.process.exit_status import Exit
 from stream.sole import Lock
 from tests.deploy.test_backups import backed_up, backup, commanded, data, ran, site
 from tests.deploy.test_monitoring import VERIFIED
-from tests.deploy.tools import BIN, DEPLOY, PITWATCH, said
+from tests.deploy.tools import BIN, DEPLOY, PITWATCH, run_program
 
 __all__ = ["backup", "data", "site"]
 
@@ -36,7 +36,9 @@ def regular_run(data: Path, backups: Path) -> tuple[int, str]:
         placed = line.replace("/opt/pitwatch/current/.venv/bin", str(BIN))
         placed = placed.replace("/opt/pitwatch/current/deploy", str(DEPLOY))
         placed = placed.replace("/var/lib/pitwatch", str(data))
-        run = said(*shlex.split(placed.replace("/var/backups/pitwatch", str(backups))), env=env)
+        run = run_program(
+            *shlex.split(placed.replace("/var/backups/pitwatch", str(backups))), env=env
+        )
         printed += run.stdout + run.stderr
         if run.returncode:
             return run.returncode, printed

@@ -11,7 +11,7 @@ import yaml
 
 from server.cli.app import run
 from server.process.exit_status import Exit
-from tests.deploy.tools import BIN, EXAMPLES, ROOT, said, sound, tool
+from tests.deploy.tools import BIN, EXAMPLES, ROOT, run_program, sound, tool
 
 FOLDER: Final = ROOT / "deploy" / "container"
 
@@ -46,7 +46,7 @@ def test_what_is_left_of_the_tree_in_the_image_runs(tmp_path: Path) -> None:
     code = "import sys; sys.path.insert(0, '.'); from server.cli.app import run; import server; "
     code += "assert server.__file__.startswith(sys.argv[1]), server.__file__; "
     code += "sys.exit(run(['config', 'check', sys.argv[2], '--at-rest']))"
-    ran = said(BIN / "python", "-c", code, tmp_path, EXAMPLES / "table.toml", cwd=tmp_path)
+    ran = run_program(BIN / "python", "-c", code, tmp_path, EXAMPLES / "table.toml", cwd=tmp_path)
     assert ran.returncode == Exit.CLEAN, ran.stdout + ran.stderr
 
 
@@ -90,7 +90,9 @@ def test_the_compiler_is_the_one_that_the_tests_use() -> None:
 
 
 def test_a_build_stops_where_the_engine_is_not_compiled() -> None:
-    ran = said(BIN / "python", FOLDER / "engine", env={**os.environ, "PITWATCH_INTERPRETED": "1"})
+    ran = run_program(
+        BIN / "python", FOLDER / "engine", env={**os.environ, "PITWATCH_INTERPRETED": "1"}
+    )
     assert ran.returncode == 1
     assert "settlement.engine is not compiled" in ran.stderr
 
@@ -120,7 +122,7 @@ def test_the_commands_are_ones_that_there_are(composed: dict[str, Any]) -> None:
     table, service = (composed["services"][name] for name in ("table-bj-07", "service"))
     assert table["command"][0] == "run"
     assert service["command"][0] == "serve"
-    known = said(BIN / "pitwatch", "serve", "--help").stdout
+    known = run_program(BIN / "pitwatch", "serve", "--help").stdout
     for option in (one for one in service["command"] if one.startswith("--")):
         assert option.partition("=")[0] in known
 

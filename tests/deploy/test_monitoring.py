@@ -49,7 +49,7 @@ def metrics(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def told(metrics: str) -> set[str]:
+def metric_names(metrics: str) -> set[str]:
     """The names of all that."""
     names = set()
     for family in text_string_to_metric_families(metrics):

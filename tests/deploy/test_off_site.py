@@ -16,7 +16,7 @@ from server.commands import backup as backup_command
 from stream.journal import verify_journal
 from tests.deploy.test_backups import backed_up, checkpointed, commanded, data, site
 from tests.deploy.test_backups_verified import flipped, gauges
-from tests.deploy.tools import BIN, DEPLOY, PITWATCH, said, sound, tool
+from tests.deploy.tools import BIN, DEPLOY, PITWATCH, run_program, sound, tool
 
 __all__ = ["data", "site"]
 
@@ -59,7 +59,7 @@ class Vault:
         path = f"{BIN}:{DEPLOY / 'bin'}:{os.environ['PATH']}"
         env = {**os.environ, "PATH": path, "RSYNC_RSH": str(self.link), "COLUMNS": "2000"}
         env["PITWATCH"] = str(PITWATCH)
-        return said("sh", "-ec", self._here(block), env=env)
+        return run_program("sh", "-ec", self._here(block), env=env)
 
     def _here(self, block: str) -> str:
         for there, here in (
@@ -167,7 +167,7 @@ def test_the_other_machines_key_can_change_nothing_at_the_site(
     before = contents(vault.backups)
     (tmp_path / "empty").mkdir()
     rsh = f"--rsh={vault.link}"
-    run = said("rsync", "-a", "--delete", rsh, tmp_path / "empty/", "pitwatch@floor:./")
+    run = run_program("rsync", "-a", "--delete", rsh, tmp_path / "empty/", "pitwatch@floor:./")
     assert run.returncode != 0
     assert contents(vault.backups) == before
     sound("rsync", "-a", rsh, "pitwatch@floor:./", tmp_path / "read")

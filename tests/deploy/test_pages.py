@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from tests.deploy.tools import BIN, DEPLOY, ROOT, said
+from tests.deploy.tools import BIN, DEPLOY, ROOT, run_program
 
 PAGES: Final = (
     *sorted(DEPLOY.glob("*.md")),
@@ -60,7 +60,7 @@ def help_of(*words: str) -> str | None:
     """The help of a command; ``None`` where there is none."""
     if words not in _HELP:
         env = {**os.environ, "COLUMNS": "200"}
-        ran = said(BIN / "pitwatch", *words, "--help", env=env)
+        ran = run_program(BIN / "pitwatch", *words, "--help", env=env)
         usage = " ".join(("Usage: pitwatch", *words))
         _HELP[words] = ran.stdout if ran.returncode == 0 and usage in ran.stdout else None
     return _HELP[words]

@@ -13,7 +13,7 @@ import pytest
 from models.events import RoundOpened
 from stream.journal import Journal, verify_journal
 from stream.store import SCHEMA_VERSION
-from tests.deploy.tools import BIN, DEPLOY, EXAMPLES, ROOT, said
+from tests.deploy.tools import BIN, DEPLOY, EXAMPLES, ROOT, run_program
 
 SCRIPT: Final = DEPLOY / "bin" / "pitwatch-release"
 PARTS: Final = ("models", "stream", "vision", "devices", "settlement", "simulation", "server")
@@ -82,7 +82,7 @@ def data(tmp_path: Path) -> Path:
 
 def put(root: Path, name: str, data: Path, *more: str) -> "subprocess.CompletedProcess[str]":
     env = {**os.environ, "PITWATCH_DATA": str(data), "PITWATCH_CONFIG": str(data.parent / "etc")}
-    return said(SCRIPT, *more, root, name, env=env)
+    return run_program(SCRIPT, *more, root, name, env=env)
 
 
 def current(root: Path) -> str:
@@ -102,7 +102,7 @@ def go_on(root: Path, data: Path) -> "subprocess.CompletedProcess[str]":
         "with Journal.open(Path(sys.argv[1])) as journal:\n"
         "    journal.append(RoundOpened(round=2, at=2_000, table='BJ-09'))\n"
     )
-    return said(
+    return run_program(
         BIN / "python", "-P", "-c", code, journal_of(data), cwd=(root / "current").resolve()
     )
 
@@ -149,7 +149,9 @@ def test_after_an_upgrade_the_way_back_is_the_backup(releases: Path, data: Path)
     env = {**os.environ, "PITWATCH": str(pitwatch)}
     assert put(releases, "0.1.0", data).returncode == 0
     shutil.copy(BIN / "python", pitwatch.parent / "python")
-    backup = Path(said(DEPLOY / "bin/pitwatch-backup", data, backups, env=env).stdout.strip())
+    backup = Path(
+        run_program(DEPLOY / "bin/pitwatch-backup", data, backups, env=env).stdout.strip()
+    )
     assert put(releases, "newer", data).returncode == 0
     assert go_on(releases, data).returncode == 0
 
@@ -159,7 +161,7 @@ def test_after_an_upgrade_the_way_back_is_the_backup(releases: Path, data: Path)
 
     data.rename(data.with_name("data.newer"))
     env["PITWATCH"] = str(releases / "releases/0.1.0/.venv/bin/pitwatch")
-    restored = said(DEPLOY / "bin/pitwatch-restore", backup, data, env=env)
+    restored = run_program(DEPLOY / "bin/pitwatch-restore", backup, data, env=env)
     assert restored.returncode == 0, restored.stderr
     assert put(releases, "0.1.0", data).returncode == 0
     assert go_on(releases, data).returncode == 0

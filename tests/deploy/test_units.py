@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from tests.deploy.tools import BIN, DEPLOY, ROOT, said, sound, tool
+from tests.deploy.tools import BIN, DEPLOY, ROOT, run_program, sound, tool
 
 FOLDER: Final = DEPLOY / "systemd"
 SERVICES: Final = sorted(path.name for path in FOLDER.glob("*.service"))
@@ -97,7 +97,7 @@ def test_folders_and_user_are_made(tmp_path: Path) -> None:
     (tmp_path / "etc" / "group").write_text("dialout:x:20:\nvideo:x:44:\nroot:x:0:\n")
     (tmp_path / "etc" / "passwd").write_text("root:x:0:0::/root:/bin/sh\n")
     root = f"--root={tmp_path}"
-    made = said(systemd("systemd-sysusers"), root, FOLDER / "sysusers.conf")
+    made = run_program(systemd("systemd-sysusers"), root, FOLDER / "sysusers.conf")
     if made.returncode and "Operation not permitted" in made.stderr:
         pytest.skip("systemd-sysusers needs root")
     assert made.returncode == 0, made.stderr

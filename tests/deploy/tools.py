@@ -23,7 +23,7 @@ def tool(name: str, package: str) -> str:
     return found
 
 
-def said(
+def run_program(
     *command: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None
 ) -> "subprocess.CompletedProcess[str]":
     """Run a program and return what it said."""
@@ -40,6 +40,6 @@ def said(
 
 def sound(*command: str | Path, cwd: Path | None = None) -> str:
     """Run a program that must be content; return what it said."""
-    run = said(*command, cwd=cwd)
+    run = run_program(*command, cwd=cwd)
     assert run.returncode == 0, run.stdout + run.stderr
     return run.stdout + run.stderr

@@ -87,7 +87,7 @@ class LiveTable:
 
     async def until_told(self, source: str, *kinds: str) -> None:
         """Return once a source has said all of ``kinds`` in this order."""
-        await self.until(lambda: _in_order(kinds, told(self.of(source))))
+        await self.until(lambda: _in_order(kinds, summarised(self.of(source))))
 
     def of(self, source: str) -> list[Observation]:
         """What one source said."""
@@ -133,12 +133,12 @@ class _Noted:
         await self._device.run(noted, report)
 
 
-def told(said: Iterable[Observation]) -> list[str]:
+def summarised(said: Iterable[Observation]) -> list[str]:
     """Say observations shortly: the card, the kind of a fault, the name of the event."""
-    return [_told(each) for each in said]
+    return [_summary(each) for each in said]
 
 
-def _told(each: Observation) -> str:
+def _summary(each: Observation) -> str:
     if isinstance(each, ShoeCardRead):
         return str(each.card)
     if isinstance(each, ReaderFault | CameraFault):

@@ -13,13 +13,13 @@ from devices.registry import DRIVERS, make_driver
 from devices.shoes import angel_eye, line
 from models.cards import DECK, Card
 from models.events import ReaderFault, ShoeCardRead
-from tests.devices.wires import AT_NS, FRAMES, MARKS, SUITED, cut, said, streams
+from tests.devices.wires import AT_NS, FRAMES, MARKS, SUITED, cut, readings_of, streams
 from tests.thoroughness import examples
 
 
 def meant(chunks: list[bytes], driver: str) -> list[Reading]:
     """What is said of a stream; faults, evidence and a shoe's count aside."""
-    readings = [each for each in said(driver, chunks) if not isinstance(each, ReaderFault)]
+    readings = [each for each in readings_of(driver, chunks) if not isinstance(each, ReaderFault)]
     uncounted = [
         msgspec.structs.replace(each, draw=0) if isinstance(each, ShoeCardRead) else each
         for each in readings
@@ -34,9 +34,9 @@ def test_however_a_stream_is_cut_the_same_observations_come_out(
     driver: str, data: st.DataObject
 ) -> None:
     stream = data.draw(streams(driver))
-    whole = said(driver, [stream])
-    assert said(driver, cut(stream, data.draw(st.lists(st.integers(0, 4000))))) == whole
-    assert said(driver, [stream[i : i + 1] for i in range(len(stream))]) == whole
+    whole = readings_of(driver, [stream])
+    assert readings_of(driver, cut(stream, data.draw(st.lists(st.integers(0, 4000))))) == whole
+    assert readings_of(driver, [stream[i : i + 1] for i in range(len(stream))]) == whole
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
@@ -45,16 +45,16 @@ def test_however_a_stream_is_cut_the_same_observations_come_out(
 def test_a_stream_cut_at_the_cap_says_the_same(driver: str, length: int, end: bytes) -> None:
     start = b"\x051G" if driver == "angel-eye" else b""
     stream = start.ljust(length, b"1") + end + b"\x051S\x0364" + b"17 CARD AS\r\n"
-    whole = said(driver, [stream])
-    assert said(driver, [stream[i : i + 1] for i in range(len(stream))]) == whole
-    assert said(driver, [stream[:length], stream[length:]]) == whole
+    whole = readings_of(driver, [stream])
+    assert readings_of(driver, [stream[i : i + 1] for i in range(len(stream))]) == whole
+    assert readings_of(driver, [stream[:length], stream[length:]]) == whole
 
 
 @settings(max_examples=examples(300))
 @given(garbage=st.binary(max_size=300) | MARKS, card=SUITED)
 def test_no_garbage_before_a_report_loses_it(garbage: bytes, card: Card) -> None:
     frame = angel_eye.encode_card(card, 1, 7)
-    cards = [r for r in said("angel-eye", [garbage + frame]) if isinstance(r, ShoeCardRead)]
+    cards = [r for r in readings_of("angel-eye", [garbage + frame]) if isinstance(r, ShoeCardRead)]
     assert cards[-1].card is card
     assert cards[-1].raw == frame.hex()
 
@@ -62,7 +62,7 @@ def test_no_garbage_before_a_report_loses_it(garbage: bytes, card: Card) -> None
 @settings(max_examples=examples(300))
 @given(garbage=st.binary(max_size=300) | MARKS, card=SUITED)
 def test_no_garbage_that_ends_before_a_line_loses_it(garbage: bytes, card: Card) -> None:
-    *_, last = said("line", [garbage + b"\xff" + line.encode_card(card)])
+    *_, last = readings_of("line", [garbage + b"\xff" + line.encode_card(card)])
     assert isinstance(last, ShoeCardRead)
     assert last.card is card
 
@@ -140,4 +140,6 @@ def test_a_wrong_checksum_is_a_fault_with_the_bytes_as_they_came() -> None:
 
 def test_every_card_of_the_deck_survives_the_wire() -> None:
     stream = b"".join(angel_eye.encode_card(card, 1, n) for n, card in enumerate(DECK))
-    assert [r.card for r in said("angel-eye", [stream]) if isinstance(r, ShoeCardRead)] == [*DECK]
+    assert [r.card for r in readings_of("angel-eye", [stream]) if isinstance(r, ShoeCardRead)] == [
+        *DECK
+    ]

@@ -21,12 +21,12 @@ def readings(*lines: bytes) -> tuple[Reading, ...]:
     return LineShoe().feed(b"".join(lines), AT_NS)
 
 
-def told(found: tuple[Reading, ...]) -> list[str]:
+def summarised(found: tuple[Reading, ...]) -> list[str]:
     """Say readings shortly: ``AS 1``, or a fault's kind, or an event's name."""
-    return [_told(each) for each in found]
+    return [_summary(each) for each in found]
 
 
-def _told(reading: Reading) -> str:
+def _summary(reading: Reading) -> str:
     if isinstance(reading, ShoeCardRead):
         return f"{reading.card} {reading.draw}"
     return reading.kind if isinstance(reading, ReaderFault) else type(reading).__name__
@@ -55,12 +55,12 @@ def _told(reading: Reading) -> str:
     ],
 )
 def test_lines_as_the_shoe_sends_them(lines: bytes, due: list[str]) -> None:
-    assert told(readings(lines)) == due
+    assert summarised(readings(lines)) == due
 
 
 def test_a_new_shoe_after_the_cut_card_is_known_by_its_numbers_alone() -> None:
     found = readings(b"40 CARD AS\r\n", b"CUT\r\n", b"41 CARD TD\r\n", b"1 CARD 9C\r\n")
-    assert told(found) == ["AS 40", "ShoeCutCard", "TD 41", "ShoeLoaded", "9C 1"]
+    assert summarised(found) == ["AS 40", "ShoeCutCard", "TD 41", "ShoeLoaded", "9C 1"]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_new_shoe_after_the_cut_card_is_known_by_its_numbers_alone() -> None:
 def test_a_number_after_garbage_counts_only_where_it_is_the_due_one(
     damaged: bytes, due: list[str]
 ) -> None:
-    assert told(readings(b"332 CARD 9C\r\n", damaged)) == due
+    assert summarised(readings(b"332 CARD 9C\r\n", damaged)) == due
 
 
 @pytest.mark.parametrize(
@@ -96,14 +96,17 @@ def test_a_gap_names_the_draws_that_are_missing(
 
 def test_a_checksum_can_be_required() -> None:
     shoe = LineShoe(LineConfig(checksum_required=True))
-    assert told(shoe.feed(b"CARD AS\r\n" + encode_card(Card("TD")), AT_NS)) == ["checksum", "TD 1"]
+    assert summarised(shoe.feed(b"CARD AS\r\n" + encode_card(Card("TD")), AT_NS)) == [
+        "checksum",
+        "TD 1",
+    ]
 
 
 def test_what_is_encoded_reads_back() -> None:
     found = readings(
         encode_start(), encode_card(Card("AS"), 1), encode_cut_card(), encode_error("jam")
     )
-    assert told(found) == ["ShoeLoaded", "AS 1", "ShoeCutCard", "device_error"]
+    assert summarised(found) == ["ShoeLoaded", "AS 1", "ShoeCutCard", "device_error"]
     assert isinstance(found[0], ShoeLoaded)
     assert isinstance(found[2], ShoeCutCard)
     assert found[1].raw == checked_line("1 CARD AS").hex()

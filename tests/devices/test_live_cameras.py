@@ -27,7 +27,7 @@ from tests.devices.camera_servers import (
     rtsp_lacks,
     transport_stream,
 )
-from tests.devices.live import LiveTable, told
+from tests.devices.live import LiveTable, summarised
 
 SECOND = 1_000_000_000
 Watch = Callable[[LiveTable], Awaitable[None]]
@@ -70,7 +70,7 @@ def heard(*kinds: str) -> Watch:
 
 def faults(said: list[Observation]) -> list[str]:
     """What was told, but for clocks that were set."""
-    return told(each for each in said if not isinstance(each, ClockAnchored))
+    return summarised(each for each in said if not isinstance(each, ClockAnchored))
 
 
 def keep_the_contract(frames: list[Frame]) -> None:

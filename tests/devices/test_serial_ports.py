@@ -19,7 +19,7 @@ from models.errors import TechnicianError
 from models.events import Observation, ReaderFault, ShoeCardRead
 from stream.clock import ReplayClock, SimulatedClock
 from stream.recording import Chunk
-from tests.devices.live import LiveTable, told
+from tests.devices.live import LiveTable, summarised
 
 SPADES = [angel_eye.encode_card(Card(code), n, n) for n, code in enumerate(("8S", "KS", "AS"), 1)]
 
@@ -164,13 +164,17 @@ def test_a_shoe_behind_a_serial_device_server_is_heard_lost_and_heard_again() ->
             for number, card in enumerate(SPADES, start=1):
                 line, _ = await asyncio.to_thread(server.accept)
                 await table.until_open("shoe")
-                await table.until(lambda due=number: told(table.said).count("uncounted") == due - 1)  # type: ignore[misc]
+                await table.until(
+                    lambda due=number: summarised(table.said).count("uncounted") == due - 1  # type: ignore[misc]
+                )
                 line.sendall(card)
                 await table.until(lambda due=number: len(read_cards(table.said)) == due)  # type: ignore[misc]
                 line.close()
-                await table.until(lambda due=number: told(table.said).count("link_lost") == due)  # type: ignore[misc]
+                await table.until(
+                    lambda due=number: summarised(table.said).count("link_lost") == due  # type: ignore[misc]
+                )
             await table.leave()
-            return told(table.said)
+            return summarised(table.said)
 
         said = asyncio.run(listen())
     between = ["link_lost", "returned", "uncounted"]

@@ -21,7 +21,7 @@ from devices.transport import SerialTransport
 from models.cards import DECK, Card
 from models.errors import InstallerError
 from models.events import Observation, PlateRead, ReaderFault, ShoeCardRead
-from tests.devices.live import LiveTable, told
+from tests.devices.live import LiveTable, summarised
 from tests.devices.wires import tag_of
 
 LOCK, UNLOCK = encode_command("LK", 2), encode_command("LK", 1)
@@ -56,7 +56,7 @@ def test_a_lock_is_acknowledged_and_cards_drawn_under_it_count_all_the_same() ->
         port.send(shoe.draw(Card("3C")))
         await table.until_told("shoe", "8S", "KD", "3C")
 
-    assert told(talked(shoe, "angel-eye", talk)) == ["8S", "KD", "3C"]
+    assert summarised(talked(shoe, "angel-eye", talk)) == ["8S", "KD", "3C"]
     assert taken == [True, True, True]
     assert not shoe.locked
 
@@ -71,7 +71,7 @@ def test_a_shoe_that_refuses_for_ever_is_told_and_goes_on_being_heard() -> None:
 
     said = talked(shoe, "angel-eye", talk)
     assert taken == [False]
-    assert told(said) == ["refusal"] * 4 + ["8S"]
+    assert summarised(said) == ["refusal"] * 4 + ["8S"]
     last = said[3]
     assert isinstance(last, ReaderFault)
     assert last.detail == f"command {LOCK.hex()} given up after 3 tries: 21, busy"
@@ -85,7 +85,7 @@ def test_a_command_whose_checksum_the_shoe_reckons_otherwise_is_refused() -> Non
         assert await kept.command(encode_command("LK", 2, check_covers_start=False))
 
     said = talked(shoe, "angel-eye", talk)
-    assert told(said) == ["refusal"] * 4
+    assert summarised(said) == ["refusal"] * 4
     assert shoe.locked
 
 
@@ -117,7 +117,7 @@ def test_reports_sent_up_to_three_times_and_again_on_demand_are_one_card_each(co
         await table.until_told("shoe", "ShoeCutCard")
 
     said = talked(shoe, "angel-eye", talk)
-    assert told(said) == ["ShoeLoaded", *map(str, DECK[:5]), "ShoeCutCard"]
+    assert summarised(said) == ["ShoeLoaded", *map(str, DECK[:5]), "ShoeCutCard"]
 
 
 def test_an_error_is_told_cleared_and_the_card_drawn_in_it_counts() -> None:
@@ -129,7 +129,7 @@ def test_an_error_is_told_cleared_and_the_card_drawn_in_it_counts() -> None:
         port.send(shoe.draw(Card("KD")))
         await table.until_told("shoe", "KD")
 
-    assert told(talked(shoe, "angel-eye", talk)) == ["device_error", "8S", "KD"]
+    assert summarised(talked(shoe, "angel-eye", talk)) == ["device_error", "8S", "KD"]
     assert shoe.error == 0
 
 
@@ -193,7 +193,7 @@ def test_a_shoe_that_numbers_its_cards_tells_which_were_missed_while_unplugged(
 
     with named_port(tmp_path, shoe) as port:
         said = asyncio.run(run(port))
-    assert told(said)[2:] == ["link_lost", "returned", "uncounted", "gap", str(DECK[4])]
+    assert summarised(said)[2:] == ["link_lost", "returned", "uncounted", "gap", str(DECK[4])]
     uncounted, gap = said[4], said[5]
     assert isinstance(uncounted, ReaderFault)
     assert isinstance(gap, ReaderFault)
@@ -220,7 +220,7 @@ def test_a_port_that_another_process_took_is_told_and_taken_when_it_is_free(
 
     with named_port(tmp_path, shoe) as port:
         said = asyncio.run(run(port))
-    assert told(said) == ["link_lost", "returned", str(DECK[0])]
+    assert summarised(said) == ["link_lost", "returned", str(DECK[0])]
     assert isinstance(said[0], ReaderFault)
     assert "cannot be opened" in said[0].detail
 
@@ -234,7 +234,7 @@ def test_endless_noise_is_told_in_few_entries_and_hides_no_card() -> None:
         await table.until_told("shoe", str(DECK[0]))
 
     said = talked(shoe, "line", talk)
-    assert str(DECK[0]) in told(said)
-    assert 11 <= told(said).count("framing") <= 60
+    assert str(DECK[0]) in summarised(said)
+    assert 11 <= summarised(said).count("framing") <= 60
     details = [each.detail for each in said if isinstance(each, ReaderFault)]
     assert any(" more, the last: bytes that are no text" in detail for detail in details)

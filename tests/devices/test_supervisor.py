@@ -84,13 +84,13 @@ def watched(
     return said, [(at_ns - START_NS) / SECOND_NS for at_ns in device.opened_ns]
 
 
-def told(said: list[Observation]) -> list[str]:
+def named(said: list[Observation]) -> list[str]:
     return [each.kind if isinstance(each, ReaderFault) else type(each).__name__ for each in said]
 
 
 def test_a_loss_is_told_once_however_long_it_lasts_and_so_is_the_return() -> None:
     said, _ = kept([60, None, None, None, 60])
-    assert told(said) == ["link_lost", "DeviceReturned"] * 2
+    assert named(said) == ["link_lost", "DeviceReturned"] * 2
     back = said[1]
     assert isinstance(back, DeviceReturned)
     assert back.tries == 4
@@ -100,7 +100,7 @@ def test_a_loss_is_told_once_however_long_it_lasts_and_so_is_the_return() -> Non
 
 def test_a_device_that_was_never_there_is_told_and_then_returns() -> None:
     said, _ = kept([None, None])
-    assert told(said) == ["link_lost", "DeviceReturned"]
+    assert named(said) == ["link_lost", "DeviceReturned"]
     assert isinstance(said[0], ReaderFault)
     assert said[0].detail == "/dev/shoe: the port cannot be opened"
 
@@ -129,7 +129,7 @@ def test_a_device_that_comes_and_goes_is_tried_ever_less_often() -> None:
 def test_spent_restarts_are_told_once_and_tried_again_when_the_window_has_room() -> None:
     budget = Budget(per_device=3, per_table=100, window_ns=100 * SECOND_NS)
     said, opened_ns = kept([None] * 8, budget=budget)
-    assert told(said) == ["link_lost", "restarts_spent", "DeviceReturned"]
+    assert named(said) == ["link_lost", "restarts_spent", "DeviceReturned"]
     assert isinstance(said[1], ReaderFault)
     assert "lost 4 times in a row" in said[1].detail
     assert opened_ns[4] - opened_ns[1] >= 100 * SECOND_NS
@@ -170,14 +170,14 @@ def test_a_local_device_is_tried_within_a_look_of_its_return_however_long_it_was
 
 def test_a_local_device_that_is_away_is_not_tried() -> None:
     said, opened_s = watched([60, None], (0, 60), (5000, 1e6))
-    assert told(said) == ["link_lost", "DeviceReturned"]
+    assert named(said) == ["link_lost", "DeviceReturned"]
     assert [opened_s[0], opened_s[1]] == [0, 5000]
 
 
 def test_a_local_device_that_does_not_open_is_tried_every_second_and_spends_nothing() -> None:
     budget = Budget(per_device=1, per_table=1)
     said, opened_s = watched([None] * 200, (0, 1e6), budget=budget)
-    assert told(said) == ["link_lost", "DeviceReturned"]
+    assert named(said) == ["link_lost", "DeviceReturned"]
     assert max(b - a for a, b in pairwise(opened_s)) <= 1.25
 
 
@@ -189,7 +189,7 @@ def test_a_node_that_changes_is_tried_at_once() -> None:
 def test_a_local_device_that_comes_and_goes_spends_its_restarts() -> None:
     budget = Budget(per_device=2, per_table=100, window_ns=100 * SECOND_NS)
     said, opened_s = watched([1] * 4, (0, 1e6), budget=budget)
-    assert told(said).count("restarts_spent") == 1
+    assert named(said).count("restarts_spent") == 1
     assert opened_s[3] - opened_s[1] >= 99
 
 

@@ -104,7 +104,7 @@ def cut(stream: bytes, places: Iterable[int]) -> list[bytes]:
     return [stream[a:b] for a, b in pairwise(edges)]
 
 
-def said(driver: str, chunks: Iterable[bytes]) -> list[Reading]:
+def readings_of(driver: str, chunks: Iterable[bytes]) -> list[Reading]:
     """Return all that a fresh driver says of a stream, its end included."""
     listener = make_driver(driver, SETTINGS.get(driver))
     readings = [reading for chunk in chunks for reading in listener.feed(chunk, AT_NS)]

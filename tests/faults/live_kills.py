@@ -55,9 +55,9 @@ from tests.faults.live_process import (
     TIME,
     TOLD,
     end_of,
+    known_driver,
     run_table,
     shared_time,
-    told_driver,
 )
 from tests.server.table.test_run import concluded
 
@@ -250,7 +250,7 @@ class Table:
             TechnicianError: the journal is damaged.
         """
         with (
-            told_driver(),
+            known_driver(),
             SimulatedPort(self.place / "shoe") as shoe,
             SimulatedPort(self.place / "plates") as plates,
             SimulatedPort(self.place / EYE) as eye,
@@ -273,7 +273,7 @@ class Table:
         """Run a table until it is killed or has heard all; tell which."""
         life = self.begin(chance, most_s)
         try:
-            done = self._tell_all(life, writers)
+            done = self._send_all(life, writers)
         finally:
             if not life.killed:
                 life.end(signal.SIGTERM)
@@ -308,7 +308,7 @@ class Table:
         kill_at_s = time.monotonic() + chance.uniform(0.0, _STARTING_S) if early else None
         return Life(child, reading, kill_at_s, chance.uniform(0.0, most_s))
 
-    def _tell_all(self, life: Life, writers: Writers) -> bool:
+    def _send_all(self, life: Life, writers: Writers) -> bool:
         if not self._wait(life, lambda: life.ready):
             return False
         life.heard = self._heard()

@@ -99,7 +99,7 @@ class _Told(Driver[bytes]):
         yield decode_event(frame, "told", at_ns)  # type: ignore[misc]
 
 
-def told_driver() -> "AbstractContextManager[object]":
+def known_driver() -> "AbstractContextManager[object]":
     """Let a table know the driver of the camera without pixels."""
     return patch.dict(registry.DRIVERS, {TOLD: Registration(PortConfig, _Told)})
 

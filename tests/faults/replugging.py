@@ -95,7 +95,7 @@ def replugged(folder: Path, cycles: int, *, rtsp_cycles: int = 0) -> dict[str, T
     for event in read_journal(journal_file):
         if isinstance(event, Observation):
             by_source.setdefault(event.source, []).append(event)
-    return {source: _told(events) for source, events in by_source.items()}
+    return {source: _counted(events) for source, events in by_source.items()}
 
 
 async def _session(folder: Path, journal: Journal, cycles: int, rtsp_cycles: int) -> None:
@@ -257,7 +257,7 @@ def _count(table: LiveTable, source: str, kind: type[Observation]) -> int:
     return sum(isinstance(each, kind) for each in table.of(source))
 
 
-def _told(events: list[Observation]) -> Told:
+def _counted(events: list[Observation]) -> Told:
     kinds = Counter(each.kind for each in _faults(events))
     losses, returns = _losses(events), sum(isinstance(each, DeviceReturned) for each in events)
     readings = len(events) - kinds.total() - returns

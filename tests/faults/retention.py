@@ -147,7 +147,7 @@ def _killed(house: House, number: int, step: str, after_s: float) -> tuple[str, 
     child = os.fork()
     if not child:
         os.close(reading)
-        _go_on(house, number, lambda said: _say(writing, said))
+        _go_on(house, number, lambda said: _acknowledge(writing, said))
         signal.pause()
     os.close(writing)
     with os.fdopen(reading, "rb", buffering=0) as said:
@@ -164,7 +164,7 @@ def _killed(house: House, number: int, step: str, after_s: float) -> tuple[str, 
     return steps[-1], max(counted, default=0)
 
 
-def _say(pipe: int, said: str) -> None:
+def _acknowledge(pipe: int, said: str) -> None:
     os.write(pipe, said.ljust(_ACKNOWLEDGED).encode())
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from devices.registry import DRIVERS
-from tests.devices.live import told
-from tests.devices.wires import said
+from tests.devices.live import summarised
+from tests.devices.wires import readings_of
 
 FOLDER = Path(__file__).with_name("streams")
 STREAMS = [
@@ -25,5 +25,8 @@ def test_every_driver_has_faulty_streams() -> None:
 @pytest.mark.parametrize(("driver", "stream"), STREAMS)
 def test_a_faulty_stream_is_heard_as_what_it_is(driver: str, stream: dict[str, Any]) -> None:
     sent = b"".join(map(bytes.fromhex, stream["bytes"]))
-    assert told(said(driver, [sent])) == stream["heard"]
-    assert told(said(driver, [sent[i : i + 1] for i in range(len(sent))])) == stream["heard"]
+    assert summarised(readings_of(driver, [sent])) == stream["heard"]
+    assert (
+        summarised(readings_of(driver, [sent[i : i + 1] for i in range(len(sent))]))
+        == stream["heard"]
+    )

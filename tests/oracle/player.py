@@ -79,9 +79,9 @@ class Table:
         self._out = 0
         self._column = 0
         self._facts: list[AnyFact] = []
-        self._tell_of(rule_set.decks, spots, rule_set.max_hands)
+        self._make_facts(rule_set.decks, spots, rule_set.max_hands)
 
-    def _tell_of(self, decks: int, spots: int, hands: int) -> None:
+    def _make_facts(self, decks: int, spots: int, hands: int) -> None:
         """Make every fact that may have to be told."""
         numbers = range(1, spots + 1)
         self._opening: list[AnyFact] = [ShoeStarted(decks=decks)]

@@ -18,7 +18,7 @@ def _read(text: str) -> Round:
     return round_
 
 
-def _told(text: str) -> tuple[list[str], int]:
+def _recorded(text: str) -> tuple[list[str], int]:
     """Return the cards as the record tells them in the end, and what the last fact turned."""
     round_ = _read(text)
     cards = [FACES[noted.card] for noted in round_.record if noted.kind == CARD_DEALT]
@@ -60,7 +60,7 @@ def _told(text: str) -> tuple[list[str], int]:
     ],
 )
 def test_a_card_turned_up_is_the_first_it_can_be(text: str, cards: list[str], turned: int) -> None:
-    assert _told(text) == (cards, turned)
+    assert _recorded(text) == (cards, turned)
 
 
 def test_a_card_that_was_down_lies_up_once_it_is_turned() -> None:

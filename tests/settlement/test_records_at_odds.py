@@ -580,10 +580,10 @@ def test_two_boxed_cards_alike_are_two_cards() -> None:
 
 
 def _at(table: str, text: str) -> list[AnyFact]:
-    return [_told(fact, table) for fact in facts(text)]
+    return [_at_table(fact, table) for fact in facts(text)]
 
 
-def _told(fact: AnyFact, table: str) -> AnyFact:
+def _at_table(fact: AnyFact, table: str) -> AnyFact:
     fields = {name: getattr(fact, name) for name in fact.__struct_fields__}
     return type(fact)(**(fields | {"table": table}))
 

@@ -45,7 +45,7 @@ class FittingReader:
         return self.fits[which][min(at, len(self.fits[which]) - 1)]
 
 
-def told(*cards: Lying, fits: dict[int, list[float]], until_s: float = 5) -> list[Observed]:
+def observed(*cards: Lying, fits: dict[int, list[float]], until_s: float = 5) -> list[Observed]:
     reader = FittingReader(TruthReader(), fits)
     watcher = Watcher(reader, LAYOUT, POINTS, "overhead")
     events: list[Observed] = []
@@ -60,7 +60,7 @@ def foreign(events: list[Observed]) -> list[ForeignCardSighted]:
 
 
 def test_a_face_that_fits_no_deck_in_use_is_told_once() -> None:
-    events = told(ACE, KING, fits={0: [0.9], 1: [0.3]})
+    events = observed(ACE, KING, fits={0: [0.9], 1: [0.3]})
     (event,) = foreign(events)
     king = next(e for e in events if isinstance(e, CardSighted) and e.card is Card.KD)
     assert (event.track, event.face, event.card) == (king.track, "up", Card.KD)
@@ -69,16 +69,16 @@ def test_a_face_that_fits_no_deck_in_use_is_told_once() -> None:
 
 
 def test_a_back_that_fits_no_deck_in_use_is_told() -> None:
-    (event,) = foreign(told(ACE, BACK, fits={0: [0.9], 1: [0.1]}))
+    (event,) = foreign(observed(ACE, BACK, fits={0: [0.9], 1: [0.1]}))
     assert (event.face, event.card) == ("down", None)
 
 
 def test_a_card_that_fits_at_a_second_look_is_not_told() -> None:
-    assert foreign(told(ACE, KING, fits={0: [0.9], 1: [0.3, 0.9]})) == []
+    assert foreign(observed(ACE, KING, fits={0: [0.9], 1: [0.3, 0.9]})) == []
 
 
 def test_where_it_cannot_be_told_how_a_card_fits_nothing_is_told() -> None:
-    assert foreign(told(ACE, KING, fits={0: [0.9], 1: [float("nan")]})) == []
+    assert foreign(observed(ACE, KING, fits={0: [0.9], 1: [float("nan")]})) == []
 
 
 def test_where_no_deck_is_known_nothing_is_foreign() -> None:

@@ -67,7 +67,7 @@ def watch(
     return told
 
 
-def said(told: Sequence[Told]) -> list[tuple[str, bool]]:
+def kinds(told: Sequence[Told]) -> list[tuple[str, bool]]:
     return [(one.fault.kind, one.fault.over) for one in told]
 
 
@@ -143,7 +143,7 @@ def test_a_shake_that_passes_is_no_fault() -> None:
 def test_a_dark_table_is_not_a_black_picture() -> None:
     lamp = np.asarray(plain() * 0.2, np.uint8)
     lamp[200:300, 300:600] = 80
-    assert said(watch([(2, lamp)], look=LOOK)) == []
+    assert kinds(watch([(2, lamp)], look=LOOK)) == []
 
 
 def test_another_size_of_picture_is_told() -> None:

@@ -43,7 +43,7 @@ def back(x: float, y: float, at_s: float = 0.0) -> Seen:
     return Seen(Pose(x, y, 0.0), "down", 0.95, np.zeros(52), round(at_s * S))
 
 
-def told(changes: Sequence[Change]) -> list[tuple[str, int]]:
+def kinds_of(changes: Sequence[Change]) -> list[tuple[str, int]]:
     return [(change.kind, change.track.number) for change in changes]
 
 
@@ -54,8 +54,8 @@ def at(seconds: float, *, bare: Sequence[Seen] = (), moved_s: float | None = Non
 
 def test_a_card_is_new_once() -> None:
     tracker, ace = Tracker(), up("AS", 0, 0, at_s=0.8)
-    assert told(tracker.look([ace], at(1))) == [("new", 1)]
-    assert told(tracker.look([ace], at(2))) == [("read", 1)]
+    assert kinds_of(tracker.look([ace], at(1))) == [("new", 1)]
+    assert kinds_of(tracker.look([ace], at(2))) == [("read", 1)]
     assert tracker.advance(10 * S) == ()
 
 
@@ -63,7 +63,7 @@ def test_a_card_keeps_its_identity_through_a_readers_jitter() -> None:
     tracker = Tracker()
     tracker.look([up("AS", 0, 0), up("KD", 20, -8)], at(1))
     again = tracker.look([up("KD", 16, -6, 3), up("AS", -3, 3, -4)], at(2))
-    assert sorted(told(again)) == [("read", 1), ("read", 2)]
+    assert sorted(kinds_of(again)) == [("read", 1), ("read", 2)]
     assert [str(t.evidence.best()[0]) for t in tracker.lying] == ["AS", "KD"]
 
 
@@ -71,13 +71,13 @@ def test_twins_in_a_cascade_are_two_cards() -> None:
     tracker = Tracker()
     tracker.look([up("8H", 0, 0)], at(1))
     changes = tracker.look([up("8H", 0, 0), up("8H", 18, -8)], at(2))
-    assert sorted(told(changes)) == [("new", 2), ("read", 1)]
+    assert sorted(kinds_of(changes)) == [("new", 2), ("read", 1)]
 
 
 def test_a_covered_card_stays() -> None:
     tracker = Tracker()
     tracker.look([up("AS", 0, 0)], at(1))
-    assert told(tracker.look([up("KD", 10, 14)], at(2))) == [("new", 2)]
+    assert kinds_of(tracker.look([up("KD", 10, 14)], at(2))) == [("new", 2)]
     assert tracker.advance(60 * S) == ()
     assert len(tracker.lying) == 2
 
@@ -97,14 +97,14 @@ def test_cards_swept_up_by_the_handful_are_gone_at_once() -> None:
     hand = [up("AS", 0, 0), up("9D", 18, -8), up("6C", 36, -16)]
     tracker.look(hand, at(1))
     assert tracker.look([], at(3, bare=hand)) == ()
-    assert sorted(told(tracker.advance(3 * S))) == [("gone", 1), ("gone", 2), ("gone", 3)]
+    assert sorted(kinds_of(tracker.advance(3 * S))) == [("gone", 1), ("gone", 2), ("gone", 3)]
 
 
 def test_what_was_lifted_when_the_film_ends_is_gone() -> None:
     tracker, ace = Tracker(), up("AS", 0, 0)
     tracker.look([ace], at(1))
     tracker.look([], at(3, bare=[ace]))
-    assert told(tracker.finish()) == [("gone", 1)]
+    assert kinds_of(tracker.finish()) == [("gone", 1)]
     assert tracker.finish() == ()
 
 
@@ -121,7 +121,7 @@ def test_a_split_card_moved_apart_is_the_same_card() -> None:
 def test_a_card_lifted_and_laid_within_one_look_has_moved() -> None:
     tracker, eight = Tracker(), up("8H", 0, 0)
     tracker.look([eight], at(1))
-    assert told(tracker.look([up("8H", 90, 60)], at(3, bare=[eight]))) == [("moved", 1)]
+    assert kinds_of(tracker.look([up("8H", 90, 60)], at(3, bare=[eight]))) == [("moved", 1)]
 
 
 def test_two_like_cards_taken_and_one_laid_are_not_guessed() -> None:
@@ -129,8 +129,8 @@ def test_two_like_cards_taken_and_one_laid_are_not_guessed() -> None:
     twins = [up("8H", 0, 0), up("8H", 18, -8)]
     tracker.look(twins, at(1))
     changes = tracker.look([up("8H", 120, 0)], at(3, bare=twins))
-    assert told(changes) == [("new", 3)]
-    assert sorted(told(tracker.advance(5 * S))) == [("gone", 1), ("gone", 2)]
+    assert kinds_of(changes) == [("new", 3)]
+    assert sorted(kinds_of(tracker.advance(5 * S))) == [("gone", 1), ("gone", 2)]
 
 
 @pytest.mark.parametrize(
@@ -146,16 +146,16 @@ def test_what_need_not_be_the_lifted_card_is_new(later: Seen) -> None:
     tracker, eight = Tracker(), up("8H", 0, 0)
     tracker.look([eight], at(1))
     tracker.look([], at(3, bare=[eight]))
-    assert told(tracker.look([later], at(3.5))) == [("new", 2)]
-    assert told(tracker.advance(5 * S)) == [("gone", 1)]
+    assert kinds_of(tracker.look([later], at(3.5))) == [("new", 2)]
+    assert kinds_of(tracker.advance(5 * S)) == [("gone", 1)]
 
 
 def test_a_card_laid_long_after_is_new() -> None:
     tracker, eight = Tracker(), up("8H", 0, 0)
     tracker.look([eight], at(1))
     tracker.look([], at(3, bare=[eight]))
-    assert told(tracker.advance(5 * S)) == [("gone", 1)]
-    assert told(tracker.look([eight], at(6))) == [("new", 2)]
+    assert kinds_of(tracker.advance(5 * S)) == [("gone", 1)]
+    assert kinds_of(tracker.look([eight], at(6))) == [("new", 2)]
 
 
 def test_the_hole_card_turned_beside_its_place_is_the_same_card() -> None:
@@ -163,7 +163,7 @@ def test_the_hole_card_turned_beside_its_place_is_the_same_card() -> None:
     hole = back(-120, 285)
     tracker.look([up("TS", -150, 285), hole], at(1))
     changes = tracker.look([up("TS", -150, 285), up("7C", -80, 285, at_s=8.7)], at(9, moved_s=8.7))
-    assert ("turned", 2) in told(changes)
+    assert ("turned", 2) in kinds_of(changes)
     assert len(tracker.lying) == 2
     assert str(tracker.lying[1].evidence.best()[0]) == "7C"
 
@@ -172,13 +172,13 @@ def test_a_hit_beside_a_back_that_nothing_touched_turns_nothing() -> None:
     tracker = Tracker()
     tracker.look([back(0, 0)], at(1))
     untouched = HandMadeView(9 * S, moved_at_ns=round(0.5 * S))
-    assert told(tracker.look([up("7C", 70, 0)], untouched)) == [("new", 2)]
+    assert kinds_of(tracker.look([up("7C", 70, 0)], untouched)) == [("new", 2)]
 
 
 def test_a_back_still_seen_is_not_turned() -> None:
     tracker = Tracker()
     tracker.look([back(0, 0)], at(1))
-    assert sorted(told(tracker.look([back(0, 0), up("7C", 70, 0)], at(9)))) == [
+    assert sorted(kinds_of(tracker.look([back(0, 0), up("7C", 70, 0)], at(9)))) == [
         ("new", 2),
         ("read", 1),
     ]
@@ -188,46 +188,46 @@ def test_a_card_turned_where_it_lies_is_the_same_card() -> None:
     tracker = Tracker()
     tracker.look([back(0, 0), back(20, -8)], at(1))
     changes = tracker.look([up("7C", 1, 1), up("9H", 21, -7)], at(5))
-    assert told(changes) == [("turned", 1), ("turned", 2)]
+    assert kinds_of(changes) == [("turned", 1), ("turned", 2)]
     assert [str(t.evidence.best()[0]) for t in tracker.lying] == ["7C", "9H"]
 
 
 def test_a_card_pushed_aside_has_moved() -> None:
     tracker, eight = Tracker(), up("8H", 0, 0)
     tracker.look([eight], at(1))
-    assert told(tracker.look([up("8H", 25, 10)], at(2, bare=[eight]))) == [("moved", 1)]
+    assert kinds_of(tracker.look([up("8H", 25, 10)], at(2, bare=[eight]))) == [("moved", 1)]
     assert len(tracker.lying) == 1
 
 
 def test_a_twin_laid_on_a_card_that_is_overlooked_is_not_taken_for_a_push() -> None:
     tracker = Tracker()
     tracker.look([up("8H", 0, 0)], at(1))
-    assert told(tracker.look([up("8H", 18, -8)], at(2))) == [("new", 2)]
+    assert kinds_of(tracker.look([up("8H", 18, -8)], at(2))) == [("new", 2)]
     assert len(tracker.lying) == 2
 
 
 def test_a_misread_card_falls_into_doubt() -> None:
     tracker = Tracker()
     tracker.look([up("AS", 0, 0)], at(1))
-    assert told(tracker.look([up("4S", 1, 0)], at(2))) == [("read", 1)]
+    assert kinds_of(tracker.look([up("4S", 1, 0)], at(2))) == [("read", 1)]
     assert tracker.lying[0].evidence.best()[1] < 0.6
 
 
 def test_another_sure_face_a_little_off_is_another_card() -> None:
     tracker = Tracker()
     tracker.look([up("AS", 0, 0)], at(1))
-    assert told(tracker.look([up("4S", 9, 4)], at(2))) == [("new", 2)]
+    assert kinds_of(tracker.look([up("4S", 9, 4)], at(2))) == [("new", 2)]
 
 
 def test_a_card_read_by_both_its_corners_is_one() -> None:
     tracker = Tracker()
-    assert told(tracker.look([up("AS", 0, 0), up("AS", 3, 2, 178)], at(1))) == [("new", 1)]
+    assert kinds_of(tracker.look([up("AS", 0, 0), up("AS", 3, 2, 178)], at(1))) == [("new", 1)]
 
 
 def test_a_card_that_crept_is_told_to_have_moved() -> None:
     tracker, kinds = Tracker(), []
     for i in range(12):
-        kinds += [kind for kind, _ in told(tracker.look([up("AS", 3.0 * i, 0)], at(1 + i)))]
+        kinds += [kind for kind, _ in kinds_of(tracker.look([up("AS", 3.0 * i, 0)], at(1 + i)))]
     assert kinds.count("new") == 1
     assert kinds.count("moved") == 1
     assert kinds.count("read") == 10
@@ -243,7 +243,7 @@ def test_a_cards_place_is_the_mean_of_several_looks() -> None:
 
 def test_a_card_told_from_its_two_ends_is_one() -> None:
     tracker = Tracker()
-    assert told(tracker.look([up("AS", 0, 0), up("AS", 14, 12, 175)], at(1))) == [("new", 1)]
+    assert kinds_of(tracker.look([up("AS", 0, 0), up("AS", 14, 12, 175)], at(1))) == [("new", 1)]
 
 
 def test_a_hole_card_found_by_two_parts_of_what_shows_of_it_is_one() -> None:
@@ -251,13 +251,13 @@ def test_a_hole_card_found_by_two_parts_of_what_shows_of_it_is_one() -> None:
     up_card, one, other = up("5S", -150, 285), back(-123, 283), back(-116, 295)
     tracker.look([up_card, one, other], at(1))
     assert [track.face for track in tracker.lying] == ["up", "down"]
-    assert told(tracker.look([up_card, other], at(2))) == [("read", 1), ("read", 2)]
+    assert kinds_of(tracker.look([up_card, other], at(2))) == [("read", 1), ("read", 2)]
 
 
 def test_two_cards_of_a_hand_dealt_face_down_are_two() -> None:
     tracker = Tracker()
     tracker.look([back(0, 0)], at(1))
-    assert told(tracker.look([back(18, 8)], at(2))) == [("new", 2)]
+    assert kinds_of(tracker.look([back(18, 8)], at(2))) == [("new", 2)]
     assert len(tracker.lying) == 2
 
 
@@ -266,12 +266,12 @@ def test_cards_squared_up_into_a_pile_stay_on_the_felt() -> None:
     ace, king = up("AS", 0, 0), up("KD", 18, -8)
     tracker.look([ace, king], at(1))
     pile = up("KD", -12, 10, at_s=2.9)
-    assert told(tracker.look([pile], at(3, bare=[ace, king]))) == [("moved", 2)]
-    assert told(tracker.advance(round(4.1 * S))) == [("squared", 1)]
+    assert kinds_of(tracker.look([pile], at(3, bare=[ace, king]))) == [("moved", 2)]
+    assert kinds_of(tracker.advance(round(4.1 * S))) == [("squared", 1)]
     assert {t.number for t in tracker.lying} == {1, 2}
-    assert told(tracker.look([pile], at(5))) == [("read", 2)]
+    assert kinds_of(tracker.look([pile], at(5))) == [("read", 2)]
     tracker.look([], at(6, bare=[pile]))
-    assert sorted(told(tracker.advance(round(7.1 * S)))) == [("gone", 1), ("gone", 2)]
+    assert sorted(kinds_of(tracker.advance(round(7.1 * S)))) == [("gone", 1), ("gone", 2)]
 
 
 def test_a_card_pushed_over_the_one_beneath_it_is_not_that_one_misread() -> None:
@@ -279,7 +279,7 @@ def test_a_card_pushed_over_the_one_beneath_it_is_not_that_one_misread() -> None
     ace, king = up("AS", 0, 0), up("KD", 18, -8)
     tracker.look([ace, king], at(1))
     pile = up("KD", -2, 2, at_s=2.9)
-    assert told(tracker.look([pile], at(3, bare=[king]))) == [("moved", 2)]
+    assert kinds_of(tracker.look([pile], at(3, bare=[king]))) == [("moved", 2)]
     assert tracker.advance(60 * S) == ()
     assert {str(t.evidence.best()[0]) for t in tracker.lying} == {"AS", "KD"}
 
@@ -289,7 +289,7 @@ def test_a_card_taken_from_a_hand_that_stays_is_gone() -> None:
     ace, king = up("AS", 0, 0), up("KD", 18, -8)
     tracker.look([ace, king], at(1))
     tracker.look([king], at(3, bare=[ace]))
-    assert told(tracker.advance(round(4.1 * S))) == [("gone", 1)]
+    assert kinds_of(tracker.advance(round(4.1 * S))) == [("gone", 1)]
 
 
 def test_a_card_taken_while_its_hand_is_laid_apart_is_gone() -> None:
@@ -297,5 +297,5 @@ def test_a_card_taken_while_its_hand_is_laid_apart_is_gone() -> None:
     eight, other = up("8H", 0, 0), up("8C", 18, -8)
     tracker.look([eight, other], at(1))
     moved = tracker.look([up("8C", 90, 0, at_s=2.9)], at(3, bare=[eight, other]))
-    assert told(moved) == [("moved", 2)]
-    assert told(tracker.advance(round(4.1 * S))) == [("gone", 1)]
+    assert kinds_of(moved) == [("moved", 2)]
+    assert kinds_of(tracker.advance(round(4.1 * S))) == [("gone", 1)]

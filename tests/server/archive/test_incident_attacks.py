@@ -34,7 +34,7 @@ Files = dict[str, bytes]
 Attack = Callable[[Files], bytes]
 
 
-def said(files: Files, **changes: object) -> bytes:
+def with_manifest(files: Files, **changes: object) -> bytes:
     """The file with another word in its manifest, and everything else made to fit."""
     manifest = replace(msgspec.json.decode(files[MANIFEST], type=Manifest), **changes)
     return relisted(files | {MANIFEST: msgspec.json.encode(manifest)})
@@ -90,17 +90,19 @@ def guarded(body: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("attack", "why"),
     [
-        pytest.param(lambda f: said(f, table="BJ-99"), "names table BJ-99", id="table"),
-        pytest.param(lambda f: said(f, round=3), "names round 3", id="round"),
-        pytest.param(lambda f: said(f, from_ns=1, to_ns=2), "another time", id="time"),
+        pytest.param(lambda f: with_manifest(f, table="BJ-99"), "names table BJ-99", id="table"),
+        pytest.param(lambda f: with_manifest(f, round=3), "names round 3", id="round"),
+        pytest.param(lambda f: with_manifest(f, from_ns=1, to_ns=2), "another time", id="time"),
         pytest.param(
-            lambda f: said(f, from_ns=START_NS + 5 * S), "names round 2", id="earlier-begin"
+            lambda f: with_manifest(f, from_ns=START_NS + 5 * S),
+            "names round 2",
+            id="earlier-begin",
         ),
         pytest.param(
-            lambda f: said(f, to_ns=START_NS + 9 * S - 1), "names round 2", id="later-end"
+            lambda f: with_manifest(f, to_ns=START_NS + 9 * S - 1), "names round 2", id="later-end"
         ),
-        pytest.param(lambda f: said(f, currency="EUR"), "currency", id="currency"),
-        pytest.param(lambda f: said(f, clips={}), "other cameras", id="camera-denied"),
+        pytest.param(lambda f: with_manifest(f, currency="EUR"), "currency", id="currency"),
+        pytest.param(lambda f: with_manifest(f, clips={}), "other cameras", id="camera-denied"),
         pytest.param(lambda f: less(f, VIDEO), "clips/overhead.mp4 is missing", id="video-dropped"),
         pytest.param(lambda f: less(f, CAPTURE), "shoe.cap is missing", id="capture-dropped"),
         pytest.param(

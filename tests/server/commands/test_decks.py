@@ -31,13 +31,13 @@ def shelf(photographs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def said(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
+def printed(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
 def test_what_is_still_lacking_is_said(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["decks", "check", "jumbo", "--library", str(shelf), "--json"]) == 3
-    (deck,) = said(capsys)
+    (deck,) = printed(capsys)
     assert deck["lacking"] == [str(card) for card in DECK if str(card) not in CARDS]
     assert (deck["backs"], deck["four_indices"], deck["sound"]) == (1, False, False)
 
@@ -46,7 +46,7 @@ def test_each_card_names_the_picture_it_was_learnt_from(
     shelf: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["decks", "show", "jumbo", "--library", str(shelf), "--json"]) == 0
-    (deck,) = said(capsys)
+    (deck,) = printed(capsys)
     pictures = deck["pictures"]
     assert isinstance(pictures, dict)
     assert {card: name for card, name in pictures.items() if name} == {
@@ -82,4 +82,4 @@ def test_a_name_that_is_no_file_name_is_refused(
 
 def test_decks_are_listed(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["decks", "list", "--library", str(shelf), "--json"]) == 0
-    assert [deck["deck"] for deck in said(capsys)] == ["jumbo"]
+    assert [deck["deck"] for deck in printed(capsys)] == ["jumbo"]

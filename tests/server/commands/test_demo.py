@@ -28,7 +28,7 @@ def report(tmp_path: Path) -> Path:
     return path
 
 
-def said(found: list[RoundResult], truth: list[RoundResult], report: Path) -> tuple[Exit, str]:
+def outcome(found: list[RoundResult], truth: list[RoundResult], report: Path) -> tuple[Exit, str]:
     console = Console(width=200)
     with console.capture() as captured:
         comparisons: tuple[Comparison, ...] = compare_sessions(truth, found)
@@ -37,7 +37,7 @@ def said(found: list[RoundResult], truth: list[RoundResult], report: Path) -> tu
 
 
 def test_the_demo_succeeds_when_all_of_it_was_seen(shown: list[RoundResult], report: Path) -> None:
-    left, printed = said(shown, shown, report)
+    left, printed = outcome(shown, shown, report)
     assert left is Exit.CLEAN
     assert "5 of 5 rounds settled exactly" in printed
     assert "dealer_hit_hard_17" in printed
@@ -47,17 +47,17 @@ def test_the_demo_succeeds_when_all_of_it_was_seen(shown: list[RoundResult], rep
 
 def test_the_demo_fails_when_a_round_differs(shown: list[RoundResult], report: Path) -> None:
     found = [*shown[:-1], replace(shown[-1], net=1)]
-    assert said(found, shown, report)[0] is Exit.FINDINGS
+    assert outcome(found, shown, report)[0] is Exit.FINDINGS
 
 
 def test_the_demo_fails_when_a_mistake_went_unseen(shown: list[RoundResult], report: Path) -> None:
     for at in (1, 2):
         blind = [*shown]
         blind[at] = replace(blind[at], violations=())
-        left, printed = said(blind, blind, report)
+        left, printed = outcome(blind, blind, report)
         assert left is Exit.FINDINGS
         assert "was not caught" in printed
 
 
 def test_the_demo_fails_without_its_report(shown: list[RoundResult], tmp_path: Path) -> None:
-    assert said(shown, shown, tmp_path / "none.html")[0] is Exit.FINDINGS
+    assert outcome(shown, shown, tmp_path / "none.html")[0] is Exit.FINDINGS

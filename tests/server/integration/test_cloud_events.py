@@ -98,11 +98,11 @@ def test_sequences_sort_as_texts_as_they_do_as_numbers(pair: list[int]) -> None:
 
 def test_every_message_of_a_shoe_has_an_id_of_its_own(tmp_path: Path) -> None:
     write(tmp_path / "a.journal", *shoe(1_000, 1), *shoe(2_000, 2))
-    ids = [envelope(one)["id"] for one in asyncio.run(told(tmp_path))]
+    ids = [envelope(one)["id"] for one in asyncio.run(all_messages(tmp_path))]
     assert len(ids) == len(set(ids)) == 24
 
 
-async def told(folder: Path) -> list[Message]:
+async def all_messages(folder: Path) -> list[Message]:
     """Everything that a journal tells."""
     floor = Floor(folder)
     floor.open()

@@ -25,7 +25,7 @@ def synchronised(state: SyncState) -> ClockSynchronisation:
     return ClockSynchronisation(source="clock", table="BJ-01", at=20, state=state)
 
 
-def told(at: House) -> dict[str, float]:
+def clock_metrics(at: House) -> dict[str, float]:
     """What is told of the clock of the one table, by the end of its name."""
     with at.signed_in("engineer") as engineer:
         lines = engineer.get("/metrics").text.splitlines()
@@ -43,12 +43,18 @@ def test_it_is_told_while_the_table_is_at_work_and_by_a_service_that_starts_late
         with house(tmp_path, tmp_path / "state") as found:
             found.staff()
             until(
-                lambda: told(found) == {"synchronised": 0.0, "offset_seconds": 0.25, "steps": 1.0}
+                lambda: (
+                    clock_metrics(found)
+                    == {"synchronised": 0.0, "offset_seconds": 0.25, "steps": 1.0}
+                )
             )
         journal.append(synchronised("synchronised"))
         with house(tmp_path, tmp_path / "state") as found:
             until(
-                lambda: told(found) == {"synchronised": 1.0, "offset_seconds": 0.25, "steps": 1.0}
+                lambda: (
+                    clock_metrics(found)
+                    == {"synchronised": 1.0, "offset_seconds": 0.25, "steps": 1.0}
+                )
             )
 
 
@@ -59,10 +65,10 @@ def test_a_table_that_is_closed_and_a_journal_that_says_nothing_tell_of_no_clock
         found.staff()
         with Journal.create(tmp_path / "bj-01.journal") as journal:
             journal.append(RoundOpened(at=1, table="BJ-01", round=1))
-            until(lambda: told(found) == {"steps": 0.0})
+            until(lambda: clock_metrics(found) == {"steps": 0.0})
             journal.append(synchronised("unknown"))
-            until(lambda: told(found) == {"synchronised": 0.0, "steps": 0.0})
-        until(lambda: told(found) == {})
+            until(lambda: clock_metrics(found) == {"synchronised": 0.0, "steps": 0.0})
+        until(lambda: clock_metrics(found) == {})
 
 
 def test_steps_add_up_over_starts_and_a_camera_s_clock_is_another() -> None:

@@ -62,7 +62,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         yield ask
 
 
-def told(found: Any) -> list[list[int | None]]:
+def rounds_of(found: Any) -> list[list[int | None]]:
     return [
         [one[name] and one[name]["round"] for name in ("round", "before", "after")]
         for one in found["moments"]
@@ -102,17 +102,17 @@ def test_a_round_that_opens_within_the_minute_is_shown_from_its_opening(asked: A
 
 def test_a_time_at_which_nothing_was_dealt_says_so_with_the_rounds_beside_it(asked: Any) -> None:
     found = asked("BJ-07 2026-06-02 22:00")
-    assert told(found) == [[None, 3, 4]]
+    assert rounds_of(found) == [[None, 3, 4]]
     assert found["says"] == "Nothing was dealt at BJ-07 at 2 Jun 2026, 22:00:00 UTC+02:00."
-    assert told(asked("BJ-07 2026-06-01 21:14:30")) == [[None, 1, 2]]
-    assert told(asked("BJ-07 2026-05-01 12:00")) == [[None, None, 1]]
-    assert told(asked("BJ-07 2026-06-02 23:19")) == [[None, 4, None]]
+    assert rounds_of(asked("BJ-07 2026-06-01 21:14:30")) == [[None, 1, 2]]
+    assert rounds_of(asked("BJ-07 2026-05-01 12:00")) == [[None, None, 1]]
+    assert rounds_of(asked("BJ-07 2026-06-02 23:19")) == [[None, 4, None]]
 
 
 def test_a_round_of_another_day_is_offered_and_never_opened_unasked(tmp_path: Path) -> None:
     with asking(tmp_path, "2026-06-05T10:00:00+02:00") as ask:
         found = ask("BJ-07 at 21:14")
-        assert told(found) == [[None, 4, None], [3, None, None]]
+        assert rounds_of(found) == [[None, 4, None], [3, None, None]]
         assert "Nothing was dealt at BJ-07 at 4 Jun 2026, 21:14:00" in found["says"]
         assert found["moments"][1]["written"].startswith("2 Jun 2026")
 
@@ -130,17 +130,17 @@ def test_a_time_that_the_clocks_showed_twice_asks_which(asked: Any) -> None:
 def test_a_time_that_the_clocks_left_out_says_so(asked: Any) -> None:
     found = asked("BJ-07 2026-03-29 02:30")
     assert "did not exist" in found["says"]
-    assert told(found) == [[None, None, 1]]
+    assert rounds_of(found) == [[None, None, 1]]
 
 
 def test_a_time_to_come_has_not_come_yet(asked: Any) -> None:
     found = asked("BJ-07 2026-06-03 09:00")
     assert "is in the future" in found["says"]
-    assert told(found) == [[None, 4, None]]
+    assert rounds_of(found) == [[None, 4, None]]
 
 
 def test_a_table_need_not_be_named_on_its_own_page(asked: Any) -> None:
-    assert told(asked("21:14", table="BJ-07")) == [[3, None, None]]
+    assert rounds_of(asked("21:14", table="BJ-07")) == [[3, None, None]]
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ KINDS = (RoundRow, HandRow, ViolationRow, ReviewRow, PaymentRow, LedgerRow)
 LISTS = ("rounds", "hands", "violations", "reviews", "payments", "ledger", "incidents")
 
 
-def told(found: House, client: httpx.Client) -> dict[str, Any]:
+def answered(found: House, client: httpx.Client) -> dict[str, Any]:
     """Return all that the service tells of its journals."""
     whole = {kind: found.get(client, f"/api/{kind}", limit=500)["items"] for kind in LISTS}
     return whole | {"sessions": found.get(client, "/api/sessions")}
@@ -91,10 +91,10 @@ def test_a_service_started_again_tells_the_same_and_reads_nothing_again(
     with house(evening, state) as found:
         found.staff()
         with found.signed_in("surveillance") as officer:
-            first = told(found, officer)
+            first = answered(found, officer)
     assert first["violations"]
     with house(evening, state) as found, found.signed_in("surveillance") as officer:
-        assert told(found, officer) == first
+        assert answered(found, officer) == first
         with found.signed_in("engineer") as engineer:
             assert "pitwatch_events_read_total{" not in engineer.get("/metrics").text
 

@@ -52,7 +52,7 @@ def shown(pieces: list[bytes]) -> list[tuple[int, int]]:
     return found
 
 
-def told(number: int) -> tuple[int, int]:
+def timed(number: int) -> tuple[int, int]:
     return number, (at(number) - START_NS) // 1_000_000
 
 
@@ -69,7 +69,7 @@ def test_a_follower_sees_every_picture_from_the_newest_fragment_on(tmp_path: Pat
     film.close()
     pieces.append(follower.news())
     found = shown([piece for piece in pieces if piece])
-    assert found == [told(number) for number in range(found[0][0], 11 * FPS)]
+    assert found == [timed(number) for number in range(found[0][0], 11 * FPS)]
     assert 2 * FPS <= found[0][0] < 5 * FPS
 
 
@@ -84,7 +84,7 @@ def test_it_goes_on_in_the_next_segment_in_the_same_time(tmp_path: Path) -> None
     pieces += [follower.news(), follower.news()]
     assert film.segments == 3
     assert sum(piece[4:8] == b"ftyp" for piece in pieces) == 3
-    assert shown([piece for piece in pieces if piece]) == [told(n) for n in range(10 * FPS)]
+    assert shown([piece for piece in pieces if piece]) == [timed(n) for n in range(10 * FPS)]
 
 
 def test_nothing_is_told_before_there_is_a_whole_fragment(tmp_path: Path) -> None:

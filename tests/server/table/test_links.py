@@ -11,7 +11,7 @@ from server.process.stopwatch import Stopwatch
 from server.table.replay import Replayed, ReplayOptions, replay
 from stream.journal import Journal
 from tests.faults.live_kills import Life, Table
-from tests.faults.live_process import Blind, told_driver
+from tests.faults.live_process import Blind, known_driver
 
 S = 1_000_000_000
 
@@ -42,7 +42,7 @@ def unplugged(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[AnyEvent],
     place = tmp_path_factory.mktemp("links") / "table"
     live = Unplugged(place, seed=1, rounds=2).play(None)
     (recording,) = (place / "recordings").iterdir()
-    with Journal.in_memory() as journal, told_driver():
+    with Journal.in_memory() as journal, known_driver():
         replayed = replay(ReplayOptions(recording), journal, Blind, Stopwatch(lambda: 0))
     return live, replayed
 

@@ -38,16 +38,16 @@ MS = 1_000_000
 # --- order --------------------------------------------------------------------------------
 
 
-def said(at_ns: int, source: str = "shoe") -> Observed:
+def cut_card(at_ns: int, source: str = "shoe") -> Observed:
     return Timed(at_ns, source, (ShoeCutCard(source=source, at=at_ns, raw=""),))
 
 
 def test_the_shoe_waits_for_a_camera_that_is_behind() -> None:
     order = Order((CAMERA,), hold_ns=3000)
     order.seen(CAMERA, 10_000)
-    order.take(said(10_500))
+    order.take(cut_card(10_500))
     assert order.due(10_600) == ()
-    order.take(said(10_400, CAMERA))
+    order.take(cut_card(10_400, CAMERA))
     order.seen(CAMERA, 10_550)
     assert [one.at_ns for one in order.due(10_700)] == [10_400, 10_500]
 
@@ -55,7 +55,7 @@ def test_the_shoe_waits_for_a_camera_that_is_behind() -> None:
 def test_a_lost_camera_holds_up_nobody_for_longer_than_its_patience() -> None:
     order = Order((CAMERA,), hold_ns=3000)
     order.seen(CAMERA, 10_000)
-    order.take(said(10_500))
+    order.take(cut_card(10_500))
     assert order.due(13_000) == ()
     assert [one.at_ns for one in order.due(13_001)] == [10_500]
 
@@ -69,7 +69,7 @@ def test_what_comes_in_time_comes_out_in_the_order_of_its_time(
 ) -> None:
     order, out = Order((CAMERA,), hold_ns=2000), list[Observed]()
     for at_ns, source in sorted(arrivals):
-        order.take(said(at_ns, source))
+        order.take(cut_card(at_ns, source))
         order.seen(CAMERA, at_ns)
         out += order.due(at_ns + late)
     out += order.rest(10_000)
