@@ -32,7 +32,7 @@ from stream.journal import Journal, link
 from stream.seal import break_seal
 from stream.signing import Signer
 from tests.bench.restarting import begun, rests_of
-from tests.faults.live_process import Blind, told_driver
+from tests.faults.live_process import Blind, known_driver
 from tests.server.table.test_going_on import AFTER_NS, Watched, known
 from tests.settlement.noise import (
     camera_half_reads,
@@ -241,7 +241,7 @@ class Left:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with told_driver():
+    with known_driver():
         folder = tmp_path_factory.mktemp("made")
         begun(folder, ROUNDS)
         yield folder / str(ROUNDS)
@@ -252,7 +252,7 @@ def left(made: Path, tmp_path: Path) -> Iterator[Left]:
     for name in ("table.toml", "table.key", "layout.toml", "table.journal", "table.journal.rest"):
         shutil.copy(made / name, tmp_path / name)
     os.mkfifo(tmp_path / "console")
-    with told_driver():
+    with known_driver():
         placed = read_config(tmp_path / "table.toml")
         yield Left(with_(placed, config=replace(placed.config, recorder=None)))
 
