@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Generic, Self, TypeVar
+from typing import Final, Generic, NamedTuple, Self, TypeVar
 
 import msgspec
 
@@ -64,14 +64,18 @@ from stream.write_ahead import begin_log
 __all__ = [
     "AnotherJournal",
     "Checkpoints",
+    "Entry",
     "Journal",
     "Place",
     "TailFound",
     "UnknownEvent",
     "Verified",
+    "entries_after",
     "event_of",
     "holds",
     "journal_id",
+    "journal_identity",
+    "last_place",
     "link",
     "read_between",
     "read_journal",
@@ -492,15 +496,46 @@ def read_journal(path: Path) -> Iterator[AnyEvent | UnknownEvent]:
         yield from _read(connection, str(path), 0)
 
 
+class Entry(NamedTuple):
+    """An entry as a journal stores it."""
+
+    seq: int
+    hash: bytes
+    body: bytes
+    version: int
+    """The version of the journal that wrote it."""
+
+
+def last_place(path: Path) -> Place:
+    """Return a journal's last entry and its hash, unverified, also while it is written.
+
+    Raises:
+        TechnicianError: it is missing, or is no journal.
+    """
+    with one_line(str(path)), closing(at_rest(path)) as connection:
+        check_kind(connection, str(path))
+        return Place(*_last(connection))
+
+
 def journal_id(path: Path) -> str | None:
     """Return a journal's id; ``None`` for one of an older version, or where it cannot be read."""
     try:
-        with one_line(str(path)), closing(at_rest(path)) as connection:
-            check_kind(connection, str(path))
-            identified = identity_of(connection, str(path))
+        identity = journal_identity(path)
     except TechnicianError:
         return None
-    return None if identified is None else identified[1].journal
+    return None if identity is None else identity.journal
+
+
+def journal_identity(path: Path) -> Identity | None:
+    """Return a journal's identity; ``None`` for one of an older version.
+
+    Raises:
+        TechnicianError: it is missing, or is no journal.
+    """
+    with one_line(str(path)), closing(at_rest(path)) as connection:
+        check_kind(connection, str(path))
+        identified = identity_of(connection, str(path))
+    return None if identified is None else identified[1]
 
 
 def holds(path: Path, kind: str) -> bool:
@@ -530,6 +565,15 @@ def read_on(
         TechnicianError: it is missing, is no journal, or an entry does not follow the one before.
         InputRefused: an entry of a known type does not match the format.
     """
+    found, after = entries_after(path, place, at_most)
+    where = str(path)
+    return tuple(event_of(upcast(one.body, one.version), where, one.seq) for one in found), after
+
+
+def entries_after(
+    path: Path, place: Place, at_most: int = _READ_AT_ONCE
+) -> tuple[tuple[Entry, ...], Place]:
+    """Read and verify the next entries as they are stored; otherwise as :func:`read_on`."""
     where = str(path)
     query = "SELECT seq, hash, body FROM entries WHERE seq > ? ORDER BY seq LIMIT ?"
     with one_line(where), closing(at_rest(path)) as connection:
@@ -537,7 +581,7 @@ def read_on(
         check_same(connection, where, place)
         written = written_in(connection)
         rows = connection.execute(query, (place.seq, at_most)).fetchall()
-    events = []
+    entries = []
     for seq, stored, body in rows:
         if not isinstance(body, bytes):
             raise damaged(where, f"entry {seq} is not stored as bytes")
@@ -546,8 +590,8 @@ def read_on(
             raise damaged(where, f"entry {place.seq + 1} is missing or does not match its hash")
         place = Place(seq, head)
         version = max(version for from_seq, version in written if from_seq <= seq)
-        events.append(event_of(upcast(body, version), where, seq))
-    return tuple(events), place
+        entries.append(Entry(seq, head, body, version))
+    return tuple(entries), place
 
 
 def read_between(path: Path, after_seq: int, last_seq: int) -> tuple[AnyEvent | UnknownEvent, ...]:

@@ -4,7 +4,6 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from datetime import date, time, timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +17,7 @@ from models.events import AnyFact, CardBoxed, CardBurned, CardDealt, CardExposed
 from models.house import House
 from models.judgements import ReviewRaised, RoundSettled
 from server.archive.archives import Source, feeds
+from server.archive.days import Begun
 from server.archive.history import (
     FACTS,
     FORMAT,
@@ -36,22 +36,13 @@ from server.archive.history import (
 from server.archive.parquet import Row, Rows, rows_of
 from server.archive.settling import FACTS as FACT_TYPES
 from server.archive.settling import Settled
-from stream.journal import Place, UnknownEvent, Verified, read_on, verify_journal
+from stream.journal import Verified, verify_journal
 
 _GROUP_ROWS: Final = 128 * 1024
 """Rows of the largest row group. A table's day of 1,700 rounds is half of it."""
 _GROWING: Final = ("entry", "seq", "at", "at_ns")
 """Columns that grow from row to row: their differences take less room."""
 _CARDS: Final = (CardDealt, CardExposed, CardBurned, CardBoxed)
-
-
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """A journal, and the day on which it began."""
-
-    path: Path
-    day: date
-    at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,29 +54,6 @@ class Written:
     """Bytes of its files."""
     is_new: bool
     """Whether this call wrote it: a day that stands for the same entries stays as it is."""
-
-
-def day_of(at_ns: int, house: House) -> date:
-    """Return the house's day of an instant; a day begins with the first shift."""
-    local = house.local(at_ns)
-    begins = time.fromisoformat(house.shifts[0])
-    return local.date() if local.time() >= begins else local.date() - timedelta(days=1)
-
-
-def begun(path: Path, house: House) -> Begun | None:
-    """Return the day on which a journal began; ``None`` where no entry has a time.
-
-    Raises:
-        TechnicianError: it is no journal, or is damaged.
-    """
-    place = Place()
-    while True:
-        events, place = read_on(path, place)
-        for event in events:
-            if not isinstance(event, UnknownEvent) and event.at is not None:
-                return Begun(path, day_of(event.at, house), event.at)
-        if not events:
-            return None
 
 
 def write_day(

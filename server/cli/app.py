@@ -15,6 +15,7 @@ from server.cli import (
     archive,
     backup,
     decks,
+    floor_record,
     incident,
     journal,
     relay,
@@ -40,7 +41,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _commands in (settle, simulate, replay, serve, tables, backup, verify):
+for _commands in (settle, simulate, replay, serve, tables, backup, verify, floor_record):
     app.add_typer(_commands.commands)
 for _name, _group in (
     ("rulebooks", rulebooks.rulebooks),
@@ -54,6 +55,7 @@ for _name, _group in (
     ("backup", backup.backups),
     ("decks", decks.decks),
     ("relay", relay.relay),
+    ("floor", floor_record.floors),
 ):
     app.add_typer(_group, name=_name, no_args_is_help=True)
 

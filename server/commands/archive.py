@@ -8,6 +8,7 @@ from pathlib import Path
 from models.errors import OperatorError, PitwatchError
 from models.house import House
 from server.archive.archives import sources, without_parquet
+from server.archive.days import Begun, begun
 from server.house.wording import counted
 from server.process.exit_status import Exit
 from server.process.terminal import print_json, screen
@@ -15,7 +16,7 @@ from stream.journal import verify_journal
 
 try:
     from server.archive.history import Day, Part, days_in
-    from server.archive.history_writer import Begun, Written, begun, write_day
+    from server.archive.history_writer import Written, write_day
 except ImportError as fault:
     raise without_parquet("pitwatch archive") from fault
 

@@ -27,8 +27,9 @@ from models.events import AnyFact
 from models.house import House
 from models.judgements import RoundResult
 from models.rulebook import Rulebook
+from server.archive.days import begun
 from server.archive.history import Day
-from server.archive.history_writer import begun, write_day
+from server.archive.history_writer import write_day
 from settlement import COMPILED
 from settlement.engine import Engine, settle
 from settlement.native import INTERPRETED

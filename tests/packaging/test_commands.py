@@ -75,7 +75,8 @@ COMMANDS = (
 )
 STARTED = (
     *("serve", "console", "run", "relay run", "relay letters", "relay resend"),
-    *("report verify", "snapshot verify"),
+    *("report verify", "snapshot verify", "forward", "floor migrate", "floor status"),
+    *("floor epoch", "floor retire", "floor hold", "floor lift"),
 )
 """Commands with a test of their own."""
 

@@ -14,8 +14,8 @@ from models.events import CardDealt, Fact
 from models.house import House
 from models.judgements import AnyEvent, RoundSettled
 from server.archive.archives import feeds, sources
+from server.archive.days import day_of
 from server.archive.history import TABLES, Day, content_of
-from server.archive.history_writer import day_of
 from server.cli.app import run
 from server.process.exit_status import Exit
 from stream.journal import Journal, read_journal

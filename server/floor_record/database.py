@@ -1,0 +1,285 @@
+"""The floor record's database: connect, migrate, and the calls that the migrations define."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any, Final, LiteralString, Self
+
+import psycopg
+from alembic import command
+from alembic.config import Config
+from psycopg.rows import namedtuple_row
+from sqlalchemy import create_engine
+from sqlalchemy.pool import StaticPool
+
+from models.errors import InstallerError, TechnicianError
+from server.archive.days import Begun
+from stream.identity import Identity
+from stream.journal import Entry, Place
+
+FORWARDER: Final = "pitwatch_forwarder"
+SERVICE: Final = "pitwatch_service"
+_MIGRATIONS: Final = Path(__file__).parent / "migrations"
+_CONNECT_S: Final = 10
+_ANSWER_MS: Final = 30_000
+"""Milliseconds after which a database that does not answer counts as down."""
+_LOCK_MS: Final = 10_000
+
+
+class FloorDown(TechnicianError):
+    """The floor's database cannot be reached, or refuses for now; nothing was lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A journal on the floor: the table's epoch that it is, and how far the floor has it."""
+
+    table: str
+    epoch: int
+    place: Place
+    """The last entry that the floor has, and its hash."""
+    state: str
+    """``sound``, or why the floor takes no more of it: ``forked``, ``behind``, ``retired``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """How far the floor is behind a chain's table."""
+
+    table: str
+    epoch: int
+    journal: str
+    state: str
+    seq: int
+    """The last entry that the floor has."""
+    behind: int
+    """Entries that the table has besides, as it last said …"""
+    silent: timedelta
+    """… that long ago."""
+
+
+@dataclass(frozen=True, slots=True)
+class PutAside:
+    """Something in quarantine."""
+
+    number: int
+    table: str
+    epoch: int
+    seq: int
+    reason: str
+    """``fork``, ``gap``, ``broken_link``, ``no_event``, ``behind``."""
+    detail: str
+
+
+class FloorDatabase:
+    """A connection to the floor record. Use :meth:`connected`.
+
+    Every call is a transaction of its own; what it returns is durable.
+    """
+
+    def __init__(self, connection: psycopg.Connection[Any], where: str) -> None:
+        self._connection, self._where = connection, where
+
+    @classmethod
+    @contextmanager
+    def connected(cls, url: str) -> Iterator[Self]:
+        """Yield a connection.
+
+        Raises:
+            InstallerError: the address is invalid.
+            FloorDown: the database cannot be reached.
+        """
+        where = shown(url)
+        with _named(where):
+            connection = _connected(url)
+        try:
+            yield cls(connection, where)
+        finally:
+            connection.close()
+
+    # --- what a forwarder may do ----------------------------------------------------------
+
+    def open_chain(self, table: str, identity: Identity, begun: Begun) -> Chain:
+        """Return the chain of a journal: its latest epoch, or a new one where it is unknown."""
+        asked = (table, identity.journal, identity.name, begun.day)
+        (row,) = self._ask("SELECT * FROM pitwatch.open_chain(%s, %s, %s, %s)", asked)
+        return Chain(table, row.epoch, Place(row.seq, row.head), row.state)
+
+    def take(self, chain: Chain, entries: Sequence[Entry], last_there: int) -> str:
+        """Hand over consecutive entries of one version; return ``taken``, or why they were not."""
+        hashes, bodies = [one.hash for one in entries], [one.body for one in entries]
+        place = (chain.table, chain.epoch, entries[0].seq)
+        query: LiteralString = "SELECT * FROM pitwatch.take(%s, %s, %s, %b, %b, %s, %s)"
+        (row,) = self._ask(query, (*place, hashes, bodies, entries[0].version, last_there))
+        outcome: str = row.outcome
+        return outcome
+
+    def seen(self, chain: Chain, last_there: int) -> str:
+        """Say which entry is the table's last; return the chain's state."""
+        query: LiteralString = "SELECT pitwatch.seen(%s, %s, %s) AS state"
+        (row,) = self._ask(query, (chain.table, chain.epoch, last_there))
+        state: str = row.state
+        return state
+
+    # --- what a reader may do -------------------------------------------------------------
+
+    def lag(self) -> list[Lag]:
+        """Return how far the floor is behind each table, the farthest first."""
+        columns: LiteralString = "table_id, epoch, journal, state, seq, behind, silent"
+        query = f"SELECT {columns} FROM pitwatch.lag ORDER BY behind DESC, table_id, epoch"
+        return [Lag(*row) for row in self._ask(query)]
+
+    def quarantine(self) -> list[PutAside]:
+        """Return everything that was put aside, the latest first."""
+        columns: LiteralString = "number, table_id, epoch, seq, reason, detail"
+        query = f"SELECT {columns} FROM pitwatch.quarantine ORDER BY number DESC"
+        return [PutAside(*row) for row in self._ask(query)]
+
+    def entries(self, table: str, epoch: int) -> list[Entry]:
+        """Return a chain's entries in order."""
+        query: LiteralString = (
+            "SELECT seq, hash, convert_to(body, 'UTF8') AS body, version FROM pitwatch.entries"
+            " WHERE table_id = %s AND epoch = %s ORDER BY seq"
+        )
+        return [Entry(*row) for row in self._ask(query, (table, epoch))]
+
+    # --- what the owner may do ------------------------------------------------------------
+
+    def begin_epoch(self, table: str, journal: str, reason: str) -> int:
+        """Begin a new epoch of a table with a journal that the floor has: it starts anew.
+
+        Raises:
+            TechnicianError: the floor has no such journal of that table.
+        """
+        query: LiteralString = (
+            "SELECT pitwatch.begin_epoch(table_id, journal, name, day, %s) AS epoch"
+            " FROM pitwatch.chains WHERE table_id = %s AND journal = %s"
+            " ORDER BY chains.epoch DESC LIMIT 1"
+        )
+        rows = self._ask(query, (reason, table, journal))
+        if not rows:
+            raise TechnicianError(
+                f"the floor has no journal {journal} of table {table}",
+                where=self._where,
+                way_out="`pitwatch floor status` lists the journals",
+            )
+        epoch: int = rows[0].epoch
+        return epoch
+
+    def heads_of(self, day: date) -> dict[str, tuple[int, str]]:
+        """Return last entry and hash, in hex, of each journal of a day, by its id.
+
+        A journal that began a new epoch counts with its last one.
+        """
+        query: LiteralString = (
+            "SELECT journal, seq, encode(head, 'hex') AS head FROM pitwatch.chains"
+            " WHERE day = %s AND state <> 'retired' ORDER BY table_id, epoch"
+        )
+        return {row.journal: (row.seq, row.head) for row in self._ask(query, (day,))}
+
+    def retire(self, day: date, manifest: str) -> None:
+        """Drop the entries of a day whose Parquet was verified.
+
+        Raises:
+            TechnicianError: it is under legal hold, or not on the floor.
+        """
+        self._ask("SELECT pitwatch.retire_day(%s, %s)", (day, manifest))
+
+    def hold(self, first: date, last: date, table: str | None, reason: str) -> int:
+        """Place a legal hold on days; return its number."""
+        query: LiteralString = (
+            "INSERT INTO pitwatch.holds (first_day, last_day, table_id, reason)"
+            " VALUES (%s, %s, %s, %s) RETURNING number"
+        )
+        number: int = self._ask(query, (first, last, table, reason))[0].number
+        return number
+
+    def lift(self, number: int) -> bool:
+        """Lift a legal hold; return whether it stood."""
+        query: LiteralString = (
+            "UPDATE pitwatch.holds SET lifted_at = now(), lifted_by = session_user"
+            " WHERE number = %s AND lifted_at IS NULL RETURNING number"
+        )
+        return bool(self._ask(query, (number,)))
+
+    def _ask(self, query: LiteralString, values: Sequence[object] = ()) -> list[Any]:
+        with _named(self._where):
+            return self._connection.execute(query, values).fetchall()
+
+
+def migrate(url: str) -> None:
+    """Create the floor record, or bring it to this version.
+
+    Raises:
+        InstallerError: the address is invalid, or its user may not do this.
+        FloorDown: the database cannot be reached.
+    """
+    with _named(shown(url)):
+        connection = _connected(url)
+        connection.autocommit = False
+    with _named(shown(url)), connection:
+        engine = create_engine(
+            "postgresql+psycopg://", creator=lambda: connection, poolclass=StaticPool
+        )
+        config = Config()
+        config.set_main_option("script_location", str(_MIGRATIONS))
+        with engine.begin() as opened:
+            config.attributes["connection"] = opened
+            command.upgrade(config, "head")
+
+
+def _connected(url: str) -> psycopg.Connection[Any]:
+    return psycopg.connect(
+        url,
+        autocommit=True,
+        row_factory=namedtuple_row,
+        connect_timeout=_CONNECT_S,
+        tcp_user_timeout=_ANSWER_MS,
+        options=f"-c statement_timeout={_ANSWER_MS} -c lock_timeout={_LOCK_MS}",
+    )
+
+
+def shown(url: str) -> str:
+    """Return a database's address without its password."""
+    return psycopg.conninfo.make_conninfo(**_without_secret(url))
+
+
+def _without_secret(url: str) -> dict[str, Any]:
+    with _named("--floor"):
+        parts = psycopg.conninfo.conninfo_to_dict(url)
+    return {key: value for key, value in parts.items() if key != "password"}
+
+
+@contextmanager
+def _named(where: str) -> Iterator[None]:
+    """Turn the database's errors into errors that name it."""
+    try:
+        yield
+    except psycopg.errors.InsufficientPrivilege as fault:
+        raise InstallerError(
+            _first_line(fault),
+            where=where,
+            way_out="Use the role that docs/floor.md names for this",
+        ) from fault
+    except (psycopg.OperationalError, psycopg.InterfaceError) as fault:
+        raise FloorDown(
+            f"the floor's database does not answer ({_first_line(fault)})",
+            where=where,
+            way_out="Check that it runs and can be reached; entries wait at their tables",
+        ) from fault
+    except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as fault:
+        raise InstallerError(
+            "there is no floor record in this database",
+            where=where,
+            way_out="Create it: pitwatch floor migrate --floor postgresql://…",
+        ) from fault
+    except psycopg.Error as fault:
+        raise TechnicianError(
+            _first_line(fault), where=where, way_out="docs/floor.md describes the floor record"
+        ) from fault
+
+
+def _first_line(fault: psycopg.Error) -> str:
+    return next(iter(str(fault).strip().splitlines()), type(fault).__name__)
