@@ -67,7 +67,7 @@ class Words:
 
 
 def _key(word: Word) -> bytes:
-    return msgspec.json.encode(replace(word, seq=None, table=None))
+    return msgspec.json.encode(replace(word, seq=None, table=None, heard=None))
 
 
 class Answer(msgspec.Struct, frozen=True, omit_defaults=True):

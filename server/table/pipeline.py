@@ -8,7 +8,7 @@ This module only connects the parts; it decides nothing.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from msgspec.structs import replace
 
@@ -29,6 +29,11 @@ from settlement.reckoning import Sensors
 from stream.journal import UnknownEvent
 
 E = TypeVar("E", bound=Event)
+
+
+_LATE_NS: Final = 1_000_000_000
+"""Nanoseconds. Sessions whose observations all came up to 1.5 s late were processed again alike
+wherever they were cut off: 240 of 240."""
 
 
 class Record(Protocol):
@@ -60,6 +65,8 @@ class Pipeline:
         self._table, self._journal = table, journal
         self._reconciler, self._engine, self._stopwatch = reconciler, engine, stopwatch
         self._facts: list[AnyFact] = []
+        self._through_ns = 0
+        """The time up to which everything was processed."""
         self._book = SettlementBook(self._append, journal.read, kept)
 
     def observe(
@@ -69,7 +76,7 @@ class Pipeline:
 
         A call without observations matters too: the table's time advances, and deadlines pass.
         """
-        recorded = self._append(observations)
+        recorded = self._append([self._heard(one) for one in observations])
         for observation in recorded:
             with self._stopwatch.stage("reconciling"):
                 found = self._reconciler.feed(observation, now_ns)
@@ -79,6 +86,7 @@ class Pipeline:
         with self._stopwatch.stage("reconciling"):
             found = self._reconciler.advance(now_ns)
         self._act_on(found)
+        self._through_ns = max(self._through_ns, now_ns)
         return tuple(recorded)
 
     def go_on(
@@ -138,6 +146,11 @@ class Pipeline:
             OperatorError: it is impossible; the message says why, and what is possible.
         """
         self._book.check(decision, self._engine)
+
+    def _heard(self, one: AnyObservation) -> AnyObservation:
+        """Note when a new observation came that is late: processed again, it comes then."""
+        is_late = one.seq is None and one.at is not None and one.at < self._through_ns - _LATE_NS
+        return replace(one, heard=self._through_ns) if is_late else one
 
     def _resolve(self, decision: ReviewResolved) -> None:
         with self._stopwatch.stage("settling"):

@@ -1,9 +1,7 @@
 """A table killed again and again writes the same journal wherever its starts go on from.
 
 One that goes on from where it last stood at rest, and one that hears everything again: their
-journals are held to each other byte for byte, by the hash that stands for every entry. No word
-comes late here: a journal does not say when a word was heard, so that hearing again one that
-came seconds after its time may conclude otherwise, and the start is refused.
+journals are held to each other byte for byte, by the hash that stands for every entry.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,11 +13,12 @@ import pytest
 from msgspec.structs import replace
 
 from models.events import AnyObservation, Observation
-from models.judgements import RoundResult
+from models.judgements import AnyEvent, RoundResult
 from server.table.rest import Rest
 from server.table.resume import Past, past_of, recall
 from stream.journal import Journal
 from tests.server.table.test_going_on import AFTER_NS, Watched, known
+from tests.server.table.test_run import concluded
 from tests.settlement.noise import (
     camera_half_reads,
     line_noise,
@@ -94,3 +93,36 @@ def test_a_start_from_a_rest_gives_byte_for_byte_what_hearing_everything_gives(
     whole = Killed(played, lambda _: None)
     assert from_rest.play(kills, tails) == whole.play(kills, tails)
     assert from_rest.rests > 0
+
+
+LATE_SHARE = 0.05
+LATE_NS = (2_500_000_000, 5_000_000_000)
+"""As late as the going of a card that was taken up while no table watched."""
+
+
+def _late_journal(played: Session, chance: Random) -> list[AnyEvent]:
+    """The journal of a table that hears some observations seconds after their time."""
+    with Journal.in_memory() as journal:
+        table = Watched(journal, played)
+        for at_ns, one in played.heard:
+            is_late = chance.random() < LATE_SHARE
+            table.wait(max(table.now_ns, at_ns + (chance.randrange(*LATE_NS) if is_late else 0)))
+            table.pipeline.observe((replace(one, seq=None),), table.now_ns)
+        table.wait(table.now_ns + AFTER_NS)
+        return known(journal)
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_what_came_seconds_late_comes_late_again(seed: int) -> None:
+    """Before an observation said when it was heard, such a start was refused."""
+    played, chance = _heard(seed, noisy=True), Random(f"late {seed}")
+    events = _late_journal(played, chance)
+    assert any(isinstance(one, Observation) and one.heard for one in events)
+    for cut in chance.sample(range(100, len(events)), 8):
+        with Journal.in_memory() as journal:
+            journal.append_all(replace(one, seq=None) for one in events[:cut])
+            past = past_of(journal)
+            table = Watched(journal, played, past.rest)
+            recall(past, table.pipeline, table.record, past.rest)
+            found = concluded(known(journal))
+        assert found == concluded(events)[: len(found)]
