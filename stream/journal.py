@@ -221,7 +221,7 @@ class Journal:
                 lacks an entry that one of ``against`` covers, another program writes it, or the
                 disk refuses it.
         """
-        found = verify_journal(path, checkpoints=against, after=after)
+        found = verify_journal(path, checkpoints=_to_compare(path, against), after=after)
         _check_table(found.identity, table, str(path))
         sole = Sole(path)
         opening = _Opening(path, found.entries)
@@ -239,6 +239,8 @@ class Journal:
                         journal._insert(marked)
                 if marked is not None:
                     journal._acknowledge(marked)
+                if not journal.last_seq:
+                    journal._send(journal._checkpoint_now(0, GENESIS))
                 return journal
         except BaseException:
             opening.undo()
@@ -482,6 +484,23 @@ def _check_table(identity: Identity | None, table: str | None, where: str) -> No
             where=where,
             way_out=f"Put table {table}'s own journal there, or name a new one",
         )
+
+
+def _to_compare(
+    path: Path, against: Collection[Checkpoint] | None
+) -> Collection[Checkpoint] | None:
+    """Return the checkpoints that a start compares a journal with: of an empty one, its own.
+
+    A process that was killed as it created the journal sent no checkpoint of it. Whoever puts an
+    empty journal in the place of another gains no more than by removing that one.
+    """
+    try:
+        if not against or read_on(path, Place(), at_most=1)[0]:
+            return against
+    except (TechnicianError, InputRefused):
+        return against  # the verification says what is wrong
+    own = journal_id(path)
+    return [one for one in against if one.identity.journal == own]
 
 
 def read_journal(path: Path) -> Iterator[AnyEvent | UnknownEvent]:

@@ -221,3 +221,31 @@ def test_a_copy_of_another_journal_has_nothing_to_be_held_to(
     assert verify_journal(path, (), other.known()).held == Held()
     shutil.copy(path, tmp_path / "u2.journal")
     assert verify_journal(tmp_path / "u2.journal", (), elsewhere.known()).held is not None
+
+
+def _created_as_a_kill_leaves_it(path: Path) -> None:
+    """Create a journal of which no checkpoint has left the table."""
+    Journal.create(path, None, "BJ-07").close()
+
+
+def test_a_journal_whose_creation_was_broken_off_is_gone_on_with(
+    tmp_path: Path, elsewhere: Elsewhere
+) -> None:
+    path = tmp_path / "t.journal"
+    written(path, elsewhere, 5).rename(tmp_path / "first.journal")
+    _created_as_a_kill_leaves_it(path)
+    with Journal.open(path, due(elsewhere), "BJ-07", elsewhere.known()) as journal:
+        journal.append(RoundOpened(round=1))
+    with pytest.raises(TechnicianError, match="another journal than the last one that had this"):
+        verify_journal(tmp_path / "t.journal", (), elsewhere.known()[:-2])
+    Journal.open(path, due(elsewhere), "BJ-07", elsewhere.known()).close()
+
+
+def test_an_empty_journal_in_the_place_of_another_is_found(
+    tmp_path: Path, elsewhere: Elsewhere
+) -> None:
+    path = tmp_path / "t.journal"
+    written(path, elsewhere, 5).rename(tmp_path / "first.journal")
+    _created_as_a_kill_leaves_it(path)
+    with pytest.raises(TechnicianError, match="another journal than the last one that had this"):
+        verify_journal(path, (), elsewhere.known())
