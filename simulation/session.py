@@ -227,7 +227,7 @@ def _put(part: Path, folder: Path) -> None:
     folder.rename(old)
     try:
         part.rename(folder)
-    except BaseException:
+    except BaseException:  # Ctrl-C too brings the old folder back
         old.rename(folder)
         raise
     shutil.rmtree(old)

@@ -193,7 +193,7 @@ class Journal:
                 journal = cls(opening.writer, path, checkpoints, sole, opening.keeper)
                 journal._send(journal._checkpoint_now(0, GENESIS))
                 return journal
-        except BaseException:
+        except BaseException:  # Ctrl-C too leaves no half journal and no lock
             opening.undo()
             sole.let_go()
             raise
@@ -242,7 +242,7 @@ class Journal:
                 if not journal.last_seq:
                     journal._send(journal._checkpoint_now(0, GENESIS))
                 return journal
-        except BaseException:
+        except BaseException:  # Ctrl-C too leaves the journal as it was
             opening.undo()
             sole.let_go()
             raise

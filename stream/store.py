@@ -268,7 +268,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
         connection.execute("COMMIT")
-    except BaseException:
+    except BaseException:  # Ctrl-C too ends the transaction
         if connection.in_transaction:  # SQLite ends the transaction by itself where the disk failed
             connection.execute("ROLLBACK")
         raise

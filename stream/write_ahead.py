@@ -51,7 +51,7 @@ def begin_log(files: JournalFiles) -> None:
             file.flush()
             os.fsync(file.fileno())
         files.log_half.rename(files.log)
-    except BaseException:
+    except BaseException:  # Ctrl-C too leaves no half log
         files.remove_log()
         raise
     sync_folder(files.main.parent)

@@ -185,7 +185,7 @@ def _together(
                 where="this machine",
                 way_out="Check its memory, or settle with --jobs 1",
             ) from fault
-        except BaseException:
+        except BaseException:  # Ctrl-C too leaves no process behind
             _end_children()
             raise
 

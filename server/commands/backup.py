@@ -176,7 +176,7 @@ def _made(data: Path, made: Path) -> int:
             sync_folder(place)
         part.rename(made)
         sync_folder(made.parent)
-    except BaseException:
+    except BaseException:  # Ctrl-C too leaves no part of a backup
         shutil.rmtree(part, ignore_errors=True)
         raise
     return len(journals)

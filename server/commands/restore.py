@@ -161,7 +161,7 @@ def _write(files: Sequence[BackedUp], mark: Path, digest: str) -> None:
             shutil.copystat(file.source, file.part)
             _sync(file.part)
             check_file(file.part, file, "check the disk")
-    except BaseException:
+    except BaseException:  # Ctrl-C too leaves no part of a file
         for file in files:
             with suppress(OSError):
                 file.part.unlink(missing_ok=True)

@@ -344,7 +344,7 @@ async def _kept_up(courier: Courier) -> None:
     while True:
         try:
             await courier.run()
-        except Exception:
+        except Exception:  # a fault of one destination ends no other's worker
             log.exception("a destination's worker failed and is restarted")
         await asyncio.sleep(_AGAIN_S)
 

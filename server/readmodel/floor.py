@@ -146,7 +146,7 @@ class Floor:
         while True:
             try:
                 await self.poll()
-            except Exception:
+            except Exception:  # the service goes on; the log has the traceback
                 log.exception("the journals cannot be read; retrying")
                 await asyncio.sleep(_AFTER_FAULT_S)
             await asyncio.sleep(every_ns / 1e9)
@@ -322,7 +322,7 @@ class Floor:
         try:
             if events:
                 self._fold(followed.session, events, place)
-        except Exception as fault:
+        except Exception as fault:  # one session's fault leaves the others as they are
             log.exception("the journal cannot be read: %s", followed.session.name)
             followed.session = self._session_of(followed.session.path)
             followed.stamp = None
@@ -392,7 +392,7 @@ def _read_one(path: Path, place: Place, at_most: int) -> _Found:
         return read_on(path, place, at_most)
     except PitwatchError as fault:
         return fault
-    except Exception as fault:
+    except Exception as fault:  # one journal's fault leaves the others as they are
         log.exception("a journal cannot be read: %s", path.name)
         what = f"it cannot be read ({type(fault).__name__})"
         return TechnicianError(what, where=str(path), way_out="See the log")

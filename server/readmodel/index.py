@@ -149,7 +149,7 @@ class Index:
             self._own.execute("BEGIN")
             try:
                 yield
-            except BaseException:
+            except BaseException:  # Ctrl-C too keeps nothing of it
                 self._own.execute("ROLLBACK")
                 raise
             self._own.execute("COMMIT")
