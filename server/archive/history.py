@@ -26,6 +26,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
@@ -210,11 +211,11 @@ class PartReader:
     def _lean_group(self, group: int) -> Iterator[Numbered]:
         rows = self._facts.read_row_group(group, ["entry", "event"], use_threads=False)
         codes = rows["event"].combine_chunks()
-        contents = _FACT.decode_lines("\n".join(codes.dictionary.to_pylist()))
-        entries = _numbers(rows["entry"].combine_chunks(), np.int64)
-        return zip(
-            entries, map(contents.__getitem__, _numbers(codes.indices, np.int32)), strict=True
-        )
+        texts = codes.dictionary.to_pylist()
+        contents = np.empty(len(texts), object)
+        contents[:] = _FACT.decode_lines("\n".join(texts))
+        facts: list[AnyFact] = contents[_numbers(codes.indices, np.int32)].tolist()
+        return zip(_numbers(rows["entry"].combine_chunks(), np.int64).tolist(), facts, strict=True)
 
     def read(self) -> Iterator[Numbered]:
         """Yield its facts, review items and settlements, whole and in order."""
@@ -241,11 +242,10 @@ _EVENT: Final[msgspec.json.Decoder[AnyEvent]] = msgspec.json.Decoder(AnyEvent)
 _FACT: Final[msgspec.json.Decoder[AnyFact]] = msgspec.json.Decoder(AnyFact)
 
 
-def _numbers(column: pa.Array, kind: type[np.integer[Any]]) -> list[int]:
+def _numbers(column: pa.Array, kind: type[np.integer[Any]]) -> npt.NDArray[Any]:
     """Return a column without nulls. pyarrow's own ``to_numpy`` loads pandas, a quarter second."""
     whole = np.frombuffer(column.buffers()[1], kind)
-    numbers: list[int] = whole[column.offset : column.offset + len(column)].tolist()
-    return numbers
+    return whole[column.offset : column.offset + len(column)]
 
 
 def content_of(fact: AnyFact) -> str:

@@ -9,16 +9,18 @@ import logging
 import random
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from models.errors import OperatorError, PitwatchError, TechnicianError
 from models.house import House
 from server.archive.days import begun
 from server.floor_record.database import Chain, FloorDatabase, FloorDown
 from stream.clock import elapsed_ns
+from stream.files import JournalFiles
 from stream.identity import Identity
 from stream.journal import (
     AnotherJournal,
@@ -40,10 +42,15 @@ _SCAN_NS: Final = 2_000_000_000
 _ASK_AGAIN_NS: Final = 60_000_000_000
 """Nanoseconds after which the floor is asked again about refused journals: a person may have begun
 a new epoch."""
+_LOOK_NS: Final = 1_000_000_000
+"""Nanoseconds without a change of its files after which a journal is read this seldom."""
 _FIRST_WAIT_S: Final = 0.25
 _LONGEST_WAIT_S: Final = 30.0
 
 log: Final = logging.getLogger("pitwatch.forward")
+
+
+_Stamp: TypeAlias = tuple[int, ...]
 
 
 @dataclass(slots=True)
@@ -54,6 +61,23 @@ class _Sent:
     identity: Identity
     chain: Chain
     seen_ns: int
+    stamp: _Stamp = ()
+    """The state of its files when it was last looked at …"""
+    stamped_ns: int = 0
+    """… since when they are in that state …"""
+    looked_ns: int = 0
+    """… and when it was last read."""
+
+    def is_at_rest(self, stamp: _Stamp) -> bool:
+        """Whether its files have not changed for a while, and were read since.
+
+        SQLite writes an entry to the log before a reader can see it, so a change is followed by
+        more reads.
+        """
+        now_ns = elapsed_ns()
+        if stamp != self.stamp:
+            self.stamp, self.stamped_ns = stamp, now_ns
+        return now_ns - self.stamped_ns >= _LOOK_NS and now_ns - self.looked_ns < _LOOK_NS
 
 
 class Forwarder:
@@ -170,6 +194,9 @@ class Forwarder:
             return 0
 
     def _sent(self, floor: FloorDatabase, one: _Sent) -> int:
+        if one.is_at_rest(_stamp(one.path)):
+            return 0
+        one.looked_ns = elapsed_ns()
         last = last_place(one.path)
         if one.chain.state != "sound":
             self._refuse(one.path, f"the floor says {one.chain.state}")
@@ -216,6 +243,17 @@ def journals_in(names: tuple[Path, ...]) -> list[Path]:
     for name in names:
         found.update(name.rglob("*.journal") if name.is_dir() else [name])
     return sorted(found)
+
+
+def _stamp(path: Path) -> _Stamp:
+    """Return size and time of a journal's file and of its write-ahead log."""
+    files = JournalFiles(path)
+    stamp: list[int] = []
+    for file in (files.main, files.log):
+        with suppress(FileNotFoundError):
+            found = file.stat()
+            stamp += (found.st_size, found.st_mtime_ns)
+    return tuple(stamp)
 
 
 def _waits() -> Iterator[float]:
