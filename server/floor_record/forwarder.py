@@ -197,25 +197,26 @@ class Forwarder:
         if one.is_at_rest(_stamp(one.path)):
             return 0
         one.looked_ns = elapsed_ns()
-        last = last_place(one.path)
         if one.chain.state != "sound":
             self._refuse(one.path, f"the floor says {one.chain.state}")
-            return 0
-        if last.seq < one.chain.place.seq:
-            one.chain = replace(one.chain, state=floor.seen(one.chain, last.seq))
             return 0
         try:
             entries, place = entries_after(one.path, one.chain.place, AT_ONCE)
         except AnotherJournal:
+            last = last_place(one.path)
+            if last.seq < one.chain.place.seq:
+                one.chain = replace(one.chain, state=floor.seen(one.chain, last.seq))
+                return 0
             entries, place = self._fork(one)
         if not entries:
             if elapsed_ns() - one.seen_ns >= _SEEN_NS:
-                state = floor.seen(one.chain, last.seq)
+                state = floor.seen(one.chain, place.seq)
                 one.chain, one.seen_ns = replace(one.chain, state=state), elapsed_ns()
             return 0
         version = entries[0].version
         alike = tuple(takewhile(lambda entry: entry.version == version, entries))
-        outcome = floor.take(one.chain, alike, max(last.seq, place.seq))
+        there = place if len(entries) < AT_ONCE else last_place(one.path)
+        outcome = floor.take(one.chain, alike, there.seq)
         if outcome != "taken":
             self._refuse(one.path, f"{outcome} at entry {alike[0].seq} or one after it")
             return 0
