@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -45,6 +46,7 @@ from tests.bench.rivals import RIVALS
 RULEBOOK: Final = "kansas-shoe"
 SPOTS: Final = (1, 2, 3, 4, 5)
 SESSION_ROUNDS: Final = 1000
+PAIRS: Final = 7
 
 WANTED: Final = "jackblack py21 tqdm paramtools altair cardsharp gymnasium envpool"
 """What to install for the rivals; three of these are needed by ``py21``, which does not say so."""
@@ -203,8 +205,9 @@ def measure(sessions: int, long: int, python: str) -> Iterator[str]:
         (read,) = settled_apart(msgspec.structs.replace(once, way="file"))
         yield _told("from JSON Lines", read.rate, first.rate)
         day = _day(Path(place), rules, sessions)
-        (archived,) = settled_apart(Work(file=str(day), way="day", times=1))
-        yield _told("from an archived day", archived.rate, first.rate)
+        archived, ratio = _beside_memory(Work(file=str(day), way="day", times=1), once)
+        yield _told("from an archived day", archived)
+        yield f"{'  beside memory':<24}{ratio:>12.2f} times, median of {PAIRS} pairs in turn"
         yield f"{'its bytes, a fact':<24}{_size(day) / facts:>12.1f}, all six tables"
         yield from _side_by_side(once, first)
         yield from _lasting(once, first, long)
@@ -224,6 +227,15 @@ def _day(place: Path, rules: Rulebook, sessions: int) -> Path:
     assert began is not None, "its entries have times"
     manifest = write_day([began], House(), place / "history").manifest
     return place / "history" / manifest.day
+
+
+def _beside_memory(day: Work, memory: Work) -> tuple[float, float]:
+    """Return the median rate from an archived day, and that of its ratio to memory's.
+
+    The two run in turn, so that other work on the machine slows both.
+    """
+    pairs = [(settled_apart(day)[0].rate, settled_apart(memory)[0].rate) for _ in range(PAIRS)]
+    return median(one for one, _ in pairs), median(one / other for one, other in pairs)
 
 
 def _size(day: Path) -> int:
