@@ -28,6 +28,7 @@ class Found:
             and to its right.
         right_hand: ``(N,)`` bool, the index stands in a top right corner.
         heat: ``(N,)`` float32, probability that it is there.
+        back_points: ``(M, 2)`` float32, a point of what is visible of each back.
         back_middles: ``(M, 2)`` float32, middles of whole backs; back_ups, back_rights and
             back_heat as for indices, their direction known up to half a turn.
     """
@@ -37,6 +38,7 @@ class Found:
     rights: NDArray[np.float32]
     right_hand: NDArray[np.bool_]
     heat: NDArray[np.float32]
+    back_points: NDArray[np.float32]
     back_middles: NDArray[np.float32]
     back_ups: NDArray[np.float32]
     back_rights: NDArray[np.float32]
@@ -51,6 +53,7 @@ class Found:
             self.rights * np.float32(scale),
             self.right_hand,
             self.heat,
+            (self.back_points + half) * np.float32(scale) - half + shift,
             (self.back_middles + half) * np.float32(scale) - half + shift,
             self.back_ups * np.float32(scale),
             self.back_rights * np.float32(scale),
@@ -82,6 +85,7 @@ def decode(answer: NDArray[np.float32]) -> Found:
     back = _peaks(answer[2])
     of_index, of_back = answer[:, index[:, 0], index[:, 1]], answer[:, back[:, 0], back[:, 1]]
     angle = np.arctan2(of_back[10], of_back[9]) / 2
+    points = _points(back, of_back)
     way = np.stack([np.cos(angle), np.sin(angle)], 1) * NOMINAL_PX * np.exp(of_back[11:12].T)
     return Found(
         _points(index, of_index),
@@ -89,7 +93,8 @@ def decode(answer: NDArray[np.float32]) -> Found:
         (of_index[7:9].T * NOMINAL_PX).astype(np.float32),
         right_hand,
         heat.astype(np.float32),
-        (_points(back, of_back) + of_back[12:14].T * NOMINAL_PX).astype(np.float32),
+        points,
+        (points + of_back[12:14].T * NOMINAL_PX).astype(np.float32),
         way.astype(np.float32),
         (way[:, ::-1] * [-1, 1]).astype(np.float32),
         answer[2, back[:, 0], back[:, 1]].astype(np.float32),

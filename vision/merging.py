@@ -34,6 +34,9 @@ OWN_CORNER: Final = 0.15
 """Card widths. An index this close to an equal card's own index place is that index."""
 PRINT_NONE: Final = 0.1
 """Probability. A find at least this likely to be no index may be part of a court's picture."""
+ON_TOP_MM: Final = 2.0
+"""Millimetres. An index this far within a card's outline lies on the card; outlines are found to
+that. Of 92 doubts on training photographs 71 lay so on a certain card, and none was a card."""
 IN_PLACE_MM: Final = 5.0
 """Millimetres. An expected index counts as the card's own within this distance of its place."""
 
@@ -253,14 +256,49 @@ def without_print(indices: Indices, cards: list[list[int]]) -> list[list[int]]:
     ]
 
 
+def explained(
+    indices: Indices,
+    cards: list[list[int]],
+    maps: NDArray[np.float32],
+    faces: list[int],
+    certain: list[bool],
+) -> list[int]:
+    """Return the cards that certain cards do not explain as print of their own.
+
+    A certain card with both ends visible lies on top of the others. An index on it that alone makes
+    another card, in doubt or of the same face, is part of its print: a pip, a court's figure, a
+    chip's number. An equal card beneath it shows its index beside it.
+
+    Args:
+        indices: all indices read.
+        cards: the numbers of each card's indices.
+        maps: of the cards, ``(cards, 2, 3)``.
+        faces: each card's reading, an index of the 52.
+        certain: whether that reading is certain.
+    """
+    tops = [at for at in range(len(cards)) if certain[at] and _opposite(indices, cards[at])]
+
+    def is_print(one: int) -> bool:
+        if len(cards[one]) > 1:
+            return False
+        place = anchor_points(indices.maps[cards[one]], indices.right_hand[cards[one]])[0]
+        return any(
+            (faces[one] == faces[top] or not certain[one]) and _within(maps[top], place, ON_TOP_MM)
+            for top in tops
+            if top != one
+        )
+
+    return [at for at in range(len(cards)) if not is_print(at)]
+
+
 def _opposite(indices: Indices, members: list[int]) -> bool:
     ups = indices.maps[members][:, :, 1]
     return bool((ups @ ups[0] < 0).any())
 
 
-def _within(onto: NDArray[np.float32], point: NDArray[np.floating]) -> bool:
+def _within(onto: NDArray[np.float32], point: NDArray[np.floating], margin_mm: float = 0.0) -> bool:
     place = np.linalg.solve(onto[:, :2].astype(np.float64), point - onto[:, 2])
-    return bool((place > 0).all() and (place < 2 * MIDDLE_MM).all())
+    return bool((place > margin_mm).all() and (place < 2 * MIDDLE_MM - margin_mm).all())
 
 
 def _unite(card_of: list[int], a: int, b: int, near: NDArray[np.bool_]) -> None:

@@ -22,6 +22,9 @@ SAME_MM: Final = 12.0
 """Millimetres. A sighting this close to a known card is that card."""
 _SAME_BACK_MM: Final = 16.0
 """The same for backs: a half covered one is found by different parts of it."""
+ONE_BACK_MM: Final = 6.0
+"""Two backs this close in one look are one, found in two parts of the picture; a card tucked under
+another may show a strip of 8 mm."""
 
 # Chosen for the steps and gaps of docs/conduct.md, not measured, unless a line says otherwise.
 _SAME_DEG: Final = 20.0  # turned by more, it is another card
@@ -288,9 +291,16 @@ def _once_each(sightings: Sequence[Seen]) -> list[Seen]:
     """Drop a second sighting of one card (read by its other corner)."""
     kept: list[Seen] = []
     for seen in sorted(sightings, key=lambda s: -s.found_p):
-        if all(not (_same_place(seen, o) or _other_end(seen, o)) for o in kept):
+        if all(not (_found_twice(seen, o) or _other_end(seen, o)) for o in kept):
             kept.append(seen)
     return kept
+
+
+def _found_twice(one: Seen, other: Seen) -> bool:
+    backs = one.face == other.face == "down"
+    return _same_place(one, other) and not (
+        backs and one.pose.distance_mm(other.pose) > ONE_BACK_MM
+    )
 
 
 def _other_end(one: Seen, other: Seen) -> bool:

@@ -34,7 +34,7 @@ from vision.view import FeltView
 _PAD_MM: Final = 60.0  # felt read around what changed: a card may reach beyond it
 _AT_ONCE: Final = 0.08
 """The largest share of the picture that one frame has read: the first is read in strips."""
-_FOUND_P: Final = 0.28  # a find below this chance is no card
+_FOUND_P: Final = 0.25  # a find below this chance is no card
 _MISFIT_MM: Final = 14.0  # corners that fit a card's size no better are none
 _INDEX: Final = (0.1, 0.135)
 """Where a card's index stands, in shares of its width and height."""

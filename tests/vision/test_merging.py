@@ -10,10 +10,12 @@ from models.cards import DECK, Card
 from vision.corners import ANCHOR_MM, card_corners, card_to_picture
 from vision.merging import (
     Indices,
+    explained,
     group,
     in_place,
     joined_map,
     joined_vote,
+    turned,
     unseen_corners,
     with_hands_settled,
     without_duplicates,
@@ -279,3 +281,43 @@ def test_what_reads_badly_within_a_whole_card_is_its_print() -> None:
     assert without_print(sure, [[0, 1], [2]]) == [[0, 1], [2]]
     outside = indices(*whole, (card_map(40, 45, 0), "JH", 0.5))
     assert without_print(outside, [[0, 1], [2]]) == [[0, 1], [2]]
+
+
+WHOLE = card_map(100, 100, 0.3)
+BOTH_ENDS = [
+    (WHOLE, "KH", 0.999),
+    (turned(WHOLE.astype(np.float64)).astype(np.float32), "KH", 0.99),
+]
+
+
+def kept(other: NDArray[np.float32], card: str, p: float, *, certain: bool) -> list[int]:
+    """Which of two cards are told: a certain king with both ends open, and another find."""
+    told = indices(*BOTH_ENDS, (other, card, p))
+    cards, maps = [[0, 1], [2]], np.array([WHOLE, other])
+    return explained(told, cards, maps, [faces_of(told)[0], faces_of(told)[2]], [True, certain])
+
+
+@pytest.mark.parametrize(("card", "certain"), [("QH", False), ("KH", False), ("KH", True)])
+def test_print_on_a_certain_card_is_no_card(card: str, certain: bool) -> None:
+    pip = lone(WHOLE, 0.6, 1.2)
+    pip[:, 2] += WHOLE[:, :2] @ [20, 25]
+    assert kept(pip, card, 0.8, certain=certain) == [0]
+
+
+def test_a_certain_card_that_lies_on_another_stays() -> None:
+    on_top = card_map(104, 96, 1.9)
+    assert kept(on_top, "QH", 0.999, certain=True) == [0, 1]
+
+
+@pytest.mark.parametrize("card", ["KH", "QD"])
+def test_a_card_beneath_a_certain_one_shows_its_index_beside_it_and_stays(card: str) -> None:
+    x, y = np.array([100, 100]) + WHOLE[:, :2] @ [-18, 8]
+    assert kept(card_map(x, y, 0.3), card, 0.8, certain=False) == [0, 1]
+
+
+def test_what_lies_on_a_card_of_which_one_end_is_covered_stays() -> None:
+    on_top = card_map(110, 90, 0.5)
+    told = indices((WHOLE, "KH", 0.999), (on_top, "QH", 0.6))
+    cards = [[0], [1]]
+    maps = np.array([WHOLE, on_top])
+    assert explained(told, cards, maps, faces_of(told), [True, False]) == [0, 1]

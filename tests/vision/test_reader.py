@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from models.cards import DECK, Card
 from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM
-from vision.reader import Reader
+from vision.finder import Found
+from vision.reader import Reader, backs_of
 from vision.scenes.decks import PX_PER_MM, load_deck
 from vision.sightings import Sightings
 
@@ -162,3 +163,56 @@ def test_the_pips_of_a_card_seen_close_up_are_no_backs(card: str, deck: str) -> 
     blurred = np.asarray(cv2.GaussianBlur(picture, (0, 0), 3), np.uint8)
     seen = the_reader().read(blurred, card_width_px=None)
     assert [str(DECK[int(row.argmax())]) for row in seen.card_p] == [card]
+
+
+def backs_found(*backs: tuple[float, float, float, float]) -> Found:
+    """Finds of upright backs 60 px wide: the middle of each, and the visible point found."""
+    middles = np.array([back[:2] for back in backs], np.float32).reshape(-1, 2)
+    count = len(backs)
+    none = np.zeros((0, 2), np.float32)
+    return Found(
+        anchors=none,
+        ups=none,
+        rights=none,
+        right_hand=np.zeros(0, bool),
+        heat=np.zeros(0, np.float32),
+        back_points=np.array([back[2:] for back in backs], np.float32).reshape(-1, 2),
+        back_middles=middles,
+        back_ups=np.tile(np.array([0, -60], np.float32), (count, 1)),
+        back_rights=np.tile(np.array([60, 0], np.float32), (count, 1)),
+        back_heat=np.linspace(0.9, 0.6, count, dtype=np.float32),
+    )
+
+
+def backs_told(found: Found, *faces: tuple[float, float]) -> int:
+    outline = np.array([[-30, -42], [30, -42], [30, 42], [-30, 42]], np.float32)
+    quads = np.array([outline + face for face in faces], np.float32).reshape(-1, 4, 2)
+    return len(backs_of(found, quads)[0])
+
+
+def test_a_strip_beside_a_back_is_a_back_beneath_it() -> None:
+    assert backs_told(backs_found((100, 100, 100, 100), (109, 102, 134, 101))) == 2
+
+
+def test_a_back_found_twice_by_what_lies_on_it_is_one() -> None:
+    assert backs_told(backs_found((100, 100, 100, 100), (109, 102, 120, 110))) == 1
+
+
+def test_a_strip_found_by_two_of_its_parts_is_one() -> None:
+    strip = backs_found((127, 100, 148, 96), (134, 112, 149, 120))
+    assert backs_told(strip, (100, 100)) == 1
+
+
+def test_a_back_found_on_a_face_is_that_face_and_a_strip_beside_it_is_not() -> None:
+    assert backs_told(backs_found((103, 98, 104, 96)), (100, 100)) == 0
+    assert backs_told(backs_found((110, 100, 135, 100)), (100, 100)) == 1
+
+
+@pytest.mark.parametrize("deck", ["casino-jumbo", "anglo_poker"])
+def test_a_dark_deck_is_read_like_a_light_one(deck: str) -> None:
+    hand: list[Placed] = [("5H", 150, 180, 10), ("KC", 330, 180, 60)]
+    bright = felt(*hand, deck=deck)
+    dark = np.where((felt(size=(480, 360)) == bright), bright, 255 - bright)
+    seen = read(np.asarray(dark, np.uint8))
+    assert called(seen) == {"5H", "KC"}
+    assert len(seen) == 2

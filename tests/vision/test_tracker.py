@@ -246,9 +246,9 @@ def test_a_card_told_from_its_two_ends_is_one() -> None:
     assert kinds_of(tracker.look([up("AS", 0, 0), up("AS", 14, 12, 175)], at(1))) == [("new", 1)]
 
 
-def test_a_hole_card_found_by_two_parts_of_what_shows_of_it_is_one() -> None:
+def test_a_back_found_in_two_parts_of_the_picture_is_one() -> None:
     tracker = Tracker()
-    up_card, one, other = up("5S", -150, 285), back(-123, 283), back(-116, 295)
+    up_card, one, other = up("5S", -150, 285), back(-123, 283), back(-119, 286)
     tracker.look([up_card, one, other], at(1))
     assert [track.face for track in tracker.lying] == ["up", "down"]
     assert kinds_of(tracker.look([up_card, other], at(2))) == [("read", 1), ("read", 2)]
@@ -259,6 +259,12 @@ def test_two_cards_of_a_hand_dealt_face_down_are_two() -> None:
     tracker.look([back(0, 0)], at(1))
     assert kinds_of(tracker.look([back(18, 8)], at(2))) == [("new", 2)]
     assert len(tracker.lying) == 2
+
+
+def test_two_backs_of_one_look_that_lie_almost_squared_up_are_two() -> None:
+    tracker = Tracker()
+    tracker.look([back(0, 0)], at(1))
+    assert sorted(told(tracker.look([back(0, 0), back(9, 2)], at(2)))) == [("new", 2), ("read", 1)]
 
 
 def test_cards_squared_up_into_a_pile_stay_on_the_felt() -> None:
