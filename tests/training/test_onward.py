@@ -16,8 +16,8 @@ from onnx import numpy_helper
 
 from models.errors import OperatorError
 from vision.networks import load_network
-from vision.training.export import export_face
-from vision.training.networks import Classifier, FaceReader
+from vision.training.export import TileFinder, export_face
+from vision.training.networks import Classifier, Detector, FaceReader
 from vision.training.onward import blend, exported, take_up
 
 SHIPPED = Path("models/networks")
@@ -45,6 +45,17 @@ def test_what_is_taken_up_answers_as_its_export_does(
         same = learning(torch.cat(batches)).numpy()
         plain = network.eval()(torch.cat(batches)).numpy()
     assert np.abs(same - plain).mean() < 0.1 * np.abs(plain).mean()
+
+
+def test_the_finder_that_is_taken_up_answers_as_its_export_does() -> None:
+    rng = np.random.default_rng(3)
+    pictures = rng.integers(0, 256, (4, 64, 96, 3), np.uint8)
+    tiles = torch.tensor(pictures).permute(0, 3, 1, 2).float() / 255
+    network = Detector()
+    take_up(network, SHIPPED / "finder.onnx", [tiles])
+    with torch.no_grad():
+        answer = TileFinder(network.eval())(torch.tensor(pictures)).numpy()
+    assert np.allclose(answer, load_network("finder").run(pictures), atol=1e-3)
 
 
 def test_an_export_of_another_network_is_refused() -> None:

@@ -22,7 +22,7 @@ from vision.training.loop import (
     reader_lesson,
     train,
 )
-from vision.training.manifests import Course, finish, uncalibrated
+from vision.training.manifests import Course, calibration_of, finish, uncalibrated
 from vision.training.onward import blend, exported
 from vision.training.photographed import CREDITS, Photographed, harvest
 from vision.training.photographed_faces import harvest_faces
@@ -67,18 +67,17 @@ def main() -> None:
     def report(line: str) -> None:
         print(f"{time.monotonic() - began:7.1f} s  {line}", file=sys.stderr, flush=True)
 
-    finder = _finder(recipe, options, report)
-    photos = None if options.photos is None else _photographed(recipe, options, report)
-    corners = options.checkpoints / CORNERS
-    lesson = reader_lesson(recipe, corners, photos)
-    reader = train(lesson, recipe, options.checkpoints, report, onward=options.onward)
-    export_reader(reader.kept, options.out)
-    _blended(reader, "reader", recipe.reader_share, options)
-    face = _taught_faces(recipe, options, report)
-    export_face(face.kept, options.out)
-    _blended(face, "face", recipe.face_share, options)
+    finder = _kept("finder", recipe, options) or _finder(recipe, options, report)
+    reader, face = (_kept(name, recipe, options) for name in ("reader", "face"))
+    calibration = None if reader is None or face is None else calibration_of(options.onward)
+    photos = None
+    if options.photos is not None and calibration is None:
+        photos = _photographed(recipe, options, report)
+    reader = reader or _taught_indices(recipe, options, photos, report)
+    face = face or _taught_faces(recipe, options, report)
     course = Course(recipe, photos is not None, finder, reader, face)
-    finish(options.out, course, 4 if options.quick else SCENES, report)
+    count = options.scenes or (4 if options.quick else SCENES)
+    finish(options.out, course, count, report, calibration)
     report(f"networks and manifests written to {options.out}")
 
 
@@ -88,8 +87,8 @@ def _steps(options: argparse.Namespace, network: str) -> int | None:
         return None if options.steps is None else int(options.steps)
     aside = Path(options.checkpoints) / ONWARD
     taken, _, _ = exported(aside if aside.exists() else options.onward, network)
-    if network == "finder":  # the finder is kept unchanged
-        return taken
+    if network == "finder":
+        return taken + int(options.finder_steps)
     return taken + (FURTHER_STEPS if options.steps is None else int(options.steps))
 
 
@@ -111,16 +110,37 @@ def _blended(pupil: Pupil, name: str, share: float, options: argparse.Namespace)
         pupil.history = [*pupil.history, learnt]
 
 
+def _kept(name: str, recipe: Recipe, options: argparse.Namespace) -> Pupil | None:
+    """Take over an export that is to learn nothing further, as it is."""
+    if options.onward is None:
+        return None
+    taken, spent_s, history = exported(options.onward, name)
+    if taken < getattr(recipe, f"{name}_steps"):
+        return None
+    pupil = new_pupil(name, recipe, torch.device("cpu"))
+    pupil.step, pupil.cpu_s, pupil.history = taken, spent_s, history
+    options.out.mkdir(parents=True, exist_ok=True)
+    shutil.copy(options.onward / f"{name}.onnx", options.out)
+    return pupil
+
+
 def _finder(recipe: Recipe, options: argparse.Namespace, report: Report) -> Pupil:
-    """Train and export the finder, or keep the existing one where training continues."""
-    if options.onward is not None:
-        pupil = new_pupil("finder", recipe, torch.device("cpu"))
-        pupil.step, pupil.cpu_s, pupil.history = exported(options.onward, "finder")
-        options.out.mkdir(parents=True, exist_ok=True)
-        shutil.copy(options.onward / "finder.onnx", options.out)
-        return pupil
-    pupil = train(finder_lesson(recipe), recipe, options.checkpoints, report)
+    """Train and export the finder."""
+    begun = 0 if options.onward is None else exported(options.onward, "finder")[0]
+    lesson = finder_lesson(recipe, begun)
+    pupil = train(lesson, recipe, options.checkpoints, report, onward=options.onward)
     export_finder(pupil.kept, options.out)
+    return pupil
+
+
+def _taught_indices(
+    recipe: Recipe, options: argparse.Namespace, photos: Photographed | None, report: Report
+) -> Pupil:
+    """Train and export the network that reads indices."""
+    lesson = reader_lesson(recipe, options.checkpoints / CORNERS, photos)
+    pupil = train(lesson, recipe, options.checkpoints, report, onward=options.onward)
+    export_reader(pupil.kept, options.out)
+    _blended(pupil, "reader", recipe.reader_share, options)
     return pupil
 
 
@@ -149,13 +169,16 @@ def _harvested(folder: Path, reader: Reader, recipe: Recipe, report: Report) -> 
 
 
 def _taught_faces(recipe: Recipe, options: argparse.Namespace, report: Report) -> Pupil:
-    """Train the face network, with photographs where there are some."""
+    """Train and export the face network, with photographs where there are some."""
     photos = None
     if options.photos is not None:
         photos = harvest_faces(options.photos, uncalibrated(options.out, faces=False))
         report(f"{len(photos.rooms)} faces out of photographs")
     lesson = face_lesson(recipe, options.checkpoints / FACES, photos)
-    return train(lesson, recipe, options.checkpoints, report, onward=options.onward)
+    pupil = train(lesson, recipe, options.checkpoints, report, onward=options.onward)
+    export_face(pupil.kept, options.out)
+    _blended(pupil, "face", recipe.face_share, options)
+    return pupil
 
 
 def _options() -> argparse.Namespace:
@@ -180,10 +203,16 @@ def _options() -> argparse.Namespace:
         "--onward",
         type=Path,
         help="folder of exported networks to continue from if there is no checkpoint, such as "
-        "models/networks; their finder is kept as it is. Each time with --checkpoints of its own",
+        "models/networks. Each time with --checkpoints of its own",
     )
-    described = "batches for each network to learn from; with --onward, so many further ones, else "
+    described = "batches for each network to learn from; with --onward, so many further ones for "
+    described += "the two classifiers, 0 to keep them as they are, else "
     parser.add_argument("--steps", type=int, help=f"{described}{FURTHER_STEPS}")
+    described = "further batches for the finder with --onward; without, it is kept as it is"
+    parser.add_argument("--finder-steps", type=int, default=0, help=described)
+    parser.add_argument(
+        "--scenes", type=int, help=f"to measure each set of decks on; else {SCENES}"
+    )
     parser.add_argument("--seed", type=int, help="seed of the scenes and the weights")
     parser.add_argument("--threads", type=int, help="threads to compute with")
     parser.add_argument("--quick", action="store_true", help="tiny batches, to try everything out")

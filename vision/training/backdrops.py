@@ -7,6 +7,9 @@ from numpy.typing import NDArray
 Picture = NDArray[np.float32]
 """``(H, W, 3)`` BGR from 0 to 255."""
 
+CROWDED = 0.15
+"""Share of the scenes with chips that have many stacks. Chosen, not measured."""
+
 
 def backdrop(rng: np.random.Generator, size: int) -> Picture:
     """Make a table top: felt, cloth, wood, a gradient or a jumble; printed or plain."""
@@ -94,22 +97,116 @@ def _jumble(rng: np.random.Generator, picture: Picture) -> None:
 def chips(
     rng: np.random.Generator, picture: Picture, owner: NDArray[np.int16], card_px: float
 ) -> None:
-    """Add a few stacks of chips; the covered pixels belong to nobody (-1)."""
+    """Add a few stacks of chips, sometimes a crowd of them."""
+    many = rng.integers(6, 30) if rng.random() < CROWDED else rng.integers(1, 4)
+    for _ in range(many):
+        stack(rng, picture, owner, card_px, rng.uniform(0, len(picture), 2))
+
+
+def stack(
+    rng: np.random.Generator,
+    picture: Picture,
+    owner: NDArray[np.int16],
+    card_px: float,
+    at: NDArray[np.float64],
+) -> None:
+    """Add a stack of chips, ``at`` in pixels; the covered pixels belong to nobody (-1)."""
+    centre = _at(at)
+    radius = max(4, round(card_px * 0.31 * rng.uniform(0.85, 1.1)))
+    face, edge = rng.uniform(0, 255, 3).tolist(), rng.uniform(120, 255, 3).tolist()
+    start = rng.uniform(0, 60)
+    cv2.circle(picture, (centre[0] + 2, centre[1] + 2), radius, (15, 15, 15), -1, cv2.LINE_AA)
+    cv2.circle(picture, centre, radius, face, -1, cv2.LINE_AA)
+    for turn in range(6):
+        angle = start + 60 * turn
+        cv2.ellipse(
+            picture, centre, (radius - 1, radius - 1), angle, 0, 22, edge, max(1, radius // 4)
+        )
+    if rng.random() < 0.5:
+        inlay, ink = rng.uniform(150, 255, 3).tolist(), rng.uniform(0, 120, 3)
+        cv2.circle(picture, centre, round(radius * 0.6), inlay, -1, cv2.LINE_AA)
+        value = str(rng.choice(["1", "5", "10", "25", "100", "500", "K", "A"]))
+        _stamp(picture, _signs(rng, value, radius * 0.6), centre, ink)
+    cv2.circle(picture, centre, round(radius * 0.6), edge, max(1, radius // 12), cv2.LINE_AA)
+    cv2.circle(owner, centre, radius, -1, -1)
+
+
+def wager(
+    rng: np.random.Generator,
+    picture: Picture,
+    owner: NDArray[np.int16],
+    card_px: float,
+    at: NDArray[np.float64],
+) -> None:
+    """Add a row of stacks about ``at``, in pixels, usually in a printed ring: no card."""
+    if rng.random() < 0.7:
+        ink = rng.uniform(120, 255, 3) if rng.random() < 0.8 else rng.uniform(0, 90, 3)
+        for size in rng.uniform(1.1, 1.6) * np.array([1.0, 0.92]):
+            ring = round(card_px * size)
+            cv2.circle(picture, _at(at), ring, ink.tolist(), max(1, ring // 25), cv2.LINE_AA)
+    angle, pitch, count = rng.uniform(0, 2 * np.pi), rng.uniform(0.6, 0.85), rng.integers(1, 5)
+    step = np.array([np.cos(angle), np.sin(angle)]) * pitch * card_px
+    for number in range(count):
+        jitter = rng.normal(0, 0.05 * card_px, 2)
+        stack(rng, picture, owner, card_px, at + step * (number - (count - 1) / 2) + jitter)
+
+
+def _signs(rng: np.random.Generator, text: str, height: float) -> NDArray[np.uint8]:
+    """Write a few signs in any direction: how much of each pixel is ink, their middle in its."""
+    reach = max(4, round(height * (0.8 + 0.6 * len(text))))
+    layer = np.zeros((2 * reach + 1, 2 * reach + 1), np.uint8)
+    font, weight = int(rng.integers(0, 5)), max(1, round(height / 9))
+    (wide, high), _ = cv2.getTextSize(text, font, 1.0, weight)
+    scale = height / max(high, 1)
+    low = (round(reach - wide * scale / 2), round(reach + height / 2))
+    cv2.putText(layer, text, low, font, scale, 255, weight, cv2.LINE_AA)
+    turn = cv2.getRotationMatrix2D((reach, reach), rng.uniform(0, 360), 1)
+    return np.asarray(cv2.warpAffine(layer, turn, layer.shape[::-1]), np.uint8)
+
+
+def _stamp(
+    picture: Picture, layer: NDArray[np.uint8], centre: tuple[int, int], ink: NDArray[np.float64]
+) -> None:
+    """Blend a small layer into a picture, its middle at ``centre``."""
+    left, top = centre[0] - layer.shape[1] // 2, centre[1] - layer.shape[0] // 2
+    rows = slice(max(0, top), min(len(picture), top + len(layer)))
+    columns = slice(max(0, left), min(len(picture), left + len(layer)))
+    if rows.start < rows.stop and columns.start < columns.stop:
+        part = layer[rows.start - top : rows.stop - top, columns.start - left : columns.stop - left]
+        _blend(picture[rows, columns], part, ink)
+
+
+def jottings(rng: np.random.Generator, picture: Picture, card_px: float) -> None:
+    """Cover a table top with what is no card: a written page, or the keys of a keyboard."""
     size = len(picture)
-    for _ in range(rng.integers(1, 4)):
-        centre = (int(rng.integers(0, size)), int(rng.integers(0, size)))
-        radius = max(4, round(card_px * 0.31 * rng.uniform(0.85, 1.1)))
-        face, edge = rng.uniform(0, 255, 3).tolist(), rng.uniform(120, 255, 3).tolist()
-        start = rng.uniform(0, 60)
-        cv2.circle(picture, (centre[0] + 2, centre[1] + 2), radius, (15, 15, 15), -1, cv2.LINE_AA)
-        cv2.circle(picture, centre, radius, face, -1, cv2.LINE_AA)
-        for turn in range(6):
-            angle = start + 60 * turn
-            cv2.ellipse(
-                picture, centre, (radius - 1, radius - 1), angle, 0, 22, edge, max(1, radius // 4)
-            )
-        cv2.circle(picture, centre, round(radius * 0.6), edge, max(1, radius // 12), cv2.LINE_AA)
-        cv2.circle(owner, centre, radius, -1, -1)
+    angle, origin = rng.uniform(0, 2 * np.pi), rng.uniform(-0.2, 0.5, 2) * size
+    across, down = (
+        np.array([np.cos(angle), np.sin(angle)]),
+        np.array([-np.sin(angle), np.cos(angle)]),
+    )
+    keys = rng.random() < 0.5
+    pitch = card_px * (rng.uniform(0.2, 0.7) if keys else rng.uniform(0.12, 0.35))
+    paper = rng.uniform(0, 255, 3)
+    ink = paper + rng.uniform(60, 200) * (1 if paper.mean() < 128 else -1)
+    ink = np.clip(ink + rng.normal(0, 15, 3), 0, 255)
+    signs = list("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789aekoqrs")
+    rows, columns = int(rng.integers(2, 9)), int(rng.integers(3, 16))
+    outline = np.array([[-1, -1], [columns, -1], [columns, rows], [-1, rows]]) * pitch
+    sheet = origin + outline[:, :1] * across + outline[:, 1:] * down
+    cv2.fillPoly(picture, [sheet.round().astype(np.int32)], paper.tolist(), cv2.LINE_AA)
+    cap = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * pitch * rng.uniform(0.36, 0.47)
+    key = np.clip(paper + rng.normal(0, 30, 3), 0, 255).tolist()
+    for row in range(rows):
+        for column in range(columns):
+            at = origin + across * column * pitch + down * row * pitch
+            if not ((at > 0) & (at < size)).all():
+                continue
+            if keys:
+                corners = at + cap[:, :1] * across + cap[:, 1:] * down
+                cv2.fillPoly(picture, [corners.round().astype(np.int32)], key, cv2.LINE_AA)
+            text = "".join(rng.choice(signs, 1 if keys else rng.integers(1, 4)))
+            height = pitch * rng.uniform(0.3, 0.5)
+            _stamp(picture, _signs(rng, text, max(3.0, height)), _at(at), ink)
 
 
 def limb(

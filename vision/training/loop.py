@@ -3,7 +3,8 @@
 import math
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing import active_children
@@ -21,7 +22,7 @@ from vision.training.networks import Classifier, Detector, FaceReader
 from vision.training.onward import exported, take_up
 from vision.training.photographed import Photographed
 from vision.training.picture_store import Drawn, Pieces, corner_store, corner_store_anew, opened
-from vision.training.samples import NOT_AN_INDEX, Glimpses, Sample, Scenes
+from vision.training.samples import NOT_AN_INDEX, Glimpses, Sample, Scenes, quarter_turned
 
 Report = Callable[[str], None]
 
@@ -30,6 +31,8 @@ Report = Callable[[str], None]
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 PLAIN, ANEW = "plain", "anew"
 """Folders of corners of decks as they are, and redrawn."""
+LATER = 6
+"""Batches after which one comes again, turned."""
 HEAT_SHARES = torch.tensor([1.0, 1.0, 2.5])
 """Weights of the heats' losses. Backs are rarer than indices and harder to find."""
 
@@ -51,6 +54,11 @@ class Recipe:
     tile_px: int = 256
     seed: int = 1
     finder_rate: float = 2.5e-3
+    finder_further_rate: float = 8e-4
+    """Peak rate of a finder that continues from an export."""
+    finder_turns: int = 1
+    """How many quarter turns of each scene the finder learns from, at most 4: rendering a scene
+    costs three times as much as a step with it."""
     reader_rate: float = 2e-3
     weight_decay: float = 1e-2
     reader_fall: float = 0.5
@@ -83,19 +91,40 @@ class Lesson:
     """Learning rate of a step."""
     batches: Callable[[int], Iterator[Any]]
     """Batches from a step onwards."""
+    given: Callable[[Any], Tensor]
+    """The network's input, of a batch."""
     loss: Callable[[nn.Module, Any], Tensor]
 
 
-def finder_lesson(recipe: Recipe) -> Lesson:
-    """Return the detector's lesson: indices and backs in scenes."""
+def finder_lesson(recipe: Recipe, begun: int = 0) -> Lesson:
+    """Return the detector's lesson: indices and backs in scenes.
+
+    ``begun``: the steps of the export that it continues from.
+    """
 
     def batches(first: int) -> Iterator[Sample]:
         decks = train_deck_ids(recipe.finder_decks)
-        scenes = Scenes(decks, recipe.tile_px, recipe.seed, first * recipe.finder_batch)
-        return iter(_loader(scenes, recipe, recipe.finder_batch, _stacked))
+        start = first // recipe.finder_turns * recipe.finder_batch
+        scenes = Scenes(decks, recipe.tile_px, recipe.seed, start)
+        fresh = iter(_loader(scenes, recipe, recipe.finder_batch, _stacked))
+        return turned_again(fresh, recipe.finder_turns)
 
-    steps, peak = recipe.finder_steps, recipe.finder_rate
-    return Lesson("finder", steps, lambda step: waning(step, steps, peak), batches, detector_loss)
+    steps, peak = recipe.finder_steps, recipe.finder_further_rate if begun else recipe.finder_rate
+
+    def rate_at(step: int) -> float:
+        return waning(step - begun, steps - begun, peak)
+
+    return Lesson("finder", steps, rate_at, batches, detector_input, detector_loss)
+
+
+def turned_again(fresh: Iterable[Sample], turns: int) -> Iterator[Sample]:
+    """Yield each batch, and after it earlier ones turned by quarters, each in every turn once."""
+    waiting: deque[tuple[Sample, int]] = deque()
+    for batch in fresh:
+        yield batch
+        waiting.extend((batch, turn) for turn in range(1, turns))
+        for _ in range(turns - 1 if len(waiting) > LATER * (turns - 1) else 0):
+            yield quarter_turned(*waiting.popleft())
 
 
 def reader_lesson(recipe: Recipe, folder: Path, photos: Photographed | None) -> Lesson:
@@ -116,7 +145,7 @@ def reader_lesson(recipe: Recipe, folder: Path, photos: Photographed | None) -> 
 
     steps, peak, fall = recipe.reader_steps, recipe.reader_rate, recipe.reader_fall
     rate_at = partial(falling, steps=steps, peak=peak, fall=fall)
-    return Lesson("reader", steps, rate_at, batches, classifier_loss)
+    return Lesson("reader", steps, rate_at, batches, classifier_input, classifier_loss)
 
 
 def face_lesson(recipe: Recipe, folder: Path, photos: Pieces | None) -> Lesson:
@@ -133,7 +162,7 @@ def face_lesson(recipe: Recipe, folder: Path, photos: Pieces | None) -> Lesson:
 
     steps, peak, fall = recipe.face_steps, recipe.face_rate, recipe.face_fall
     rate_at = partial(falling, steps=steps, peak=peak, fall=fall)
-    return Lesson("face", steps, rate_at, batches, face_loss)
+    return Lesson("face", steps, rate_at, batches, classifier_input, face_loss)
 
 
 def _loader(
@@ -155,10 +184,20 @@ def _stacked(samples: list[Sample]) -> Sample:
     return Sample(*(torch.stack([getattr(s, name) for s in samples]) for name in vars(samples[0])))
 
 
+def detector_input(batch: Sample) -> Tensor:
+    """Return the tiles, 0..1."""
+    return _laid_out(batch.tile) / 255
+
+
+def classifier_input(batch: Glimpses) -> Tensor:
+    """Return the patches or faces, 0..255."""
+    return _laid_out(batch.patches)
+
+
 def detector_loss(network: nn.Module, batch: Sample) -> Tensor:
     """Focal loss on the heats; absolute error on the values where there is something."""
     with torch.autocast(batch.tile.device.type, dtype=torch.bfloat16):
-        out = network(_laid_out(batch.tile) / 255)
+        out = network(detector_input(batch))
     logits, values = out[:, :3].float(), out[:, 3:].float()
     target, excused = batch.heat.clamp(min=0), batch.heat < 0
     p = logits.sigmoid().clamp(1e-5, 1 - 1e-5)
@@ -178,7 +217,7 @@ def detector_loss(network: nn.Module, batch: Sample) -> Tensor:
 def classifier_loss(network: nn.Module, batch: Glimpses) -> Tensor:
     """Cross entropy of rank and, where there is an index, of suit; of hand; error of the bend."""
     with torch.autocast(batch.patches.device.type, dtype=torch.bfloat16):
-        out = network(_laid_out(batch.patches))
+        out = network(classifier_input(batch))
     out = out.float()
     index = batch.ranks != NOT_AN_INDEX
     rank = functional.cross_entropy(out[:, :14], batch.ranks)
@@ -198,7 +237,7 @@ def face_loss(network: nn.Module, batch: Glimpses) -> Tensor:
     It learns the look of ranks, not their frequency among the rendered faces.
     """
     with torch.autocast(batch.patches.device.type, dtype=torch.bfloat16):
-        out = network(_laid_out(batch.patches))
+        out = network(classifier_input(batch))
     out = out.float()
     card = batch.ranks != NOT_AN_INDEX
     oftener = torch.tensor([*OFTENER, 0.0], device=out.device)
@@ -271,7 +310,7 @@ def train(
 ) -> Pupil:
     """Train one network to its last step, or to ``until``, resuming an earlier training.
 
-    Without an earlier training, a classifier continues from its export in the folder ``onward``.
+    Without an earlier training, it continues from its export in the folder ``onward``.
     """
     last = lesson.steps if until is None else until
     torch.set_num_threads(recipe.threads)
@@ -303,7 +342,7 @@ def _go_on_from(folder: Path, pupil: Pupil, lesson: Lesson, device: torch.device
     pupil.step, pupil.cpu_s, history = exported(folder, lesson.name)
     pupil.history = [*history, f"at step {pupil.step} the exported weights were taken up again"]
     batches = lesson.batches(pupil.step)
-    seen = (_laid_out(batch.patches.to(device)) for batch in batches)
+    seen = (lesson.given(_to(batch, device)) for batch in batches)
     take_up(pupil.live, folder / f"{lesson.name}.onnx", seen)
     pupil.kept.load_state_dict(pupil.live.state_dict())
 

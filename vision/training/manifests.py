@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -69,18 +70,46 @@ class Course:
     face: Pupil
 
 
-def finish(folder: Path, course: Course, scene_count: int, report: Callable[[str], None]) -> Reader:
+@dataclass(frozen=True)
+class Calibration:
+    """The calibrated values of the classifiers, and from which probability on a card is certain."""
+
+    values: dict[str, float]
+    confident_p: float
+
+
+def calibration_of(folder: Path) -> Calibration:
+    """Return the calibration of exported classifiers, from their manifest."""
+    manifest = tomllib.loads((folder / "reader.toml").read_text("utf-8"))
+    return Calibration(manifest["calibration"], manifest["confident_p"])
+
+
+def finish(
+    folder: Path,
+    course: Course,
+    scene_count: int,
+    report: Callable[[str], None],
+    calibration: Calibration | None = None,
+) -> Reader:
     """Calibrate, measure and describe the networks in ``folder``; return them as a reader.
 
-    ``scene_count``: scenes for measuring each set of decks; calibration uses twice as many.
+    Args:
+        folder: the exports.
+        course: their training.
+        scene_count: scenes for measuring each set of decks; calibration uses twice as many.
+        report: receives a line for each result.
+        calibration: that of the classifiers, where they are kept as they were.
     """
-    report("calibrating on unseen typefaces")
     reader = uncalibrated(folder, faces=True)
-    calibration = calibrated(votes(reader, CALIBRATION_DECKS, 2 * scene_count, seed=71))
-    reader = replace(reader, classifier=_open(folder, "reader", {"calibration": calibration}))
-    _, reads = measure(reader, CALIBRATION_DECKS, scene_count, seed=72)
-    reader = replace(reader, confident_p=threshold(reads))
-    report(f"calibration {calibration}, confident from {reader.confident_p}")
+    if calibration is None:
+        report("calibrating on unseen typefaces")
+        values = calibrated(votes(reader, CALIBRATION_DECKS, 2 * scene_count, seed=71))
+        reader = replace(reader, classifier=_open(folder, "reader", {"calibration": values}))
+        _, reads = measure(reader, CALIBRATION_DECKS, scene_count, seed=72)
+        calibration = Calibration(values, threshold(reads))
+    classifier = _open(folder, "reader", {"calibration": calibration.values})
+    reader = replace(reader, classifier=classifier, confident_p=calibration.confident_p)
+    report(f"calibration {calibration.values}, confident from {calibration.confident_p}")
     scores, every = {}, list[Read]()
     for name, decks in test_sets().items():
         score, reads = measure(reader, decks, scene_count, seed=73)

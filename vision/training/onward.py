@@ -6,7 +6,7 @@ be trained.
 """
 
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -48,24 +48,24 @@ def exported(folder: Path, name: str) -> tuple[int, float, list[str]]:
 
 
 def take_up(network: nn.Module, path: Path, batches: Iterable[Tensor]) -> None:
-    """Give a classifier the weights of its export.
+    """Give a network the weights of its export.
 
     Args:
-        network: a classifier of corners or of faces, plain convolutions each with its
-            normalisation.
+        network: the finder, or a classifier of corners or of faces.
         path: its export.
-        batches: pictures ``(B, 3, H, W)`` of its training.
+        batches: what the network takes in training, ``(B, 3, H, W)``.
 
     Raises:
         OperatorError: the export is of another network.
     """
     graph = onnx.load(str(path)).graph
     weights = {each.name: torch.tensor(numpy_helper.to_array(each)) for each in graph.initializer}
-    folded = [node.input[1:3] for node in graph.node if node.op_type == "Conv"]
-    pairs = list(_convolutions(network))
+    convs = [node for node in graph.node if node.op_type == "Conv"]
+    named = {_module_of(node.name): node.input[1:3] for node in convs}
+    layers = {n: m for n, m in network.named_modules() if isinstance(m, nn.Conv2d)}
     linear = {n: m for n, m in network.named_modules() if isinstance(m, nn.Linear)}
-    shapes = [tuple(weights[weight].shape) for weight, _ in folded]
-    expected = [tuple(conv.weight.shape) for conv, _ in pairs]
+    shapes = {n: tuple(weights[weight].shape) for n, (weight, _) in named.items()}
+    expected = {n: tuple(conv.weight.shape) for n, conv in layers.items()}
     if shapes != expected or not all(f"classifier.{n}.weight" in weights for n in linear):
         raise OperatorError(
             f"another network: convolutions {shapes}, expected {expected}",
@@ -73,15 +73,45 @@ def take_up(network: nn.Module, path: Path, batches: Iterable[Tensor]) -> None:
             way_out="Train from the beginning, or name the export of this very network",
         )
     with torch.no_grad():
-        for (conv, norm), (weight, bias) in zip(pairs, folded, strict=True):
-            conv.weight.copy_(weights[weight])
-            _unfold(norm, weights[bias], torch.zeros_like(weights[bias]), 1 - norm.eps)
+        norms: list[tuple[nn.Conv2d, nn.BatchNorm2d, Tensor]] = []
+        for n, conv in layers.items():
+            weight, bias = (weights[one] for one in named[n])
+            conv.weight.copy_(weight)
+            if conv.bias is not None:
+                conv.bias.copy_(bias)
+                continue
+            norm = _norm_after(network, n)
+            _unfold(norm, bias, torch.zeros_like(bias), 1 - norm.eps)
+            norms.append((conv, norm, bias))
         for n, module in linear.items():
             module.weight.copy_(weights[f"classifier.{n}.weight"])
             module.bias.copy_(weights[f"classifier.{n}.bias"])
-        given = _spreads(network, [conv for conv, _ in pairs], batches)
-        for (_, norm), (_, bias), (mean, variance) in zip(pairs, folded, given, strict=True):
-            _unfold(norm, weights[bias], mean, variance)
+        given = _spreads(network, [conv for conv, _, _ in norms], batches)
+        for (_, norm, bias), (mean, variance) in zip(norms, given, strict=True):
+            _unfold(norm, bias, mean, variance)
+
+
+def _module_of(node: str) -> str:
+    """Return the name of the module that a node of the export comes from.
+
+    A node is called ``/classifier/look/look.1/look.1.0/Conv``: each part repeats the one before it
+    where a sequence contains the next.
+    """
+    names = list[str]()
+    for part in node.split("/")[2:-1]:
+        if names and part.startswith(names[-1] + "."):
+            names.pop()
+        names.append(part)
+    return ".".join(names)
+
+
+def _norm_after(network: nn.Module, name: str) -> nn.BatchNorm2d:
+    """Return the normalisation that follows a convolution in its own block."""
+    block, _, own = name.rpartition(".")
+    after = [m for n, m in network.get_submodule(block).named_children() if n != own]
+    norm = next(m for m in after if isinstance(m, nn.BatchNorm2d))
+    assert isinstance(norm, nn.BatchNorm2d)
+    return norm
 
 
 def blend(before: Path, after: Path, share: float) -> None:
@@ -119,15 +149,6 @@ def _unfold(norm: nn.BatchNorm2d, bias: Tensor, mean: Tensor, variance: Tensor |
     norm.running_var.copy_(torch.as_tensor(variance))
     norm.weight.copy_((norm.running_var + norm.eps).sqrt())
     norm.bias.copy_(bias.to(mean.device) + mean)
-
-
-def _convolutions(network: nn.Module) -> Iterator[tuple[nn.Conv2d, nn.BatchNorm2d]]:
-    """Yield each convolution with its normalisation, in order of execution."""
-    parts = [m for m in network.modules() if isinstance(m, nn.Conv2d | nn.BatchNorm2d)]
-    for conv, norm in zip(parts[::2], parts[1::2], strict=True):
-        assert isinstance(conv, nn.Conv2d)
-        assert isinstance(norm, nn.BatchNorm2d)
-        yield conv, norm
 
 
 def _spreads(

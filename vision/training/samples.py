@@ -29,8 +29,12 @@ NOT_AN_INDEX = 13
 SEEN, HIDDEN = 0.75, 0.3
 """Visible shares of an index: above the first it must be found, below the second it must not;
 between them both answers count."""
-# The same for a back. Chosen, not measured.
-BACK_SEEN, BACK_HIDDEN = 0.16, 0.06
+BACK_SEEN, BACK_HIDDEN = 0.07, 0.04
+"""The same for a back: a strip of 5 mm shows of a card tucked under another. Chosen."""
+
+# Among the values: directions in the picture, across and down; and a double angle's two parts.
+_WAYS = ((0, 1), (2, 3), (4, 5), (9, 10))
+_DOUBLED = slice(6, 8)
 
 
 @dataclass(frozen=True)
@@ -122,6 +126,21 @@ def sample(scene: Scene) -> Sample:
     )
 
 
+def quarter_turned(sample: Sample, turns: int) -> Sample:
+    """Turn samples clockwise by quarters: pictures, heats, and the directions among the values."""
+    tile, heat, values, index, back = (
+        torch.rot90(each, -turns, (-2, -1))
+        for each in (sample.tile, sample.heat, sample.values, sample.index_cells, sample.back_cells)
+    )
+    values = values.clone()
+    for _ in range(turns % 4):
+        for x, y in _WAYS:
+            across, down = values[..., x, :, :].clone(), values[..., y, :, :].clone()
+            values[..., x, :, :], values[..., y, :, :] = -down, across
+        values[..., _DOUBLED, :, :] *= -1  # half a turn of a double angle
+    return Sample(tile, heat, values, index, back)
+
+
 class Targets:
     """The detector's target channels, filled a card at a time."""
 
@@ -152,7 +171,7 @@ class Targets:
             self._write(near, point, slice(2, 6), ways)
 
     def add_back(self, card: Lain) -> None:
-        """Mark the middle of the visible part of a back."""
+        """Mark the visible part of a back, at its middle."""
         point, shown = card.middle / CELL_PX, card.shown[0]
         bell = self._bell(point, 1.6)
         if shown < BACK_SEEN:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from models.cards import DECK, Card
 from vision.corners import ANCHOR_MM, CARD_HEIGHT_MM, CARD_WIDTH_MM
-from vision.training.backdrops import Picture, backdrop, chips, limb
+from vision.training.backdrops import Picture, backdrop, chips, jottings, limb, stack, wager
 from vision.training.cameras import photograph
 from vision.training.decks import four_indices, open_deck, ranks_of, redrawn
 
@@ -40,7 +40,7 @@ class Lain:
     shown: tuple[float, ...]
     four: bool
     middle: NDArray[np.float64]
-    """Middle of its visible part, in pixels."""
+    """Of a back, a point of its visible part, the nearest to that part's middle, in pixels."""
 
 
 @dataclass(frozen=True)
@@ -151,18 +151,32 @@ def render(
     field = size / card_px * CARD_WIDTH_MM
     if rng.random() < 0.35:
         chips(rng, picture, owner, card_px)
+    for _ in range(rng.integers(1, 4) if rng.random() < WAGERED else 0):
+        wager(rng, picture, owner, card_px, rng.uniform(0, size, 2))
+    if rng.random() < WRITTEN:
+        jottings(rng, picture, card_px)
     pack = art(decks[int(rng.integers(len(decks)))])
     for _ in range(_hands(rng, field)):
         if rng.random() < 0.3:
             pack = art(decks[int(rng.integers(len(decks)))])
-        for pose, face_up in _poses(rng, field):
+        hand = _poses(rng, field)
+        for pose, face_up in hand:
             felt.lay(pack, pose, face_up)
+        if not all(face_up for _, face_up in hand) and rng.random() < TUCKED:
+            _tuck(rng, felt, hand[-1][0], card_px)
     if rng.random() < 0.12:
         chips(rng, picture, owner, card_px)
     if rng.random() < 0.18:
         limb(rng, picture, owner, card_px)
     cards = tuple(_lain(at, *card, owner) for at, card in enumerate(felt.laid))
     return Scene(photograph(rng, picture, severity), cards, card_px, owner)
+
+
+def _tuck(rng: np.random.Generator, felt: Felt, pose: Pose, card_px: float) -> None:
+    """Put chips on or beside an end of a hand's last card, as a wager on cards tucked under it."""
+    end = np.array([rng.uniform(-20, 20), rng.choice([-1, 1]) * rng.uniform(30, 70)])
+    at = felt.view[:, :2] @ (_turn(pose[2]) @ end + pose[:2]) + felt.view[:, 2]
+    stack(rng, felt.picture, felt.owner, card_px, at)
 
 
 def close_up(rng: np.random.Generator, decks: Sequence[str]) -> Scene:
@@ -280,6 +294,13 @@ def _backs(rng: np.random.Generator) -> Local:
     return [(*(step * k), rng.normal(0, 0.2), False) for k in range(n)]
 
 
+def _dealt_down(rng: np.random.Generator) -> Local:
+    """Lay the cards of a hand face down almost squared up: strips of the lower ones show."""
+    n = 2 if rng.random() < 0.75 else int(rng.integers(1, 5))
+    step = np.array([rng.uniform(4, 26), rng.uniform(-12, 12)]) * rng.choice([-1, 1], 2)
+    return [(*(step * k), rng.normal(0, 0.03), False) for k in range(n)]
+
+
 def _fan(rng: np.random.Generator) -> Local:
     n, spread, reach = int(rng.integers(2, 8)), rng.uniform(0.1, 0.45), rng.uniform(60, 160)
     angles = (np.arange(n) - n / 2) * spread
@@ -298,9 +319,15 @@ def _spread(rng: np.random.Generator) -> Local:
     return [(k * step, 0.0, 0.0, True) for k in range(int(rng.integers(3, 12)))]
 
 
-_ARRANGEMENTS: Final = (_cascade, _row, _hole_card, _backs, _fan, _heap, _spread)
+_ARRANGEMENTS: Final = (_cascade, _row, _hole_card, _backs, _fan, _heap, _spread, _dealt_down)
 # Probabilities of the arrangements, in the order of ``_ARRANGEMENTS``. Chosen, not measured.
-_SHARES: Final = (0.34, 0.12, 0.18, 0.1, 0.09, 0.13, 0.04)
+_SHARES: Final = (0.28, 0.1, 0.15, 0.08, 0.09, 0.11, 0.04, 0.15)
+TUCKED: Final = 0.4
+"""Share of the hands with a card face down that lie under chips. Chosen, not measured."""
+WAGERED: Final = 0.3
+"""Share of the scenes with wagers that no card lies at. Chosen, not measured."""
+WRITTEN: Final = 0.1
+"""Share of the scenes on a written page or a keyboard. Chosen, not measured."""
 
 
 def _cast_shadow(rng: np.random.Generator, under: Picture, alpha: NDArray[np.uint8]) -> None:
@@ -323,11 +350,21 @@ def _lain(
     if face is None:
         rows, columns = np.nonzero(owner == number)
         whole = abs(np.linalg.det(onto[:, :2])) * CARD_WIDTH_MM * CARD_HEIGHT_MM
-        middle = np.array([columns.mean(), rows.mean()]) if len(rows) else np.zeros(2)
-        return Lain(onto, None, (len(rows) / whole,), False, middle)
+        return Lain(onto, None, (len(rows) / whole,), False, _on_it(rows, columns))
     spots = _index_grid()[: 4 if four else 2]
     shown = tuple(_share_shown(spot, onto, owner, number) for spot in spots)
     return Lain(onto, face, shown, four, np.zeros(2))
+
+
+def _on_it(rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the visible pixel nearest to the middle of all visible ones.
+
+    The middle itself may lie on another card: a corner of a card beneath one shows as two strips.
+    """
+    if not len(rows):
+        return np.zeros(2)
+    seen = np.stack([columns, rows], axis=1).astype(np.float64)
+    return np.asarray(seen[((seen - seen.mean(0)) ** 2).sum(1).argmin()] + 0.5)
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -240,8 +240,10 @@ class Votes:
 def votes(reader: Reader, decks: Sequence[str], count: int, seed: int) -> list[Votes]:
     """Collect the evidence of an uncalibrated reader's indices and faces in rendered scenes.
 
-    A sighting that names a neighbouring card counts for that card, in the wrong place.
+    A sighting that names a neighbouring card counts for that card, in the wrong place. No card is
+    certain before the calibration, so every find is a sighting, in the order of the finds.
     """
+    reader = replace(reader, confident_p=np.inf)
     votes_of: dict[int, list[tuple[NDArray[np.float64], ...]]] = defaultdict(list)
     for scene in scenes(decks, count, seed):
         found = reader.find(scene.picture, scene.card_px)
