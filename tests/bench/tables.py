@@ -8,6 +8,7 @@ by what all looks at it say together. Needs the ``train`` extra for decks in uns
 ``--anew`` draws their courts, suits and lettering anew and prints them in other ways, six decks in
 ten with court figures as real decks have them; ``--shipped`` uses the shipped decks instead, and
 ``--learnt`` those, each shown to the reader beforehand as ``pitwatch decks learn`` does.
+``--inverted`` deals the decks' negatives, light signs on black.
 """
 
 import argparse
@@ -216,6 +217,15 @@ def _paired(
     return pairs
 
 
+def dark(deck: Deck) -> Deck:
+    """The negative of a deck's faces: light signs on black."""
+    return replace(deck, faces={card: _negative(face) for card, face in deck.faces.items()})
+
+
+def _negative(face: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    return np.dstack([255 - face[..., :3], face[..., 3]])
+
+
 def report(found: Sequence[Called], confident_p: float) -> None:
     """Print how many were found, right, in doubt and wrong, deck by deck and in all."""
     print("deck             cards   found   right  doubt  wrong  calibration error")
@@ -247,6 +257,7 @@ def main() -> None:
     ask.add_argument("--first", type=int, default=20_001, help="seed of the first table")
     ask.add_argument("--width", type=int, default=1920, help="of the picture, in pixels")
     ask.add_argument("--session", action="store_true", help="look whenever a card has come to rest")
+    ask.add_argument("--inverted", action="store_true", help="deal the decks' negatives")
     decks = ask.add_mutually_exclusive_group()
     decks.add_argument("--shipped", action="store_true", help="deal the shipped decks in turn")
     decks.add_argument("--learnt", action="store_true", help="deal them, and know them")
@@ -263,6 +274,8 @@ def main() -> None:
             readers[name] = DeckReader(by_itself, [learn(by_itself, name)])
         reader = readers.get(name, by_itself)
         deck = open_deck(name)
+        if asked.inverted:
+            deck = dark(deck)
         if asked.anew:
             group, deck = "drawn anew", replace(deck, faces=redrawn(deck, asked.first + number))
         glances = arrivals if asked.session else fullest

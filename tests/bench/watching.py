@@ -142,13 +142,16 @@ def score(
     final = {e.track: e for _, e in sighted}
     for rest in sorted(rests(performance, scene.layout), key=lambda r: r.from_ns):
         lasting = rest.until_ns - rest.from_ns > _GLIMPSE_NS
+        down = rest.move.face_after == "down"
         match = min(placed, key=lambda p: _apart(p[1], rest), default=None)
         if match is None or _apart(match[1], rest) > 1:
             if lasting:
                 found.counts["missed"] += 1
+                found.counts["missed down"] += down
                 found.notes.append(f"missed {_description(rest)}")
             continue
         placed.remove(match)
+        found.counts["seen down"] += down
         _judge(found, match, final, rest)
         if shows is not None and rest.move in shows.bare_ns:
             found.shown_ms.append((match[0] - shows.since_ns[rest.move]) / 1e6)
