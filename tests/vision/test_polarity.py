@@ -11,7 +11,7 @@ CONFIDENT_P = 0.99
 OUTLINE = np.array([[-30, -42], [30, -42], [30, 42], [-30, 42]], np.float32)
 
 
-def told(*cards: tuple[str | None, float, float]) -> Sightings:
+def sightings(*cards: tuple[str | None, float, float]) -> Sightings:
     """Sightings: a card or ``None`` for a back, its probability, and how far right it lies."""
     card_p = np.zeros((len(cards), 52), np.float32)
     for at, (card, p, _) in enumerate(cards):
@@ -32,24 +32,24 @@ def names(seen: Sightings) -> list[str]:
 
 
 def test_a_certain_card_of_the_negative_replaces_the_back_it_was_taken_for() -> None:
-    seen, negative = told((None, 0, 100), (None, 0, 300)), told(("5H", 0.999, 102))
+    seen, negative = sightings((None, 0, 100), (None, 0, 300)), sightings(("5H", 0.999, 102))
     assert names(joined(seen, negative, CONFIDENT_P)) == ["5H", "back"]
 
 
 def test_a_card_that_is_certain_in_the_picture_itself_stays() -> None:
-    seen, negative = told(("KC", 0.999, 100)), told(("5H", 0.999, 102))
+    seen, negative = sightings(("KC", 0.999, 100)), sightings(("5H", 0.999, 102))
     assert names(joined(seen, negative, CONFIDENT_P)) == ["KC"]
 
 
 def test_a_doubt_of_the_negative_alone_changes_nothing() -> None:
-    seen = told((None, 0, 100))
-    assert joined(seen, told(("5H", 0.6, 100)), CONFIDENT_P) is seen
-    assert joined(seen, told(), CONFIDENT_P) is seen
+    seen = sightings((None, 0, 100))
+    assert joined(seen, sightings(("5H", 0.6, 100)), CONFIDENT_P) is seen
+    assert joined(seen, sightings(), CONFIDENT_P) is seen
 
 
 def test_a_doubt_beside_a_certain_dark_card_is_of_the_same_deck() -> None:
-    seen = told((None, 0, 100), (None, 0, 300))
-    negative = told(("5H", 0.999, 100), ("6H", 0.6, 300))
+    seen = sightings((None, 0, 100), (None, 0, 300))
+    negative = sightings(("5H", 0.999, 100), ("6H", 0.6, 300))
     assert names(joined(seen, negative, CONFIDENT_P)) == ["5H", "6H"]
 
 

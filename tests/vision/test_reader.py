@@ -184,28 +184,28 @@ def backs_found(*backs: tuple[float, float, float, float]) -> Found:
     )
 
 
-def backs_told(found: Found, *faces: tuple[float, float]) -> int:
+def count_of_backs(found: Found, *faces: tuple[float, float]) -> int:
     outline = np.array([[-30, -42], [30, -42], [30, 42], [-30, 42]], np.float32)
     quads = np.array([outline + face for face in faces], np.float32).reshape(-1, 4, 2)
     return len(backs_of(found, quads)[0])
 
 
 def test_a_strip_beside_a_back_is_a_back_beneath_it() -> None:
-    assert backs_told(backs_found((100, 100, 100, 100), (109, 102, 134, 101))) == 2
+    assert count_of_backs(backs_found((100, 100, 100, 100), (109, 102, 134, 101))) == 2
 
 
 def test_a_back_found_twice_by_what_lies_on_it_is_one() -> None:
-    assert backs_told(backs_found((100, 100, 100, 100), (109, 102, 120, 110))) == 1
+    assert count_of_backs(backs_found((100, 100, 100, 100), (109, 102, 120, 110))) == 1
 
 
 def test_a_strip_found_by_two_of_its_parts_is_one() -> None:
     strip = backs_found((127, 100, 148, 96), (134, 112, 149, 120))
-    assert backs_told(strip, (100, 100)) == 1
+    assert count_of_backs(strip, (100, 100)) == 1
 
 
 def test_a_back_found_on_a_face_is_that_face_and_a_strip_beside_it_is_not() -> None:
-    assert backs_told(backs_found((103, 98, 104, 96)), (100, 100)) == 0
-    assert backs_told(backs_found((110, 100, 135, 100)), (100, 100)) == 1
+    assert count_of_backs(backs_found((103, 98, 104, 96)), (100, 100)) == 0
+    assert count_of_backs(backs_found((110, 100, 135, 100)), (100, 100)) == 1
 
 
 @pytest.mark.parametrize("deck", ["casino-jumbo", "anglo_poker"])

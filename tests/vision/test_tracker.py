@@ -264,7 +264,10 @@ def test_two_cards_of_a_hand_dealt_face_down_are_two() -> None:
 def test_two_backs_of_one_look_that_lie_almost_squared_up_are_two() -> None:
     tracker = Tracker()
     tracker.look([back(0, 0)], at(1))
-    assert sorted(told(tracker.look([back(0, 0), back(9, 2)], at(2)))) == [("new", 2), ("read", 1)]
+    assert sorted(kinds_of(tracker.look([back(0, 0), back(9, 2)], at(2)))) == [
+        ("new", 2),
+        ("read", 1),
+    ]
 
 
 def test_cards_squared_up_into_a_pile_stay_on_the_felt() -> None:
