@@ -21,7 +21,10 @@ GROUND_SHARE: Final = 60
 SIGN_SHARE: Final = 97  # percentile of a card's levels that is sign; chosen
 _SEARCH_PX: Final = 16.0
 """Width of a card, in pixels, when a picture is searched for dark ones."""
-_LEAST_AREA: Final = 0.35  # of a card's area that is dark; the rest may lie under other things
+# Chosen so that the hands and sleeves of filmed tables rarely look like a dark card.
+_LEAST_CARDS, _MOST_CARDS = 0.5, 3.0  # cards' areas that a dark piece takes
+_FILLED: Final = 0.7  # share of the rectangle round a dark piece that it fills
+_COLOURED: Final = 40  # grey levels between the channels from which on a ground is no black
 _LEAST_SIGNS: Final = 0.03  # share of a dark card that its signs take, at least
 _SAMPLE_PX: Final = (24, 34)  # width and height of the sample of a card
 _RIM: Final = 0.08  # share of a card's sides left out of the sample: its border and what is beside
@@ -51,13 +54,24 @@ def dark_card_in(picture: NDArray[np.uint8], card_width_px: float) -> bool:
     """
     share = min(1.0, _SEARCH_PX / card_width_px)
     size = [max(1, round(side * share)) for side in picture.shape[1::-1]]
-    levels = cv2.resize(picture, size, interpolation=cv2.INTER_AREA).max(2)
-    dark = (levels < GROUND_LEVEL).astype(np.uint8)
-    whole = cv2.morphologyEx(dark, cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
+    small = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
+    levels = small.max(2)
+    dark = (levels < GROUND_LEVEL) & (levels - small.min(2) < _COLOURED)
+    whole = cv2.morphologyEx(dark.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
     _, pieces, stats, _ = cv2.connectedComponentsWithStats(whole)
-    area = _SEARCH_PX**2 * CARD_HEIGHT_MM / CARD_WIDTH_MM
-    large = [at for at in range(1, len(stats)) if stats[at, cv2.CC_STAT_AREA] > _LEAST_AREA * area]
-    return any(dark[pieces == at].mean() < 1 - _LEAST_SIGNS for at in large)
+    card = _SEARCH_PX**2 * CARD_HEIGHT_MM / CARD_WIDTH_MM
+    areas = stats[1:, cv2.CC_STAT_AREA] / card
+    sized = np.flatnonzero((areas > _LEAST_CARDS) & (areas < _MOST_CARDS)) + 1
+    return any(_shows_signs(levels, pieces == at) for at in sized)
+
+
+def _shows_signs(levels: NDArray[np.uint8], piece: NDArray[np.bool_]) -> bool:
+    """Return whether a dark piece has straight sides and light signs."""
+    rows, columns = np.nonzero(piece)
+    _, sides, _ = cv2.minAreaRect(np.stack([columns, rows], 1).astype(np.float32))
+    box = (sides[0] + 1) * (sides[1] + 1)
+    signs = (levels[piece] > GROUND_LEVEL + SIGN_LEVELS // 2).mean()
+    return bool(piece.sum() > _FILLED * box and signs > _LEAST_SIGNS)
 
 
 def joined(seen: Sightings, negative: Sightings, confident_p: float) -> Sightings:
