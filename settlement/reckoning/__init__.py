@@ -1,4 +1,7 @@
-"""What happened at a table that is dealt by hand, inferred from every sensor at once.
+"""What happened at a table, inferred from every sensor at once.
+
+It reads every game that is dealt by hand. For games with a shoe it is on trial: they are read by
+``settlement.reconcile`` unless somebody asks for the reckoning.
 
 A *story* is one account of the round: what lies where, and the facts so far. An observation
 may mean several things. Each meaning continues a story, weighed by how likely the observation is
@@ -10,6 +13,7 @@ or a verdict differs.
 ``odds``           how likely each thing is: every constant of the inference
 ``in_play``        the cards and hands of the round in play
 ``story``          what lies on the table and what happened, by one account
+``shoe``           what left a shoe that reads its cards, and which card it became
 ``grammar``        who gets the next card, and how likely each card would be
 ``camera``         what a sighting may mean
 ``chips``          what a change of chips may mean
@@ -40,10 +44,10 @@ from models.events import AnyFact, AnyObservation
 from models.judgements import AnyEvent, ReviewRaised
 from models.layout import TableLayout
 from models.rulebook import Rulebook
-from settlement.reckoning.reckoning import Reckoning
+from settlement.reckoning.reckoning import Dealing, Reckoning
 from settlement.reconcile import Reconciler
 
-Dealing: TypeAlias = Literal["shoe", "pitch"]
+Inference: TypeAlias = Literal["reconciler", "reckoning"]
 
 
 class Sensors(Protocol):
@@ -71,7 +75,12 @@ class Sensors(Protocol):
 
 
 def sensors(
-    rules: Rulebook, layout: TableLayout, dealing: Dealing = "shoe", *, played: int = 0
+    rules: Rulebook,
+    layout: TableLayout,
+    dealing: Dealing = "shoe",
+    *,
+    played: int = 0,
+    inference: Inference = "reconciler",
 ) -> Sensors:
     """Return what reads the sensors of a table.
 
@@ -80,10 +89,11 @@ def sensors(
         layout: the felt that the cameras' millimetres are of.
         dealing: whether cards come from a shoe that reads them, or from the dealer's hand.
         played: the rounds of the session that are over.
+        inference: what reads a game with a shoe; a game dealt by hand has the reckoning alone.
     """
-    if dealing == "pitch":
-        return Reckoning(rules, layout, played=played)
-    return Reconciler(rules, layout, played=played)
+    if dealing == "shoe" and inference == "reconciler":
+        return Reconciler(rules, layout, played=played)
+    return Reckoning(rules, layout, dealing, played=played)
 
 
-__all__ = ["COMPILED", "Dealing", "Reckoning", "Sensors", "sensors"]
+__all__ = ["COMPILED", "Dealing", "Inference", "Reckoning", "Sensors", "sensors"]

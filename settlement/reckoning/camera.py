@@ -1,50 +1,63 @@
 """What a camera's observation may mean in a story, and how likely it is there."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import exp, log, pi
 from typing import Final
 
 from msgspec.structs import replace
 
 from models.cards import Card
-from models.events import CardDealt, CardGone, CardSighted, Dealt, PlayerActed
+from models.events import CardBurned, CardDealt, CardGone, CardSighted, Dealt, PlayerActed
 from models.judgements import Review
 from models.places import spot_hand
 from models.rulebook import Rulebook
-from settlement.reckoning.grammar import draws, due_in_deal, face_in_deal
+from settlement.reckoning.grammar import Coming, draws, due_in_deal, face_in_deal
 from settlement.reckoning.in_play import Hand, InPlay, Track
 from settlement.reckoning.odds import (
+    ACROSS,
     ASTRAY,
     COMES_BACK,
+    GLIMPSED,
     GOES_UNSEEN,
     HIDDEN,
     LOST_SIGHT,
     MISSED,
     MISTAKE,
     MOVED_AT_ONCE,
+    MOVES,
     NEAR,
     NEAR_SPREAD_MM,
     NO_BACK,
     NO_FACE,
+    NOT_ACROSS,
+    OTHER_SIDE,
     PLACE_SPREAD_MM,
     PUT_BACK,
     SAME_PLACE_MM,
     SEEN_AGAIN,
     SEEN_TWICE,
+    SHOE_MISSED,
+    TAKES_OVER,
     TRACK_BROKEN,
     ZONE_MM2,
 )
-from settlement.reckoning.story import LEFT, SECOND, Story
+from settlement.reckoning.shoe import CARRY_NS, Claim, Shoe
+from settlement.reckoning.story import LEFT, NO_BACK_THERE, SECOND, Story
+from settlement.reconcile.draws import Draw
+from settlement.reconcile.faces import card_name
 from settlement.reconcile.felt import APART_MM, Felt, apart_mm
 from settlement.reconcile.looks import Reading
-from settlement.reconcile.sightings import AFRESH, Place
+from settlement.reconcile.sightings import AFRESH, AGREED_P, Place
+from settlement.reconcile.table import zone_name
 
 Room = Callable[[Card], int]
 """How many more of a face can come."""
 
+MOVED_MM: Final = 12.0
+"""A card lies elsewhere from so far on: twice what two sightings of one place differ by."""
+
 _FACES: Final = 52.0
 _MISREAD: Final = 0.005
-_ENTRY_NS: Final = 8 * SECOND
 
 
 class Option:
@@ -60,9 +73,14 @@ class Option:
         number: int = 0,
         unseen: int = 0,
         kind: str = "none",
+        draw: Draw | None = None,
+        turned: bool = False,
+        passed: tuple[Dealt, ...] = (),
     ) -> None:
         self.evidence, self.mistakes = evidence, mistakes
         self.ident, self.to, self.number, self.unseen, self.kind = ident, to, number, unseen, kind
+        self.draw, self.turned = draw, turned
+        self.passed = passed
 
 
 class Look:
@@ -86,10 +104,11 @@ class Camera:
         felt: the layout that places are of.
         rules: the rulebook in force.
         room: how many more of a face can come by all rounds that are over.
+        shoe: the shoe's reader, where cards come from one.
     """
 
-    def __init__(self, felt: Felt, rules: Rulebook, room: Room) -> None:
-        self._felt, self._rules, self._room = felt, rules, room
+    def __init__(self, felt: Felt, rules: Rulebook, room: Room, shoe: Shoe | None) -> None:
+        self._felt, self._rules, self._room, self._shoe = felt, rules, room, shoe
 
     def options(self, story: Story, look: Look) -> list[Option]:
         """Return what a sighting may mean."""
@@ -97,10 +116,11 @@ class Camera:
         if known is not None:
             card = story.card(known)
             if card is not None:
-                return [self._of_known(card, look)]
+                return [self._of_known(card, look), *self._twins(story, card, look)]
             if known == LEFT:
                 return [Option(0.0)]
-            if look.seen.change == "read":
+            same_side = (known == NO_BACK_THERE) == (look.face == "down")
+            if look.seen.change == "read" and same_side:
                 return [Option(log(SEEN_AGAIN))]
         return self._of_new(story, look)
 
@@ -110,10 +130,18 @@ class Camera:
         story.mistakes += option.mistakes
         if option.kind == "none":
             if look.track not in story.tracks:
-                story.tracks[look.track] = 0
+                story.tracks[look.track] = 0 if look.face == "up" else NO_BACK_THERE
+            return
+        at = look.at if option.draw is None else option.draw.at
+        if option.kind == "aside":
+            assert option.draw is not None
+            self._aside(story, option.draw, look)
             return
         if option.kind == "next":
-            story.close_round(look.at - 1, look.seqs)
+            story.close_round(at - 1, look.seqs)
+        covered = story.card(option.ident) if option.kind == "deal" and option.ident else None
+        if covered is not None:
+            covered.tracks, covered.where = (), "off"
         if option.kind in ("deal", "next"):
             card = self._dealt(story, option, look)
         else:
@@ -123,44 +151,88 @@ class Camera:
         self._lies(story, card, look, published)
 
     def _dealt(self, story: Story, option: Option, look: Look) -> InPlay:
+        at = look.at
+        if option.draw is not None:
+            at = option.draw.at
+            if not option.draw.timed:
+                at = min(at, look.at - CARRY_NS)
+        elif story.shoe:
+            at -= CARRY_NS
+        story.start_shoe()
         if not story.in_play:
-            story.open_round(look.at)
+            story.open_round(at)
         for _ in range(option.unseen):
             to = due_in_deal(story, self._rules)[0]
-            story.deal(to, 0, face_in_deal(story, to, self._rules), look.at)
-        card = story.deal(option.to, option.number, look.face, look.at)
-        story.dealt_at = look.at
+            story.deal(to, 0, face_in_deal(story, to, self._rules), at - 1)
+        if option.turned:
+            story.turn_unseen(at - 1)
+        card = story.deal(option.to, option.number, look.face, at, option.draw)
+        story.dealt_at = at
+        story.passed += option.passed
+        if not any(draw.certain and draw.at < at for draw in story.supply.drawn):
+            story.pass_over(card)
         return card
+
+    def _aside(self, story: Story, draw: Draw, look: Look) -> None:
+        """A card of the shoe went to the discard rack."""
+        story.tracks[look.track] = LEFT
+        story.supply.drawn.remove(draw)
+        story.start_shoe()
+        seqs = tuple(sorted({*draw.seqs, *look.seqs}))
+        story.state_in_turn(CardBurned(at=draw.at, card=draw.card, evidence=seqs))
 
     def _lies(self, story: Story, card: InPlay, look: Look, published: int) -> None:
         """Bring a card up to date with a sighting of it."""
         first = card.where == "unseen"
         turned = card.face == "down" and look.face == "up"
-        moved = card.place is not None and apart_mm(card.place, look.place) > 12.0
+        moved = card.place is not None and apart_mm(card.place, look.place) > MOVED_MM
         if first and look.face == "down":
             card.face = "down"
         story.lie(card, look.track, look.place, look.at, look.seqs)
         if card.to == "dealer":
             story.over_at = 0
-        if look.face == "up":
-            story.read(card, look.reading, afresh=look.afresh, summed=not look.seen.single_look)
         hand = story.hand_of(card)
-        if look.face == "down":
-            card.tucked = self._felt.tucked(look.place)
-            if card.tucked and hand is not None:
-                hand.stood = True
-        else:
-            card.tucked = False
+        card.tucked = look.face == "down" and self._felt.tucked(look.place)
+        if card.tucked and hand is not None:
+            hand.stood = True
+        if look.face == "up":
+            self._reads(story, card, look, first=first)
         if turned:
-            self._in_its_place(story, card, look)
-            story.expose(card, look.at, look.seqs, published)
-            if card.to == "dealer" and look.seen.change == "read":
-                story.turned_unseen = True
+            self._turns(story, card, look, published)
         if first and look.face == "down":
             self._state_dealt(story, card, published)
         story.restate(card, look.at, published)
+        if moved and look.face == "up":
+            self._carried_over(story, card, look)
         if hand is not None and moved and look.face == "up":
             self._split(story, hand, look)
+
+    def _reads(self, story: Story, card: InPlay, look: Look, *, first: bool) -> None:
+        """Look at a card's face, for the first time by what the decks can still hold."""
+        reading = self._held(story, look.reading) if first else look.reading
+        story.read(card, reading, afresh=look.afresh, summed=not look.seen.single_look)
+        said = card.said
+        if first and said and card.disputed and self._room(said) - story.out(said) < 0:
+            story.distrust(card)
+
+    def _turns(self, story: Story, card: InPlay, look: Look, published: int) -> None:
+        """A card was turned up; where nobody saw it, before the dealer settled by it."""
+        self._in_its_place(story, card, look)
+        at = look.at
+        if card.to == "dealer" and look.seen.change == "read":
+            story.turned_unseen = True
+            at = min(at, story.settled_from() - 1)
+        story.expose(card, at, look.seqs, published)
+
+    def _carried_over(self, story: Story, card: InPlay, look: Look) -> None:
+        """A card that was dealt to one is laid to another: a mistake that somebody put right."""
+        zone = self._felt.zone(look.place).owner
+        if zone in (None, card.to) or self._felt.aside(look.place) or card.carried:
+            return
+        card.carried = True
+        names = (zone_name(card.to), zone_name(zone))
+        what = f"{card_name(card.card)} was dealt to {names[0]} and moved to {names[1]}"
+        story.asks.append(Review(what, names, look.seqs))
 
     def _in_its_place(self, story: Story, card: InPlay, look: Look) -> None:
         """A card turned up where its neighbour was dealt is that neighbour."""
@@ -189,18 +261,50 @@ class Camera:
         evidence = _alike(card, look)
         if card.face == "up" and look.face == "down":
             evidence += log(PUT_BACK)
+        turned = card.face != look.face
+        if card.place and not turned and apart_mm(card.place, look.place) > MOVED_MM:
+            evidence += log(MOVES)
+        if card.face == "down" and look.face == "up" and _glimpsed(card, look):
+            return Option(log(GLIMPSED), kind="none")
         return Option(evidence, ident=card.ident, kind="seen")
+
+    def _twins(self, story: Story, card: InPlay, look: Look) -> Iterator[Option]:
+        """A like card of the shoe, laid upon this one, took over its track."""
+        if not story.supply.drawn or card.place is None or card.to == "dealer":
+            return
+        if "down" in (look.face, card.face) or apart_mm(card.place, look.place) <= MOVED_MM:
+            return
+        for claim in self._claims(story, look):
+            if claim.draw is None or claim.draw.card is not card.card:
+                continue
+            coming = Coming("up", claim.draw.at, claim.skipped)
+            for draw in draws(story, card.to, coming, self._rules):
+                place = self._due_place(story, card.to, draw.number, look, claim=claim)
+                yield Option(
+                    log(TAKES_OVER * ZONE_MM2) + draw.evidence + place + claim.evidence,
+                    draw.mistakes,
+                    ident=card.ident,
+                    to=card.to,
+                    number=draw.number,
+                    unseen=draw.unseen,
+                    kind="deal",
+                    draw=claim.draw,
+                )
 
     # --- a track that is new ----------------------------------------------------------------
 
     def _of_new(self, story: Story, look: Look) -> list[Option]:
+        claims = self._claims(story, look)
         if self._felt.aside(look.place):
-            return [Option(0.0)]
+            drawn = [claim for claim in claims if claim.draw in story.supply.drawn]
+            return [Option(claim.evidence, kind="aside", draw=claim.draw) for claim in drawn] or [
+                Option(0.0)
+            ]
         owners = self._felt.zone(look.place).owners
         found = [Option(log((NO_FACE if look.face == "up" else NO_BACK) / ZONE_MM2))]
         for owner in owners:
             if not story.in_play:
-                found += self._first_card(story, owner, look)
+                found += self._first_card(story, owner, look, claims)
                 continue
             again = (
                 (card, option)
@@ -209,11 +313,23 @@ class Camera:
             )
             found += _one_of_each(again, look)
             if not self._felt.tucked(look.place):
-                found += self._deals(story, owner, look)
-                found += self._next_round(story, owner, look)
+                found += self._deals(story, owner, look, claims)
+                found += self._next_round(story, owner, claims)
         return found
 
-    def _first_card(self, story: Story, owner: Dealt, look: Look) -> Iterator[Option]:
+    def _claims(self, story: Story, look: Look) -> list[Claim]:
+        """Return which card of the decks it may be."""
+        if self._shoe is None:
+            return [Claim(self._fresh(story, look), None)]
+        claims = self._shoe.claims(story, look.seen, look.reading)
+        for claim in claims:
+            if claim.draw is None:
+                claim.evidence += self._fresh(story, look)
+        return claims
+
+    def _first_card(
+        self, story: Story, owner: Dealt, look: Look, claims: Sequence[Claim]
+    ) -> Iterator[Option]:
         """The first card of a round."""
         if self._felt.tucked(look.place):
             return
@@ -221,32 +337,61 @@ class Camera:
         if not staked:
             return
         order: list[Dealt] = [*staked, "dealer"]
-        if owner not in order:
-            yield Option(
-                self._fresh(story, look) - log(ZONE_MM2), log(MISTAKE), to=owner, kind="deal"
-            )
-            return
-        before = order.index(owner)
-        evidence = before * log(HIDDEN) - log(ZONE_MM2) + self._fresh(story, look)
-        yield Option(evidence, to=owner, unseen=before, kind="deal")
-        if before:
-            yield Option(
-                self._fresh(story, look) - log(ZONE_MM2), log(MISTAKE), to=owner, kind="deal"
-            )
+        hidden = log(HIDDEN * SHOE_MISSED) if story.shoe else log(HIDDEN)
+        for claim in claims:
+            place = claim.evidence - log(ZONE_MM2)
+            before = order.index(owner) - claim.skipped if owner in order else -1
+            if before >= 0:
+                yield Option(
+                    before * hidden + place,
+                    claim.mistakes,
+                    to=owner,
+                    unseen=before,
+                    kind="deal",
+                    draw=claim.draw,
+                )
+            if before:
+                yield Option(
+                    place,
+                    claim.mistakes + log(MISTAKE),
+                    to=owner,
+                    kind="deal",
+                    draw=claim.draw,
+                    passed=tuple(order[claim.skipped : order.index(owner)]) if before > 0 else (),
+                )
 
-    def _deals(self, story: Story, owner: Dealt, look: Look) -> Iterator[Option]:
-        for draw in draws(story, owner, look.face, self._rules):
-            place = self._due_place(story, owner, draw.number, look)
-            yield Option(
-                draw.evidence + place + self._fresh(story, look),
-                draw.mistakes,
-                to=owner,
-                number=draw.number,
-                unseen=draw.unseen,
-                kind="deal",
-            )
+    def _deals(
+        self, story: Story, owner: Dealt, look: Look, claims: Sequence[Claim]
+    ) -> Iterator[Option]:
+        for claim in claims:
+            at = None if claim.draw is None else claim.draw.at
+            coming = Coming(look.face, at, claim.skipped)
+            for draw in draws(story, owner, coming, self._rules):
+                place = self._due_place(story, owner, draw.number, look, claim=claim)
+                place += self._across(story, owner, draw.number, look)
+                yield Option(
+                    draw.evidence + place + claim.evidence,
+                    draw.mistakes + claim.mistakes,
+                    to=owner,
+                    number=draw.number,
+                    unseen=draw.unseen,
+                    kind="deal",
+                    draw=claim.draw,
+                    turned=draw.turned,
+                    passed=draw.passed,
+                )
 
-    def _next_round(self, story: Story, owner: Dealt, look: Look) -> Iterator[Option]:
+    def _across(self, story: Story, owner: Dealt, number: int, look: Look) -> float:
+        """Return how likely a card of the shoe lies across its hand, or along it."""
+        hand = None if owner == "dealer" or not story.shoe else story.hand(owner, number)
+        if hand is None or owner == "dealer":
+            return 0.0
+        across = self._felt.sideways(look.place, owner)
+        if hand.owed:
+            return 0.0 if across else log(NOT_ACROSS)
+        return log(ACROSS) if across else 0.0
+
+    def _next_round(self, story: Story, owner: Dealt, claims: Sequence[Claim]) -> Iterator[Option]:
         """The round in play was over, and the dealer's cards were not seen to go."""
         if not story.revealed or owner == "dealer" or not story.hands:
             return
@@ -254,9 +399,19 @@ class Camera:
         order = story.lying_wagers()
         if owner not in order:
             return
-        before = order.index(owner)
-        evidence = left * log(GOES_UNSEEN) + before * log(HIDDEN) - log(ZONE_MM2)
-        yield Option(evidence + self._fresh(story, look), to=owner, unseen=before, kind="next")
+        hidden = log(HIDDEN * SHOE_MISSED) if story.shoe else log(HIDDEN)
+        for claim in claims:
+            before = order.index(owner) - claim.skipped
+            if before >= 0:
+                evidence = left * log(GOES_UNSEEN) + before * hidden - log(ZONE_MM2)
+                yield Option(
+                    evidence + claim.evidence,
+                    claim.mistakes,
+                    to=owner,
+                    unseen=before,
+                    kind="next",
+                    draw=claim.draw,
+                )
 
     def _again(self, story: Story, card: InPlay, look: Look) -> Iterator[Option]:
         """A card in play, on a new track."""
@@ -286,6 +441,7 @@ class Camera:
             moved = log(TRACK_BROKEN) - log(ZONE_MM2)
             if card.tucked or look.at - card.rested_at < SECOND:
                 moved += log(MOVED_AT_ONCE)
+            moved += self._side(story, story.hand_of(card), look)
             yield Option(moved + alike, ident=card.ident, kind="again")
         elif look.face == "up":
             yield Option(
@@ -313,9 +469,25 @@ class Camera:
             yield Option(log(COMES_BACK) - log(ZONE_MM2) + alike, ident=card.ident, kind="again")
             return
         prior = PUT_BACK if look.face == "down" else COMES_BACK
-        yield Option(
-            log(prior) + self._place_again(card, look) + alike, ident=card.ident, kind="again"
-        )
+        place = self._place_again(card, look) + self._side(story, hand, look)
+        yield Option(log(prior) + place + alike, ident=card.ident, kind="again")
+
+    def _side(self, story: Story, hand: Hand | None, look: Look) -> float:
+        """Return how likely a card of a split hand comes into view on that side of the others."""
+        if hand is None or not hand.of_split:
+            return 0.0
+        here = self._felt.rightward_mm(look.place, hand.spot)
+        for other in story.hands[hand.spot]:
+            if other is hand or not other.cards:
+                continue
+            card = other.cards[0]
+            lay = card.place if card.where == "felt" else card.dealt_place
+            if lay is None:
+                continue
+            right = here > self._felt.rightward_mm(lay, hand.spot)
+            if right != (hand.number > other.number):
+                return log(OTHER_SIDE)
+        return 0.0
 
     def _place_again(self, card: InPlay, look: Look) -> float:
         near = card.dealt_place if card.dealt_place is not None else card.place
@@ -330,22 +502,44 @@ class Camera:
         owner: Dealt,
         number: int,
         look: Look,
+        *,
         besides: InPlay | None = None,
+        claim: Claim | None = None,
     ) -> float:
-        """Return how likely the next card of a hand lies just there."""
+        """Return how likely the next card of a hand lies just there.
+
+        A card of the shoe lies behind those that left it before, also where it is seen last; those
+        that are on their way may come to lie between.
+        """
         if owner == "dealer":
             return -log(ZONE_MM2)
         hand = story.hand(owner, number)
         lies = []
+        further = 0 if claim is None else claim.skipped
+        draw = None if claim is None else claim.draw
         if hand is not None:
             for card in hand.cards:
+                if draw is not None and card.at > draw.at:
+                    continue
+                further += card.place is None and card is not besides
                 place = card.dealt_place if card.tucked or card.where == "off" else card.place
                 if card is not besides and place is not None:
                     lies.append(place)
         if not lies:
             return -log(ZONE_MM2)
-        off = self._felt.off_mm(look.place, lies, owner)
+        off = self._felt.off_mm(look.place, lies, owner, further)
         return _about(off)
+
+    def _held(self, story: Story, look: Reading | None) -> Reading | None:
+        """Return a first look at a card by what the decks can still hold."""
+        if look is None:
+            return None
+        gone = {
+            face: _MISREAD
+            for face, p in look.listed
+            if p > _MISREAD and self._room(face) - story.out(face) <= 0
+        }
+        return look.weighed(gone) if gone and len(look.listed) > len(gone) else look
 
     def _fresh(self, story: Story, look: Look) -> float:
         """Return how likely a card that was in the shoe looks so; all faces alike would be 0."""
@@ -394,7 +588,7 @@ class Camera:
         seqs = () if gone.seq is None else (gone.seq,)
         at = gone.at or 0
         hand = story.hand_of(card)
-        if hand is not None and hand.owed:
+        if hand is not None and hand.owed and not story.revealed:
             story.evidence += log(LOST_SIGHT)
         story.take_up(card, at, seqs)
         if card.to == "dealer" and all(own.where != "felt" for own in story.dealer):
@@ -433,6 +627,13 @@ def _about(off_mm: float) -> float:
 def _gauss(off_mm: float, spread_mm: float) -> float:
     """Return the logarithm of a density in the plane, per square millimetre."""
     return -0.5 * (off_mm / spread_mm) ** 2 - log(2 * pi * spread_mm * spread_mm)
+
+
+def _glimpsed(card: InPlay, look: Look) -> bool:
+    """Return whether a back was only read as a face: not surely, and not as the shoe had it."""
+    if card.said is None or look.reading is None:
+        return False
+    return max(look.reading.listed[0][1], look.reading.p(card.said)) < AGREED_P
 
 
 def _alike(card: InPlay, look: Look) -> float:

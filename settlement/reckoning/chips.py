@@ -6,11 +6,20 @@ from typing import Final
 from msgspec.structs import replace
 
 from models.events import PaymentMade, PlateRead, Spot, WagerKind
-from models.judgements import Review
 from models.money import Cents
-from settlement.hands import natural
+from models.rulebook import Rulebook
+from settlement.hands import busted, natural
+from settlement.reckoning.grammar import must_draw
 from settlement.reckoning.in_play import Hand
-from settlement.reckoning.odds import DOUBLES, HIDDEN, MISTAKE, PAID_EARLY, TAKEN_BACK
+from settlement.reckoning.odds import (
+    DOUBLES,
+    ENTERED_AMISS,
+    HIDDEN,
+    MISTAKE,
+    PAID_EARLY,
+    PAID_TWICE,
+    TAKEN_BACK,
+)
 from settlement.reckoning.story import PAID_HOLD_NS, SECOND, Story
 
 PLATE_DWELL_NS: Final = 300_000_000
@@ -18,10 +27,6 @@ PLATE_DWELL_NS: Final = 300_000_000
 
 _AT_ONCE_NS: Final = 2 * SECOND
 """A hand that was taken up unpaid is paid within this time, or its player bets anew."""
-
-
-CHANGED: Final = ("doubled, and no card was dealt", "raised after the deal", "taken back")
-"""What a change of a wager may mean where nothing follows from it."""
 
 
 class Change:
@@ -56,7 +61,7 @@ class Meaning:
         """Cards that came to the hand unseen."""
 
 
-def meanings(story: Story, change: Change) -> list[Meaning]:
+def meanings(story: Story, change: Change, rules: Rulebook) -> list[Meaning]:
     """Return what a change may mean."""
     delta = change.total - story.plates.get(change.key, 0)
     if not story.in_play or not delta:
@@ -71,7 +76,7 @@ def meanings(story: Story, change: Change) -> list[Meaning]:
         return [Meaning(0.0, "wager", "split")]
     if hand is None:
         return [Meaning(0.0, "idle" if story.revealed else "wager")]
-    return _main(story, hand, change, delta)
+    return _main(story, hand, change, rules)
 
 
 def _insurance(story: Story, change: Change, delta: Cents) -> Meaning:
@@ -80,37 +85,64 @@ def _insurance(story: Story, change: Change, delta: Cents) -> Meaning:
     return Meaning(0.0, "payment" if lay_there and known else "wager", "insurance")
 
 
-def _main(story: Story, hand: Hand, change: Change, delta: Cents) -> list[Meaning]:
+def _main(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[Meaning]:
+    before = story.plates.get(change.key, 0)
+    delta = change.total - before
     if hand.taken_at:
         paid = story.fact(hand.paid) if hand.paid >= story.base else None
         left = isinstance(paid, PaymentMade) and paid.amount == 0
         at_once = change.at - hand.taken_at < _AT_ONCE_NS
         return [Meaning(0.0, "payment" if left and at_once else "idle")]
     if hand.paid >= 0:
-        return [Meaning(0.0, "idle")]
+        return [Meaning(log(PAID_TWICE) if delta > 0 else 0.0, "idle")]
     if story.revealed:
-        return [Meaning(0.0, "payment")]
+        return [Meaning(0.0, "payment", mistakes=_dealer_stood(story, rules))]
     found: list[Meaning] = []
     early = hand.settles_early
+    amiss = log(ENTERED_AMISS) if hand.entered_double else 0.0
+    coming = next((draw for draw in story.supply.drawn if draw.at < change.at), None)
+    if coming is not None and delta < 0 and busted((*hand.faces, coming.card)):
+        # The card that broke the hand lies there, and an arm hides it.
+        found.append(Meaning(log(HIDDEN), "payment", unseen=1))
     if early:
-        found.append(Meaning(log(0.9), "payment"))
+        # A natural is paid its odds; other chips on it are as likely a wager as a wrong payment.
+        odd = natural(hand.faces[:2]) and delta > 0 and not _pays(before, delta, rules)
+        wrong = log(MISTAKE) if odd and not hand.over else 0.0
+        found.append(Meaning(log(0.9) + amiss, "payment", mistakes=wrong))
     elif not all(other.done for other in story.all_hands()):
-        unearned = log(MISTAKE) if delta > 0 else 0.0
-        found.append(Meaning(log(PAID_EARLY), "payment", mistakes=unearned))
+        unearned = log(MISTAKE) if change.total else 0.0
+        early_odds = log(PAID_EARLY) * (2 if unearned else 1)
+        found.append(Meaning(early_odds + amiss, "payment", mistakes=unearned))
     else:
         # Everybody has played: the dealer's card was turned, and an arm hides it still.
-        found.append(Meaning(log(HIDDEN), "payment"))
+        found.append(Meaning(log(HIDDEN) + amiss, "payment"))
     if delta < 0:
-        found.append(Meaning(log(TAKEN_BACK), "wager", "main", log(MISTAKE)))
+        whole = 0.0 if change.total else log(TAKEN_BACK)
+        found.append(Meaning(whole, "wager", "main", log(MISTAKE)))
         return found
     if hand.of_split and len(hand.cards) == 1:
         # The second card of a split hand lies there, and an arm hides it.
         found.append(Meaning(log(HIDDEN * DOUBLES), "wager", "double", unseen=1))
+    doubles = log(1.0 if hand.entered_double else DOUBLES)
     may_double = len(hand.cards) == 2 and not hand.stood and not early
-    if may_double and not natural(hand.faces):
-        found.append(Meaning(log(DOUBLES), "wager", "double"))
-    found.append(Meaning(0.0, "wager", "double" if len(hand.cards) > 1 else "main", log(MISTAKE)))
+    if len(hand.cards) > 1 and not hand.doubled:
+        wrong = 0.0 if may_double else log(MISTAKE)
+        found.append(Meaning(doubles, "wager", "double", wrong))
+    found.append(Meaning(amiss, "wager", "main", log(MISTAKE)))
     return found
+
+
+def _dealer_stood(story: Story, rules: Rulebook) -> float:
+    """Return how likely the dealer settles a hand as he stands."""
+    if story.stood_short or not must_draw(tuple(card.card for card in story.dealer), rules):
+        return 0.0
+    return 0.0 if all(hand.settles_early for hand in story.all_hands()) else log(MISTAKE)
+
+
+def _pays(wager: Cents, amount: Cents, rules: Rulebook) -> bool:
+    """Return whether an amount is what a natural pays, but for odd cents."""
+    odds = rules.blackjack_payout
+    return abs(amount * odds.per - wager * odds.pays) < 100 * odds.per
 
 
 def apply(story: Story, meaning: Meaning, change: Change, published: int) -> None:
@@ -120,19 +152,26 @@ def apply(story: Story, meaning: Meaning, change: Change, published: int) -> Non
     delta = change.total - story.plates.get(change.key, 0)
     if meaning.means == "wager":
         if meaning.unseen:
-            story.deal(change.spot, int(change.circle), "up", change.at - 1)
+            _deal_unseen(story, change)
         story.wager(change.key, delta, meaning.kind, change.at, change.seqs)
         hand = story.hand(change.spot, int(change.circle)) if change.circle.isdigit() else None
         if meaning.kind == "double" and hand is not None:
             hand.doubled = hand.owed = True
-        elif meaning.kind == "main":
-            what = f"the chips of spot {change.spot} changed after the deal"
-            story.asks.append(Review(what, CHANGED, change.seqs))
     elif meaning.means == "payment":
+        if meaning.unseen:
+            _deal_unseen(story, change)
+        story.stood_short |= meaning.mistakes != 0.0 and story.revealed
         _pay(story, meaning, change, delta, published)
     if delta:
         story.plates[change.key] = change.total
         story.since[change.key] = (change.at, change.seqs)
+
+
+def _deal_unseen(story: Story, change: Change) -> None:
+    """A card came to the hand that an arm hides; where a shoe reads the cards, its next one."""
+    draw = next(iter(story.supply.drawn), None)
+    at = change.at - 1 if draw is None else draw.at
+    story.deal(change.spot, int(change.circle), "up", at, draw)
 
 
 def _pay(story: Story, meaning: Meaning, change: Change, delta: Cents, published: int) -> None:

@@ -4,14 +4,17 @@ from collections.abc import Sequence
 from math import exp, log
 from typing import Final
 
+from models.cards import Card
 from models.events import AnyFact, CardDealt, CardExposed, PaymentMade, RoundClosed
 from models.judgements import Review
 from models.places import spot_hand
 from models.rulebook import Rulebook
 from settlement.reckoning.in_play import InPlay
 from settlement.reckoning.odds import ASKED_FROM, MISJUDGED_FROM, MISTAKE
-from settlement.reckoning.story import Closed, Story
+from settlement.reckoning.story import SECOND, Closed, Story, gist
+from settlement.reconcile.clinging import Clinging
 from settlement.reconcile.draws import Composition
+from settlement.reconcile.faces import card_name
 from settlement.reconcile.questions import of_face
 from settlement.reconcile.table import Held
 from settlement.reconcile.unread import never_known
@@ -20,6 +23,12 @@ from settlement.reconcile.weighing import (
     Question,
     Weighing,
 )
+
+LASTING: Final = 0.05
+"""The share of a camera's errors that last from look to look, where no shoe tells of them."""
+
+TAKING_NS: Final = 4 * SECOND
+"""The cards of a hand are taken up within this time."""
 
 _LEAST: Final = 1e-7
 """A story less likely than this, beside the stated one, is not weighed."""
@@ -42,10 +51,11 @@ class Closing:
     Args:
         rules: the rulebook by which it is settled.
         shoe: what the decks can still hold.
+        clinging: how far the camera is known to repeat its errors.
     """
 
-    def __init__(self, rules: Rulebook, shoe: Composition) -> None:
-        self._shoe = shoe
+    def __init__(self, rules: Rulebook, shoe: Composition, clinging: Clinging) -> None:
+        self._shoe, self._clinging = shoe, clinging
         self._weighing = Weighing(rules, shoe.room)
 
     def asks(self, story: Story, others: Sequence[Story]) -> list[Asked]:
@@ -55,28 +65,75 @@ class Closing:
         self._weighing.turned_unseen = over.turned_unseen
         questions = self._faces(over, record)
         answers = self._weighing.answers(record, questions)
+        wary = self._weighing.answers(record, [question.warily() for question in questions])
         found = [Asked(review, settles_alike=False) for review in over.asks]
-        for question, answer in zip(questions, answers, strict=True):
-            if answer != "settled":
-                found.append(Asked(question.review, settles_alike=answer == "alike"))
+        for question, answer, otherwise in zip(questions, answers, wary, strict=True):
+            still_open = "open" in (answer, otherwise)
+            if still_open or answer == "alike":
+                found.append(Asked(question.review, settles_alike=not still_open))
         found += self._stories(over, others, record)
         found += self._unread(record)
         evidence = record[-1].evidence
         for hand in over.hands:
-            if not hand.taken_at and hand.cards:
+            if not hand.taken_at and hand.cards and not over.entered:
                 what = f"the cards of {spot_hand(hand.spot, hand.number)} were not seen taken up"
                 found.append(
                     Asked(
                         Review(what, ("left alone", "paid unseen"), evidence), settles_alike=False
                     )
                 )
-            if hand.owed:
+            if hand.owed and not hand.entered_double:
                 what = f"chips were added to spot {hand.spot}, and no card followed"
                 found.append(Asked(Review(what, _ADDED, evidence), settles_alike=False))
+            for card in hand.cards if story.shoe else ():
+                if hand.taken_at and 0 < card.gone_at < hand.taken_at - TAKING_NS:
+                    what = (
+                        f"{card_name(card.card)} of spot {hand.spot} was taken up before its hand"
+                    )
+                    review = Review(what, ("put back", "hidden"), card.seqs)
+                    found.append(Asked(review, settles_alike=False))
         for short in self._weighing.short_of_a_card(record):
             what = f"spot {short} seems to have got a card that no sensor told of"
             found.append(Asked(Review(what, (), evidence), settles_alike=False))
         return found
+
+    def unfinished(self, story: Story, stories: Sequence[Story]) -> list[Review]:
+        """Return what is asked of a round in play that nobody saw the end of."""
+        over = Closed(story, story.end - 1)
+        record = story.record[over.opened - story.base :]
+        questions = self._faces(over, record)
+        asked = [*over.asks, *(question.review for question in questions if question.likely)]
+        for card in over.cards if story.shoe else ():
+            what = _lacking(card)
+            if what is not None:
+                names = () if card.card is None else (str(card.card),)
+                asked.append(Review(what, names, card.seqs))
+        for other in stories:
+            odds = exp(min(0.0, other.weight - story.weight))
+            if not other.in_play or odds <= MISJUDGED_FROM:
+                continue
+            facts = _round(other)[:-1]
+            if sorted(_dealt(facts), key=str) != sorted(_dealt(record), key=str):
+                told, instead = _difference(record, facts)
+                what = "what happened cannot be told apart"
+                asked.append(Review(what, (told, f"{instead} ({odds:.2g})"), ()))
+                break
+        return asked
+
+    def amend(self, story: Story) -> None:
+        """State cards of the round that ``story`` closed first as the round's course has them."""
+        over = story.closed[0]
+        if story.amended >= over.round:
+            return
+        story.amended = over.round
+        if not any(card.disputed for card in over.cards):
+            return
+        record = story.record[over.opened - story.base : over.end + 1 - story.base]
+        self._weighing.turned_unseen = over.turned_unseen
+        for place, fact in self._weighing.instead(record, self._faces(over, record)).items():
+            if over.opened + place >= story.published:
+                over.amended[_whose(record[place])] = fact
+                story.amend(over.opened + place, fact)
 
     def likeliest(self, stories: Sequence[Story]) -> Story:
         """Return the story that is likeliest with every mistake in its first round counted."""
@@ -85,7 +142,7 @@ class Closing:
     def _of_first_round(self, story: Story) -> float:
         over = story.closed[0]
         facts = _round(story)
-        return self._likely(over.evidence, over.wrong, self._weighing.outcome(facts, facts))
+        return self._likely(over.evidence, self._weighing.outcome(facts, facts))
 
     def _unread(self, record: Sequence[AnyFact]) -> list[Asked]:
         settled = self._weighing.settled(record) and not self._weighing.mistakes(record)
@@ -112,55 +169,96 @@ class Closing:
     ) -> Question | None:
         """Ask which card one is; unless the round ``erred``, only where its looks leave a doubt."""
         reading = card.reading
-        if card.card is None or reading is None:
+        if card.card is None:
             return None
-        if not erred and reading.steady and reading.looks > 1:
+        if card.said is not None and reading is not None and not card.disputed:
+            return None
+        if card.said is None and not erred and reading and reading.steady and reading.looks > 1:
             return None
         told = [at - opened for at in (card.dealt, card.shown) if at >= opened]
-        held = Held(0, card.card, card.face, seqs=card.seqs, told=told)
-        return of_face(held, reading, record, self._shoe, (0.05, 0.05))
+        stated = _stated(record, told) or card.card
+        held = Held(0, stated, card.face, said=card.said, seqs=card.seqs, told=told)
+        known = (self._clinging.most, self._clinging.least)
+        lasting = (LASTING, LASTING) if card.said is None else known
+        return of_face(held, reading, record, self._shoe, lasting)
 
     def _stories(
         self, over: Closed, others: Sequence[Story], record: Sequence[AnyFact]
     ) -> list[Asked]:
-        """Ask where a story that is not unlikely settles the round otherwise."""
+        """Ask where a story that is not unlikely settles the round otherwise.
+
+        Where it settles alike and a card of the shoe goes elsewhere, nothing is held open.
+        """
         stated = self._weighing.outcome(record, record)
         found: list[tuple[float, list[AnyFact]]] = []
-        wrong = misjudged = 0.0
+        wrong = misjudged = alike = 0.0
+        by_shoe = any(card.announced for card in over.cards)
         paid = _final(stated) and any(isinstance(fact, PaymentMade) for fact in record)
-        own = self._likely(over.evidence, over.wrong, stated)
+        own = self._likely(over.evidence, stated)
         for other in others:
             its = other.closed[0] if other.closed else None
             evidence = other.evidence if its is None else its.evidence
             mistakes = other.wrong if its is None else its.wrong
             if evidence + mistakes * log(MISTAKE) - own < log(_LEAST):
                 continue
-            facts = _round(other)
+            facts = [over.amended.get(_whose(fact), fact) for fact in _round(other)]
             if facts == record or (its is None and facts[: len(record) - 1] == record[:-1]):
                 continue
             outcome = self._weighing.outcome(facts, record)
-            odds = exp(min(50.0, self._likely(evidence, mistakes, outcome) - own))
+            odds = exp(min(50.0, self._likely(evidence, outcome) - own))
             if paid and not _final(outcome):
                 odds *= MISTAKE
             if outcome.money != stated.money:
                 wrong += odds
             elif outcome.mistakes != stated.mistakes:
                 misjudged += odds
+            elif by_shoe and sorted(_dealt(facts), key=str) != sorted(_dealt(record), key=str):
+                alike += odds
             else:
                 continue
             found.append((odds, facts))
-        if wrong <= ASKED_FROM and misjudged <= MISJUDGED_FROM:
+        open_ = wrong > ASKED_FROM or misjudged > MISJUDGED_FROM
+        if not open_ and alike <= MISJUDGED_FROM:
             return []
         odds, facts = max(found, key=lambda one: one[0])
         told, instead = _difference(record, facts)
         what = "what happened cannot be told apart"
         review = Review(what, (told, f"{instead} ({odds:.2g})"), record[-1].evidence)
-        return [Asked(review, settles_alike=False)]
+        return [Asked(review, settles_alike=not open_)]
 
-    def _likely(self, evidence: float, counted: int, outcome: Outcome) -> float:
+    def _likely(self, evidence: float, outcome: Outcome) -> float:
         """Return the logarithm of how likely a story is, with every mistake that it holds."""
-        codes = len({code for code, _, _ in outcome.mistakes})
-        return evidence + max(codes, counted) * log(MISTAKE)
+        return evidence + len({code for code, _, _ in outcome.mistakes}) * log(MISTAKE)
+
+
+def _stated(record: Sequence[AnyFact], told: Sequence[int]) -> Card | None:
+    """Return the face that the facts of a card state."""
+    for at in reversed(told):
+        fact = record[at]
+        if isinstance(fact, CardDealt | CardExposed) and fact.card is not None:
+            return fact.card
+    return None
+
+
+def _whose(fact: AnyFact) -> tuple[object, ...]:
+    """Return which card a fact is about, whatever its face."""
+    return gist(fact)[:4]
+
+
+def _dealt(record: Sequence[AnyFact]) -> list[tuple[object, ...]]:
+    """Return who was dealt which card."""
+    return [gist(fact)[2:] for fact in record if isinstance(fact, CardDealt)]
+
+
+def _lacking(card: InPlay) -> str | None:
+    """Return what a card of the shoe lacks, that one sensor or neither reported."""
+    if card.face == "up" and card.card is None:
+        return "neither the shoe nor the camera read a card"
+    if card.announced and card.where == "unseen":
+        return f"{card_name(card.card)} left the shoe and was not seen on the felt"
+    if not card.announced and card.face == "up":
+        return f"{card_name(card.card)} lies on the felt and never left the shoe"
+    return None
 
 
 def _final(outcome: Outcome) -> bool:

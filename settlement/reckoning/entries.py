@@ -1,28 +1,28 @@
 """What people at the console state, taken into a story."""
 
 from math import log
-from typing import Final
 
 from msgspec.structs import replace
 
 from models.events import (
     AnyFact,
+    CardBoxed,
+    CardBurned,
     ConsoleEntry,
     CutCardReached,
     HoleCardChecked,
     PlayerActed,
     RoundClosed,
     RoundOpened,
+    ShoeStarted,
 )
 from models.judgements import Review
 from models.places import spot_hand
 from models.rulebook import Rulebook
+from settlement.reckoning import shoe
 from settlement.reckoning.grammar import due_in_deal, face_in_deal
-from settlement.reckoning.odds import HIDDEN
-from settlement.reckoning.story import ENTRY_HOLD_NS, SECOND, Story
-
-ENTRY_NS: Final = 8 * SECOND
-"""A person's entry may be this far from what it tells of."""
+from settlement.reckoning.odds import ENTERED_AMISS, HIDDEN
+from settlement.reckoning.story import ENTRY_HOLD_NS, ENTRY_NS, Story
 
 
 def stated(entry: ConsoleEntry) -> AnyFact:
@@ -38,34 +38,53 @@ def take(story: Story, fact: AnyFact, rules: Rulebook) -> None:
     match fact:
         case PlayerActed(action="split"):
             _split(story, fact)
-            return
-        case PlayerActed(action="surrender" | "even_money"):
-            hand = story.hand(fact.spot, fact.hand)
-            if hand is not None:
-                hand.over = True
         case CutCardReached() if not story.in_play:
-            story.cut_card = fact
-            return
-        case HoleCardChecked():
-            for to in due_in_deal(story, rules) if story.in_play else ():
-                story.deal(to, 0, face_in_deal(story, to, rules), at)
-                story.evidence += log(HIDDEN)
-            story.peeked, story.hole_blackjack = True, fact.blackjack
+            story.supply.cut_card = fact
+        case CardBurned() | CardBoxed() if story.shoe:
+            shoe.enter(story, fact)
         case RoundOpened():
             story.open_round(at)
-            return
         case RoundClosed():
             if story.in_play:
-                story.close_round(at, fact.evidence)
-            return
+                story.close_round(at, fact.evidence, entered=True)
+        case _:
+            _learn(story, fact, rules)
+            story.state(fact, at + ENTRY_HOLD_NS if story.in_play else 0)
+
+
+def _learn(story: Story, fact: AnyFact, rules: Rulebook) -> None:
+    """Know from an entry what no sensor sees."""
+    match fact:
+        case PlayerActed(action="surrender" | "even_money" | "double"):
+            _acted(story, fact)
+        case HoleCardChecked():
+            for to in due_in_deal(story, rules) if story.in_play and not story.shoe else ():
+                story.deal(to, 0, face_in_deal(story, to, rules), fact.at or 0)
+                story.evidence += log(HIDDEN)
+            story.peeked, story.hole_blackjack = True, fact.blackjack
+        case ShoeStarted():
+            story.state_cut_card()
+            story.supply.fresh_shoe = None
         case _:
             pass
-    story.state(fact, at + ENTRY_HOLD_NS if story.in_play else 0)
+
+
+def _acted(story: Story, acted: PlayerActed) -> None:
+    hand = story.hand(acted.spot, acted.hand)
+    if hand is None:
+        return
+    if acted.action != "double":
+        hand.over = True
+        return
+    hand.entered_double = True
+    if hand.paid >= 0:
+        story.evidence += log(ENTERED_AMISS)
 
 
 def _split(story: Story, fact: PlayerActed) -> None:
     shown_at = story.splits.pop((fact.spot, fact.hand), None)
     if shown_at is not None and abs((fact.at or 0) - shown_at) < ENTRY_NS:
+        story.enter_split(fact)
         return
     if not story.split(fact) and story.in_play:
         what = f"a split of {spot_hand(fact.spot, fact.hand)} was entered, which has no two cards"

@@ -5,7 +5,8 @@ from typing import Final, Literal, TypeAlias
 from models.cards import Card
 from models.events import Dealt, Face, Spot
 from settlement.hands import busted, natural, total
-from settlement.reconcile.looks import Reading
+from settlement.reconcile.identity import SHOE_MISREAD_P
+from settlement.reconcile.looks import Reading, meant_by
 from settlement.reconcile.sightings import Place
 
 Track: TypeAlias = tuple[str, int]
@@ -22,6 +23,12 @@ class InPlay:
 
     def __init__(self, ident: int, to: Dealt, number: int, face: Face, at: int) -> None:
         self.ident, self.to, self.number, self.face, self.at = ident, to, number, face, at
+        self.said: Card | None = None
+        """The shoe's word for its face."""
+        self.announced = False
+        """Whether the shoe's reader counted it."""
+        self.carried = False
+        """Whether it was laid to somebody else."""
         self.where: Where = "unseen"
         self.tracks: tuple[Track, ...] = ()
         self.place: Place | None = None
@@ -39,6 +46,8 @@ class InPlay:
     def copy(self) -> "InPlay":
         """Return a copy for another story."""
         other = InPlay(self.ident, self.to, self.number, self.face, self.at)
+        other.carried = self.carried
+        other.said, other.announced = self.said, self.announced
         other.where, other.tracks, other.place = self.where, self.tracks, self.place
         other.dealt_place, other.rested_at = self.dealt_place, self.rested_at
         other.gone_at, other.reading, other.tucked = self.gone_at, self.reading, self.tucked
@@ -47,11 +56,21 @@ class InPlay:
 
     @property
     def card(self) -> Card | None:
-        """The face, where it is known."""
+        """The face, where it is known; where shoe and camera differ, the likelier one."""
         if self.reading is None:
-            return None
+            return self.said
         face, p = self.reading.listed[0]
-        return face if p >= KNOWN_P else None
+        if self.said is None:
+            return face if p >= KNOWN_P else None
+        by_shoe = (1.0 - SHOE_MISREAD_P) * self.reading.p(self.said)
+        return self.said if by_shoe >= SHOE_MISREAD_P / 51 * p else face
+
+    @property
+    def disputed(self) -> bool:
+        """Whether the shoe and the camera read different faces."""
+        if self.said is None or self.reading is None:
+            return False
+        return self.reading.likeliest not in meant_by(self.said)
 
 
 class Hand:
@@ -66,6 +85,10 @@ class Hand:
         self.doubled = False
         self.owed = False
         """Doubled, and its card has not come."""
+        self.passed_over = False
+        """Whether another hand got a card while one was owed to it."""
+        self.entered_double = False
+        """Whether a person entered that it doubles, and no chips were seen yet."""
         self.stood = False
         self.paid = -1
         """Place of its payment in the record."""
@@ -76,6 +99,8 @@ class Hand:
         other = Hand(self.spot, self.number)
         other.cards = [card.copy() for card in self.cards]
         other.of_split, other.over, other.doubled = self.of_split, self.over, self.doubled
+        other.passed_over = self.passed_over
+        other.entered_double = self.entered_double
         other.owed, other.stood = self.owed, self.stood
         other.paid, other.taken_at = self.paid, self.taken_at
         return other
@@ -89,7 +114,7 @@ class Hand:
     def settles_early(self) -> bool:
         """Whether it may be settled before the dealer's hand is known."""
         faces = self.faces
-        return self.over or busted(faces) or (natural(faces) and not self.of_split)
+        return self.over or busted(faces) or (natural(faces[:2]) and not self.of_split)
 
     @property
     def done(self) -> bool:

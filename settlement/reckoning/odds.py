@@ -14,7 +14,12 @@ MISTAKE: Final = 2e-5
 eight hands."""
 
 HIT: Final = 0.3
-"""A player who may take a card takes one."""
+"""A player whose points nobody knows takes another card."""
+
+HIT_TO_11: Final = 0.95
+HIT_TO_16: Final = 0.5
+HIT_FROM_17: Final = 0.03
+"""A player of so many points takes another card; of 17 and an ace that counts 11, as of 16."""
 
 STOOD_UNSEEN: Final = 0.03
 """A hand stood whose player holds cards, and the camera missed how he tucked them."""
@@ -24,6 +29,9 @@ STOOD: Final = 0.5
 
 PUT_BACK: Final = 0.02
 """A player lays cards back as they were dealt."""
+
+ENTERED_AMISS: Final = 0.001
+"""A person enters what a player did not do."""
 
 # --- a camera -------------------------------------------------------------------------------
 
@@ -51,6 +59,12 @@ TRACK_BROKEN: Final = 0.02
 MOVED_AT_ONCE: Final = 0.02
 """A card that just came to rest, or was tucked, is moved again."""
 
+MOVES: Final = 0.02
+"""A card that lies there is moved, and not taken up."""
+
+TAKES_OVER: Final = 0.01
+"""A like card laid upon another takes over its track."""
+
 COMES_BACK: Final = 0.5
 """A card that left the felt, and is not settled, comes into view again."""
 
@@ -60,6 +74,32 @@ LOST_SIGHT: Final = 0.01
 GOES_UNSEEN: Final = 0.03
 """A card is taken up, and never reported gone."""
 
+NOT_ACROSS: Final = 1e-4
+"""A double's card is not laid across its hand."""
+
+ACROSS: Final = 0.01
+"""Any other card is."""
+
+GLIMPSED: Final = 1e-3
+"""A card that lies face down is read as some face, and not surely."""
+
+OTHER_SIDE: Final = 0.05
+"""The hand that a split makes lies on the other side."""
+
+# --- a shoe that reads its cards ---------------------------------------------------------------
+
+SHOE_MISSED: Final = 1e-3
+"""A card leaves the shoe unread."""
+
+NO_CARD_READ: Final = 1e-4
+"""A reading of the shoe is of no card, or the card never came to the felt."""
+
+BEHIND_A_FAULT: Final = 0.3
+"""A card passed behind a fault of the shoe's reader."""
+
+LATE: Final = 0.02
+"""A card comes to rest at another time than it takes to carry it from the shoe."""
+
 # --- chips ----------------------------------------------------------------------------------
 
 DOUBLES: Final = 0.1
@@ -68,18 +108,25 @@ DOUBLES: Final = 0.1
 PAID_EARLY: Final = 0.01
 """A hand that need not be settled yet is settled: surrender, or a natural that nobody saw."""
 
-TAKEN_BACK: Final = 1e-6
-"""A player takes chips of his wager back after the deal."""
+PAID_TWICE: Final = 1e-3
+"""Chips are added to a hand that was paid."""
+
+TAKEN_BACK: Final = 0.05
+"""The mistake, where a whole wager goes from a hand that need not be settled, is that its player
+took it back: the dealer may have taken it."""
 
 # --- the reckoning itself -------------------------------------------------------------------
 
 KEPT: Final = 3e-7
 """A story less likely than this, beside the likeliest, is dropped."""
 
+MANY_STORIES: Final = 8
+"""From so many stories on, those with the same facts and the same cards are made one."""
+
 MOST_STORIES: Final = 128
 """So many stories are kept at most."""
 
-AGREED: Final = 1e-3
+AGREED: Final = 1e-4
 """Facts are published when stories that hold otherwise weigh less than this together."""
 
 ASKED_FROM: Final = 1e-3

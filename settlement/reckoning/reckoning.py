@@ -1,8 +1,9 @@
 """Observations in, facts and review items out: the likeliest story of a table, and its rivals."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import exp, log
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from models.cards import Card
 from models.events import (
@@ -16,10 +17,16 @@ from models.events import (
     CardGone,
     CardSighted,
     ConsoleEntry,
+    CutCardReached,
+    Dealt,
     ForeignCardSighted,
     PlateRead,
     ReaderFault,
     RoundClosed,
+    RoundOpened,
+    ShoeCardRead,
+    ShoeCutCard,
+    ShoeLoaded,
     ShoeStarted,
 )
 from models.judgements import AnyEvent, Review, ReviewRaised
@@ -28,11 +35,23 @@ from models.rulebook import Rulebook
 from settlement.reckoning import chips, entries
 from settlement.reckoning.camera import Camera, Look
 from settlement.reckoning.closing import Closing
-from settlement.reckoning.odds import AGREED, ASKED_FROM, KEPT, LOST_SIGHT, MOST_STORIES
+from settlement.reckoning.odds import (
+    AGREED,
+    ASKED_FROM,
+    KEPT,
+    LOST_SIGHT,
+    MANY_STORIES,
+    MOST_STORIES,
+)
+from settlement.reckoning.shoe import Shoe
 from settlement.reckoning.story import SECOND, Story
-from settlement.reconcile.draws import Composition
+from settlement.reconcile.clinging import Clinging
+from settlement.reconcile.draws import Composition, Draw
+from settlement.reconcile.faces import card_name
 from settlement.reconcile.felt import Felt
 from settlement.reconcile.voice import Said
+
+Dealing: TypeAlias = Literal["shoe", "pitch"]
 
 _END_NS: Final = 60 * SECOND
 """After the last observation nothing is waited for any longer than this."""
@@ -46,16 +65,28 @@ class Reckoning:
     Args:
         rules: the rulebook in force.
         layout: the felt that the cameras' millimetres are of.
+        dealing: whether cards come from a shoe that reads them, or from the dealer's hand.
         played: the rounds of the session that are over.
     """
 
-    def __init__(self, rules: Rulebook, layout: TableLayout, *, played: int = 0) -> None:
+    def __init__(
+        self,
+        rules: Rulebook,
+        layout: TableLayout,
+        dealing: Dealing = "shoe",
+        *,
+        played: int = 0,
+    ) -> None:
         self._rules = rules
         self._felt = Felt(layout)
-        self._shoe = Composition(rules.decks)
-        self._camera = Camera(self._felt, rules, self._shoe.room)
-        self._closing = Closing(rules, self._shoe)
-        first = Story()
+        self._decks = Composition(rules.decks)
+        self._shoe = Shoe(rules) if dealing == "shoe" else None
+        self._camera = Camera(self._felt, rules, self._decks.room, self._shoe)
+        self._clinging = Clinging()
+        self._closing = Closing(rules, self._decks, self._clinging)
+        self._unknown: Counter[tuple[Dealt, int]] = Counter()
+        """Cards of the round in play that were dealt unread and may yet be shown."""
+        first = Story(shoe=dealing == "shoe")
         first.round = played
         self._stories = [first]
         self._published = 0
@@ -65,23 +96,30 @@ class Reckoning:
 
     def recall(self, events: Iterable[AnyEvent]) -> None:
         """Count what left the decks in rounds of the session that are over."""
-        for event in events:
+        known = list(events)
+        self._clinging.recall(known)
+        for event in known:
             self._count(event)
 
     def learned(self) -> tuple[int, ...]:
-        """Return nothing: a fresh shoe is counted anew, and nothing else is learned."""
-        return ()
+        """Return what rounds that are over taught of the camera, beside what the shoe holds."""
+        return self._clinging.learned()
 
     def go_on(self, learned: Sequence[int]) -> None:
-        """Go on between two shoes: nothing was learned."""
+        """Go on between two shoes, from what an earlier table had learned there."""
+        self._clinging.go_on(learned)
 
     def left_of(self, card: Card) -> int:
         """Return how many of a face the decks can still hold."""
-        return self._shoe.room(card)
+        return self._decks.room(card)
 
     def feed(self, observation: AnyObservation, through_ns: int) -> tuple[Said, ...]:
         """Take one observation in; ``through_ns`` is how far the sources have been read."""
+        self._now = max(self._now, through_ns)
+        self._lapse()
         match observation:
+            case ShoeCardRead() | ShoeCutCard() | ShoeLoaded():
+                self._of_shoe(observation)
             case CardSighted():
                 self._sighted(observation)
             case CardGone():
@@ -91,18 +129,15 @@ class Reckoning:
             case ConsoleEntry():
                 self._entered(observation)
             case ReaderFault():
-                if observation.source.startswith("plate"):
-                    lost = f"a bet plate's report was lost ({observation.detail})"
-                    self._ask(f"{lost}: an amount may be wrong", observation)
-            case ForeignCardSighted():
-                self._ask("a card fits no card of the decks in use", observation)
-            case CameraFault(kind="moved" | "unwatched"):
-                self._ask(f"the camera was {observation.kind}: {observation.detail}", observation)
+                self._fault(observation)
+            case ForeignCardSighted() | CameraFault(kind="moved" | "unwatched"):
+                self._ask(_amiss(observation), observation)
         return self.advance(through_ns)
 
     def advance(self, now_ns: int) -> tuple[Said, ...]:
         """Tell that the sources have been read up to ``now_ns``."""
         self._now = max(self._now, now_ns)
+        self._lapse()
         for story in self._stories:
             story.close_if_over(self._now)
         return tuple(self._publish())
@@ -111,16 +146,23 @@ class Reckoning:
         """Tell that the session is over."""
         said = list(self.advance(self._now + _END_NS))
         best = self._stories[0]
-        said += best.record[self._published - best.base :]
+        for fact in best.record[self._published - best.base :]:
+            if isinstance(fact, CardDealt):
+                self._ask_too_many(best, fact)
+            self._count(fact)
+            said.append(fact)
         self._published = best.end
         if best.in_play:
             what = "the session ended before the cards were taken up"
-            said.append(ReviewRaised(round=best.round, review=Review(what, (), ())))
+            reviews = [*self._closing.unfinished(best, self._stories), Review(what, (), ())]
+            said += [ReviewRaised(round=best.round, review=review) for review in reviews]
         return tuple(said)
 
     # --- observations ---------------------------------------------------------------------
 
     def _sighted(self, seen: CardSighted) -> None:
+        if self._shoe is not None:
+            self._clinging.observed(seen)
         look = Look(seen)
         branches = [
             (story.weight + option.evidence + option.mistakes, story, at, option)
@@ -166,7 +208,7 @@ class Reckoning:
         change = chips.Change(read)
         found: list[Story] = []
         for story in self._stories:
-            meanings = chips.meanings(story, change)
+            meanings = chips.meanings(story, change, self._rules)
             copies = [story, *(story.copy() for _ in meanings[1:])]
             for own, meaning in zip(copies, meanings, strict=True):
                 chips.apply(own, meaning, change, self._published)
@@ -175,20 +217,79 @@ class Reckoning:
         self._prune()
 
     def _entered(self, entry: ConsoleEntry) -> None:
-        fact = entries.stated(entry)
+        self._state(entries.stated(entry))
+
+    def _state(self, fact: AnyFact) -> None:
         for story in self._stories:
             entries.take(story, fact, self._rules)
 
-    def _ask(self, what: str, observation: AnyObservation) -> None:
-        seqs = () if observation.seq is None else (observation.seq,)
+    def _drawn(self, draws: tuple[Draw, ...]) -> None:
+        if self._shoe is not None:
+            for story in self._stories:
+                self._shoe.take(story, draws)
+
+    def _of_shoe(self, observation: ShoeCardRead | ShoeCutCard | ShoeLoaded) -> None:
+        if self._shoe is None:
+            return
+        match observation:
+            case ShoeCardRead():
+                self._clinging.observed(observation)
+                self._drawn(self._shoe.read(observation))
+            case ShoeCutCard():
+                at, seqs = observation.at or 0, _seqs(observation)
+                self._state(CutCardReached(at=at, evidence=seqs))
+            case ShoeLoaded():
+                self._loaded(self._shoe, observation)
+
+    def _loaded(self, shoe: Shoe, loaded: ShoeLoaded) -> None:
+        shoe.loaded()
+        fact = ShoeStarted(at=loaded.at, decks=self._rules.decks, evidence=_seqs(loaded))
         for story in self._stories:
-            story.asks.append(Review(what, (), seqs))
+            story.supply.fresh_shoe = fact
+
+    def _fault(self, fault: ReaderFault) -> None:
+        if fault.source.startswith("plate"):
+            lost = f"a bet plate's report was lost ({fault.detail}): an amount may be wrong"
+            self._ask(lost, fault)
+        elif self._shoe is not None:
+            draws, what = self._shoe.fault(fault)
+            self._drawn(draws)
+            if what is not None:
+                self._ask(what, fault)
+
+    def _lapse(self) -> None:
+        """Take in that cards which left the shoe went unseen."""
+        shoe = self._shoe
+        if shoe is None:
+            return
+        for story in self._stories:
+            shoe.overdue_entries(story, self._now)
+        while any(shoe.lapsed(story, self._now) for story in self._stories):
+            found: list[Story] = []
+            for story in self._stories:
+                draw = shoe.lapsed(story, self._now)
+                if draw is None:
+                    found.append(story)
+                    continue
+                ways = shoe.ways(story, draw)
+                copies = [story, *(story.copy() for _ in ways[1:])]
+                for own, way in zip(copies, ways, strict=True):
+                    shoe.go(own, draw, way)
+                found += copies
+            self._stories = found
+            self._prune()
+
+    def _ask(self, what: str, observation: AnyObservation) -> None:
+        for story in self._stories:
+            story.asks.append(Review(what, (), _seqs(observation)))
 
     # --- stories --------------------------------------------------------------------------
 
     def _prune(self) -> None:
         stories = sorted(self._stories, key=lambda story: -story.weight)
         least = stories[0].weight + log(KEPT)
+        if len(stories) > MANY_STORIES:
+            stories = _merged(stories)
         kept = [story for story in stories if story.weight >= least]
         self._drop(sum(exp(story.weight - stories[0].weight) for story in kept[MOST_STORIES:]))
         self._stories = kept[:MOST_STORIES]
@@ -204,15 +305,18 @@ class Reckoning:
             if best.retracts:
                 best.retract()
             at = self._published
-            if at >= best.end or best.holds.get(at, 0) > self._now:
+            if at >= best.end or best.awaits_card_before(best.fact(at)):
                 return said
-            fact = best.fact(at)
             over = bool(best.closed) and best.holds.get(best.closed[0].end, 0) <= self._now
-            if over and len(self._stories) > 1:
+            if not over and best.holds.get(at, 0) > self._now:
+                return said
+            if over:
                 best = self._chosen(best)
-                fact = best.fact(at)
+            fact = best.fact(at)
             if not (over or self._agreed(best, at, fact)):
                 return said
+            if isinstance(fact, CardDealt):
+                self._ask_too_many(best, fact)
             if isinstance(fact, RoundClosed):
                 said += self._close(best)
             said.append(fact)
@@ -221,6 +325,16 @@ class Reckoning:
             for story in self._stories:
                 story.published = self._published
 
+    def _ask_too_many(self, story: Story, fact: CardDealt) -> None:
+        """Ask of a card more than the shoe held where another may have been misread."""
+        sure = fact.probability is None and fact.face == "up"
+        if self._shoe is None or not self._decks.miscounts(fact.card):
+            return
+        if sure and self._decks.disproved(fact.card):
+            return
+        what = f"one {fact.card} more than the shoe held: another may have been misread"
+        story.asks.append(Review(what, (str(fact.card),), fact.evidence))
+
     def _chosen(self, best: Story) -> Story:
         """Choose the story of a round that is over, of those that hold what was published."""
         over = [
@@ -228,14 +342,30 @@ class Reckoning:
             for story in self._stories
             if story.closed and not story.retracts and story.closed[0].round == best.closed[0].round
         ]
+        for story in over:
+            self._closing.amend(story)
         return self._closing.likeliest(over) if len(over) > 1 else best
 
     def _count(self, fact: AnyEvent) -> None:
         """Count what left the decks by the facts that were published."""
-        if isinstance(fact, ShoeStarted):
-            self._shoe.shuffled(fact.decks)
-        elif isinstance(fact, CardDealt | CardExposed | CardBurned | CardBoxed):
-            self._shoe.left_shoe(fact.card)
+        match fact:
+            case ShoeStarted():
+                self._decks.shuffled(fact.decks)
+            case RoundOpened():
+                self._unknown.clear()
+            case CardDealt(card=None):
+                self._unknown[fact.to, fact.hand] += 1
+            case CardExposed() if self._unknown[fact.to, fact.hand] > 0:
+                if fact.card is not None:
+                    self._unknown[fact.to, fact.hand] -= 1
+                    self._decks.left_shoe(fact.card)
+            case CardDealt():
+                sure = fact.probability is None and fact.face == "up"
+                self._decks.left_shoe(fact.card, sure=sure, down=fact.face == "down")
+            case CardBurned() | CardBoxed():
+                self._decks.left_shoe(fact.card)
+            case _:
+                pass
 
     def _agreed(self, best: Story, at: int, fact: AnyFact) -> bool:
         """Return whether the stories that hold a fact otherwise weigh next to nothing."""
@@ -262,6 +392,8 @@ class Reckoning:
             over.asks.append(Review(what, (), ()))
         self._dropped = 0.0
         asked = self._closing.asks(best, others)
+        self._clinging.round_over(best.record[over.opened - best.base : over.end - best.base])
+        self._decks.round_over()
         del best.closed[0]
         best.trim(over.end)
         self._stories = [best]
@@ -271,3 +403,24 @@ class Reckoning:
             ReviewRaised(round=over.round, review=one.review, settles_alike=one.settles_alike)
             for one in asked
         ]
+
+
+def _merged(stories: Iterable[Story]) -> list[Story]:
+    """Make stories one that differ only in what they take sightings for, the likeliest first."""
+    found: dict[tuple[object, ...], Story] = {}
+    for story in stories:
+        found.setdefault(story.outline(), story)
+    return list(found.values())
+
+
+def _seqs(observation: AnyObservation) -> tuple[int, ...]:
+    return () if observation.seq is None else (observation.seq,)
+
+
+def _amiss(seen: ForeignCardSighted | CameraFault) -> str:
+    if isinstance(seen, CameraFault) and seen.kind == "unwatched":
+        return f"the table was not watched: {seen.detail}"
+    if isinstance(seen, CameraFault):
+        return f"the camera was moved: {seen.detail}; it must be calibrated again"
+    what = "a back" if seen.face == "down" else f"a card read as {card_name(seen.card)}"
+    return f"{what} fits no card of the decks in use: it may be a foreign card"

@@ -17,7 +17,6 @@ from models.events import (
     CardBurned,
     CardDealt,
     CardExposed,
-    CutCardReached,
     Dealt,
     Face,
     HoleCardChecked,
@@ -34,12 +33,18 @@ from models.events import (
 from models.judgements import Review
 from models.money import Cents
 from settlement.reckoning.in_play import Hand, InPlay, Track
-from settlement.reckoning.odds import MISSED, MISTAKE
+from settlement.reckoning.odds import MISSED, MISTAKE, NO_CARD_READ
+from settlement.reckoning.supply import Supply
+from settlement.reconcile.draws import Draw
+from settlement.reconcile.identity import probability, upheld
 from settlement.reconcile.looks import Reading
 from settlement.reconcile.sightings import Place
 
 LEFT: Final = -1
 """The card of a track whose round is over."""
+
+NO_BACK_THERE: Final = -2
+"""The card of a track that showed a back where no card lies."""
 
 SECOND: Final = 1_000_000_000
 
@@ -55,31 +60,53 @@ SHOWN_HOLD_NS: Final = 2 * SECOND
 PAID_HOLD_NS: Final = 3 * SECOND // 2
 """A hand that was taken up and is not paid within this time was left alone."""
 
+ENTRY_NS: Final = 8 * SECOND
+"""A person's entry may be this far from what it tells of."""
+
 ENTRY_HOLD_NS: Final = 3 * SECOND // 2
 """Chips that lay there before a person's entry are reported within this time after it."""
+
+UNTIL_CLOSED: Final = 2**62
+"""A fact that the course of the whole round may yet change is held until its end."""
+
+SWEPT_NS: Final = 300_000_000
+"""A hand taken up this near to the dealer's own cards was swept up with them, unsettled."""
+
+LATE_ENTRY_NS: Final = 4 * SECOND
+"""A split that the cards show is entered within this time after it."""
 
 CLOSE_HOLD_NS: Final = 2 * SECOND
 """After the dealer's cards went, what is still to be seen of the round is seen in this time."""
 
 _MANY: Final = 1000
 
+_AGREED_BY_TWO_P: Final = 0.9995
+"""Of a card that one sensor alone read less is certain than this."""
+
 
 class Closed:
     """A round that a story has closed and that is not published to its end yet."""
 
-    def __init__(self, story: "Story", end: int) -> None:
+    def __init__(self, story: "Story", end: int, *, entered: bool = False) -> None:
+        self.entered = entered
+        """Whether a person declared it over, whatever lay on the felt."""
         self.round, self.opened, self.end = story.round, story.opened, end
         self.hands = [hand for own in story.hands.values() for hand in own]
         self.cards = list(story.cards())
         self.asks = story.asks
         self.turned_unseen = story.turned_unseen
         self.evidence, self.wrong = story.evidence, story.wrong
+        self.amended: dict[tuple[object, ...], AnyFact] = {}
+        """Facts that the round's course had stated otherwise, by what they were before."""
 
 
 class Story:
     """What lies on the table and what happened, by one account of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, shoe: bool = False) -> None:
+        self.shoe = shoe
+        """Whether cards come from a shoe that reads them."""
+        self.supply = Supply()
         self.evidence = 0.0
         """Logarithm of how likely the observations are by this story."""
         self.mistakes = 0.0
@@ -97,21 +124,28 @@ class Story:
         self.hands: dict[Spot, list[Hand]] = {}
         self.dealer: list[InPlay] = []
         self.tracks: dict[Track, int] = {}
-        """The card of each track; 0 where it is none."""
+        """The card of each track; 0 where it is none, and showed a face."""
         self.plates: dict[tuple[Spot, str], Cents] = {}
         self.since: dict[tuple[Spot, str], tuple[int, tuple[int, ...]]] = {}
+        self.passed: tuple[Dealt, ...] = ()
+        """Who was passed over in the initial deal."""
         self.staked: tuple[Spot, ...] = ()
         """The spots that held a wager as the first card came."""
         self.round = 0
         self.in_play = False
+        self.amended = 0
+        """The last round whose facts were amended by its course."""
         self.opened = 0
         """Place of the round's opening in the record."""
         self.revealed = self.peeked = self.hole_blackjack = False
+        self.stood_short = False
+        """Whether the dealer settled a hand while he was to draw."""
+        self.revealed_at = 0
+        """When the dealer turned up his hole card."""
         self.turned_unseen = False
         """Whether nobody saw when the dealer's card was turned up."""
         self.dealt_at = 0
         self.next_ident = 1
-        self.cut_card: CutCardReached | None = None
         self.splits: dict[tuple[Spot, int], int] = {}
         """Hands whose cards showed a split before it was entered."""
         self.over_at = 0
@@ -132,7 +166,8 @@ class Story:
 
     def copy(self) -> "Story":
         """Return a copy that shares nothing that changes."""
-        other = Story()
+        other = Story(shoe=self.shoe)
+        other.supply = self.supply.copy()
         other.evidence, other.mistakes, other.retracts = self.evidence, self.mistakes, self.retracts
         other.base, other.record, other.holds = self.base, self.record[:], self.holds.copy()
         other.published = self.published
@@ -141,12 +176,16 @@ class Story:
         other.hands = {spot: [hand.copy() for hand in own] for spot, own in self.hands.items()}
         other.dealer = [card.copy() for card in self.dealer]
         other.tracks, other.plates = self.tracks.copy(), self.plates.copy()
+        other.passed = self.passed
         other.since, other.staked = self.since.copy(), self.staked
         other.round, other.in_play, other.opened = self.round, self.in_play, self.opened
         other.revealed, other.peeked = self.revealed, self.peeked
+        other.stood_short = self.stood_short
+        other.revealed_at = self.revealed_at
         other.hole_blackjack, other.turned_unseen = self.hole_blackjack, self.turned_unseen
+        other.amended = self.amended
         other.dealt_at, other.next_ident = self.dealt_at, self.next_ident
-        other.cut_card, other.splits = self.cut_card, self.splits.copy()
+        other.splits = self.splits.copy()
         other.over_at, other.over_seqs = self.over_at, self.over_seqs
         other.closed = self.closed[:]
         return other
@@ -181,6 +220,20 @@ class Story:
             at -= 1
         return self.state(fact, hold_ns) if at == self.end else self.state_before(at, fact, hold_ns)
 
+    def state_in_turn(self, fact: AnyFact, hold_ns: int = 0) -> int:
+        """State a fact before what is known of later times; returns its place.
+
+        A card of the dealer's stays behind the turning of his own, one of a split hand behind the
+        split, however late either was seen.
+        """
+        at, when = self.end, fact.at or 0
+        while at > max(self.published, self.base):
+            before = self.fact(at - 1)
+            if (before.at or 0) <= when or _leads_to(before, fact):
+                break
+            at -= 1
+        return self.state(fact, hold_ns) if at == self.end else self.state_before(at, fact, hold_ns)
+
     def state_before(self, at: int, fact: AnyFact, hold_ns: int = 0) -> int:
         """State a fact before the one at a place; returns its place."""
         self.record.insert(at - self.base, fact)
@@ -210,7 +263,9 @@ class Story:
         for fact in self.record[self.published - self.base :]:
             if isinstance(fact, ShoeStarted):
                 count = -_MANY
-            elif isinstance(fact, CardDealt | CardExposed | CardBurned | CardBoxed):
+            elif isinstance(fact, CardDealt | CardBurned | CardBoxed) or (
+                isinstance(fact, CardExposed) and not self.shoe
+            ):
                 count += fact.card is face
         return count
 
@@ -227,6 +282,11 @@ class Story:
         self.record = self.record[at - self.base :]
         self.base = at
         self.holds = {place: until for place, until in self.holds.items() if place >= at}
+
+    def awaits_card_before(self, fact: AnyFact) -> bool:
+        """Return whether a card that left the shoe before a fact has no place yet."""
+        when = fact.at or 0
+        return any(draw.certain and draw.earliest <= when for draw in self.supply.drawn)
 
     # --- asking ---------------------------------------------------------------------------
 
@@ -279,39 +339,87 @@ class Story:
         self.hands, self.dealer = {}, []
         self.revealed = self.peeked = self.hole_blackjack = self.turned_unseen = False
         self.splits = {}
+        self.passed = ()
+        self.stood_short = False
         self.staked = tuple(self.lying_wagers())
         lying = [(key, chips) for key, chips in sorted(self.plates.items()) if chips]
         since = [self.since[key][0] for key, _ in lying if key in self.since]
         self.opened = self.state(RoundOpened(at=min([at, *since]), round=self.round))
         for (spot, circle), chips in lying:
             put_at, seqs = self.since.get((spot, circle), (at, ()))
-            kinds: dict[str, WagerKind] = {"0": "main", "S": "side", "I": "insurance"}
-            kind = kinds.get(circle)
-            if kind is None:
-                what = f"spot {spot} has chips in the box of hand {int(circle) + 1} before the deal"
-                self.asks.append(Review(what, (str(chips),), seqs))
-                continue
-            self.state(WagerPlaced(at=put_at, spot=spot, kind=kind, amount=chips, evidence=seqs))
-        if self.cut_card is not None:
-            self.state(self.cut_card)
-            self.cut_card = None
+            kinds: dict[str, WagerKind] = {"S": "side", "I": "insurance"}
+            self.state(
+                WagerPlaced(
+                    at=put_at,
+                    spot=spot,
+                    hand=int(circle) if circle.isdigit() else 0,
+                    kind=kinds.get(circle, "main"),
+                    amount=chips,
+                    evidence=seqs,
+                )
+            )
+        self.state_cut_card()
 
-    def deal(self, to: Dealt, number: int, face: Face, at: int) -> InPlay:
-        """Deal a card that nobody saw yet."""
+    def state_cut_card(self) -> None:
+        """State a cut card that came before the first card: it belongs to the round it opens."""
+        if self.supply.cut_card is not None:
+            fact, self.supply.cut_card = self.supply.cut_card, None
+            self.state(fact)
+
+    def distrust(self, card: InPlay) -> None:
+        """The decks hold no more of the face that the shoe read."""
+        card.said = None
+        if card.dealt >= max(self.published, self.base):
+            fact = self.fact(card.dealt)
+            assert isinstance(fact, CardDealt)
+            self.amend(card.dealt, replace(fact, card=None, probability=None))
+
+    def pass_over(self, card: InPlay) -> None:
+        """Hands that another card is owed to did not get this one."""
+        for hand in self.all_hands():
+            if hand.owed and card not in hand.cards:
+                hand.passed_over = True
+
+    def start_shoe(self) -> None:
+        """State that a shoe was loaded, before the first card of it."""
+        if self.supply.fresh_shoe is not None:
+            fact, self.supply.fresh_shoe = self.supply.fresh_shoe, None
+            self.state_in_turn(fact)
+
+    def deal(self, to: Dealt, number: int, face: Face, at: int, draw: Draw | None = None) -> InPlay:
+        """Deal a card that nobody saw yet, ``draw`` where the shoe read it."""
         card = InPlay(self.next_ident, to, number, face, at)
         self.next_ident += 1
-        fact = CardDealt(at=at, to=to, hand=number, card=None, face=face)
-        hold_ns = at + UNSEEN_HOLD_NS
-        card.dealt = self.state(fact, hold_ns)
+        if draw is not None:
+            (self.supply.drawn if draw in self.supply.drawn else self.supply.boxed).remove(draw)
+            card.said, card.announced, card.seqs = draw.card, True, draw.seqs
+        fact = CardDealt(
+            at=at,
+            to=to,
+            hand=number,
+            card=card.said,
+            face=face,
+            probability=_sure(card) if face == "up" else None,
+            evidence=card.seqs,
+        )
+        if self.shoe:
+            card.dealt = self.state_in_turn(fact)
+        else:
+            card.dealt = self.state(fact, at + UNSEEN_HOLD_NS)
         if to == "dealer":
             self.dealer.append(card)
+            if face == "up" and len(self.dealer) > 1 and not self.revealed:
+                self.revealed = all(own.face == "up" for own in self.dealer)
+                self.revealed_at = at
         else:
             own = self.hands.setdefault(to, [])
             while len(own) <= number:
                 own.append(Hand(to, len(own)))
             hand = own[number]
             hand.cards.append(card)
-            hand.owed, hand.taken_at = False, 0
+            hand.owed = False
+            if hand.taken_at <= at:
+                hand.taken_at = 0
         return card
 
     def lie(self, card: InPlay, track: Track, place: Place, at: int, seqs: tuple[int, ...]) -> None:
@@ -345,7 +453,9 @@ class Story:
         known = card.card
         fact = self.fact(at) if at >= self.base else None
         if fact is not None and at >= published and isinstance(fact, CardDealt | CardExposed):
-            hold_ns = 0 if known is not None else card.rested_at + READ_HOLD_NS
+            hold_ns = card.rested_at + READ_HOLD_NS if card.card is None else 0
+            if _open(card):
+                hold_ns = UNTIL_CLOSED
             if card.shown >= 0 and known is not None:
                 hold_ns = (fact.at or 0) + SHOWN_HOLD_NS
             if isinstance(fact, CardDealt):
@@ -378,10 +488,19 @@ class Story:
         hold_ns = at + (SHOWN_HOLD_NS if card.card is not None else READ_HOLD_NS)
         if before >= 0:
             card.shown = self.state_before(before, fact, hold_ns)
+        elif card.to == "dealer":
+            card.shown = self.state_in_turn(fact, hold_ns)
         else:
             card.shown = self.state(fact, hold_ns)
         if card.to == "dealer":
-            self.revealed = True
+            self.revealed, self.revealed_at = True, at
+
+    def turn_unseen(self, at: int) -> None:
+        """The dealer turned up his hole card, and nobody saw it yet."""
+        for card in self.dealer:
+            if card.face == "down":
+                self.turned_unseen = True
+                self.expose(card, at, (), max(self.published, self.base))
 
     def swap(self, one: InPlay, other: InPlay) -> None:
         """Two cards that were not told apart lie the other way round."""
@@ -425,9 +544,36 @@ class Story:
             PaymentMade(at=at, spot=hand.spot, hand=hand.number, amount=amount, evidence=seqs), hold
         )
 
+    def withdraw_unpaid(self) -> None:
+        """Hands that were swept up with the dealer's cards were not settled, be it as a push."""
+        for hand in self.all_hands():
+            swept = hand.taken_at and abs(hand.taken_at - self.over_at) < SWEPT_NS
+            if not swept or hand.paid < max(self.published, self.base):
+                continue
+            paid = self.fact(hand.paid)
+            if isinstance(paid, PaymentMade) and not paid.amount:
+                self._withdraw(hand.paid)
+                hand.paid = -1
+
+    def _withdraw(self, at: int) -> None:
+        """State a fact no longer."""
+        del self.record[at - self.base]
+        self.holds = {
+            (place - 1 if place > at else place): until
+            for place, until in self.holds.items()
+            if place != at
+        }
+        for card in self.cards():
+            card.dealt -= card.dealt > at
+            card.shown -= card.shown > at
+        for hand in self.all_hands():
+            hand.paid -= hand.paid > at
+
     def split(self, fact: PlayerActed) -> bool:
         """Split a hand of two cards; ``False`` where it has not got them."""
         hand = self.hand(fact.spot, fact.hand)
+        if hand is not None and len(hand.cards) == 1 and self.supply.drawn:
+            self.deal(fact.spot, fact.hand, "up", self.supply.drawn[0].at, self.supply.drawn[0])
         if hand is None or len(hand.cards) < 2:
             return False
         own = self.hands[fact.spot]
@@ -437,8 +583,46 @@ class Story:
         new.cards.append(moved)
         new.of_split = hand.of_split = True
         own.append(new)
-        self.state(fact, (fact.at or 0) + ENTRY_HOLD_NS)
+        inferred = fact.manner is None
+        self.state(fact, (fact.at or 0) + (LATE_ENTRY_NS if inferred else ENTRY_HOLD_NS))
         return True
+
+    def enter_split(self, fact: PlayerActed) -> None:
+        """A person enters a split that the cards showed before."""
+        for at in range(max(self.published, self.base), self.end):
+            shown = self.fact(at)
+            if (
+                isinstance(shown, PlayerActed)
+                and shown.manner is None
+                and (shown.action, shown.spot, shown.hand) == ("split", fact.spot, fact.hand)
+            ):
+                evidence = (*shown.evidence, *fact.evidence)
+                self.amend(at, replace(fact, at=shown.at, evidence=evidence))
+                return
+
+    def settled_from(self) -> int:
+        """Return when the first hand was settled that had to wait for the dealer's."""
+        for fact in self.record[max(0, self.published - self.base) :]:
+            if isinstance(fact, PaymentMade) and fact.kind == "main":
+                hand = self.hand(fact.spot, fact.hand)
+                if hand is not None and not hand.settles_early and fact.at is not None:
+                    return fact.at
+        return 2**62
+
+    def revealed_by(self, at: int | None) -> bool:
+        """Return whether the dealer had turned up his hole card by a time, ``None`` for now."""
+        return self.revealed and (at is None or self.revealed_at <= at)
+
+    def outline(self) -> tuple[object, ...]:
+        """Return what tells it from stories that go on alike."""
+        facts = self.record[max(0, self.published - self.base) :]
+        cards = tuple((card.ident, card.where, len(card.tracks)) for card in self.cards())
+        return (self.end, self.over_at, tuple(map(gist, facts)), tuple(self.supply.drawn), cards)
+
+    def settled_at(self, hand: Hand) -> int:
+        """Return when a hand was paid or taken up; 0 where it was not, or long ago."""
+        paid = self.fact(hand.paid).at if hand.paid >= self.base else None
+        return paid or hand.taken_at
 
     def take_up(self, card: InPlay, at: int, seqs: tuple[int, ...]) -> None:
         """See that a card is off the felt."""
@@ -459,32 +643,72 @@ class Story:
 
     def close_if_over(self, now_ns: int) -> None:
         """Close the round once all cards are off the felt, or would have been seen to go by now."""
-        if not self.over_at:
+        if not self.over_at or any(draw.at < self.over_at for draw in self.supply.drawn):
             return
         lying = any(card.where == "felt" for card in self.cards())
         if not lying or now_ns - self.over_at > CLOSE_HOLD_NS:
             self.close_round(self.over_at, self.over_seqs)
 
-    def close_round(self, at: int, seqs: tuple[int, ...]) -> None:
-        """Close the round."""
+    def close_round(self, at: int, seqs: tuple[int, ...], *, entered: bool = False) -> None:
+        """Close the round, as seen or as a person ``entered`` it."""
         for hand in self.all_hands():
             for card in hand.cards:
                 if card.where == "unseen":
-                    self.evidence += 2 * log(MISSED)
+                    self.evidence += 0.0 if card.announced else 2 * log(MISSED)
                 elif card.face == "down":
                     self.evidence += log(MISSED)
+        for draw in self.supply.drawn:
+            self.evidence += log(NO_CARD_READ) if draw.certain and draw.at < at else 0.0
+        self.withdraw_unpaid()
         end = self.state(RoundClosed(at=at, evidence=seqs), at + CLOSE_HOLD_NS)
-        self.closed.append(Closed(self, end))
+        self.closed.append(Closed(self, end, entered=entered))
         self.in_play, self.over_at = False, 0
         self.hands, self.dealer, self.asks = {}, [], []
         self.tracks = dict.fromkeys(self.tracks, LEFT)
 
 
+def _open(card: InPlay) -> bool:
+    """Return whether the round's course must tell which of two sensors misread a card."""
+    if card.said is None or card.reading is None or not card.disputed:
+        return False
+    return not upheld(card.said, card.reading)
+
+
 def _sure(card: InPlay) -> float | None:
     """Return the probability of a stated face, where it leaves a doubt."""
-    if card.reading is None or card.card is None:
+    if card.card is None or (card.said is None and card.reading is None):
         return None
-    return round(card.reading.listed[0][1], 6)
+    sure = probability(card.card, card.said, card.reading)
+    return None if sure >= _AGREED_BY_TWO_P else round(sure, 6)
+
+
+def gist(fact: AnyFact) -> tuple[object, ...]:
+    """Return what a fact states, without what it rests on."""
+    match fact:
+        case CardDealt():
+            return ("dealt", fact.at, fact.to, fact.hand, fact.card, fact.face)
+        case CardExposed():
+            return ("exposed", fact.at, fact.to, fact.hand, fact.card)
+        case PaymentMade():
+            return ("paid", fact.at, fact.spot, fact.hand, fact.amount)
+        case _:
+            return (type(fact).__name__, fact.at)
+
+
+def _leads_to(before: AnyFact, fact: AnyFact) -> bool:
+    """Return whether a fact must have come first, however late it was seen."""
+    if isinstance(before, RoundOpened | RoundClosed):
+        return True
+    if not isinstance(fact, CardDealt):
+        return False
+    if fact.to == "dealer":
+        return isinstance(before, CardExposed) and before.to == "dealer"
+    return (
+        isinstance(before, PlayerActed)
+        and before.action == "split"
+        and before.spot == fact.to
+        and (fact.hand > 0 or before.hand == fact.hand)
+    )
 
 
 def _in_turn(card: InPlay) -> int:

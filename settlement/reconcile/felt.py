@@ -106,15 +106,23 @@ class Felt:
         x, y = self._towards_top[spot]
         return place.y_mm * x - place.x_mm * y
 
-    def off_mm(self, place: Place, hand: Sequence[Place], spot: int) -> float:
-        """Return how far ``place`` is from where the next card of ``hand`` is due."""
+    def off_mm(self, place: Place, hand: Sequence[Place], spot: int, further: int = 0) -> float:
+        """Return how far ``place`` is from where a card of ``hand`` is due.
+
+        Args:
+            place: where a card lies.
+            hand: where the hand's cards lie, in the order of their deal.
+            spot: whose hand it is.
+            further: so many cards may lie between the hand's last one and it.
+        """
         last = hand[-1]
         tx, ty = self._towards_top[spot]
         return min(
             hypot(
-                place.x_mm - (last.x_mm - ty * right + tx * top),
-                place.y_mm - (last.y_mm + tx * right + ty * top),
+                place.x_mm - (last.x_mm + steps * (tx * top - ty * right)),
+                place.y_mm - (last.y_mm + steps * (tx * right + ty * top)),
             )
+            for steps in range(1, further + 2)
             for right, top in NEXT_OFFSETS_MM
         )
 

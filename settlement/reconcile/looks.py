@@ -100,6 +100,11 @@ class Reading:
             runs = (*before, joined)
         return _together(runs)
 
+    def weighed(self, weights: Mapping[Card, float]) -> "Reading":
+        """Return one look with the probability of some faces multiplied."""
+        joint = {face: p * weights.get(face, 1.0) for face, p in self.listed}
+        return _normalised(joint, self.other, self.looks)
+
     def agrees(self, said: Card | None) -> bool:
         """Tell whether the last looks were for ``said``; for the others', where nothing was.
 

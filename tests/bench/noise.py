@@ -33,7 +33,7 @@ from models.judgements import ReviewRaised, RoundResult
 from models.layout import TableLayout
 from models.rulebook import Rulebook
 from settlement.engine import Engine
-from settlement.reckoning import sensors
+from settlement.reckoning import Inference, sensors
 from settlement.reconcile import with_reviews
 from simulation.dealing import deal_session, is_shoe_game
 from simulation.house import house
@@ -105,7 +105,7 @@ class Spoiler:
     def spoil(self, heard: Sequence[Timed]) -> list[Timed]:
         """Return what the spoilt sensors say, in the order of its arrival."""
         told = [spoilt for at, said in heard for spoilt in self._one(at, said)]
-        told.sort(key=lambda timed: timed[0])
+        told = list(_in_view(sorted(told, key=lambda timed: timed[0])))
         return [(at, replace(said, seq=seq)) for seq, (at, said) in enumerate(told, start=1)]
 
     def _one(self, at: int, said: AnyObservation) -> Iterator[Timed]:
@@ -114,9 +114,6 @@ class Spoiler:
                 yield from self._shoe(at, said)
             case CardSighted():
                 yield from self._sighted(at, said)
-            case CardGone():
-                if said.track in self._seen:
-                    yield at, said
             case _:
                 yield at, said
 
@@ -178,6 +175,25 @@ class Spoiler:
         return self._chance.choice([other for other in DECK if other is not card])
 
 
+def _in_view(told: Sequence[Timed]) -> Iterator[Timed]:
+    """Leave out what no camera reports: a card seen once it is gone, or gone that was not seen."""
+    seen: set[int] = set()
+    gone: set[int] = set()
+    for at, said in told:
+        match said:
+            case CardSighted():
+                if said.track in gone:
+                    continue
+                seen.add(said.track)
+            case CardGone():
+                gone.add(said.track)
+                if said.track not in seen:
+                    continue
+            case _:
+                pass
+        yield at, said
+
+
 # --- one session --------------------------------------------------------------------------
 
 
@@ -193,6 +209,7 @@ class Plan:
     """One mistake in so many rounds; 0: none."""
     clinging: bool
     show: bool
+    inference: Inference = "reconciler"
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +242,7 @@ def heard(seed: int, plan: Plan) -> Heard:
 def played(seed: int, plan: Plan) -> tuple[Counter[str], list[str]]:
     """Deal one session, spoil it, settle it, and count what became of its rounds."""
     told = heard(seed, plan)
-    table = sensors(told.rules, told.layout, told.dealing)
+    table = sensors(told.rules, told.layout, told.dealing, inference=plan.inference)
     said = [one for at, observation in told.spoilt for one in table.feed(observation, at)]
     return _counted(
         _settled(told.rules, told.facts),
@@ -358,6 +375,7 @@ def _named(plan: Plan) -> dict[str, object]:
         "rounds": plan.rounds,
         "every": plan.every,
         "clinging": plan.clinging,
+        "inference": plan.inference,
     }
 
 
@@ -421,6 +439,12 @@ def main() -> None:
     parser.add_argument(
         "--clinging", action="store_true", help="the camera errs by the card, not by the look"
     )
+    parser.add_argument(
+        "--inference",
+        choices=["reconciler", "reckoning"],
+        default="reconciler",
+        help="what reads a game with a shoe",
+    )
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--show", action="store_true", help="name each round that is not exact")
@@ -438,7 +462,13 @@ def main() -> None:
         for names in [[name] for name in asked.only] or [[f.name for f in fields(Rates)]]:
             rates = Rates().times(times).only(names)
             plan = Plan(
-                asked.rulebook, rates, each, asked.every, clinging=asked.clinging, show=asked.show
+                asked.rulebook,
+                rates,
+                each,
+                asked.every,
+                clinging=asked.clinging,
+                show=asked.show,
+                inference=asked.inference,
             )
             counts = run(plan, seeds, asked.jobs, asked.log)
             name = f"{times:g} x {names[0] if asked.only else 'all at once'}"

@@ -1,7 +1,7 @@
 """Sensors of a table told by hand: what the shoe, camera, plates and console say, and when."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, Self
 
 import msgspec
 
@@ -22,7 +22,7 @@ from models.events import (
 from models.judgements import ReviewRaised
 from models.layout import TableLayout
 from models.rulebook import Rulebook
-from settlement.reconcile import Reconciler
+from settlement.reckoning import Inference, sensors
 from settlement.rulebooks import parse
 from simulation.places import dealer_card, hole_card, spot_places, up_card
 from stream.library import layout_text, rulebook_text
@@ -47,6 +47,9 @@ RULES = rulebook("kansas-shoe")
 class Scene:
     """A shoe game, one thing after another. Every act takes the time it takes at a table."""
 
+    inference: Inference = "reconciler"
+    """What reads the sensors."""
+
     def __init__(self, rules: Rulebook = RULES) -> None:
         self._rules = rules
         self._now = START_NS
@@ -57,12 +60,12 @@ class Scene:
         self._lying: dict[tuple[Dealt, HandNo], list[tuple[int, Place]]] = {}
         self._split: set[int] = set()
 
-    def wait(self, ms: int) -> "Scene":
+    def wait(self, ms: int) -> Self:
         """Let time pass."""
         self._now += ms * MS
         return self
 
-    def chips(self, spot: int, circle: str | int, change: int) -> "Scene":
+    def chips(self, spot: int, circle: str | int, change: int) -> Self:
         """Chips are laid down or taken off, and the plate reports 300 ms later."""
         key = (spot, str(circle))
         self._plates[key] = total = self._plates.get(key, 0) + change
@@ -83,7 +86,7 @@ class Scene:
         place: Place | None = None,
         seen_after_ms: int = 760,
         sideways: bool = False,
-    ) -> "Scene":
+    ) -> Self:
         """One card leaves the shoe and comes to rest.
 
         Args:
@@ -111,7 +114,7 @@ class Scene:
             self.sight(self._tracks, where, face, faces, rest_ms=540, seen_ms=seen_after_ms)
         return self.wait(900)
 
-    def deal_round(self, cards: str, *, spots: tuple[int, ...] = (1,)) -> "Scene":
+    def deal_round(self, cards: str, *, spots: tuple[int, ...] = (1,)) -> Self:
         """Deal the first two cards of each spot and the dealer, his second face down."""
         names = iter(cards.split())
         for face in ("up", "down"):
@@ -151,19 +154,19 @@ class Scene:
         )
         self._say(seen, after_ms=seen_ms, at_ms=rest_ms)
 
-    def read_again(self, to: Dealt, card: int, faces: Mapping[str, float]) -> "Scene":
+    def read_again(self, to: Dealt, card: int, faces: Mapping[str, float]) -> Self:
         """The camera reads a card that lies on the felt once more."""
         track, where = self._lying[to, 0][card]
         self.sight(track, where, "up", faces, change="read")
         return self.wait(200)
 
-    def look_again(self, to: Dealt, card: int, faces: Mapping[str, float]) -> "Scene":
+    def look_again(self, to: Dealt, card: int, faces: Mapping[str, float]) -> Self:
         """The camera looks at a card that lies on the felt, and tells of that look alone."""
         track, where = self._lying[to, 0][card]
         self.sight(track, where, "up", faces, change="read", single_look=True)
         return self.wait(200)
 
-    def turn_hole(self, card: str) -> "Scene":
+    def turn_hole(self, card: str) -> Self:
         """The dealer turns his face-down card beside his up card."""
         track, _ = self._lying["dealer", 0][1]
         faces = {card: 0.9995}
@@ -171,7 +174,7 @@ class Scene:
         self.sight(track, where, "up", faces, change="turned", rest_ms=500, seen_ms=700)
         return self.wait(900)
 
-    def split(self, spot: int, hand: int = 0, *, lost: str | None = None) -> "Scene":
+    def split(self, spot: int, hand: int = 0, *, lost: str | None = None) -> Self:
         """The dealer moves the two cards of a hand apart.
 
         ``lost`` is what both cards are where the camera loses their tracks, and tells of the
@@ -194,20 +197,20 @@ class Scene:
             self._lying[spot, number] = [(track, where)]
         return self.wait(900)
 
-    def take(self, to: Dealt, hand: int = 0) -> "Scene":
+    def take(self, to: Dealt, hand: int = 0) -> Self:
         """The cards of a hand are taken up."""
         self.wait(450)
         for track, _ in self._lying.pop((to, hand)):
             self._say(CardGone(source="camera:overhead", track=track, frame=0), after_ms=160)
         return self.wait(120)
 
-    def enter(self, fact: AnyFact, *, late_ms: int = 0) -> "Scene":
+    def enter(self, fact: AnyFact, *, late_ms: int = 0) -> Self:
         """A person enters a fact at the console."""
         entered = msgspec.structs.replace(fact, at=self._now + late_ms * MS)
         self._say(ConsoleEntry(source="console:floor", fact=entered), after_ms=late_ms)
         return self.wait(40)
 
-    def fault(self, source: str, kind: str) -> "Scene":
+    def fault(self, source: str, kind: str) -> Self:
         """A device sends bytes that are no reading."""
         self._say(ReaderFault(source=source, kind=kind, detail="noise on the line"))
         return self
@@ -224,7 +227,7 @@ class Scene:
 
     def said(self) -> tuple[AnyFact | ReviewRaised, ...]:
         """Return the facts and review items reconciled from it."""
-        table = Reconciler(self._rules, FELT)
+        table = sensors(self._rules, FELT, inference=self.inference)
         spoken = [said for at, heard in self.observations() for said in table.feed(heard, at)]
         return (*spoken, *table.finish())
 

@@ -1,0 +1,274 @@
+"""What a shoe that reads its cards reports, and where each card of it may have gone."""
+
+from math import exp, log
+from typing import Final
+
+from msgspec.structs import replace
+
+from models.cards import Card
+from models.events import (
+    CardBoxed,
+    CardBurned,
+    CardSighted,
+    Dealt,
+    Face,
+    ReaderFault,
+    ShoeCardRead,
+)
+from models.judgements import Review
+from models.rulebook import Rulebook
+from settlement.reckoning.grammar import due_in_deal, face_in_deal, takers
+from settlement.reckoning.in_play import InPlay
+from settlement.reckoning.odds import (
+    BEHIND_A_FAULT,
+    HIDDEN,
+    LATE,
+    MISSED,
+    MISTAKE,
+    NO_CARD_READ,
+    SHOE_MISSED,
+)
+from settlement.reckoning.story import ENTRY_NS, SECOND, Story
+from settlement.reconcile.draws import LARGEST_GAP, Draw, ShoeCount, merged, possible_draw, unread
+from settlement.reconcile.faces import card_name
+from settlement.reconcile.identity import SHOE_MISREAD_P
+from settlement.reconcile.looks import Reading, meant_by
+
+CARRY_NS: Final = 550_000_000
+"""From the shoe's mouth to its place a card is carried about this long."""
+
+_SHORTEST_CARRY_NS: Final = 100_000_000
+
+LAPSE_NS: Final = 17 * SECOND // 2
+"""A card that left the shoe and did not come to rest by then went unseen; what a person enters of
+it comes before that."""
+
+ENTRY_PATIENCE_NS: Final = 5 * SECOND // 2
+"""A person enters a burnt card at most this long before the shoe's reading of it arrives."""
+
+_FAULT_NS: Final = 3 * SECOND
+"""Behind a fault of the reader no card passed that was not seen by then."""
+
+_FACES: Final = 52.0
+
+
+class Claim:
+    """Which card that left the shoe a sighting may be."""
+
+    def __init__(
+        self, evidence: float, draw: Draw | None, skipped: int = 0, mistakes: float = 0.0
+    ) -> None:
+        self.evidence, self.draw, self.mistakes = evidence, draw, mistakes
+        self.skipped = skipped
+        """Cards that left the shoe before it and did not come to rest yet."""
+
+
+class Way:
+    """Where a card may have gone that the shoe read and no camera saw."""
+
+    def __init__(
+        self,
+        evidence: float,
+        mistakes: float,
+        to: Dealt | None,
+        number: int = 0,
+        *,
+        turned: bool = False,
+    ) -> None:
+        self.evidence, self.mistakes, self.turned = evidence, mistakes, turned
+        self.to, self.number = to, number
+        """Whose it became; ``None``: it was put aside, or was no card."""
+
+
+class Shoe:
+    """The shoe's reader as one sense.
+
+    Args:
+        rules: the rulebook in force.
+    """
+
+    def __init__(self, rules: Rulebook) -> None:
+        self._rules = rules
+        self._count = ShoeCount()
+
+    # --- what it reports ----------------------------------------------------------------------
+
+    def read(self, read: ShoeCardRead) -> tuple[Draw, ...]:
+        """Return the cards that a reading shows to have left the shoe."""
+        return self._count.read(read)
+
+    def loaded(self) -> None:
+        """Count from the start again."""
+        self._count.loaded()
+
+    def fault(self, fault: ReaderFault) -> tuple[tuple[Draw, ...], str | None]:
+        """Return the card that may have passed behind a fault, and what a person is asked."""
+        what = None
+        if fault.kind == "link_lost":
+            self._count.lost(fault.at or 0)
+        elif fault.kind == "uncounted":
+            self._count.returned(fault.at or 0)
+        elif unread(fault) > LARGEST_GAP:
+            what = f"{unread(fault)} cards left the shoe unread: {fault.detail}"
+        draw = possible_draw(fault)
+        return () if draw is None else (draw,), what
+
+    def take(self, story: Story, draws: tuple[Draw, ...]) -> None:
+        """Take cards that left the shoe into a story."""
+        if not draws:
+            return
+        story.supply.drawn = merged(story.supply.drawn, draws)
+        for draw in draws:
+            if draw in story.supply.drawn and (_explains(story, draw) or _put_aside(story, draw)):
+                story.supply.drawn.remove(draw)
+
+    # --- which card is which --------------------------------------------------------------------
+
+    def claims(self, story: Story, seen: CardSighted, look: Reading | None) -> list[Claim]:
+        """Return which card of the shoe a card on the felt may be, ``None`` for an unread one."""
+        at = seen.at or 0
+        found: list[Claim] = []
+        skipped = 0
+        for draw in story.supply.drawn:
+            if not draw.earliest + _SHORTEST_CARRY_NS <= at <= draw.at + LAPSE_NS:
+                continue
+            evidence = skipped * log(HIDDEN) + _late(draw, at) + _alike(draw.card, look)
+            evidence += 0.0 if draw.certain else log(BEHIND_A_FAULT)
+            found.append(Claim(evidence, draw, skipped))
+            skipped += draw.certain
+        heard = not self._count.deaf(at - CARRY_NS)
+        evidence = skipped * log(HIDDEN) + (log(SHOE_MISSED) if heard else 0.0)
+        found.append(Claim(evidence, None, skipped))
+        found += [
+            Claim(_alike(draw.card, look), draw, skipped, log(MISTAKE))
+            for draw in story.supply.boxed
+            if 0 < at - draw.at < ENTRY_NS
+        ]
+        return found
+
+    # --- what nobody saw ------------------------------------------------------------------------
+
+    def lapsed(self, story: Story, now_ns: int) -> Draw | None:
+        """Return a card that must have gone unseen by now."""
+        for draw in list(story.supply.drawn):
+            over = 0 < draw.at < story.over_at
+            if not over and now_ns - draw.at <= (LAPSE_NS if draw.certain else _FAULT_NS):
+                continue
+            if draw.certain:
+                return draw
+            story.supply.drawn.remove(draw)
+        return None
+
+    def overdue_entries(self, story: Story, now_ns: int) -> None:
+        """State what people entered of cards that the shoe never read."""
+        for fact in list(story.supply.entered):
+            if now_ns - (fact.at or 0) > ENTRY_PATIENCE_NS:
+                story.supply.entered.remove(fact)
+                story.start_shoe()
+                story.state_in_turn(fact)
+
+    def ways(self, story: Story, draw: Draw) -> list[Way]:
+        """Return where a card may have gone that nobody saw."""
+        aside = Way(log(NO_CARD_READ), 0.0, None)
+        if not story.in_play:
+            return [aside]
+        due = due_in_deal(story, self._rules)
+        if due:
+            return [Way(log(MISSED), 0.0, due[0]), aside]
+        found = [
+            Way(log(MISSED) + one.evidence, one.mistakes, to, one.number, turned=one.turned)
+            for to, one in takers(story, self._rules, draw.at)
+        ]
+        return [*found, aside]
+
+    def go(self, story: Story, draw: Draw, way: Way) -> None:
+        """Have a card that nobody saw go one way."""
+        story.evidence += way.evidence
+        story.mistakes += way.mistakes
+        if way.to is None:
+            story.supply.drawn.remove(draw)
+            what = f"{card_name(draw.card)} left the shoe and was not seen on the felt"
+            candidates = () if draw.card is None else (str(draw.card),)
+            story.asks.append(Review(what, candidates, draw.seqs))
+            return
+        face: Face = "up"
+        if due_in_deal(story, self._rules):
+            face = face_in_deal(story, way.to, self._rules)
+        if way.turned:
+            story.turn_unseen(draw.at - 1)
+        story.deal(way.to, way.number, face, draw.at, draw=draw)
+
+
+def enter(story: Story, fact: CardBurned | CardBoxed) -> None:
+    """Take in that a person states a card to be out of play, whichever card of the shoe it was."""
+    near = [draw for draw in story.supply.drawn if _is_entered(draw, fact)]
+    if near:
+        draw = min(near, key=lambda one: abs(one.at - (fact.at or 0)))
+        story.supply.drawn.remove(draw)
+        _out_of_play(story, fact, draw)
+    else:
+        story.supply.entered.append(fact)
+
+
+def _put_aside(story: Story, draw: Draw) -> bool:
+    """A person stated before that a card is out of play."""
+    for fact in story.supply.entered:
+        if _is_entered(draw, fact):
+            story.supply.entered.remove(fact)
+            _out_of_play(story, fact, draw)
+            return True
+    return False
+
+
+def _is_entered(draw: Draw, fact: CardBurned | CardBoxed) -> bool:
+    if not draw.certain or abs(draw.at - (fact.at or 0)) >= ENTRY_NS:
+        return False
+    return fact.card is None or draw.card is None or fact.card is draw.card
+
+
+def _out_of_play(story: Story, fact: CardBurned | CardBoxed, draw: Draw) -> None:
+    if isinstance(fact, CardBoxed):
+        story.supply.boxed.append(draw)
+    story.state_in_turn(
+        replace(
+            fact,
+            at=draw.at,
+            card=fact.card or draw.card,
+            evidence=tuple(sorted({*draw.seqs, *fact.evidence})),
+        )
+    )
+
+
+def _explains(story: Story, draw: Draw) -> bool:
+    """A card that the shoe is late to count lies on the felt already."""
+    if not story.in_play:
+        return False
+    for card in story.cards():
+        rested_at = card.at + CARRY_NS
+        if card.announced or card.where == "unseen":
+            continue
+        if draw.earliest + _SHORTEST_CARRY_NS <= rested_at <= draw.at + LAPSE_NS:
+            _announce(card, draw)
+            return True
+    return False
+
+
+def _announce(card: InPlay, draw: Draw) -> None:
+    card.announced = True
+    card.seqs += draw.seqs
+    if card.said is None:
+        card.said = draw.card
+
+
+def _late(draw: Draw, at: int) -> float:
+    """Return how likely a card comes to rest then, compared with one that comes in time."""
+    off_s = abs(at - draw.at - CARRY_NS) / SECOND if draw.timed else 0.5
+    return log(LATE + (1.0 - LATE) * exp(-off_s * off_s * 2.0))
+
+
+def _alike(said: Card | None, look: Reading | None) -> float:
+    """Return how likely a card that the shoe read so looks so; all faces alike would be 0."""
+    if said is None or look is None:
+        return 0.0
+    mass = (1.0 - SHOE_MISREAD_P) * look.p(said) / len(meant_by(said))
+    return log(_FACES * (mass + SHOE_MISREAD_P / 51.0))
