@@ -20,7 +20,7 @@ from server.table.comparison import Comparison, compare_sessions
 from server.table.pipeline import Pipeline
 from server.table.sources import Given, Link, Recording, open_recording, play
 from settlement.engine import Engine
-from settlement.reckoning import Sensors, sensors
+from settlement.reckoning import Inference, sensors
 from stream.clock import Clock, ReplayClock
 from stream.journal import Journal, UnknownEvent
 from stream.recording import SESSION_FILE
@@ -47,6 +47,8 @@ class ReplayOptions:
     """The library of the decks in use, besides those of the session."""
     pictures: bool = False
     """Whether to keep the crop behind each sighting."""
+    inference: Inference = "reconciler"
+    """What reads a game with a shoe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +94,8 @@ def replay(
     recording = opened(options.folder)
     book = _rulebook(options, recording)
     rules = _site_rules(book.rules, recording, options.knobs)
-    pipeline = Pipeline(
-        recording.session.table, journal, _reconciler(rules, recording), Engine(rules), stopwatch
-    )
+    table = sensors(rules, recording.layout, recording.session.dealing, inference=options.inference)
+    pipeline = Pipeline(recording.session.table, journal, table, Engine(rules), stopwatch)
     libraries = [library(options.folder / BESIDE), library(options.library)]
     reader = taught(load_reader(), recording.session.decks, libraries)
     player = _Player(recording, pipeline, reader, stopwatch, pictures=options.pictures)
@@ -128,10 +129,6 @@ def _site_rules(rules: Rulebook, recording: Recording, knobs: tuple[str, ...]) -
     """Return the table's own limits with the rulebook's rules and ``--set``."""
     session = recording.session
     return at_table(rules, session.table_min, session.table_max, knobs)
-
-
-def _reconciler(rules: Rulebook, recording: Recording) -> Sensors:
-    return sensors(rules, recording.layout, recording.session.dealing)
 
 
 class _Player:
