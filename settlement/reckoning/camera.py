@@ -388,7 +388,7 @@ class Camera:
             return 0.0
         across = self._felt.sideways(look.place, owner)
         if hand.owed:
-            return 0.0 if across else log(NOT_ACROSS)
+            return 0.0 if across or hand.doubled_amiss else log(NOT_ACROSS)
         return log(ACROSS) if across else 0.0
 
     def _next_round(self, story: Story, owner: Dealt, claims: Sequence[Claim]) -> Iterator[Option]:

@@ -97,38 +97,58 @@ def _main(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[Mea
         return [Meaning(log(PAID_TWICE) if delta > 0 else 0.0, "idle")]
     if story.revealed:
         return [Meaning(0.0, "payment", mistakes=_dealer_stood(story, rules))]
-    found: list[Meaning] = []
-    early = hand.settles_early
     amiss = log(ENTERED_AMISS) if hand.entered_double else 0.0
+    found = _payments(story, hand, change, rules)
+    for meaning in found:
+        meaning.evidence += amiss
+    return found + (_raises(story, hand) if delta > 0 else [_taken_back(change)])
+
+
+def _payments(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[Meaning]:
+    """Chips may settle a hand before the dealer has shown his."""
+    before = story.plates.get(change.key, 0)
+    delta = change.total - before
+    found: list[Meaning] = []
     coming = next((draw for draw in story.supply.drawn if draw.at < change.at), None)
     if coming is not None and delta < 0 and busted((*hand.faces, coming.card)):
         # The card that broke the hand lies there, and an arm hides it.
         found.append(Meaning(log(HIDDEN), "payment", unseen=1))
-    if early:
+    if hand.settles_early:
         # A natural is paid its odds; other chips on it are as likely a wager as a wrong payment.
         odd = natural(hand.faces[:2]) and delta > 0 and not _pays(before, delta, rules)
         wrong = log(MISTAKE) if odd and not hand.over else 0.0
-        found.append(Meaning(log(0.9) + amiss, "payment", mistakes=wrong))
+        found.append(Meaning(log(0.9), "payment", mistakes=wrong))
     elif not all(other.done for other in story.all_hands()):
         unearned = log(MISTAKE) if change.total else 0.0
-        early_odds = log(PAID_EARLY) * (2 if unearned else 1)
-        found.append(Meaning(early_odds + amiss, "payment", mistakes=unearned))
+        found.append(
+            Meaning(log(PAID_EARLY) * (2 if unearned else 1), "payment", mistakes=unearned)
+        )
     else:
         # Everybody has played: the dealer's card was turned, and an arm hides it still.
-        found.append(Meaning(log(HIDDEN) + amiss, "payment"))
-    if delta < 0:
-        whole = 0.0 if change.total else log(TAKEN_BACK)
-        found.append(Meaning(whole, "wager", "main", log(MISTAKE)))
-        return found
+        found.append(Meaning(log(HIDDEN), "payment"))
+    return found
+
+
+def _taken_back(change: Change) -> Meaning:
+    whole = 0.0 if change.total else log(TAKEN_BACK)
+    return Meaning(whole, "wager", "main", log(MISTAKE))
+
+
+def _raises(story: Story, hand: Hand) -> list[Meaning]:
+    """Chips may double a hand, or raise its wager against the rules."""
+    found: list[Meaning] = []
     if hand.of_split and len(hand.cards) == 1:
         # The second card of a split hand lies there, and an arm hides it.
         found.append(Meaning(log(HIDDEN * DOUBLES), "wager", "double", unseen=1))
-    doubles = log(1.0 if hand.entered_double else DOUBLES)
-    may_double = len(hand.cards) == 2 and not hand.stood and not early
-    if len(hand.cards) > 1 and not hand.doubled:
-        wrong = 0.0 if may_double else log(MISTAKE)
-        found.append(Meaning(doubles, "wager", "double", wrong))
-    found.append(Meaning(amiss, "wager", "main", log(MISTAKE)))
+    may_double = len(hand.cards) == 2 and not hand.stood and not hand.settles_early
+    if may_double:
+        found.append(Meaning(log(1.0 if hand.entered_double else DOUBLES), "wager", "double"))
+    elif len(hand.cards) > 1 and not hand.doubled:
+        found.append(Meaning(0.0, "wager", "double", log(MISTAKE)))
+    if story.shoe or len(hand.cards) < 2:
+        found.append(Meaning(0.0, "wager", "main", log(MISTAKE)))
+    elif may_double:
+        found.append(Meaning(0.0, "wager", "double", log(MISTAKE)))
     return found
 
 
@@ -157,6 +177,7 @@ def apply(story: Story, meaning: Meaning, change: Change, published: int) -> Non
         hand = story.hand(change.spot, int(change.circle)) if change.circle.isdigit() else None
         if meaning.kind == "double" and hand is not None:
             hand.doubled = hand.owed = True
+            hand.doubled_amiss = meaning.mistakes != 0.0
     elif meaning.means == "payment":
         if meaning.unseen:
             _deal_unseen(story, change)

@@ -24,6 +24,9 @@ from settlement.reconcile.weighing import (
     Weighing,
 )
 
+SEVERAL: Final = 2
+"""Kinds of mistake in one round, from which on a person is asked about all of them."""
+
 LASTING: Final = 0.05
 """The share of a camera's errors that last from look to look, where no shoe tells of them."""
 
@@ -72,6 +75,7 @@ class Closing:
             if still_open or answer == "alike":
                 found.append(Asked(question.review, settles_alike=not still_open))
         found += self._stories(over, others, record)
+        found += self._unlikely(record)
         found += self._unread(record)
         evidence = record[-1].evidence
         for hand in over.hands:
@@ -225,6 +229,15 @@ class Closing:
         what = "what happened cannot be told apart"
         review = Review(what, (told, f"{instead} ({odds:.2g})"), record[-1].evidence)
         return [Asked(review, settles_alike=not open_)]
+
+    def _unlikely(self, record: Sequence[AnyFact]) -> list[Asked]:
+        """Ask about a round of several mistakes: it may have gone as no story has it."""
+        codes = sorted({code for code, _ in self._weighing.mistakes(record)})
+        if len(codes) < SEVERAL:
+            return []
+        what = f"{len(codes)} mistakes in one round, which may be one that the sensors missed"
+        review = Review(what, tuple(codes), record[-1].evidence)
+        return [Asked(review, settles_alike=False)]
 
     def _likely(self, evidence: float, outcome: Outcome) -> float:
         """Return the logarithm of how likely a story is, with every mistake that it holds."""

@@ -85,6 +85,8 @@ class Hand:
         self.doubled = False
         self.owed = False
         """Doubled, and its card has not come."""
+        self.doubled_amiss = False
+        """Whether the double was against the rules."""
         self.passed_over = False
         """Whether another hand got a card while one was owed to it."""
         self.entered_double = False
@@ -99,6 +101,7 @@ class Hand:
         other = Hand(self.spot, self.number)
         other.cards = [card.copy() for card in self.cards]
         other.of_split, other.over, other.doubled = self.of_split, self.over, self.doubled
+        other.doubled_amiss = self.doubled_amiss
         other.passed_over = self.passed_over
         other.entered_double = self.entered_double
         other.owed, other.stood = self.owed, self.stood

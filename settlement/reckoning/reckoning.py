@@ -340,7 +340,10 @@ class Reckoning:
         over = [
             story
             for story in self._stories
-            if story.closed and not story.retracts and story.closed[0].round == best.closed[0].round
+            if story.closed
+            and not story.retracts
+            and story.closed[0].round == best.closed[0].round
+            and story.end > self._published
         ]
         for story in over:
             self._closing.amend(story)
