@@ -90,6 +90,8 @@ class Reckoning:
         first.round = played
         self._stories = [first]
         self._published = 0
+        self._in_play = 0
+        """The round in play by the published facts; 0 between rounds."""
         self._dropped = 0.0
         """The odds of stories that there was no room for, in the round in play."""
         self._now = 0
@@ -301,9 +303,10 @@ class Reckoning:
     def _publish(self) -> list[Said]:
         said: list[Said] = []
         while True:
-            best = next((s for s in self._stories if not s.retracts), self._stories[0])
-            if best.retracts:
-                best.retract()
+            best = self._best()
+            if best.closed and best.closed[0].end < self._published:
+                said += self._close_late(best)
+                continue
             at = self._published
             if at >= best.end or best.awaits_card_before(best.fact(at)):
                 return said
@@ -321,9 +324,34 @@ class Reckoning:
                 said += self._close(best)
             said.append(fact)
             self._count(fact)
+            self._follow(fact)
             self._published += 1
             for story in self._stories:
                 story.published = self._published
+
+    def _best(self) -> Story:
+        """Return the likeliest story that holds what was published, else the likeliest."""
+        best = next((s for s in self._stories if not s.retracts), self._stories[0])
+        if best.retracts:
+            best.retract()
+        return best
+
+    def _follow(self, fact: AnyFact) -> None:
+        """Know which round the published facts have in play."""
+        if isinstance(fact, RoundOpened):
+            self._in_play = fact.round
+        elif isinstance(fact, RoundClosed):
+            self._in_play = 0
+
+    def _close_late(self, best: Story) -> list[Said]:
+        """Close a round of which the published facts went on otherwise than this story has it."""
+        over = best.closed[0]
+        said = self._close(best)
+        if self._in_play == over.round:
+            fact = RoundClosed(at=best.fact(over.end).at)
+            self._follow(fact)
+            said.append(fact)
+        return said
 
     def _ask_too_many(self, story: Story, fact: CardDealt) -> None:
         """Ask of a card more than the shoe held where another may have been misread."""

@@ -12,11 +12,14 @@ from models.events import (
     CardExposed,
     CardGone,
     CardSighted,
+    RoundClosed,
+    RoundOpened,
     ShoeStarted,
 )
 from models.judgements import ReviewRaised
 from settlement.engine import Engine
 from settlement.reckoning import Reckoning
+from tests.bench import noise
 from tests.settlement.noise import renumbered
 from tests.settlement.sessions import Session, compare, reconciled, session
 
@@ -182,3 +185,20 @@ def test_a_table_that_starts_again_knows_what_left_the_decks() -> None:
     table.recall(known)
     seen = next(one.card for one in known if isinstance(one, CardExposed) and one.card)
     assert table.left_of(seen) == 0
+
+
+def test_a_review_is_raised_in_the_round_that_is_in_play() -> None:
+    """Facts of a noisy round went on otherwise than the story that closed it in the end."""
+    plan = noise.Plan(BOOK, noise.Rates(), 50, 10, clinging=False, show=False)
+    told = noise.heard(1, plan)
+    table, in_play, closed = Reckoning(told.rules, told.layout, told.dealing), 0, list[int]()
+    for at, one in told.spoilt[:900]:
+        for said in table.feed(one, at):
+            if isinstance(said, RoundOpened):
+                in_play = said.round
+            elif isinstance(said, ReviewRaised):
+                assert said.round == in_play
+            elif isinstance(said, RoundClosed):
+                closed.append(in_play)
+    assert closed == list(range(1, len(closed) + 1))
+    assert len(closed) >= 6
