@@ -99,16 +99,16 @@ def test_what_is_told_is_as_prometheus_would_have_it(metrics: str) -> None:
     assert (checked.returncode, checked.stdout + checked.stderr) == (0, "")
 
 
-def test_every_metric_of_the_rules_is_told(told: set[str]) -> None:
+def test_every_metric_of_the_rules_is_told(metric_names: set[str]) -> None:
     asked = set(_NAME.findall((PROMETHEUS / "pitwatch.rules.yml").read_text()))
     assert asked
-    assert asked - BACKUP - VERIFIED <= told
+    assert asked - BACKUP - VERIFIED <= metric_names
 
 
-def test_every_metric_of_the_dashboard_is_told(told: set[str]) -> None:
+def test_every_metric_of_the_dashboard_is_told(metric_names: set[str]) -> None:
     asked = set(_NAME.findall("\n".join(expressions(json.loads(DASHBOARD.read_text())))))
     assert len(asked) > 10
-    assert asked - BACKUP - VERIFIED <= told
+    assert asked - BACKUP - VERIFIED <= metric_names
 
 
 def test_the_dashboard_is_laid_out_without_overlap() -> None:
