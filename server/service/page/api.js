@@ -59,6 +59,19 @@ export async function takeOut(path, name = null) {
   return link.download;
 }
 
+/**
+ * Have the browser save what `path` gives, as it arrives. It is no navigation, so one that the page
+ * begins meanwhile does not cancel it.
+ *
+ * @param {string} path
+ */
+export function download(path) {
+  const link = document.createElement("a");
+  link.href = path;
+  link.download = "";
+  link.click();
+}
+
 export const post = (path, body) => ask(path, { method: "POST", body });
 
 /** The path with what of `fields` is set as its query. */

@@ -1,6 +1,6 @@
 // Finding a round: by table and time, by status, newest first.
 
-import { ask, query } from "./api.js";
+import { ask, download, query } from "./api.js";
 import { h, put } from "./dom.js";
 import { houseZone } from "./house.js";
 import { clock, day, signed, tone } from "./words.js";
@@ -39,7 +39,7 @@ export async function showRounds({ main, may, rest: [table = ""] }, signal) {
 /** The lists as files, of the table chosen. */
 function takeOuts(may, asked) {
   const kinds = ["rounds", "hands", "violations", ...(may("see_money") ? ["payments", "ledger"] : [])];
-  const link = (kind, form) => h("button", { type: "button", class: "button", onclick: () => { location.href = query(`/api/exports/${kind}.${form}`, { table: asked.table }); } }, `${kind} .${form}`);
+  const link = (kind, form) => h("button", { type: "button", class: "button", onclick: () => download(query(`/api/exports/${kind}.${form}`, { table: asked.table })) }, `${kind} .${form}`);
   return h("p", { class: "takeouts" }, "Export as a file:", kinds.map((kind) => link(kind, "csv")), link("rounds", "parquet"), link("hands", "parquet"));
 }
 
