@@ -9,7 +9,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Thread
@@ -81,9 +81,10 @@ class Running:
     def replaying(self) -> int | None:
         """Return the id of the process that replays."""
         for children in Path(f"/proc/{self.process.pid}/task").glob("*/children"):
-            for child in children.read_text().split():
-                if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
-                    return int(child)
+            with suppress(FileNotFoundError, ProcessLookupError):  # a thread or a child that ended
+                for child in children.read_text().split():
+                    if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
+                        return int(child)
         return None
 
 
