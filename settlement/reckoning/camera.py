@@ -41,14 +41,15 @@ from settlement.reckoning.odds import (
     TRACK_BROKEN,
     ZONE_MM2,
 )
-from settlement.reckoning.shoe import CARRY_NS, Claim, Shoe
-from settlement.reckoning.story import LEFT, NO_BACK_THERE, SECOND, Story
+from settlement.reckoning.shoe import Claim, Shoe
+from settlement.reckoning.story import LEFT, NO_BACK_THERE, Story
 from settlement.reconcile.draws import Draw
 from settlement.reconcile.faces import card_name
 from settlement.reconcile.felt import APART_MM, Felt, apart_mm
 from settlement.reconcile.looks import Reading
 from settlement.reconcile.sightings import AFRESH, AGREED_P, Place
 from settlement.reconcile.table import zone_name
+from settlement.reconcile.timing import CARRY_NS, SECOND
 
 Room = Callable[[Card], int]
 """How many more of a face can come."""

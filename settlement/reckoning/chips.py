@@ -20,10 +20,8 @@ from settlement.reckoning.odds import (
     PAID_TWICE,
     TAKEN_BACK,
 )
-from settlement.reckoning.story import PAID_HOLD_NS, SECOND, Story
-
-PLATE_DWELL_NS: Final = 300_000_000
-"""A plate reports an amount that has rested this long."""
+from settlement.reckoning.story import PAID_HOLD_NS, Story
+from settlement.reconcile.timing import PLATE_DWELL_NS, SECOND
 
 _AT_ONCE_NS: Final = 2 * SECOND
 """A hand that was taken up unpaid is paid within this time, or its player bets anew."""

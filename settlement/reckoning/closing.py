@@ -1,37 +1,42 @@
 """A round that is over: what the stories that remain settle to, and what a person is asked."""
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from math import exp, log
 from typing import Final
 
 from models.cards import Card
-from models.events import AnyFact, CardDealt, CardExposed, PaymentMade, RoundClosed
+from models.events import (
+    AnyFact,
+    CardDealt,
+    CardExposed,
+    PaymentMade,
+    PlayerActed,
+    RoundClosed,
+    WagerPlaced,
+    WagerRemoved,
+)
 from models.judgements import Review
+from models.money import dollars
 from models.places import spot_hand
 from models.rulebook import Rulebook
 from settlement.reckoning.in_play import InPlay
 from settlement.reckoning.odds import ASKED_FROM, MISJUDGED_FROM, MISTAKE
-from settlement.reckoning.story import SECOND, Closed, Story, gist
+from settlement.reckoning.story import Closed, Story, gist
 from settlement.reconcile.clinging import Clinging
 from settlement.reconcile.draws import Composition
 from settlement.reconcile.faces import card_name
 from settlement.reconcile.questions import of_face
-from settlement.reconcile.table import Held
+from settlement.reconcile.table import Held, zone_name
+from settlement.reconcile.timing import TAKING_NS
 from settlement.reconcile.unread import never_known
-from settlement.reconcile.weighing import (
-    Outcome,
-    Question,
-    Weighing,
-)
+from settlement.reconcile.weighing import Outcome, Question, Weighing
 
 SEVERAL: Final = 2
 """Kinds of mistake in one round, from which on a person is asked about all of them."""
 
 LASTING: Final = 0.05
 """The share of a camera's errors that last from look to look, where no shoe tells of them."""
-
-TAKING_NS: Final = 4 * SECOND
-"""The cards of a hand are taken up within this time."""
 
 _LEAST: Final = 1e-7
 """A story less likely than this, beside the stated one, is not weighed."""
@@ -290,19 +295,41 @@ def _round(story: Story) -> list[AnyFact]:
 
 def _difference(one: Sequence[AnyFact], other: Sequence[AnyFact]) -> tuple[str, str]:
     """Name the first facts in which two records differ."""
-    for mine, its in zip(one, other, strict=False):
+    for mine, its in zip_longest(one, other):
         if mine != its:
             return _name(mine), _name(its)
-    longer = one if len(one) > len(other) else other
-    at = min(len(one), len(other))
-    return (_name(longer[at]) + f" {len(one)} {len(other)}", "") if at < len(longer) else ("", "")
+    return "", ""
 
 
-def _name(fact: AnyFact) -> str:
+def _name(fact: AnyFact | None) -> str:
     match fact:
+        case None:
+            what = "nothing more"
         case CardDealt():
-            return f"{fact.card or 'a card'} dealt to {fact.to} {fact.face}"
+            what = f"{_face(fact.card)} dealt to {zone_name(fact.to)}, face {fact.face}"
         case CardExposed():
-            return f"{fact.card or 'a card'} of {fact.to} turned up"
+            what = f"{_face(fact.card)} of {zone_name(fact.to)} turned up"
+        case PaymentMade() | WagerPlaced() | WagerRemoved():
+            what = _chips(fact)
+        case PlayerActed():
+            what = f"{spot_hand(fact.spot, fact.hand)}: {fact.action.replace('_', ' ')}"
+        case RoundClosed():
+            what = "the round was over"
         case _:
-            return str(fact)[:150]
+            what = type(fact).__name__
+    return what
+
+
+def _face(card: Card | None) -> str:
+    return "a card" if card is None else str(card)
+
+
+def _chips(fact: PaymentMade | WagerPlaced | WagerRemoved) -> str:
+    whose, amount = spot_hand(fact.spot, fact.hand), dollars(abs(fact.amount))
+    if isinstance(fact, WagerPlaced):
+        return f"{amount} put on {whose} ({fact.kind} wager)"
+    if isinstance(fact, WagerRemoved):
+        return f"{amount} taken back from {whose}"
+    if not fact.amount:
+        return f"{whose} left alone"
+    return f"{amount} paid to {whose}" if fact.amount > 0 else f"{amount} taken from {whose}"

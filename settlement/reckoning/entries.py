@@ -22,7 +22,8 @@ from models.rulebook import Rulebook
 from settlement.reckoning import shoe
 from settlement.reckoning.grammar import due_in_deal, face_in_deal
 from settlement.reckoning.odds import ENTERED_AMISS, HIDDEN
-from settlement.reckoning.story import ENTRY_HOLD_NS, ENTRY_NS, Story
+from settlement.reckoning.story import ENTRY_HOLD_NS, Story
+from settlement.reconcile.timing import ENTRY_NS
 
 
 def stated(entry: ConsoleEntry) -> AnyFact:

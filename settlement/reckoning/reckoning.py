@@ -44,11 +44,12 @@ from settlement.reckoning.odds import (
     MOST_STORIES,
 )
 from settlement.reckoning.shoe import Shoe
-from settlement.reckoning.story import SECOND, Story
+from settlement.reckoning.story import Story
 from settlement.reconcile.clinging import Clinging
 from settlement.reconcile.draws import Composition, Draw
-from settlement.reconcile.faces import card_name
 from settlement.reconcile.felt import Felt
+from settlement.reconcile.reviews import seen_amiss
+from settlement.reconcile.timing import SECOND
 from settlement.reconcile.voice import Said
 
 Dealing: TypeAlias = Literal["shoe", "pitch"]
@@ -133,7 +134,7 @@ class Reckoning:
             case ReaderFault():
                 self._fault(observation)
             case ForeignCardSighted() | CameraFault(kind="moved" | "unwatched"):
-                self._ask(_amiss(observation), observation)
+                self._ask(seen_amiss(observation), observation)
         return self.advance(through_ns)
 
     def advance(self, now_ns: int) -> tuple[Said, ...]:
@@ -446,12 +447,3 @@ def _merged(stories: Iterable[Story]) -> list[Story]:
 
 def _seqs(observation: AnyObservation) -> tuple[int, ...]:
     return () if observation.seq is None else (observation.seq,)
-
-
-def _amiss(seen: ForeignCardSighted | CameraFault) -> str:
-    if isinstance(seen, CameraFault) and seen.kind == "unwatched":
-        return f"the table was not watched: {seen.detail}"
-    if isinstance(seen, CameraFault):
-        return f"the camera was moved: {seen.detail}; it must be calibrated again"
-    what = "a back" if seen.face == "down" else f"a card read as {card_name(seen.card)}"
-    return f"{what} fits no card of the decks in use: it may be a foreign card"

@@ -28,26 +28,23 @@ from settlement.reckoning.odds import (
     NO_CARD_READ,
     SHOE_MISSED,
 )
-from settlement.reckoning.story import ENTRY_NS, SECOND, Story
+from settlement.reckoning.story import Story
 from settlement.reconcile.draws import LARGEST_GAP, Draw, ShoeCount, merged, possible_draw, unread
 from settlement.reconcile.faces import card_name
 from settlement.reconcile.identity import SHOE_MISREAD_P
 from settlement.reconcile.looks import Reading, meant_by
-
-CARRY_NS: Final = 550_000_000
-"""From the shoe's mouth to its place a card is carried about this long."""
-
-_SHORTEST_CARRY_NS: Final = 100_000_000
+from settlement.reconcile.timing import (
+    CARRY_NS,
+    ENTRY_NS,
+    ORPHAN_NS,
+    PATIENCE_NS,
+    SECOND,
+    SHORTEST_CARRY_NS,
+)
 
 LAPSE_NS: Final = 17 * SECOND // 2
 """A card that left the shoe and did not come to rest by then went unseen; what a person enters of
 it comes before that."""
-
-ENTRY_PATIENCE_NS: Final = 5 * SECOND // 2
-"""A person enters a burnt card at most this long before the shoe's reading of it arrives."""
-
-_FAULT_NS: Final = 3 * SECOND
-"""Behind a fault of the reader no card passed that was not seen by then."""
 
 _FACES: Final = 52.0
 
@@ -130,7 +127,7 @@ class Shoe:
         found: list[Claim] = []
         skipped = 0
         for draw in story.supply.drawn:
-            if not draw.earliest + _SHORTEST_CARRY_NS <= at <= draw.at + LAPSE_NS:
+            if not draw.earliest + SHORTEST_CARRY_NS <= at <= draw.at + LAPSE_NS:
                 continue
             evidence = skipped * log(HIDDEN) + _late(draw, at) + _alike(draw.card, look)
             evidence += 0.0 if draw.certain else log(BEHIND_A_FAULT)
@@ -152,7 +149,7 @@ class Shoe:
         """Return a card that must have gone unseen by now."""
         for draw in list(story.supply.drawn):
             over = 0 < draw.at < story.over_at
-            if not over and now_ns - draw.at <= (LAPSE_NS if draw.certain else _FAULT_NS):
+            if not over and now_ns - draw.at <= (LAPSE_NS if draw.certain else ORPHAN_NS):
                 continue
             if draw.certain:
                 return draw
@@ -162,7 +159,7 @@ class Shoe:
     def overdue_entries(self, story: Story, now_ns: int) -> None:
         """State what people entered of cards that the shoe never read."""
         for fact in list(story.supply.entered):
-            if now_ns - (fact.at or 0) > ENTRY_PATIENCE_NS:
+            if now_ns - (fact.at or 0) > PATIENCE_NS:
                 story.supply.entered.remove(fact)
                 story.start_shoe()
                 story.state_in_turn(fact)
@@ -247,7 +244,7 @@ def _explains(story: Story, draw: Draw) -> bool:
         rested_at = card.at + CARRY_NS
         if card.announced or card.where == "unseen":
             continue
-        if draw.earliest + _SHORTEST_CARRY_NS <= rested_at <= draw.at + LAPSE_NS:
+        if draw.earliest + SHORTEST_CARRY_NS <= rested_at <= draw.at + LAPSE_NS:
             _announce(card, draw)
             return True
     return False

@@ -39,14 +39,13 @@ from settlement.reconcile.draws import Draw
 from settlement.reconcile.identity import probability, upheld
 from settlement.reconcile.looks import Reading
 from settlement.reconcile.sightings import Place
+from settlement.reconcile.timing import SECOND, SWEPT_NS
 
 LEFT: Final = -1
 """The card of a track whose round is over."""
 
 NO_BACK_THERE: Final = -2
 """The card of a track that showed a back where no card lies."""
-
-SECOND: Final = 1_000_000_000
 
 UNSEEN_HOLD_NS: Final = 6 * SECOND
 """A card that a story needs and nobody saw may come into view within this time."""
@@ -60,17 +59,11 @@ SHOWN_HOLD_NS: Final = 2 * SECOND
 PAID_HOLD_NS: Final = 3 * SECOND // 2
 """A hand that was taken up and is not paid within this time was left alone."""
 
-ENTRY_NS: Final = 8 * SECOND
-"""A person's entry may be this far from what it tells of."""
-
 ENTRY_HOLD_NS: Final = 3 * SECOND // 2
 """Chips that lay there before a person's entry are reported within this time after it."""
 
 UNTIL_CLOSED: Final = 2**62
 """A fact that the course of the whole round may yet change is held until its end."""
-
-SWEPT_NS: Final = 300_000_000
-"""A hand taken up this near to the dealer's own cards was swept up with them, unsettled."""
 
 LATE_ENTRY_NS: Final = 4 * SECOND
 """A split that the cards show is entered within this time after it."""

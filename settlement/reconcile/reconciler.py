@@ -53,6 +53,7 @@ from settlement.reconcile.happenings import (
 )
 from settlement.reconcile.identity import upheld
 from settlement.reconcile.matching import ANY_TURN, MARGIN, fits, judge, on_time
+from settlement.reconcile.reviews import seen_amiss
 from settlement.reconcile.rounds import Rounds
 from settlement.reconcile.sightings import AGREED_P, EXCLUDED_P, Lying
 from settlement.reconcile.table import Table
@@ -145,7 +146,7 @@ class Reconciler:
             case ReaderFault():
                 self._fault(observation)
             case ForeignCardSighted() | CameraFault(kind="moved" | "unwatched"):
-                self._doubt(observation.at or 0, _amiss(observation), (), _seqs(observation))
+                self._doubt(observation.at or 0, seen_amiss(observation), (), _seqs(observation))
         return self.advance(through_ns)
 
     def advance(self, now_ns: int) -> tuple[Said, ...]:
@@ -499,12 +500,3 @@ def _entered_at(entry: ConsoleEntry) -> int:
 
 def _seqs(observation: AnyObservation) -> tuple[int, ...]:
     return () if observation.seq is None else (observation.seq,)
-
-
-def _amiss(seen: ForeignCardSighted | CameraFault) -> str:
-    if isinstance(seen, CameraFault) and seen.kind == "unwatched":
-        return f"the table was not watched: {seen.detail}"
-    if isinstance(seen, CameraFault):
-        return f"the camera was moved: {seen.detail}; it must be calibrated again"
-    what = "a back" if seen.face == "down" else f"a card read as {card_name(seen.card)}"
-    return f"{what} fits no card of the decks in use: it may be a foreign card"

@@ -4,7 +4,9 @@ from collections.abc import Container, Sequence
 
 from msgspec.structs import replace
 
+from models.events import CameraFault, ForeignCardSighted
 from models.judgements import ReviewRaised, RoundResult
+from settlement.reconcile.faces import card_name
 
 Item = tuple[int, int]
 """A round, and which of its items, from 0, in the order in which they were raised."""
@@ -25,3 +27,13 @@ def with_reviews(
     held_open = any(not one.settles_alike for one in own)
     status = "review" if held_open else result.status
     return replace(result, status=status, reviews=tuple(one.review for one in own))
+
+
+def seen_amiss(seen: ForeignCardSighted | CameraFault) -> str:
+    """Say what a camera reports that no round can explain."""
+    if isinstance(seen, CameraFault) and seen.kind == "unwatched":
+        return f"the table was not watched: {seen.detail}"
+    if isinstance(seen, CameraFault):
+        return f"the camera was moved: {seen.detail}; it must be calibrated again"
+    what = "a back" if seen.face == "down" else f"a card read as {card_name(seen.card)}"
+    return f"{what} fits no card of the decks in use: it may be a foreign card"

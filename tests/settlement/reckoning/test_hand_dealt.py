@@ -198,6 +198,9 @@ def test_a_review_is_raised_in_the_round_that_is_in_play() -> None:
                 in_play = said.round
             elif isinstance(said, ReviewRaised):
                 assert said.round == in_play
+                assert not any("seq=" in one for one in said.review.candidates), (
+                    "written for people"
+                )
             elif isinstance(said, RoundClosed):
                 closed.append(in_play)
     assert closed == list(range(1, len(closed) + 1))
