@@ -22,7 +22,7 @@ from models.events import (
 from models.judgements import ReviewRaised
 from models.layout import TableLayout
 from models.rulebook import Rulebook
-from settlement.reckoning import Inference, sensors
+from settlement.reckoning import Inference, Sensors, sensors
 from settlement.rulebooks import parse
 from simulation.places import dealer_card, hole_card, spot_places, up_card
 from stream.library import layout_text, rulebook_text
@@ -255,6 +255,11 @@ class Scene:
             return hole_card() if face == "down" else dealer_card(number) if number else up_card()
         slot = hand if to in self._split else None
         return spot_places(FELT, to).card(slot, number)
+
+
+def reader(rules: Rulebook, layout: TableLayout, *, played: int = 0) -> Sensors:
+    """Return what reads the scenes of this module."""
+    return sensors(rules, layout, played=played, inference=Scene.inference)
 
 
 def line(fact: AnyFact) -> str:

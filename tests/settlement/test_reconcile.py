@@ -1,9 +1,7 @@
 """What the sensors of a table said, situation by situation, and what happened then."""
 
-import msgspec
 import pytest
 
-from models.cards import Card
 from models.events import (
     AnyFact,
     CardBurned,
@@ -15,10 +13,11 @@ from models.events import (
     ShoeStarted,
 )
 from models.judgements import ReviewRaised
-from settlement.reconcile import Reconciler
 from simulation.places import dealer_card, spot_places
-from tests.settlement.felt_scene import FELT, MS, RULES, UNREAD, UNSEEN, Scene
+from tests.settlement.felt_scene import FELT, MS, RULES, UNREAD, UNSEEN, Scene, reader
 from vision.scenes.performance import Place
+
+pytestmark = pytest.mark.usefixtures("each_inference")
 
 SPLIT = PlayerActed(spot=1, action="split", manner="hand")
 
@@ -202,14 +201,6 @@ def test_like_cards_split_keep_their_sides_though_the_camera_lost_them() -> None
     assert scene.reviews() == ["the session ended before the cards were taken up"]
 
 
-def test_a_split_entered_after_the_cards_showed_it_is_not_a_second_split() -> None:
-    scene = split_eights().split(1).wait(4_500).read_again(1, 0, {"8S": 0.9995}).wait(500)
-    scene.enter(SPLIT).deal(1, "3C").deal(1, "2D", hand=1).wait(4_000)
-    splits = [line for line in scene.lines("player_acted") if "split" in line]
-    assert splits == ["player_acted spot=1 action=split"]
-    assert scene.reviews() == ["the session ended before the cards were taken up"]
-
-
 def test_cards_apart_without_chips_or_entry_are_for_a_person() -> None:
     scene = Scene().chips(1, 0, 1000).deal_round("8S 6D 8H TC").split(1).deal(1, "3C")
     assert any("lie apart" in what for what in scene.reviews())
@@ -341,16 +332,6 @@ def test_what_the_shoe_cannot_hold_any_more_decides_between_two_readings() -> No
     assert "card_dealt to=dealer card=6S" in scene.lines()
 
 
-def test_a_report_sent_twice_is_one_card() -> None:
-    scene = Scene().chips(1, 0, 1000).deal(1, "7H").deal(1, "9C")
-    twice = [pair for pair in scene.observations() for _ in range(2)]
-    table = Reconciler(RULES, FELT)
-    for seq, (at, heard) in enumerate(twice, start=1):
-        table.feed(msgspec.structs.replace(heard, seq=seq), at)
-    dealt = [fact for fact in table.finish() if isinstance(fact, CardDealt)]
-    assert [fact.card for fact in dealt] == [Card("7H"), Card("9C")]
-
-
 def test_two_cards_of_one_face_go_each_to_its_own_hand() -> None:
     scene = Scene().chips(1, 0, 1000).chips(2, 0, 1000)
     scene.deal(1, "7H", seen_after_ms=1_500).deal(2, "7H", seen_after_ms=700)
@@ -372,30 +353,9 @@ def between_two_spots() -> Place:
     return Place((x0 + x1) / 2, (y0 + y1) / 2, -50.0)
 
 
-def test_a_card_between_two_spots_calls_a_person() -> None:
-    scene = Scene().chips(1, 0, 1000).chips(2, 0, 1000).deal(1, "7H", place=between_two_spots())
-    assert scene.lines("card_dealt") == []
-    assert any("cannot be told" in what for what in scene.reviews())
-
-
-def test_a_card_outside_every_zone_calls_a_person() -> None:
-    lost = Place(-950.0, 1_080.0, 0.0)
-    scene = Scene().chips(1, 0, 1000).deal(1, "7H", place=lost)
-    assert scene.lines("card_dealt") == []
-    assert any("cannot be told" in what for what in scene.reviews())
-
-
 def test_a_card_to_a_spot_without_a_wager_is_a_fact_like_any_other() -> None:
     scene = Scene().chips(1, 0, 1000).deal(1, "7H").deal(2, "9C")
     assert scene.lines()[-1] == "card_dealt to=2 card=9C"
-
-
-def test_a_card_between_the_hands_of_a_split_calls_a_person() -> None:
-    scene = split_eights().enter(SPLIT).split(1)
-    one, other = (spot_places(FELT, 1).card(hand, 0) for hand in (0, 1))
-    halfway = Place((one.x_mm + other.x_mm) / 2, (one.y_mm + other.y_mm) / 2, one.angle_deg)
-    scene.deal(1, "3C", place=halfway)
-    assert any("cannot be told" in what for what in scene.reviews())
 
 
 # --- the dealer's hole card ---------------------------------------------------------------
@@ -489,7 +449,7 @@ def test_a_person_may_state_what_no_sensor_saw() -> None:
 @pytest.mark.parametrize("pace_ms", [0, 20, 250])
 def test_facts_do_not_depend_on_how_often_the_time_is_told(pace_ms: int) -> None:
     scene = simple_round(split_eights().enter(SPLIT).split(1).deal(1, "3C"))
-    table = Reconciler(RULES, FELT)
+    table = reader(RULES, FELT)
     said: list[AnyFact | ReviewRaised] = []
     last = 0
     for at, heard in scene.observations():

@@ -1,6 +1,10 @@
+import pytest
+
 from simulation.places import hole_card, spot_places
 from tests.settlement.felt_scene import FELT, UNREAD, Scene
 from vision.scenes.performance import Place
+
+pytestmark = pytest.mark.usefixtures("each_inference")
 
 
 def test_a_card_seen_twice_at_once_is_one_card() -> None:
@@ -25,14 +29,6 @@ def test_what_no_draw_explains_upon_a_like_card_is_that_card_seen_askew() -> Non
     scene.wait(2_600).read_again(1, 0, {"QS": 0.9995}).wait(1_400).deal(1, "9H").wait(4_000)
     assert scene.lines("card_dealt")[-1] == "card_dealt to=1 card=9H"
     assert scene.reviews() == ["the session ended before the cards were taken up"]
-
-
-def test_what_no_draw_explains_and_was_read_as_another_card_calls_a_person() -> None:
-    scene = Scene().chips(1, 0, 1000).deal(1, "QS").deal("dealer", "TD")
-    lies = spot_places(FELT, 1).card(None, 0)
-    scene.sight(9, Place(lies.x_mm + 20, lies.y_mm - 40, lies.angle_deg), "up", {"KH": 0.998})
-    scene.wait(4_000).deal(1, "9H").wait(4_000)
-    assert "KH lies on the felt and never left the shoe" in scene.reviews()
 
 
 def test_a_back_by_a_betting_circle_of_a_shoe_game_is_chips() -> None:

@@ -1,0 +1,146 @@
+"""What the reconciler asks where the reckoning states, or asks otherwise."""
+
+import msgspec
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from models.cards import Card
+from models.events import CardDealt
+from models.judgements import ReviewRaised
+from simulation.places import dealer_card, spot_places
+from tests.settlement.felt_scene import FELT, MS, RULES, UNSEEN, Scene, line, reader
+from tests.settlement.reconcile.test_sensors_that_lie import (
+    ASKED,
+    NOBODY_ASKED,
+    ROUND,
+    SOURCES,
+    broken,
+    dealt,
+    doubled_again,
+    missed,
+    out_of_order,
+    paid_as_the_camera_reads,
+    settle_two,
+    twin,
+    two_spots,
+)
+from tests.settlement.test_reconcile import SPLIT, between_two_spots, split_eights
+from tests.thoroughness import examples
+from vision.scenes.performance import Place
+
+
+@settings(max_examples=examples(25), deadline=None, phases=[Phase.explicit, Phase.generate])
+@given(st.fixed_dictionaries({source: st.integers(0, 1_500) for source in SOURCES}))
+def test_facts_do_not_depend_on_whose_word_comes_first_within_the_bound(
+    late_ms: dict[str, int],
+) -> None:
+    heard = [(at + late_ms[said.source] * MS, said) for at, said in ROUND.observations()]
+    heard.sort(key=lambda timed: timed[0])
+    table = reader(RULES, FELT)
+    said = [one for at, observed in heard for one in table.feed(observed, at)]
+    spoken = [one for one in (*said, *table.finish()) if not isinstance(one, ReviewRaised)]
+    assert [line(fact) for fact in spoken] == ROUND.lines()
+
+
+def test_a_wager_taken_as_a_broken_hands_from_one_that_stands_is_for_a_person() -> None:
+    scene = two_spots().deal_round("TS 9S TD 6H TC 8C", spots=(1, 2))
+    missed(scene.deal(1, "8D", shoe=None, camera=UNSEEN))
+    scene.chips(1, 0, -1000).take(1).turn_hole("8C")
+    scene.chips(2, 0, 1000).take(2).take("dealer").wait(15_000)
+    assert scene.reviews() == ["spot 1 seems to have got a card that neither sensor told of"]
+
+
+def test_a_like_card_upon_another_seen_twice_is_a_card_of_its_own() -> None:
+    scene = twin(looks=2, paid=1000)
+    assert dealt(scene).count("card_dealt to=1 card=2D") == 2
+    assert scene.reviews() == NOBODY_ASKED
+
+
+def test_a_payment_that_has_it_that_only_the_camera_saw_a_card_is_for_a_person() -> None:
+    assert "2D lies on the felt and never left the shoe" in twin(looks=2, paid=0).reviews()
+
+
+def test_a_camera_of_which_nothing_is_known_may_cling_to_its_error() -> None:
+    assert paid_as_the_camera_reads(Scene()).reviews() == ASKED
+
+
+def test_a_card_seen_once_is_a_persons_matter_where_nothing_was_settled_by_it() -> None:
+    assert "JD lies on the felt and never left the shoe" in broken(Scene(), taken=False).reviews()
+
+
+def test_a_card_that_the_shoe_missed_and_every_look_reads_otherwise_is_no_other_askew() -> None:
+    scene = two_spots().deal_round("6S 9S TD 6D TC 8C", spots=(1, 2))
+    missed(scene.deal(1, "4C", shoe=None, camera={"6C": 0.9995}))
+    scene.wait(300).look_again(1, 2, {"4C": 0.9995}).wait(4_000)
+    assert "a card not read lies on the felt and never left the shoe" in settle_two(scene).reviews()
+
+
+def test_a_back_turned_up_beside_another_card_is_not_that_card_askew() -> None:
+    scene = Scene().chips(1, 0, 1000).deal(1, "TS").deal("dealer", "4H").deal(1, "9H")
+    missed(scene.deal("dealer", "2D", face="down", shoe=None, camera=UNSEEN)).wait(1_000)
+    scene.deal("dealer", "7D", place=dealer_card(2)).deal("dealer", "4C", place=dealer_card(3))
+    track, where = scene._lying["dealer", 0][1]
+    scene.sight(track, where, "down", {})
+    scene.turn_hole("2D").wait(4_000).chips(1, 0, 1000).take(1).take("dealer").wait(15_000)
+    assert any("never left the shoe" in asked for asked in scene.reviews())
+
+
+def test_a_mistake_at_a_card_that_the_shoe_missed_is_for_a_person() -> None:
+    asked = doubled_again(shoe=None).reviews()
+    assert [what.split(" may be a card that")[0] for what in asked] == [
+        "stake_increased_after_deal at spot 1"
+    ]
+    assert doubled_again(shoe="").reviews() == NOBODY_ASKED
+
+
+def test_cards_out_of_order_are_for_a_person_only_where_one_was_seen_late() -> None:
+    assert out_of_order(seen_after_ms=760).reviews() == NOBODY_ASKED
+    (asked,) = out_of_order(seen_after_ms=1_700).reviews()
+    assert asked.startswith("deal_order at spot 2 may be a card that a sensor missed")
+
+
+def test_a_split_entered_after_the_cards_showed_it_is_not_a_second_split() -> None:
+    scene = split_eights().split(1).wait(4_500).read_again(1, 0, {"8S": 0.9995}).wait(500)
+    scene.enter(SPLIT).deal(1, "3C").deal(1, "2D", hand=1).wait(4_000)
+    splits = [line for line in scene.lines("player_acted") if "split" in line]
+    assert splits == ["player_acted spot=1 action=split"]
+    assert scene.reviews() == ["the session ended before the cards were taken up"]
+
+
+def test_a_report_sent_twice_is_one_card() -> None:
+    scene = Scene().chips(1, 0, 1000).deal(1, "7H").deal(1, "9C")
+    twice = [pair for pair in scene.observations() for _ in range(2)]
+    table = reader(RULES, FELT)
+    for seq, (at, heard) in enumerate(twice, start=1):
+        table.feed(msgspec.structs.replace(heard, seq=seq), at)
+    dealt = [fact for fact in table.finish() if isinstance(fact, CardDealt)]
+    assert [fact.card for fact in dealt] == [Card("7H"), Card("9C")]
+
+
+def test_a_card_between_two_spots_calls_a_person() -> None:
+    scene = Scene().chips(1, 0, 1000).chips(2, 0, 1000).deal(1, "7H", place=between_two_spots())
+    assert scene.lines("card_dealt") == []
+    assert any("cannot be told" in what for what in scene.reviews())
+
+
+def test_a_card_outside_every_zone_calls_a_person() -> None:
+    lost = Place(-950.0, 1_080.0, 0.0)
+    scene = Scene().chips(1, 0, 1000).deal(1, "7H", place=lost)
+    assert scene.lines("card_dealt") == []
+    assert any("cannot be told" in what for what in scene.reviews())
+
+
+def test_a_card_between_the_hands_of_a_split_calls_a_person() -> None:
+    scene = split_eights().enter(SPLIT).split(1)
+    one, other = (spot_places(FELT, 1).card(hand, 0) for hand in (0, 1))
+    halfway = Place((one.x_mm + other.x_mm) / 2, (one.y_mm + other.y_mm) / 2, one.angle_deg)
+    scene.deal(1, "3C", place=halfway)
+    assert any("cannot be told" in what for what in scene.reviews())
+
+
+def test_what_no_draw_explains_and_was_read_as_another_card_calls_a_person() -> None:
+    scene = Scene().chips(1, 0, 1000).deal(1, "QS").deal("dealer", "TD")
+    lies = spot_places(FELT, 1).card(None, 0)
+    scene.sight(9, Place(lies.x_mm + 20, lies.y_mm - 40, lies.angle_deg), "up", {"KH": 0.998})
+    scene.wait(4_000).deal(1, "9H").wait(4_000)
+    assert "KH lies on the felt and never left the shoe" in scene.reviews()
