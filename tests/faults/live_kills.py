@@ -395,9 +395,12 @@ def _lines(port: str, said: Sequence[tuple[int, Event]]) -> Iterator[Word]:
 
 
 def observed(events: Sequence[AnyEvent]) -> list[AnyEvent]:
-    """What the far ends said, without its places in one journal or another."""
+    """What the far ends said, without its places in one journal or another.
+
+    When it was heard depends on the machine's load: a busy one hears a picture late.
+    """
     kinds = (*_SAID, *_SEEN, PlateRead, ConsoleEntry)
-    return [replace(one, seq=None, at=None) for one in events if isinstance(one, kinds)]
+    return [replace(one, seq=None, at=None, heard=None) for one in events if isinstance(one, kinds)]
 
 
 def came_to(events: Sequence[AnyEvent]) -> list[AnyEvent]:

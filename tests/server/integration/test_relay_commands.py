@@ -19,7 +19,7 @@ from server.cli.app import run
 from server.integration.check import integration_faults
 from server.integration.schema import integration_schema
 from server.integration.secret import Secret
-from server.integration.store import RelayStore
+from server.integration.store import Letter, RelayStore
 from server.process.exit_status import Exit
 from tests.server.integration.receivers import Receiver, receiving
 from tests.server.integration.relays import KEY, configured, hook, metric, relaying
@@ -50,6 +50,14 @@ def simple(folder: Path, url: str) -> Path:
         f'[destinations.settings]\nurl = "{url}"\nsecrets = [{{ file = "siem.key" }}]\n'
     )
     return file
+
+
+def dead_letters(folder: Path) -> tuple[Letter, ...]:
+    store = RelayStore.open(folder)
+    try:
+        return tuple(store.letters("dead"))
+    finally:
+        store.close()
 
 
 # --- configuration ------------------------------------------------------------------------
@@ -230,9 +238,8 @@ def test_a_letter_that_fails_again_stays_a_dead_letter(tmp_path: Path) -> None:
             until(lambda: metric(meters, "dead_letters_total") == 1)
             assert run(["relay", "resend", "--state", str(tmp_path)]) == Exit.CLEAN
             until(lambda: len(receiver.sent) == 2)
-    store = RelayStore.open(tmp_path)
-    (letter,) = store.letters("dead")
-    store.close()
+            until(lambda: dead_letters(tmp_path) != ())
+    (letter,) = dead_letters(tmp_path)
     assert (letter.tries, letter.why) == (2, "answered 413")
 
 
