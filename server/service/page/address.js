@@ -1,9 +1,11 @@
 // Addresses of the console's pages: every form that the page, its reports and its messages print.
 
+/** @type {Record<string, string>} */
 const NAMES = {
   floor: "floor", table: "table", tables: "table", incident: "incidents", incidents: "incidents",
   round: "round", rounds: "rounds", charts: "charts", rulebook: "rulebook", people: "people", own: "own",
 };
+/** @type {Record<string, [number, number]>} */
 const ARGUMENTS = { floor: [0, 0], table: [1, 1], incidents: [0, 1], round: [2, 3], rounds: [0, 1], charts: [0, 0], rulebook: [0, 1], people: [0, 0], own: [0, 0] };
 const IS_NUMBER = /^\d{1,15}$/;
 /** Where a round is opened: at an event's number, or `at-` a moment in nanoseconds, which plays. */
@@ -13,7 +15,7 @@ const IS_PLACE = /^(\d{1,15}|at-\d{1,19})$/;
  * Read what stands behind the `#`: { path, rest } of a page, or null where there is no such page.
  * An empty address is the first page: { path: "", rest: [] }.
  */
-export function parseAddress(hash) {
+export function parseAddress(/** @type {string} */ hash) {
   const parts = parted(hash);
   if (parts === null) return null;
   if (parts.length === 0) return { path: "", rest: [] };
@@ -26,16 +28,16 @@ export function parseAddress(hash) {
   return { path, rest };
 }
 
-const isRound = ([, round, place]) => IS_NUMBER.test(round) && (place === undefined || IS_PLACE.test(place));
+const isRound = (/** @type {string[]} */ [, round, place]) => IS_NUMBER.test(round) && (place === undefined || IS_PLACE.test(place));
 
 /** `#/tables` is the floor, `#/rounds/bj-07/12` a round. */
-function canonical(name, rest) {
+function canonical(/** @type {string} */ name, /** @type {string[]} */ rest) {
   if (name === "tables" && rest.length === 0) return "floor";
   if (name === "rounds" && rest.length > 1) return "round";
   return NAMES[name];
 }
 
-function parted(hash) {
+function parted(/** @type {string} */ hash) {
   try {
     return hash.replace(/^#\/?/, "").split("?")[0].split("/").filter(Boolean).map(decodeURIComponent);
   } catch {

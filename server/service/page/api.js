@@ -6,13 +6,13 @@ const KEPT = "pitwatch.csrf";
 
 /** A refusal of the service: `status`, and its own words; 0 where it cannot be reached. */
 export class Refused extends Error {
-  constructor(status, problem, retryAfter) {
+  constructor(/** @type {number} */ status, /** @type {Answer} */ problem, /** @type {string | null} */ retryAfter) {
     super(problem?.detail ?? `the service answered ${status}`);
     Object.assign(this, { status, problem: problem ?? {}, retryAfter });
   }
 }
 
-export const keepCsrf = (token) => (token ? localStorage.setItem(KEPT, token) : localStorage.removeItem(KEPT));
+export const keepCsrf = (/** @type {string | null} */ token) => (token ? localStorage.setItem(KEPT, token) : localStorage.removeItem(KEPT));
 
 /**
  * Ask `path`; a body is sent as JSON. Throws `Refused`.
@@ -32,6 +32,10 @@ export async function ask(path, { method = "GET", body, signal } = {}) {
   throw new Refused(answer.status, problem, answer.headers.get("Retry-After"));
 }
 
+/**
+ * @param {string} path
+ * @param {RequestInit} [options]
+ */
 async function reached(path, options) {
   try {
     return await reach(path, options);
@@ -53,7 +57,7 @@ export async function takeOut(path, name = null) {
   if (!answer.ok) throw new Refused(answer.status, await answer.json().catch(() => null), null);
   const link = document.createElement("a");
   link.href = URL.createObjectURL(await answer.blob());
-  link.download = name ?? /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition"))?.[1] ?? "";
+  link.download = name ?? /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition") ?? "")?.[1] ?? "";
   link.click();
   URL.revokeObjectURL(link.href);
   return link.download;
@@ -72,15 +76,21 @@ export function download(path) {
   link.click();
 }
 
+/** @type {(path: string, body?: unknown) => Promise<any>} */
 export const post = (path, body) => ask(path, { method: "POST", body });
 
 /** The path with what of `fields` is set as its query. */
-export function query(path, fields) {
+export function query(/** @type {string} */ path, /** @type {Record<string, any>} */ fields) {
   const set = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined && value !== "");
   return set.length ? `${path}?${new URLSearchParams(set)}` : path;
 }
 
-/** What `path` answers, or null where there is no such thing. */
+/**
+ * What `path` answers, or null where there is no such thing.
+ *
+ * @param {string} path
+ * @param {AbortSignal} [signal]
+ */
 export async function maybe(path, signal) {
   try {
     return await ask(path, { signal });
@@ -92,16 +102,16 @@ export async function maybe(path, signal) {
 
 const one = encodeURIComponent;
 export const paths = {
-  table: (table) => `/api/tables/${one(table)}`,
-  session: (session) => `/api/sessions/${one(session)}`,
-  round: (session, round) => `/api/sessions/${one(session)}/rounds/${round}`,
-  phases: (session, round) => `${paths.round(session, round)}/phases`,
-  moment: (session, seq) => `/api/sessions/${one(session)}/moments/${seq}`,
-  events: (session) => `/api/sessions/${one(session)}/events`,
+  table: (/** @type {string} */ table) => `/api/tables/${one(table)}`,
+  session: (/** @type {string} */ session) => `/api/sessions/${one(session)}`,
+  round: (/** @type {string} */ session, /** @type {number} */ round) => `/api/sessions/${one(session)}/rounds/${round}`,
+  phases: (/** @type {string} */ session, /** @type {number} */ round) => `${paths.round(session, round)}/phases`,
+  moment: (/** @type {string} */ session, /** @type {number} */ seq) => `/api/sessions/${one(session)}/moments/${seq}`,
+  events: (/** @type {string} */ session) => `/api/sessions/${one(session)}/events`,
 };
 
 /** All events of a session after `from` up to `to`, in their order. */
-export async function eventsBetween(session, from, to, signal) {
+export async function eventsBetween(/** @type {string} */ session, /** @type {number} */ from, /** @type {number} */ to, /** @type {AbortSignal} */ signal) {
   const found = [];
   for (let last = from; last < to; ) {
     const part = await ask(query(paths.events(session), { after: last, limit: Math.min(500, to - last) }), { signal });
@@ -113,7 +123,7 @@ export async function eventsBetween(session, from, to, signal) {
 }
 
 /** The `seq` after which a round's own events begin: those that came before it belong to others. */
-export async function roundStart(session, round, signal) {
+export async function roundStart(/** @type {string} */ session, /** @type {number} */ round, /** @type {AbortSignal} */ signal) {
   const before = round > 1 ? await maybe(paths.round(session, round - 1), signal) : null;
   return before ? before.last_seq : 0;
 }
@@ -122,11 +132,17 @@ export async function roundStart(session, round, signal) {
  * Follow the stream from `places` ({ session: seq }), or of all sessions from now on where that is
  * null. It goes on by itself where it broke off. Call what is returned to end it.
  *
- * @param onEvent called with session, event and the round's phase after it, where the service knows it
- * @param onState called with "live", "waiting" or "ended"
+ * @param {Record<string, number> | null} places
+ * @param {(session: string, event: TableEvent, phase?: string) => void} onEvent called with the round's
+ *   phase after the event, where the service knows it
+ * @param {(state: "live" | "waiting" | "ended") => void} onState
  */
 export function follow(places, onEvent, onState) {
-  let socket, timer, tries = 0, isOver = false;
+  /** @type {WebSocket} */
+  let socket;
+  /** @type {number | undefined} */
+  let timer;
+  let tries = 0, isOver = false;
   const over = new AbortController();
   const known = { ...(places ?? {}) };
   const connect = () => {

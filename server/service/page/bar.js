@@ -4,12 +4,12 @@ import { checkConnection, lostAt } from "./connection.js";
 import { h, put } from "./dom.js";
 
 /** Draw the bar of `me` into `bar`; `pages` are those that may be opened, `page` is the one shown. */
-export function drawBar(bar, { me, pages, page }) {
+export function drawBar(/** @type {HTMLElement} */ bar, /** @type {{ me: Person, pages: PageOfConsole[], page: PageOfConsole | null }} */ { me, pages, page }) {
   const links = pages.map((one) =>
     h("a", { href: `#/${one.path}`, "aria-current": one === page || one.path === page?.under ? "page" : null, title: `Keys g ${one.key}` }, one.name));
   const menu = h("nav", { id: "pages", "aria-label": "Pages" }, links);
   const open = h("button", { type: "button", class: "menu", "aria-expanded": "false", "aria-controls": "pages" }, "Menu");
-  const show = (isOpen) => {
+  const show = (/** @type {boolean} */ isOpen) => {
     bar.classList.toggle("open", isOpen);
     open.setAttribute("aria-expanded", String(isOpen));
   };
@@ -32,13 +32,14 @@ export function drawBar(bar, { me, pages, page }) {
 }
 
 const AGAIN_MS = 6000;
+/** @type {number | undefined} */
 let ending;
 
 /**
  * A banner that says since when the service cannot be reached, in the place of `banner`; it says for
  * a while that it is again, where it covers nothing.
  */
-export function drawOffline(banner, time) {
+export function drawOffline(/** @type {HTMLElement} */ banner, /** @type {(at: number) => string} */ time) {
   const at = lostAt();
   clearTimeout(ending);
   document.body.classList.toggle("offline", at !== null);

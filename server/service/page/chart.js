@@ -31,7 +31,7 @@ const LEAST_GROUPS = 4;
  * @param x  how an x is written
  * @param y  how a y is written
  */
-export function chart({ title, about, series: all, x, y, bars: asked = false }) {
+export function chart(/** @type {{ title: string, about: string, series: Series[], x: Written, y: Written, bars?: boolean }} */ { title, about, series: all, x, y, bars: asked = false }) {
   const series = all.slice(0, SERIES);
   const xs = [...new Set(series.flatMap((one) => one.points.map((point) => point.x)))].sort((a, b) => a - b);
   if (!xs.length) return panel(title, about, h("p", { class: "quiet" }, "Nothing to show yet."));
@@ -44,13 +44,13 @@ export function chart({ title, about, series: all, x, y, bars: asked = false }) 
     h("details", {}, h("summary", {}, "As a table"), asTable(title, xs, figures, x, y)));
 }
 
-const panel = (title, about, ...children) =>
+const panel = (/** @type {string} */ title, /** @type {string} */ about, /** @type {Child[]} */ ...children) =>
   h("section", { class: "panel chart", "aria-label": title }, h("h2", {}, title), h("p", { class: "quiet" }, about), children);
 
-const tone = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const tone = (/** @type {string} */ name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 /** The plot, as wide as the place it is put in. */
-function draw(title, { options, data }) {
+function draw(/** @type {string} */ title, /** @type {Answer} */ { options, data }) {
   const place = h("div", { class: "plot" });
   const plot = new uPlot({ width: 560, height: HEIGHT_PX, ...options }, data, place);
   const canvas = plot.root.querySelector(".u-wrap");
@@ -60,30 +60,30 @@ function draw(title, { options, data }) {
   return place;
 }
 
-function inLines(xs, figures, x, y) {
-  const at = (ms) => x(ms * NS_PER_MS);
+function inLines(/** @type {number[]} */ xs, /** @type {Figures[]} */ figures, /** @type {Written} */ x, /** @type {Written} */ y) {
+  const at = (/** @type {number} */ ms) => x(ms * NS_PER_MS);
   const series = figures.map((one, index) => ({
     label: key(one.name, index, false), value: written(y), spanGaps: true, width: 2,
     stroke: tone(`--tone-${index + 1}`), dash: DASHES[index],
-    points: { show: (_, __, first, last) => last - first < MOST_MARKED, fill: tone(`--tone-${index + 1}`), paths: marks(index) },
+    points: { show: (/** @type {Answer} */ _, /** @type {Answer} */ __, /** @type {number} */ first, /** @type {number} */ last) => last - first < MOST_MARKED, fill: tone(`--tone-${index + 1}`), paths: marks(index) },
   }));
   return {
     options: {
-      ...common(), ms: 1, tzDate: (ms) => uPlot.tzDate(new Date(ms), houseZone()),
-      axes: axes((_, shown) => shown.map(at), y),
-      series: [{ label: "Time", value: (_, ms) => (ms === null ? "–" : at(ms)) }, ...series],
+      ...common(), ms: 1, tzDate: (/** @type {number} */ ms) => uPlot.tzDate(new Date(ms), houseZone()),
+      axes: axes((/** @type {Answer} */ _, /** @type {number[]} */ shown) => shown.map(at), y),
+      series: [{ label: "Time", value: (/** @type {Answer} */ _, /** @type {number} */ ms) => (ms === null ? "–" : at(ms)) }, ...series],
     },
     data: [xs.map((one) => one / NS_PER_MS), ...figures.map((one) => one.ys)],
   };
 }
 
-function inBars(xs, figures, x, y) {
+function inBars(/** @type {number[]} */ xs, /** @type {Figures[]} */ figures, /** @type {Written} */ x, /** @type {Written} */ y) {
   const width = BARS_SHARE / figures.length;
-  const name = (index) => (xs[index] === undefined ? "" : x(xs[index]));
+  const name = (/** @type {number} */ index) => (xs[index] === undefined ? "" : x(xs[index]));
   const series = figures.map((one, index) => ({
     label: key(one.name, index, true), value: written(y), width: 0, fill: hatched(index), points: { show: false },
     paths: uPlot.paths.bars({ disp: {
-      x0: { unit: 1, values: ({ data }) => data[0].map((group) => group - BARS_SHARE / 2 + index * width) },
+      x0: { unit: 1, values: (/** @type {Answer} */ { data }) => data[0].map((/** @type {number} */ group) => group - BARS_SHARE / 2 + index * width) },
       size: { unit: 1, values: () => [width] },
     } }),
   }));
@@ -91,35 +91,35 @@ function inBars(xs, figures, x, y) {
   const shared = common();
   return {
     options: {
-      ...shared, scales: { ...shared.scales, x: { time: false, range: (_, low, high) => (xs.length === 1 ? [-room, room] : [low - room, high + room]) } },
-      axes: axes((_, shown) => shown.map((one) => name(one).replace(/ (?=\d+:)/, "\n")), y, [1, 2, 3, 4, 6, 12, 24, 48, 96]),
-      series: [{ label: "Time", value: (_, group) => (group === null ? "–" : name(group)) }, ...series],
+      ...shared, scales: { ...shared.scales, x: { time: false, range: (/** @type {Answer} */ _, /** @type {number} */ low, /** @type {number} */ high) => (xs.length === 1 ? [-room, room] : [low - room, high + room]) } },
+      axes: axes((/** @type {Answer} */ _, /** @type {number[]} */ shown) => shown.map((/** @type {number} */ one) => name(one).replace(/ (?=\d+:)/, "\n")), y, [1, 2, 3, 4, 6, 12, 24, 48, 96]),
+      series: [{ label: "Time", value: (/** @type {Answer} */ _, /** @type {number} */ group) => (group === null ? "–" : name(group)) }, ...series],
     },
     data: [xs.map((_, index) => index), ...figures.map((one) => one.ys)],
   };
 }
 
-const written = (y) => (_, value) => (value === null ? "–" : y(value));
+const written = (/** @type {Written} */ y) => (/** @type {Answer} */ _, /** @type {number | null} */ value) => (value === null ? "–" : y(value));
 
 const common = () => ({
   cursor: { drag: { x: true, y: false } },
   legend: { markers: { show: false, stroke: () => "", fill: () => "" } },
-  scales: { y: { range: (_, low, high) => uPlot.rangeNum(Math.min(0, low), Math.max(0, high), 0.1, true) } },
+  scales: { y: { range: (/** @type {Answer} */ _, /** @type {number} */ low, /** @type {number} */ high) => uPlot.rangeNum(Math.min(0, low), Math.max(0, high), 0.1, true) } },
 });
 
-function axes(names, y, incrs) {
+function axes(/** @type {Answer} */ names, /** @type {Written} */ y, /** @type {number[] | null} */ incrs = null) {
   const shared = { stroke: tone("--quiet"), font: `12px ${getComputedStyle(document.body).fontFamily}`, grid: { stroke: tone("--line"), width: 1 }, ticks: { show: false } };
-  return [{ ...shared, ...(incrs && { incrs }), values: names, space: incrs ? 50 : 90, grid: { show: false } }, { ...shared, values: (_, shown) => shown.map(y), size: 56 }];
+  return [{ ...shared, ...(incrs && { incrs }), values: names, space: incrs ? 50 : 90, grid: { show: false } }, { ...shared, values: (/** @type {Answer} */ _, /** @type {number[]} */ shown) => shown.map(y), size: 56 }];
 }
 
 /** The name of a series behind what it looks like, small. */
-const key = (name, index, bars) =>
+const key = (/** @type {string} */ name, /** @type {number} */ index, /** @type {boolean} */ bars) =>
   h("span", { class: "key" }, s("svg", { class: `series-${index + 1}`, viewBox: "0 0 30 12", width: 30, height: 12, "aria-hidden": "true" }, bars
     ? [s("rect", { class: "mark", x: 8, width: 14, height: 12 }), s("path", { class: "hatch", transform: "translate(11 2)", d: HATCHES[index] })]
     : [s("line", { class: "curve", x2: 30, y1: 6, y2: 6, "stroke-dasharray": DASHES[index].join(" ") }), s("path", { class: "mark", transform: "translate(15 6)", d: MARKS[index] })]), name);
 
 /** How uPlot draws a series' marks. */
-const marks = (index) => (plot, of, first, last) => {
+const marks = (/** @type {number} */ index) => (/** @type {Answer} */ plot, /** @type {number} */ of, /** @type {number} */ first, /** @type {number} */ last) => {
   const fill = new Path2D();
   const mark = new Path2D(MARKS[index]);
   const scale = devicePixelRatio;
@@ -132,7 +132,7 @@ const marks = (index) => (plot, of, first, last) => {
 };
 
 /** The fill of a series' bars: its colour with its hatch, which tells it where colours do not. */
-function hatched(index) {
+function hatched(/** @type {number} */ index) {
   const canvas = h("canvas", { width: 8, height: 8 });
   const brush = canvas.getContext("2d");
   brush.fillStyle = tone(`--tone-${index + 1}`);
@@ -144,9 +144,9 @@ function hatched(index) {
   return () => pattern;
 }
 
-function asTable(title, xs, figures, x, y) {
+function asTable(/** @type {string} */ title, /** @type {number[]} */ xs, /** @type {Figures[]} */ figures, /** @type {Written} */ x, /** @type {Written} */ y) {
   return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `${title}, figures` }, h("table", {},
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, ""), figures.map((one) => h("th", { scope: "col", class: "num" }, one.name)))),
     h("tbody", {}, xs.map((at, index) => h("tr", {}, h("th", { scope: "row" }, x(at)),
-      figures.map(({ ys }) => h("td", { class: "num" }, ys[index] === null ? "–" : y(ys[index]))))))));
+      figures.map((/** @type {Answer} */ { ys }) => h("td", { class: "num" }, ys[index] === null ? "–" : y(ys[index]))))))));
 }

@@ -18,13 +18,13 @@ export const lostAt = () => state.lostAt;
  * Call `watcher` with true when the service is reached again and with false when it is lost, until
  * `signal` is aborted.
  */
-export function watchConnection(watcher, signal) {
+export function watchConnection(/** @type {(isReached: boolean) => void} */ watcher, /** @type {AbortSignal | null} */ signal = null) {
   watchers.add(watcher);
   signal?.addEventListener("abort", () => watchers.delete(watcher), { once: true });
 }
 
 /** Ask `fetch`, and note whether the service answered. */
-export async function reach(path, options) {
+export async function reach(/** @type {string} */ path, /** @type {RequestInit | undefined} */ options) {
   let answer;
   try {
     answer = await fetch(path, options);
@@ -78,4 +78,4 @@ function noteReached() {
   tell(true);
 }
 
-const tell = (isReached) => { for (const watcher of [...watchers]) watcher(isReached); };
+const tell = (/** @type {boolean} */ isReached) => { for (const watcher of [...watchers]) watcher(isReached); };

@@ -2,6 +2,7 @@
 
 import { counted } from "./words.js";
 
+/** @type {Record<string, string[]>} */
 const FAULTS = {
   link_lost: ["no signal", "loss of signal", "losses of signal"],
   restarts_spent: ["lost too often; next try later", "pause after too many losses", "pauses after too many losses"],
@@ -19,29 +20,31 @@ const FAULTS = {
   checksum: ["bad checksum", "bad checksum"],
   gap: ["cards missing", "gap in the draws", "gaps in the draws"],
 };
-const plain = (kind) => kind.replaceAll("_", " ");
+const plain = (/** @type {string} */ kind) => kind.replaceAll("_", " ");
 
 /** A fault that lasts, as a state. */
-export const faultText = (kind) => FAULTS[kind]?.[0] ?? plain(kind);
+export const faultText = (/** @type {string} */ kind) => FAULTS[kind]?.[0] ?? plain(kind);
 
 /** Faults that have passed, as a count: `2 dropped pictures`. */
-export const passedText = ({ kind, count }) => {
+export const passedText = (/** @type {{ kind: string, count: number }} */ { kind, count }) => {
   const [, one, many] = FAULTS[kind] ?? [];
   return one ? counted(count, one, many) : `${plain(kind)}, ${counted(count, "time")}`;
 };
 
+/** @type {Record<string, string[]>} */
 const STATES = {
   "no round": ["No round yet", "idle"], "round open": ["In play", "live"],
   "between rounds": ["Between", "idle"], unreadable: ["Unreadable", "bad"],
 };
+/** @type {Record<string, string[]>} */
 const NOT_LIVE = { quiet: ["Quiet", "idle"], recorded: ["Recorded", "idle"] };
 
 /** How a table stands on the floor: [text, name of its tone]. Only a live table is in play. */
-export const tableState = (now) =>
+export const tableState = (/** @type {Answer} */ now) =>
   (now.state === "unreadable" ? STATES.unreadable : NOT_LIVE[now.presence] ?? STATES[now.state]);
 
 /** Whether a table's page follows it as it happens: [text, name of its tone, why]. */
-export function liveState(now, stream) {
+export function liveState(/** @type {Answer} */ now, /** @type {string} */ stream) {
   if (now.presence === "recorded") return ["Recorded", "idle", "The journal is closed: this is the table's last state."];
   if (stream !== "live") return [stream === "ended" ? "Signed out" : "Reconnecting", "bad", "The page shows the last known state."];
   if (now.presence === "quiet") return ["Quiet", "idle", "The journal is being written, but its last event is old."];
@@ -49,4 +52,4 @@ export function liveState(now, stream) {
 }
 
 /** The faults of a table that is at work; those at the end of a recording are history. */
-export const atFault = (now) => (now.presence === "recorded" ? [] : now.troubles);
+export const atFault = (/** @type {Answer} */ now) => (now.presence === "recorded" ? [] : now.troubles);

@@ -2,31 +2,31 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-export const h = (tag, attributes, ...children) =>
+export const h = (/** @type {string} */ tag, /** @type {Record<string, any> | null} */ attributes, /** @type {Child[]} */ ...children) =>
   fill(document.createElement(tag), attributes, children);
 
-export const s = (tag, attributes, ...children) =>
+export const s = (/** @type {string} */ tag, /** @type {Record<string, any> | null} */ attributes, /** @type {Child[]} */ ...children) =>
   fill(document.createElementNS(SVG, tag), attributes, children);
 
-function fill(element, attributes, children) {
+function fill(/** @type {any} */ element, /** @type {Record<string, any> | null} */ attributes, /** @type {Child[]} */ children) {
   for (const [name, value] of Object.entries(attributes ?? {})) set(element, name, value);
   element.append(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
   return element;
 }
 
-function set(element, name, value) {
+function set(/** @type {any} */ element, /** @type {string} */ name, /** @type {any} */ value) {
   if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
   else if (value === true) element.setAttribute(name, "");
   else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
 }
 
 /** Put `children` in the place of whatever `element` holds. */
-export function put(element, ...children) {
+export function put(/** @type {any} */ element, /** @type {Child[]} */ ...children) {
   element.replaceChildren(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
 }
 
 /** Return a function that calls `work` at the next painting, however often it was asked to. */
-export function painting(work) {
+export function painting(/** @type {() => void} */ work) {
   let asked = false;
   return () => {
     if (asked) return;

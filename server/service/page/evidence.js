@@ -7,17 +7,17 @@ import { cardText, fine, place } from "./words.js";
 const MOST = 60;
 
 /** Fill `section` with the cards of a round's facts; nothing where there is no recording. */
-export function evidence(section, { session, events, footage, go }) {
+export function evidence(/** @type {HTMLElement} */ section, /** @type {{ session: string, events: TableEvent[], footage: Footage | null, go: (at: number) => void }} */ { session, events, footage, go }) {
   const camera = footage?.cameras[0];
   if (!camera) return;
   const sighted = new Map(events.filter((event) => event.type === "card_sighted").map((event) => [event.seq, event]));
   const shown = events.filter((event) => event.type === "card_dealt" || event.type === "card_exposed").flatMap((fact) => {
-    const sighting = (fact.evidence ?? []).map((seq) => sighted.get(seq)).find(Boolean);
+    const sighting = (fact.evidence ?? []).map((/** @type {number} */ seq) => sighted.get(seq)).find(Boolean);
     return sighting && sighting.face === "up" ? [{ fact, sighting }] : [];
   });
   if (!shown.length) return;
   section.hidden = false;
-  const missed = ({ target }) => {
+  const missed = (/** @type {Answer} */ { target }) => {
     if (!target.hasAttribute("src")) return;
     if (lostAt() !== null) {
       retryLater(target);
@@ -26,7 +26,7 @@ export function evidence(section, { session, events, footage, go }) {
     target.closest("li").remove();
     section.hidden = !section.querySelector("li");
   };
-  put(section, h("h2", {}, "Evidence pictures"), h("ul", { class: "crops" }, shown.slice(0, MOST).map(({ fact, sighting }) =>
+  put(section, h("h2", {}, "Evidence pictures"), h("ul", { class: "crops" }, shown.slice(0, MOST).map((/** @type {Answer} */ { fact, sighting }) =>
     h("li", {}, h("button", { type: "button", onclick: () => go(sighting.at) },
       h("img", {
         src: cropPath(session, sighting.seq), loading: "lazy", onerror: missed, width: 120, height: 108,
@@ -37,15 +37,15 @@ export function evidence(section, { session, events, footage, go }) {
 }
 
 /** Ask for a picture again once the service is reached. */
-function retryLater(image) {
+function retryLater(/** @type {HTMLImageElement} */ image) {
   const over = new AbortController();
   watchConnection((isReached) => {
     if (!isReached) return;
     over.abort();
-    if (image.isConnected) image.src = image.getAttribute("src");
+    if (image.isConnected) image.src = image.getAttribute("src") ?? "";
   }, over.signal);
 }
 
 /** Where the picture of a sighting is: of its reading, or of the `whole` card, marked, with its surroundings. */
-export const cropPath = (session, seq, { whole = false } = {}) =>
+export const cropPath = (/** @type {string} */ session, /** @type {number} */ seq, { whole = false } = {}) =>
   `/api/sessions/${encodeURIComponent(session)}/cards/${seq}${whole ? "?whole=true" : ""}`;

@@ -8,6 +8,7 @@ import { points, standing } from "./table_state.js";
 const CARD = { width: 112, height: 156, step: 64 };
 /** So wide is a ten's index: it stays within what shows of its card, and apart from the one before. */
 const TEN_WIDTH = 46;
+/** @type {Record<string, string>} */
 const SUITS = {
   S: "M0-9C4-4 9-1 9 4 9 8 4 9 1.3 6L3 10H-3L-1.3 6C-4 9-9 8-9 4-9-1-4-4 0-9Z",
   H: "M0 9C-5 4-9 1-9-4-9-8-3-10 0-5 3-10 9-8 9-4 9 1 5 4 0 9Z",
@@ -17,13 +18,13 @@ const SUITS = {
 const WIDEST = 480;
 const NARROWEST = 180;
 
-const middle = (polygon) => ({
-  x: polygon.reduce((sum, [x]) => sum + x, 0) / polygon.length,
-  y: polygon.reduce((sum, [, y]) => sum + y, 0) / polygon.length,
+const middle = (/** @type {Point[]} */ polygon) => ({
+  x: polygon.reduce((sum, /** @type {Point} */ [x]) => sum + x, 0) / polygon.length,
+  y: polygon.reduce((sum, /** @type {Point} */ [, y]) => sum + y, 0) / polygon.length,
 });
 
 /** Draw `table` (see table_state.js) in its `phase` on `layout` (millimetres, as the table's file has it). */
-export function drawFelt(table, phase, layout) {
+export function drawFelt(/** @type {Table} */ table, /** @type {string} */ phase, /** @type {Layout} */ layout) {
   const half = layout.width_mm / 2;
   const title = `Felt of round ${table.round ?? "none"}: ${standing(table, phase)}. ${spokenFelt(table)}`;
   return s("svg", {
@@ -40,7 +41,7 @@ export function drawFelt(table, phase, layout) {
 }
 
 /** Say the felt in words, for those who do not see it. */
-export function spokenFelt(table) {
+export function spokenFelt(/** @type {Table} */ table) {
   const hands = Object.entries(table.spots).flatMap(([spot, { hands: own }]) =>
     own.filter((hand) => hand.cards.length).map((hand, index) =>
       `${place(spot, index)}: ${spokenCards(hand.cards)}, stake ${brief(hand.stake)}`));
@@ -48,18 +49,18 @@ export function spokenFelt(table) {
   return [...dealt, ...hands].join("; ");
 }
 
-const spokenCards = (cards) =>
+const spokenCards = (/** @type {CardOnFelt[]} */ cards) =>
   cards.map((one) => (one.face === "down" ? "a card face down" : cardName(one.card))).join(", ");
 
-function cloth(half, depth) {
+function cloth(/** @type {number} */ half, /** @type {number} */ depth) {
   const shoulder = depth * 0.28;
   const drop = depth - shoulder;
   return s("path", { class: "cloth", d: `M${-half} 0H${half}V${shoulder}A${half} ${drop} 0 0 1 ${-half} ${shoulder}Z` });
 }
 
-const box = (corners, name) => s("polygon", { class: name, points: corners.map((one) => one.join()).join(" ") });
+const box = (/** @type {Point[]} */ corners, /** @type {string} */ name) => s("polygon", { class: name, points: corners.map((one) => one.join()).join(" ") });
 
-function dealer(table, layout) {
+function dealer(/** @type {Table} */ table, /** @type {Layout} */ layout) {
   const { cards } = table.dealer;
   const at = middle(layout.dealer_cards);
   if (!cards.length) return s("text", { class: "whose", x: at.x, y: at.y + 12 }, "DEALER");
@@ -68,7 +69,7 @@ function dealer(table, layout) {
   return s("g", {}, row(cards, at.x, at.y - 4, 1.05), pill(note, at.x, at.y + 116, "plain"));
 }
 
-function total(cards, settled) {
+function total(/** @type {CardOnFelt[]} */ cards, /** @type {Answer} */ settled = null) {
   if (settled?.outcome === "blackjack") return "blackjack";
   const found = points(cards);
   if (found === null) return cards.some((one) => one.face === "down") ? shownTotal(cards) : "?";
@@ -76,16 +77,16 @@ function total(cards, settled) {
   return `${found.soft && found.total < 21 ? "soft " : ""}${found.total}`;
 }
 
-const shownTotal = (cards) => {
+const shownTotal = (/** @type {CardOnFelt[]} */ cards) => {
   const found = points(cards.filter((one) => one.face === "up"));
   return found === null ? "?" : `shows ${found.soft ? "A" : found.total}`;
 };
 
-function drawSpot(table, spot, layout) {
+function drawSpot(/** @type {Table} */ table, /** @type {LayoutSpot} */ spot, /** @type {Layout} */ layout) {
   const state = table.spots[spot.spot];
   const seat = table.seats[spot.spot];
   const { x_mm: x, y_mm: y, radius_mm: radius } = spot.circle;
-  const result = table.settled?.spots.find((one) => one.spot === spot.spot);
+  const result = table.settled?.spots.find((/** @type {Answer} */ one) => one.spot === spot.spot);
   const state_class = result ? tone(result.net) : state ? "live" : "empty";
   return s("g", { class: "place", "data-spot": spot.spot },
     s("circle", { class: `bet ${state_class}`, cx: x, cy: y, r: radius * 1.32 }),
@@ -97,15 +98,15 @@ function drawSpot(table, spot, layout) {
   );
 }
 
-const chips = (state, x, y) => {
+const chips = (/** @type {Spot} */ state, /** @type {number} */ x, /** @type {number} */ y) => {
   const stake = state.hands.reduce((sum, hand) => sum + hand.stake, 0) || state.wager;
   return s("text", { class: "stake", x, y: y + 4 }, brief(stake));
 };
 
-const net = (result, x, y, radius) =>
+const net = (/** @type {Answer} */ result, /** @type {number} */ x, /** @type {number} */ y, /** @type {number} */ radius) =>
   pill(signedBrief(result.net), x, y + radius * 1.32 + 6, tone(result.net), 44);
 
-function insurance(state, spot, layout) {
+function insurance(/** @type {Spot} */ state, /** @type {LayoutSpot} */ spot, /** @type {Layout} */ layout) {
   if (!state.insurance) return null;
   const { x_mm: x, y_mm: y } = spot.circle;
   const [nx, ny] = layout.insurance_line.reduce((near, one) =>
@@ -116,13 +117,13 @@ function insurance(state, spot, layout) {
 }
 
 /** How wide a spot's hands may lie without covering its neighbours'. */
-function room(spot, layout) {
+function room(/** @type {LayoutSpot} */ spot, /** @type {Layout} */ layout) {
   const { x, y } = middle(spot.cards);
   const away = layout.spots.filter((one) => one.spot !== spot.spot).map((one) => middle(one.cards)).map((one) => Math.hypot(one.x - x, one.y - y));
   return Math.max(NARROWEST, Math.min(WIDEST, ...away));
 }
 
-function hands(state, result, spot, widest) {
+function hands(/** @type {Spot} */ state, /** @type {Answer} */ result, /** @type {LayoutSpot} */ spot, /** @type {number} */ widest) {
   const dealt = state.hands.map((hand, index) => ({ ...hand, index })).filter((hand) => hand.cards.length);
   const at = middle(spot.cards);
   const wide = dealt.map((hand) => CARD.width + CARD.step * (hand.cards.length - 1));
@@ -133,26 +134,26 @@ function hands(state, result, spot, widest) {
   return dealt.map((hand, order) => {
     const x = left + (wide[order] * scale) / 2;
     left += (wide[order] + gap) * scale;
-    const settled = result?.hands.find((one) => one.hand === hand.index);
+    const settled = result?.hands.find((/** @type {Answer} */ one) => one.hand === hand.index);
     return s("g", {}, row(hand.cards, x, at.y - 16, scale), pill(label(hand, settled), x, at.y + 82 * scale + 14, outcomeTone(settled), 34));
   });
 }
 
-function label(hand, settled) {
-  const told = { blackjack: "blackjack", surrender: "surrender" }[settled?.outcome] ?? total(hand.cards);
+function label(/** @type {Hand} */ hand, /** @type {Answer} */ settled) {
+  const told = ["blackjack", "surrender"].includes(settled?.outcome) ? settled.outcome : total(hand.cards);
   return hand.doubled ? `${told} · double` : told;
 }
 
-const outcomeTone = (settled) =>
+const outcomeTone = (/** @type {Answer} */ settled) =>
   !settled ? "plain" : settled.outcome === "pending" || settled.outcome === "unknown" ? "doubt" : tone(settled.net);
 
-function row(cards, x, y, scale) {
+function row(/** @type {CardOnFelt[]} */ cards, /** @type {number} */ x, /** @type {number} */ y, /** @type {number} */ scale) {
   const first = -(CARD.step * (cards.length - 1)) / 2;
   return s("g", { transform: `translate(${x} ${y}) scale(${scale})` },
     cards.map((one, index) => drawCard(one, first + index * CARD.step, one.across ? 22 : 0)));
 }
 
-function drawCard({ card, face, across }, x, y) {
+function drawCard(/** @type {CardOnFelt} */ { card, face, across }, /** @type {number} */ x, /** @type {number} */ y) {
   const { width, height } = CARD;
   const body = s("rect", { class: face === "up" ? "face" : "back", x: -width / 2, y: -height / 2, width, height, rx: 9 });
   const turn = across ? " rotate(90)" : "";
@@ -160,12 +161,12 @@ function drawCard({ card, face, across }, x, y) {
 }
 
 /** A card lying face up, about the origin. */
-export const cardFace = (card) => drawCard({ card, face: "up", across: false }, 0, 0);
+export const cardFace = (/** @type {Card} */ card) => drawCard({ card, face: "up", across: false }, 0, 0);
 
-const weave = (width, height) =>
+const weave = (/** @type {number} */ width, /** @type {number} */ height) =>
   s("rect", { class: "weave", x: 8 - width / 2, y: 8 - height / 2, width: width - 16, height: height - 16, rx: 5 });
 
-function front(card) {
+function front(/** @type {Card} */ card) {
   if (card === null) return s("text", { class: "unread", y: 22 }, "?");
   const colour = isRed(card) ? "red" : "black";
   const isTen = rank(card).length > 1;
@@ -178,7 +179,7 @@ function front(card) {
     s("path", { class: colour, transform: "translate(18 36) scale(2.9)", d: SUITS[card[1]] })];
 }
 
-function pill(text, x, y, name, size = 36) {
+function pill(/** @type {string} */ text, /** @type {number} */ x, /** @type {number} */ y, /** @type {string} */ name, size = 36) {
   if (!text) return null;
   const width = text.length * size * 0.56 + size;
   return s("g", { class: `pill ${name}`, transform: `translate(${x} ${y})` },
@@ -187,5 +188,5 @@ function pill(text, x, y, name, size = 36) {
 }
 
 /** The text of a suit and rank for lists, with its colour as class. */
-export const cardMark = (card) =>
+export const cardMark = (/** @type {Card} */ card) =>
   ({ text: card === null ? "?" : rank(card) + suit(card), name: card === null ? "pip unknown" : `pip ${isRed(card) ? "red" : ""}` });

@@ -13,7 +13,7 @@ const TELLING = new Set([
   "round_opened", "round_closed", "round_settled", "review_raised", "review_resolved", "reader_fault",
   "camera_fault", "camera_recovered", "device_returned",
 ]);
-export async function showFloor({ main, may, onLeave, onReturn }, signal) {
+export async function showFloor(/** @type {PageContext} */ { main, may, onLeave, onReturn }, /** @type {AbortSignal} */ signal) {
   const tiles = h("div", { class: "tiles" });
   const feed = h("ol", { class: "feed" });
   const standing = h("p", { class: "quiet" });
@@ -23,10 +23,10 @@ export async function showFloor({ main, may, onLeave, onReturn }, signal) {
       may("see_rounds") && h("section", { class: "panel aside", "aria-label": "Newest incidents" }, h("h2", {}, "Newest incidents"), feed)));
   const draw = async () => {
     const [tables, found] = await Promise.all([ask("/api/tables", { signal }), may("see_rounds") ? newest(signal) : []]);
-    const rows = tables.map((one) => tile(one, found)).sort((a, b) => b.weight - a.weight || a.name.localeCompare(b.name));
+    const rows = tables.map((/** @type {Answer} */ one) => tile(one, found)).sort((/** @type {Answer} */ a, /** @type {Answer} */ b) => b.weight - a.weight || a.name.localeCompare(b.name));
     tiles.classList.toggle("few", rows.length <= FEW);
     tiles.classList.toggle("many", rows.length > MANY);
-    put(tiles, rows.map((one) => one.drawn));
+    put(tiles, rows.map((/** @type {Answer} */ one) => one.drawn));
     put(feed, found.length ? found.map(entry) : h("li", { class: "quiet" }, "Nothing was found wrong."));
     standing.textContent = summary(tables, found);
   };
@@ -35,7 +35,8 @@ export async function showFloor({ main, may, onLeave, onReturn }, signal) {
   onReturn(signal, () => draw().catch(() => null));
 }
 
-function watch(draw, mayFollow, onLeave, signal) {
+function watch(/** @type {() => Promise<void>} */ draw, /** @type {boolean} */ mayFollow, /** @type {During} */ onLeave, /** @type {AbortSignal} */ signal) {
+  /** @type {number | undefined} */
   let soon;
   const again = () => { soon ??= setTimeout(async () => { await draw().catch(() => null); soon = undefined; }, SOON_MS); };
   const end = mayFollow ? follow(null, (_, event) => { if (TELLING.has(event.type)) again(); }, () => null) : () => null;
@@ -43,18 +44,19 @@ function watch(draw, mayFollow, onLeave, signal) {
   onLeave(signal, () => { end(); clearInterval(timer); clearTimeout(soon); });
 }
 
-async function newest(signal) {
+async function newest(/** @type {AbortSignal} */ signal) {
   const page = await maybe(query("/api/incidents", { limit: 40 }), signal);
-  return (page?.items ?? []).filter((one) => one.state !== "closed").sort(bySeverity);
+  return (page?.items ?? []).filter((/** @type {Answer} */ one) => one.state !== "closed").sort(bySeverity);
 }
 
+/** @type {Record<string, number>} */
 const WEIGHTS = { high: 3, medium: 2, low: 1 };
-const bySeverity = (one, other) => WEIGHTS[other.severity] - WEIGHTS[one.severity] || other.at - one.at;
+const bySeverity = (/** @type {Answer} */ one, /** @type {Answer} */ other) => WEIGHTS[other.severity] - WEIGHTS[one.severity] || other.at - one.at;
 
-function summary(tables, found) {
-  const dealing = tables.filter(({ now }) => now.presence === "live" && now.state === "round open").length;
-  const recorded = tables.filter(({ now }) => now.presence === "recorded").length;
-  const ill = tables.filter(({ now }) => atFault(now).length || now.fault).length;
+function summary(/** @type {Answer[]} */ tables, /** @type {Answer[]} */ found) {
+  const dealing = tables.filter((/** @type {Answer} */ { now }) => now.presence === "live" && now.state === "round open").length;
+  const recorded = tables.filter((/** @type {Answer} */ { now }) => now.presence === "recorded").length;
+  const ill = tables.filter((/** @type {Answer} */ { now }) => atFault(now).length || now.fault).length;
   const parts = [
     `${counted(tables.length, "table")}: ${dealing} in play${recorded ? `, ${recorded} recorded` : ""}.`,
     found.length ? `${counted(found.length, "open incident")}.` : "",
@@ -63,7 +65,7 @@ function summary(tables, found) {
   return parts.filter(Boolean).join(" ");
 }
 
-function tile({ table, now }, found) {
+function tile(/** @type {Answer} */ { table, now }, /** @type {Answer[]} */ found) {
   const own = found.filter((one) => one.table === table);
   const worst = Math.max(0, ...own.map((one) => WEIGHTS[one.severity]));
   const ill = now.fault || atFault(now).length;
@@ -83,17 +85,17 @@ function tile({ table, now }, found) {
   };
 }
 
-const pair = (name, value, tone = "") => h("div", {}, h("dt", {}, name), h("dd", { class: `num ${tone}` }, value));
+const pair = (/** @type {string} */ name, /** @type {any} */ value, tone = "") => h("div", {}, h("dt", {}, name), h("dd", { class: `num ${tone}` }, value));
 
-function devices(now) {
+function devices(/** @type {Answer} */ now) {
   if (now.fault) return now.fault;
   const faults = atFault(now);
-  if (faults.length) return faults.map((one) => `${deviceName(one.source)}: ${faultText(one.kind)}`).join(", ");
+  if (faults.length) return faults.map((/** @type {Answer} */ one) => `${deviceName(one.source)}: ${faultText(one.kind)}`).join(", ");
   const last = `last event ${ago(now.last_at, Date.now() * 1e6)}`;
   return now.presence === "recorded" ? `L${last.slice(1)}` : `No device faults · ${last}`;
 }
 
-const entry = (one) =>
+const entry = (/** @type {Answer} */ one) =>
   h("li", { class: one.severity },
     h("a", { href: `#/incidents/${encodeURIComponent(one.id)}` },
       h("b", {}, one.codes.length ? one.codes.map(spoken).join(", ") : one.reviews ? "To decide" : "Opened by hand"),

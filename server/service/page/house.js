@@ -3,13 +3,14 @@
 
 import { ask } from "./api.js";
 
+/** @type {HouseFormats} */
 const DEFAULT = { zone: "UTC", locale: "en", currency: { code: "USD", decimals: 2 }, shifts: ["04:00", "12:00", "20:00"], others: {} };
 
 let house = DEFAULT;
 let formats = made(house);
 
 /** Take in what the service tells of the house. */
-export function setHouse(told) {
+export function setHouse(/** @type {HouseFormats} */ told) {
   house = told;
   formats = made(house);
 }
@@ -20,14 +21,14 @@ export const houseZone = () => house.zone;
 export const houseShifts = () => house.shifts;
 
 /** The currency of a table: { code, decimals }; without one, the house's. */
-export const currencyOf = (table) => house.others[table] ?? house.currency;
+export const currencyOf = (/** @type {string | null} */ table) => house.others[table ?? ""] ?? house.currency;
 
 /** Whether a table deals in another currency than the house. */
-export const isForeign = (table) => table in house.others;
+export const isForeign = (/** @type {string | null} */ table) => (table ?? "") in house.others;
 
-function made({ zone, locale }) {
+function made(/** @type {HouseFormats} */ { zone, locale }) {
   const base = { timeZone: zone, numberingSystem: "latn", calendar: "gregory" };
-  const of = (options) => new Intl.DateTimeFormat(locale, { ...base, ...options });
+  const of = (/** @type {Intl.DateTimeFormatOptions} */ options) => new Intl.DateTimeFormat(locale, { ...base, ...options });
   /** @type {Intl.DateTimeFormatOptions} */
   const clock = { hourCycle: "h23", hour: "2-digit", minute: "2-digit" };
   return {
@@ -35,29 +36,29 @@ function made({ zone, locale }) {
     shortDay: of({ day: "numeric", month: "short" }),
     parts: new Intl.DateTimeFormat("en", { ...base, ...clock, second: "2-digit" }),
     offset: new Intl.DateTimeFormat("en", { ...base, timeZoneName: "longOffset" }),
-    number: (decimals) => new Intl.NumberFormat(locale, { numberingSystem: "latn", minimumFractionDigits: decimals, maximumFractionDigits: decimals }),
+    number: (/** @type {number} */ decimals) => new Intl.NumberFormat(locale, { numberingSystem: "latn", minimumFractionDigits: decimals, maximumFractionDigits: decimals }),
     amounts: new Map(),
   };
 }
 
-export const dayOf = (date) => formats.day.format(date);
-export const shortDayOf = (date) => formats.shortDay.format(date);
+export const dayOf = (/** @type {Date} */ date) => formats.day.format(date);
+export const shortDayOf = (/** @type {Date} */ date) => formats.shortDay.format(date);
 
 /** `21:14:05`, with hours from 0 to 23 whatever the locale. */
-export const clockOf = (date) => formats.parts.format(date);
+export const clockOf = (/** @type {Date} */ date) => formats.parts.format(date);
 
 /** `UTC`, `UTC+02:00`: how far the house's clocks are from UTC at a moment. */
-export function offsetOf(date) {
+export function offsetOf(/** @type {Date} */ date) {
   const told = formats.offset.formatToParts(date).find((one) => one.type === "timeZoneName");
   return (told?.value ?? "").replace("GMT", "UTC").replace("+00:00", "");
 }
 
 /** Write whole minor units, without their currency. */
-export function amountOf(minor, { code, decimals }) {
+export function amountOf(/** @type {number} */ minor, /** @type {Currency} */ { code, decimals }) {
   if (!formats.amounts.has(code)) formats.amounts.set(code, formats.number(decimals));
   const digits = String(Math.abs(minor)).padStart(decimals + 1, "0");
   const exact = decimals ? `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}` : digits;
   return formats.amounts.get(code).format(minor < 0 ? `-${exact}` : exact);
 }
 
-export const countOf = (number) => formats.number(0).format(number);
+export const countOf = (/** @type {number} */ number) => formats.number(0).format(number);

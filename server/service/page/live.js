@@ -3,18 +3,19 @@
 const BEHIND_S = 6;
 const KEPT_S = 20;
 const AGAIN_MS = 3000;
+const EMPTY = new Uint8Array();
 
-const happens = (target, name) => new Promise((done) => target.addEventListener(name, done, { once: true }));
+const happens = (/** @type {EventTarget} */ target, /** @type {string} */ name) => new Promise((done) => target.addEventListener(name, done, { once: true }));
 
 /** The codec that a video's opening part names, or null where that is not whole yet. */
-export function codecIn(bytes) {
+export function codecIn(/** @type {Uint8Array} */ bytes) {
   const text = new TextDecoder("latin1").decode(bytes);
   const at = text.indexOf("avcC");
   if (at < 0 || bytes.length < at + 8) return null;
   return `avc1.${[...bytes.subarray(at + 5, at + 8)].map((one) => one.toString(16).padStart(2, "0")).join("")}`;
 }
 
-const joined = (one, other) => {
+const joined = (/** @type {Uint8Array} */ one, /** @type {Uint8Array} */ other) => {
   const both = new Uint8Array(one.length + other.length);
   both.set(one);
   both.set(other, one.length);
@@ -26,14 +27,14 @@ const joined = (one, other) => {
  *
  * @param onState called with whether it plays
  */
-export function playLive(video, url, onState) {
+export function playLive(/** @type {HTMLVideoElement} */ video, /** @type {string} */ url, /** @type {(plays: boolean) => void} */ onState) {
   const over = new AbortController();
   /** @type {SourceBuffer} */
   let buffer;
   /** @type {string | null} */
   let codec = null;
 
-  async function opened(found) {
+  async function opened(/** @type {string} */ found) {
     const source = new MediaSource();
     const address = URL.createObjectURL(source);
     video.src = address;
@@ -43,7 +44,7 @@ export function playLive(video, url, onState) {
     codec = found;
   }
 
-  async function add(piece) {
+  async function add(/** @type {Uint8Array<ArrayBuffer>} */ piece) {
     buffer.appendBuffer(piece);
     await happens(buffer, "updateend");
     const last = buffer.buffered.length - 1;
@@ -62,7 +63,7 @@ export function playLive(video, url, onState) {
     if (!answer.ok) throw new Error(`the service answered ${answer.status}`);
     const reader = /** @type {ReadableStream<Uint8Array<ArrayBuffer>>} */ (answer.body).getReader();
     let opening = new Uint8Array(), isBegun = false;
-    for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
+    for (let { done, value = EMPTY } = await reader.read(); !done; { done, value = EMPTY } = await reader.read()) {
       if (isBegun) {
         await add(value);
         continue;

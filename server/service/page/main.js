@@ -17,6 +17,7 @@ import { showOwn, showSignIn } from "./sign_in.js";
 import { showTable } from "./table.js";
 import { amountsOf, clock } from "./words.js";
 
+/** @type {PageOfConsole[]} */
 const PAGES = [
   { path: "floor", name: "Floor", right: "see_tables", show: showFloor, key: "f" },
   { path: "incidents", name: "Incidents", right: "see_rounds", show: showQueue, key: "i" },
@@ -31,7 +32,7 @@ const PAGES = [
 const GONE = { title: "Unknown address" };
 
 /** A part of `index.html`. */
-const part = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+const part = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const bar = part("bar");
 const banner = part("offline");
 const main = part("main");
@@ -43,16 +44,17 @@ let leave = null;
 let isUnshown = false;
 
 /** What a page is given: where it draws, whose it is, and how it says something in passing. */
-const context = (rest) => ({
+const context = (/** @type {string[]} */ rest) => ({
   main, me, rest, say,
-  may: (right) => me.rights.includes(right),
-  onLeave: (signal, work) => signal.addEventListener("abort", work, { once: true }),
-  onReturn: (signal, work) => watchConnection((isReached) => { if (isReached) work(); }, signal),
+  may: (/** @type {string} */ right) => me.rights.includes(right),
+  onLeave: (/** @type {AbortSignal} */ signal, /** @type {() => unknown} */ work) => signal.addEventListener("abort", work, { once: true }),
+  onReturn: (/** @type {AbortSignal} */ signal, /** @type {() => unknown} */ work) => watchConnection((isReached) => { if (isReached) work(); }, signal),
   signOut,
 });
 
+/** @type {number | undefined} */
 let sayTimer;
-function say(text, tone = "") {
+function say(/** @type {string} */ text, tone = "") {
   clearTimeout(sayTimer);
   said.className = tone;
   said.textContent = text;
@@ -92,7 +94,7 @@ async function route() {
     return;
   }
   const address = location.pathname === "/" ? parseAddress(location.hash) : null;
-  const page = address && (PAGES.find((one) => one.path === address.path) ?? PAGES.find((one) => me.rights.includes(one.right)) ?? PAGES.at(-1));
+  const page = address && (PAGES.find((one) => one.path === address.path) ?? PAGES.find((one) => me.rights.includes(one.right)) ?? PAGES[PAGES.length - 1]);
   drawBar(bar, { me, page, pages: PAGES.filter((one) => one.name && me.rights.includes(one.right)) });
   tick();
   document.title = `${page ? page.name ?? address.rest.join(" ") : GONE.title} · Pitwatch`;
@@ -100,7 +102,7 @@ async function route() {
   else put(main, unknownAddress());
 }
 
-async function shown(page, rest, signal) {
+async function shown(/** @type {PageOfConsole} */ page, /** @type {string[]} */ rest, /** @type {AbortSignal} */ signal) {
   if (!me.rights.includes(page.right)) {
     put(main, refusal("Not shown", `The ${me.role} role has no right to see this page.`));
     return;
@@ -120,15 +122,16 @@ async function shown(page, rest, signal) {
   }
 }
 
+/** @type {Record<number, string>} */
 const REFUSED = { 0: "Not shown yet", 403: "Not shown", 404: "Not found" };
 
-function failed(rest, { status, message }) {
+function failed(/** @type {string[]} */ rest, /** @type {Answer} */ { status, message }) {
   const text = `${message[0].toUpperCase()}${message.slice(1)}.`;
   if (status === 0) return refusal(REFUSED[0], "The service cannot be reached. This page opens as soon as it answers.");
   return refusal(REFUSED[status] ?? "Not shown", status === 404 && rest.length ? `${text} Requested: ${rest.join(", ")}.` : text);
 }
 
-const refusal = (title, text) =>
+const refusal = (/** @type {string} */ title, /** @type {string} */ text) =>
   h("section", { class: "alone" }, h("h1", {}, title), h("p", {}, text), h("p", { class: "head-links" }, h("a", { class: "button", href: "/#/" }, "Start page")));
 
 const unknownAddress = () =>

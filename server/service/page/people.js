@@ -7,10 +7,10 @@ import { moment } from "./words.js";
 
 const ROLES = ["surveillance", "pit", "audit", "engineer", "admin"];
 
-export async function showPeople({ main, me, say }, signal) {
+export async function showPeople(/** @type {PageContext} */ { main, me, say }, /** @type {AbortSignal} */ signal) {
   const rows = h("tbody", {});
-  const draw = async () => put(rows, (await ask("/api/accounts", { signal })).map((one) => row(one, me, change, showTokens)));
-  const change = async (name, body, done) => {
+  const draw = async () => put(rows, (await ask("/api/accounts", { signal })).map((/** @type {Answer} */ one) => row(one, me, change, showTokens)));
+  const change = async (/** @type {string} */ name, /** @type {Answer} */ body, /** @type {string} */ done) => {
     try {
       await ask(`/api/accounts/${encodeURIComponent(name)}`, { method: "PATCH", body });
       say(done, "good");
@@ -20,14 +20,14 @@ export async function showPeople({ main, me, say }, signal) {
     await draw();
   };
   const tokens = h("section", { class: "panel", "aria-label": "Tokens", hidden: true });
-  const showTokens = async (name) => {
+  const showTokens = async (/** @type {string} */ name) => {
     tokens.hidden = false;
     const held = await ask(tokensOf(name), { signal });
-    put(tokens, h("h2", {}, `Tokens of ${name}`), held.length ? h("ul", { class: "plain" }, held.map((one) => h("li", {},
+    put(tokens, h("h2", {}, `Tokens of ${name}`), held.length ? h("ul", { class: "plain" }, held.map((/** @type {Answer} */ one) => h("li", {},
       h("b", {}, one.label), ` ${one.scopes.join(", ")}, until ${moment(one.ends_ns)} `,
       h("button", { type: "button", "aria-label": `Revoke ${one.label}`, onclick: () => revoke(name, one) }, "Revoke")))) : h("p", { class: "quiet" }, "None."));
   };
-  const revoke = async (name, one) => {
+  const revoke = async (/** @type {string} */ name, /** @type {Answer} */ one) => {
     try {
       await ask(`${tokensOf(name)}/${encodeURIComponent(one.id)}`, { method: "DELETE" });
       say(`The token ${one.label} is revoked.`, "good");
@@ -55,16 +55,16 @@ export async function showPeople({ main, me, say }, signal) {
   await draw();
 }
 
-const labelled = (label, input, hint) => h("div", { class: "field" }, h("label", { for: input.id }, label), input, hint && h("small", {}, hint));
+const labelled = (/** @type {string} */ label, /** @type {Answer} */ input, /** @type {string | null} */ hint = null) => h("div", { class: "field" }, h("label", { for: input.id }, label), input, hint && h("small", {}, hint));
 
-const parted = (tables) => tables.split(",").map((one) => one.trim()).filter(Boolean);
+const parted = (/** @type {string} */ tables) => tables.split(",").map((one) => one.trim()).filter(Boolean);
 
-const tokensOf = (name) => `/api/accounts/${encodeURIComponent(name)}/tokens`;
+const tokensOf = (/** @type {string} */ name) => `/api/accounts/${encodeURIComponent(name)}/tokens`;
 
-const row = (one, me, change, showTokens) =>
+const row = (/** @type {Answer} */ one, /** @type {Person} */ me, /** @type {(name: string, body: Answer, done: string) => Promise<void>} */ change, /** @type {(name: string) => Promise<void>} */ showTokens) =>
   h("tr", { class: one.active ? "" : "closed" },
-    h("th", { scope: "row" }, one.name, one.active ? null : h("span", { class: "quiet" }, " closed"), " ", one.role !== "admin" && h("input", { "aria-label": `Tables of ${one.name}`, value: one.tables.join(", "), placeholder: "all tables", size: 12, autocomplete: "off", onchange: (event) => change(one.name, { tables: parted(event.target.value) }, `${one.name} sees ${event.target.value.trim() || "all tables"} now.`) })),
-    h("td", {}, h("select", { "aria-label": `Role of ${one.name}`, disabled: one.name === me.name, onchange: (event) => change(one.name, { role: event.target.value }, `${one.name} is ${event.target.value} now.`) },
+    h("th", { scope: "row" }, one.name, one.active ? null : h("span", { class: "quiet" }, " closed"), " ", one.role !== "admin" && h("input", { "aria-label": `Tables of ${one.name}`, value: one.tables.join(", "), placeholder: "all tables", size: 12, autocomplete: "off", onchange: (/** @type {Answer} */ event) => change(one.name, { tables: parted(event.target.value) }, `${one.name} sees ${event.target.value.trim() || "all tables"} now.`) })),
+    h("td", {}, h("select", { "aria-label": `Role of ${one.name}`, disabled: one.name === me.name, onchange: (/** @type {Answer} */ event) => change(one.name, { role: event.target.value }, `${one.name} is ${event.target.value} now.`) },
       ROLES.map((role) => h("option", { selected: role === one.role }, role)))),
     h("td", { class: "num start" }, moment(one.made_ns)),
     h("td", { class: "num" }, one.tokens > 0 && h("button", { type: "button", "aria-label": `Tokens of ${one.name}`, onclick: () => showTokens(one.name) }, String(one.tokens))),

@@ -18,7 +18,7 @@ const MOST_KNOWN = 400;
 /** @typedef {[number, number]} Point */
 
 /** What is known of a session's felt and cameras; of a round, its clips too. */
-export const footageOf = (session, round, signal) =>
+export const footageOf = (/** @type {string} */ session, /** @type {number | null} */ round, /** @type {AbortSignal} */ signal) =>
   maybe(`/api/sessions/${encodeURIComponent(session)}${round ? `/rounds/${round}` : ""}/footage`, signal);
 
 /** @type {(matrix: number[][], point: Point) => Point} */
@@ -46,7 +46,7 @@ function bent(lens, [x, y]) {
  *
  * @returns {Point[]}
  */
-export function outline(camera, { x, y, angle }) {
+export function outline(/** @type {Camera} */ camera, /** @type {{ x: number, y: number, angle: number }} */ { x, y, angle }) {
   const turn = (angle * Math.PI) / 180;
   return [[-1, -1], [1, -1], [1, 1], [-1, 1]].map(([across, down]) => {
     const [u, v] = [(across * CARD.width) / 2, (down * CARD.height) / 2];
@@ -59,8 +59,12 @@ export function outline(camera, { x, y, angle }) {
 /** Where a card's index is: what lies on it leaves that open. @type {(corners: Point[]) => Point} */
 const index = ([[left, top], , [right, bottom]]) => [left + (right - left) * 0.22, top + (bottom - top) * 0.22];
 
-/** Beside the corner with the index, outside the card: what is read stays to be seen. */
-function beside(corners, width, height) {
+/**
+ * Beside the corner with the index, outside the card: what is read stays to be seen.
+ *
+ * @returns {Point}
+ */
+function beside(/** @type {Point[]} */ corners, /** @type {number} */ width, /** @type {number} */ height) {
   const [left, top] = corners[0];
   const middle = [0, 1].map((axis) => corners.reduce((sum, one) => sum + one[axis], 0) / corners.length);
   const away = [left - middle[0], top - middle[1]];
@@ -68,12 +72,12 @@ function beside(corners, width, height) {
   return [left + (away[0] / length) * width * 0.55, top + (away[1] / length) * height * 0.7];
 }
 
-const kindOf = (track) => (track.isForeign ? "foreign" : track.face === "down" ? "down" : track.card ? "known" : "unread");
+const kindOf = (/** @type {Track} */ track) => (track.isForeign ? "foreign" : track.face === "down" ? "down" : track.card ? "known" : "unread");
 
 /** The outlines of `table`'s cards and their labels; `size` is of a letter, in pixels of the picture. */
-function outlines(camera, table, size) {
+function outlines(/** @type {Camera} */ camera, /** @type {Table} */ table, /** @type {number} */ size) {
   const seen = Object.values(table.tracks).filter((one) => one.source === `camera:${camera.name}`)
-    .map((one) => ({ name: kindOf(one), corners: outline(camera, one), text: one.face === "up" ? (one.isForeign ? "no such card" : cardText(one.card)) : null }));
+    .map((one) => ({ name: kindOf(one), corners: outline(camera, one), text: one.face === "up" ? (one.isForeign ? "no such card" : cardText(one.card)) : "" }));
   const told = seen.filter((one) => one.text).map((one) => {
     const [width, height] = [size * (0.62 * one.text.length + 0.6), size * 1.3];
     return { ...one, width, height, anchor: beside(one.corners, width, height), point: index(one.corners) };
@@ -86,12 +90,12 @@ function outlines(camera, table, size) {
   ];
 }
 
-const label = ({ name, text, width, height }, { x, y }, size) =>
+const label = (/** @type {CardLabel & { name: string, text: string }} */ { name, text, width, height }, /** @type {Placed} */ { x, y }, /** @type {number} */ size) =>
   s("g", { class: `label ${name}`, transform: `translate(${x} ${y})` },
     s("rect", { x: -width / 2, y: -height / 2, width, height, rx: height / 4 }),
     s("text", { y: size * 0.35, "font-size": size }, text));
 
-const leader = ({ name, point: [x1, y1] }, { x: x2, y: y2 }) => s("line", { class: `leader ${name}`, x1, y1, x2, y2 });
+const leader = (/** @type {CardLabel & { name: string, text: string }} */ { name, point: [x1, y1] }, /** @type {Placed} */ { x: x2, y: y2 }) => s("line", { class: `leader ${name}`, x1, y1, x2, y2 });
 
 /**
  * A frame for a camera's picture. `show(table)` draws the outlines; `clip` is its <video> where it
@@ -115,12 +119,13 @@ export function pictureFrame(camera, { clip = null, live = false, actions = [] }
   const caption = h("figcaption", {}, `Camera ${camera.name}`);
   const frame = h("figure", { class: "picture" }, stage, h("div", { class: "view-bar" }, caption, tools));
   stage.style.setProperty("--ratio", camera.width_px / camera.height_px);
+  /** @type {Table | null} */
   let shown = null;
   const letter = () => {
     const wide = stage.clientWidth || camera.width_px;
     return ((wide < NARROW_PX ? LABEL_PX.narrow : LABEL_PX.wide) * camera.width_px) / (wide * zoom.scale());
   };
-  const draw = (table) => {
+  const draw = (/** @type {Table} */ table) => {
     shown = table;
     put(over, outlines(camera, table, letter()));
   };
@@ -137,16 +142,18 @@ export function pictureFrame(camera, { clip = null, live = false, actions = [] }
 }
 
 /** The table now: its video while it is recorded, else the picture of its last moment. */
-function now(camera, { lens, note, caption }, draw) {
+function now(/** @type {Camera} */ camera, /** @type {{ lens: HTMLElement, note: HTMLElement, caption: HTMLElement }} */ { lens, note, caption }, /** @type {(table: any) => void} */ draw) {
   const image = h("img", { alt: `Camera ${camera.name}, the table now` });
   const ask = refreshing(camera, image, note);
   lens.prepend(image);
-  if (!camera.live || !window.MediaSource) return { show(table) { draw(table); ask(table.at); }, end: () => null };
+  if (!camera.live || !window.MediaSource) return { show(/** @type {Table} */ table) { draw(table); ask(table.at); }, end: () => null };
   const video = h("video", { muted: true, playsinline: true, hidden: true, "aria-label": `Camera ${camera.name}, live` });
   lens.prepend(video);
   /** @type {any} */
   let latest = null;
-  let known = [], isPlaying = false;
+  /** @type {any[]} */
+  let known = [];
+  let isPlaying = false;
   const drawPlayed = () => {
     const at = camera.start_ns + video.currentTime * 1e9;
     known = known.slice(Math.max(0, known.findLastIndex((one) => one.at <= at)));
@@ -155,7 +162,7 @@ function now(camera, { lens, note, caption }, draw) {
     caption.textContent = `Camera ${camera.name}, ${ago >= 0 && ago < 60 ? `${ago} s ago` : "live"}`;
   };
   video.addEventListener("timeupdate", () => { if (isPlaying) drawPlayed(); });
-  const end = playLive(video, camera.live, (plays) => {
+  const end = playLive(video, camera.live, (/** @type {boolean} */ plays) => {
     isPlaying = plays;
     video.hidden = !plays;
     image.hidden = plays;
@@ -165,7 +172,7 @@ function now(camera, { lens, note, caption }, draw) {
   });
   return {
     end,
-    show(table) {
+    show(/** @type {Table} */ table) {
       latest = table;
       known = [...known.slice(-MOST_KNOWN), { at: table.at, tracks: { ...table.tracks } }];
       if (!isPlaying) { draw(table); ask(table.at); }
@@ -174,13 +181,17 @@ function now(camera, { lens, note, caption }, draw) {
 }
 
 /** Ask for one picture at a time, and never for one that is shown already. */
-function refreshing(camera, image, note) {
-  let shown = null, wanted = null, isBusy = false;
+function refreshing(/** @type {Camera} */ camera, /** @type {HTMLImageElement} */ image, /** @type {HTMLElement} */ note) {
+  /** @type {number | null} */
+  let shown = null;
+  /** @type {number | null} */
+  let wanted = null;
+  let isBusy = false;
   const next = () => {
     isBusy = false;
     if (wanted !== shown) ask(wanted);
   };
-  const ask = (at) => {
+  const ask = (/** @type {number | null} */ at) => {
     wanted = at;
     if (isBusy || at === null || at === shown) return;
     isBusy = true;

@@ -10,19 +10,22 @@ import { clauses, item as itemNote, mistake, reports } from "./verdicts.js";
 import { cardText, clock, counted, day, moment, momentAndAge, spoken, withPips } from "./words.js";
 
 const STATES = ["", "open", "assigned", "closed"];
+/** @type {Record<string, string>} */
 const NAMES = { "": "Open and assigned", open: "Open", assigned: "Assigned", closed: "Closed" };
+/** @type {Record<string, string>} */
 const TONES = { high: "bad", medium: "doubt", low: "even" };
 /** The detail lies below the queue, not beside it. */
 const STACKED = matchMedia("(max-width: 860px)");
+/** @type {Record<string, number>} */
 const WEIGHTS = { high: 3, medium: 2, low: 1 };
 
-export async function showQueue({ main, me, may, rest: [chosen = null], say, onLeave, onReturn }, signal) {
+export async function showQueue(/** @type {PageContext} */ { main, me, may, rest: [chosen = null], say, onLeave, onReturn }, /** @type {AbortSignal} */ signal) {
   /** @type {any} */
   const page = {
     main, me, may, say, chosen, state: "", table: "", rows: [], says: await clauses(),
     list: h("ol", { class: "queue", "aria-label": "Incidents" }), detail: h("section", { class: "detail", "aria-live": "polite" }), decider: null,
   };
-  const tables = (await ask("/api/tables", { signal })).map((one) => one.table);
+  const tables = (await ask("/api/tables", { signal })).map((/** @type {Answer} */ one) => one.table);
   put(main,
     h("header", { class: "head" }, h("h1", {}, "Incidents"),
       h("div", { class: "filters" },
@@ -37,20 +40,20 @@ export async function showQueue({ main, me, may, rest: [chosen = null], say, onL
   watch(page, onLeave, onReturn, signal);
 }
 
-async function again(page, change) {
+async function again(/** @type {Answer} */ page, /** @type {Record<string, string>} */ change) {
   Object.assign(page, change);
   await load(page);
 }
 
-async function load(page) {
+async function load(/** @type {Answer} */ page) {
   const states = page.state ? [page.state] : ["open", "assigned"];
   const asked = new URLSearchParams([...states.map((one) => ["state", one]), ["limit", 200], ...(page.table ? [["table", page.table]] : [])]);
-  page.rows = (await ask(`/api/incidents?${asked}`)).items.sort((a, b) => WEIGHTS[b.severity] - WEIGHTS[a.severity] || b.at - a.at);
+  page.rows = (await ask(`/api/incidents?${asked}`)).items.sort((/** @type {Answer} */ a, /** @type {Answer} */ b) => WEIGHTS[b.severity] - WEIGHTS[a.severity] || b.at - a.at);
   draw(page);
 }
 
 /** A change comes as the incident's row; the list keeps its order while somebody works on it. */
-function watch(page, onLeave, onReturn, signal) {
+function watch(/** @type {Answer} */ page, /** @type {During} */ onLeave, /** @type {During} */ onReturn, /** @type {AbortSignal} */ signal) {
   /** @type {EventSource | null} */
   let source = null;
   const follow = () => {
@@ -59,9 +62,9 @@ function watch(page, onLeave, onReturn, signal) {
     source.onmessage = take;
     source.onerror = () => checkConnection();
   };
-  const take = ({ data }) => {
+  const take = (/** @type {Answer} */ { data }) => {
     const row = JSON.parse(data);
-    const at = page.rows.findIndex((one) => one.id === row.id);
+    const at = page.rows.findIndex((/** @type {Answer} */ one) => one.id === row.id);
     if (at >= 0) page.rows[at] = row;
     else if (wanted(page, row)) page.rows.unshift(row);
     draw(page);
@@ -71,21 +74,21 @@ function watch(page, onLeave, onReturn, signal) {
   onLeave(signal, () => source?.close());
 }
 
-const wanted = (page, row) =>
+const wanted = (/** @type {Answer} */ page, /** @type {Answer} */ row) =>
   (page.state ? row.state === page.state : row.state !== "closed") && (!page.table || row.table === page.table);
 
-function draw(page) {
-  put(page.list, page.rows.length ? page.rows.map((row) => entry(page, row)) : h("li", { class: "quiet" }, "No incident here."));
+function draw(/** @type {Answer} */ page) {
+  put(page.list, page.rows.length ? page.rows.map((/** @type {Answer} */ row) => entry(page, row)) : h("li", { class: "quiet" }, "No incident here."));
   mark(page);
 }
 
-const title = (row) =>
+const title = (/** @type {Answer} */ row) =>
   row.codes.length ? row.codes.map(spoken).join(", ") : row.reviews + row.decided ? "Doubtful reading" : row.by_hand ? "Opened by hand" : "No incident";
 
 /** A round at which nothing was found and that nobody opened has a page all the same. */
-const isIncident = (row) => row.codes.length + row.reviews + row.decided > 0 || row.by_hand;
+const isIncident = (/** @type {Answer} */ row) => row.codes.length + row.reviews + row.decided > 0 || row.by_hand;
 
-const entry = (page, row) =>
+const entry = (/** @type {Answer} */ page, /** @type {Answer} */ row) =>
   h("li", {}, h("button", { type: "button", class: `entry ${row.severity}`, "data-id": row.id, onclick: () => choose(page, row.id) },
     h("b", {}, title(row)),
     h("span", { class: "quiet" }, `${row.table} · round ${row.round} · ${day(row.at)} ${clock(row.at)}`),
@@ -94,7 +97,7 @@ const entry = (page, row) =>
       row.assignee && h("em", {}, row.assignee), row.comments > 0 && h("em", {}, counted(row.comments, "comment")),
       row.state === "closed" && h("em", { class: "good" }, "closed"))));
 
-function mark(page) {
+function mark(/** @type {Answer} */ page) {
   for (const one of page.list.querySelectorAll("[data-id]")) {
     if (one.dataset.id === page.chosen) one.setAttribute("aria-current", "true");
     else one.removeAttribute("aria-current");
@@ -102,7 +105,7 @@ function mark(page) {
   page.list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
 }
 
-async function choose(page, id) {
+async function choose(/** @type {Answer} */ page, /** @type {string} */ id) {
   page.chosen = id;
   history.replaceState(null, "", `#/incidents/${encodeURIComponent(id)}`);
   mark(page);
@@ -110,7 +113,7 @@ async function choose(page, id) {
   if (STACKED.matches) page.detail.scrollIntoView();
 }
 
-async function open(page) {
+async function open(/** @type {Answer} */ page) {
   page.decider = null;
   if (page.chosen === null) {
     put(page.detail, h("div", { class: "panel" }, h("p", { class: "quiet" }, "Choose an incident.")));
@@ -123,13 +126,13 @@ async function open(page) {
   else drawDetail(page, found);
 }
 
-function drawDetail(page, found) {
+function drawDetail(/** @type {Answer} */ page, /** @type {Answer} */ found) {
   const { incident } = found;
-  const waiting = found.reviews.filter((one) => !one.decided);
+  const waiting = found.reviews.filter((/** @type {Answer} */ one) => !one.decided);
   const link = `#/round/${encodeURIComponent(incident.session)}/${incident.round}`;
-  const done = async (text) => { page.say(text, "good"); await load(page); await open(page); };
+  const done = async (/** @type {string} */ text) => { page.say(text, "good"); await load(page); await open(page); };
   page.decider = waiting.length && page.may("resolve_reviews") ? decider(waiting[0], page.me, done) : null;
-  const proposals = found.proposals.map((one) => proposal(page, incident.id, one, done));
+  const proposals = found.proposals.map((/** @type {Answer} */ one) => proposal(page, incident.id, one, done));
   put(page.detail,
     h("header", { class: "head" },
       h("div", {}, h("h2", { class: "big" }, title(incident)), h("p", { class: "quiet" }, `${incident.table} · round ${incident.round} · ${momentAndAge(incident.at, Date.now() * 1e6)}`)),
@@ -139,22 +142,22 @@ function drawDetail(page, found) {
       h("div", { class: "head-links" }, h("a", { class: "button", href: link, title: "Key o" }, "Watch the round"), files(page, incident))),
     proposals, page.decider?.drawn,
     h("div", { class: "notes" },
-      found.violations.map((one) => mistake(one, page.says, one.at, () => { location.hash = `${link}/${one.seq}`; })),
-      (page.decider ? waiting.slice(1) : waiting).map((one) => itemNote(one)), found.reviews.filter((one) => one.decided).map(decided)),
+      found.violations.map((/** @type {Answer} */ one) => mistake(one, page.says, one.at, () => { location.hash = `${link}/${one.seq}`; })),
+      (page.decider ? waiting.slice(1) : waiting).map((/** @type {Answer} */ one) => itemNote(one)), found.reviews.filter((/** @type {Answer} */ one) => one.decided).map(decided)),
     h("div", { class: "columns" }, actions(page, found, done), history_(found)));
 }
 
-const decided = (review) =>
+const decided = (/** @type {Answer} */ review) =>
   h("article", { class: "note" }, h("h3", { class: "good" }, "Decided"), h("p", {}, withPips(review.what)),
     h("p", {}, decisionText(review.decided)),
     h("p", { class: "quiet" }, `${review.decided.person}${review.decided.approved_by ? ` with ${review.decided.approved_by}` : ""}, ${moment(review.decided.at)}${review.decided.reason ? `: ${review.decided.reason}` : ""}`));
 
-const decisionText = ({ decision, choice }) => (choice ? `The card is ${cardText(choice)}.` : `${spoken(decision)}.`);
+const decisionText = (/** @type {Answer} */ { decision, choice }) => (choice ? `The card is ${cardText(choice)}.` : `${spoken(decision)}.`);
 
 /** A decision that waits for a second person. */
-function proposal(page, incident, one, done) {
+function proposal(/** @type {Answer} */ page, /** @type {Answer} */ incident, /** @type {Answer} */ one, /** @type {(text: string) => unknown} */ done) {
   const own = one.person === page.me.name;
-  const answer = (approve, text) => post(approvalPath(incident, one.item), { approve }).then(() => done(text)).catch(refused(page));
+  const answer = (/** @type {boolean} */ approve, /** @type {string} */ text) => post(approvalPath(incident, one.item), { approve }).then(() => done(text)).catch(refused(page));
   return h("section", { class: "panel", "aria-label": "Proposed" }, h("h2", {}, "A second person must approve this"),
     h("p", {}, `${one.person} proposes: ${decisionText(one)} ${one.reason}`),
     page.may("resolve_reviews") && h("div", { class: "head-links" },
@@ -164,31 +167,32 @@ function proposal(page, incident, one, done) {
 }
 
 /** Say why something was refused. */
-const refused = (page) => ({ message }) => page.say(`${message}.`, "bad");
+const refused = (/** @type {Answer} */ page) => (/** @type {Answer} */ { message }) => page.say(`${message}.`, "bad");
 
-const files = (page, incident) =>
+const files = (/** @type {Answer} */ page, /** @type {Answer} */ incident) =>
   page.may("take_out") && [reports(`/api/incidents/${encodeURIComponent(incident.id)}`, "Report"), page.may("see_undealt") && h("button", {
     type: "button", title: "Video, events and their proof in one file; pitwatch incident verify checks it anywhere",
     onclick: () => takeOut(`/api/incidents/${encodeURIComponent(incident.id)}/evidence.zip`, `${incident.id}.zip`).then(() => page.say("Exported. Its recording is now held.", "good")).catch(refused(page)),
   }, "Evidence file")];
 
-function actions(page, found, done) {
+function actions(/** @type {Answer} */ page, /** @type {Answer} */ found, /** @type {(text: string) => unknown} */ done) {
   const { incident } = found;
   if (!page.may("work_incidents")) return h("section", { class: "panel" }, h("h2", {}, "Work"), h("p", { class: "quiet" }, `The ${page.me.role} role can only read.`));
   const path = `/api/incidents/${encodeURIComponent(incident.id)}`;
   const isClosed = incident.state === "closed";
-  const assign = (to) => post(`${path}/assignment`, { to }).then(() => done(to ? `Assigned to ${to}.` : "No longer assigned.")).catch(refused(page));
-  const text = (id, label, name) => h("div", { class: "field" }, h("label", { for: id }, label), h("textarea", { id, name, rows: 2, required: true, maxlength: 4000 }));
+  const assign = (/** @type {string | null} */ to) => post(`${path}/assignment`, { to }).then(() => done(to ? `Assigned to ${to}.` : "No longer assigned.")).catch(refused(page));
+  const text = (/** @type {string} */ id, /** @type {string} */ label, /** @type {string} */ name) => h("div", { class: "field" }, h("label", { for: id }, label), h("textarea", { id, name, rows: 2, required: true, maxlength: 4000 }));
   return h("section", { class: "panel", "aria-label": "Work" }, h("h2", {}, "Work"),
     h("div", { class: "head-links" },
       incident.assignee !== page.me.name && h("button", { type: "button", id: "take", title: "Key a", onclick: () => assign(page.me.name) }, "Take it ", h("kbd", {}, "a")),
       incident.assignee !== null && h("button", { type: "button", onclick: () => assign(null) }, "Unassign")),
-    form("Comment", [text("comment", "Comment", "text")], "Comment", ({ text: said }) => post(`${path}/comments`, { text: said }).then(() => done("Comment saved."))),
+    form("Comment", [text("comment", "Comment", "text")], "Comment", (/** @type {Answer} */ { text: said }) => post(`${path}/comments`, { text: said }).then(() => done("Comment saved."))),
     form(isClosed ? "Reopen" : "Close", [text("reason", isClosed ? "Why reopen it" : "Why it is closed", "reason")], isClosed ? "Reopen it" : "Close it",
-      ({ reason }) => post(`${path}/${isClosed ? "reopening" : "closing"}`, { reason }).then(() => done(isClosed ? "Reopened." : "Closed."))),
+      (/** @type {Answer} */ { reason }) => post(`${path}/${isClosed ? "reopening" : "closing"}`, { reason }).then(() => done(isClosed ? "Reopened." : "Closed."))),
     h("p", { class: "keys inline" }, [["j k", "next, previous"], ["a", "take"], ["c", "comment"], ["x", "close"], ["o", "watch"]].map(([key, what]) => h("span", {}, h("kbd", {}, key), ` ${what}`))));
 }
 
+/** @type {Record<string, (one: Answer) => string>} */
 const TOLD = {
   case_opened: (one) => `opened it by hand: ${one.text}`,
   case_assigned: (one) => (one.to ? (one.to === one.person ? "took it" : `assigned it to ${one.to}`) : "removed the assignment"),
@@ -201,34 +205,36 @@ const TOLD = {
 };
 
 /** What people did with it, decisions among it, in the order of time. */
-function deeds(found) {
-  const done = found.history.map((one) => ({ at: one.at, person: one.person, text: TOLD[one.type]?.(one) ?? spoken(one.type) }));
-  const decisions = new Map(found.reviews.filter((one) => one.decided).map((one) => [one.decided.seq, one.decided]));
+function deeds(/** @type {Answer} */ found) {
+  const done = found.history.map((/** @type {Answer} */ one) => ({ at: one.at, person: one.person, text: TOLD[one.type]?.(one) ?? spoken(one.type) }));
+  const decisions = new Map(found.reviews.filter((/** @type {Answer} */ one) => one.decided).map((/** @type {Answer} */ one) => [one.decided.seq, one.decided]));
   for (const one of decisions.values()) done.push({ at: one.at, person: one.person, text: `decided: ${decisionText(one)}` });
-  return done.sort((one, other) => one.at - other.at);
+  return done.sort((/** @type {Answer} */ one, /** @type {Answer} */ other) => one.at - other.at);
 }
 
-function history_(found) {
+function history_(/** @type {Answer} */ found) {
   const done = deeds(found);
   return h("section", { class: "panel", "aria-label": "History" }, h("h2", {}, "History"),
     done.length
-      ? h("ol", { class: "history" }, done.map((one) => h("li", {}, h("span", { class: "quiet num" }, moment(one.at)), h("p", {}, h("b", {}, one.person), " ", one.text))))
+      ? h("ol", { class: "history" }, done.map((/** @type {Answer} */ one) => h("li", {}, h("span", { class: "quiet num" }, moment(one.at)), h("p", {}, h("b", {}, one.person), " ", one.text))))
       : h("p", { class: "quiet" }, "Nobody has worked on it yet."));
 }
 
-function onKey(page, event) {
+function onKey(/** @type {Answer} */ page, /** @type {Answer} */ event) {
   if (isTyping(event)) {
     if (event.key === "Escape") event.target.blur();
     return;
   }
-  const at = page.rows.findIndex((one) => one.id === page.chosen);
-  const step = (by) => { const next = page.rows[at + by]; if (next) choose(page, next.id); };
-  const focus = (id) => page.detail.querySelector(`#${id}`)?.focus();
-  const act = {
+  const at = page.rows.findIndex((/** @type {Answer} */ one) => one.id === page.chosen);
+  const step = (/** @type {number} */ by) => { const next = page.rows[at + by]; if (next) choose(page, next.id); };
+  const focus = (/** @type {string} */ id) => page.detail.querySelector(`#${id}`)?.focus();
+  /** @type {Record<string, () => unknown>} */
+  const acts = {
     j: () => step(1), ArrowDown: () => step(1), k: () => step(-1), ArrowUp: () => step(-1),
     a: () => page.detail.querySelector("#take")?.click(), c: () => focus("comment"), x: () => focus("reason"),
     o: () => page.detail.querySelector(".head-links a")?.click(),
-  }[event.key];
+  };
+  const act = acts[event.key];
   if (act) {
     event.preventDefault();
     act();

@@ -21,7 +21,7 @@ const WATCHED = "at-";
 const NEAR_NS = 1e6;
 const PATIENCE_MS = 2500;
 
-export async function showRound({ main, may, rest: [session, number, place], say, onLeave }, signal) {
+export async function showRound(/** @type {PageContext} */ { main, may, rest: [session, number, place], say, onLeave }, /** @type {AbortSignal} */ signal) {
   const round = Number(number);
   const [row, phases, from, footage, says, asked] = await Promise.all([
     ask(paths.round(session, round), { signal }), ask(paths.phases(session, round), { signal }), roundStart(session, round, signal), footageOf(session, round, signal), clauses(),
@@ -42,22 +42,22 @@ export async function showRound({ main, may, rest: [session, number, place], say
 }
 
 /** The moment that an address names, by an event's number or as a time to play from. */
-async function askedMoment(session, place, signal) {
+async function askedMoment(/** @type {string} */ session, /** @type {string | undefined} */ place, /** @type {AbortSignal} */ signal) {
   if (place?.startsWith(WATCHED)) return Number(place.slice(WATCHED.length));
-  return /^[1-9]\d*$/.test(place ?? "") ? seenAt(session, place, signal) : null;
+  return /^[1-9]\d*$/.test(place ?? "") ? seenAt(session, Number(place), signal) : null;
 }
 
 /** When what an event tells of is to be seen: the card lying, the chips free of the hand. */
-const seenAt = async (session, seq, signal) => (await maybe(paths.moment(session, seq), signal))?.at ?? null;
+const seenAt = async (/** @type {string} */ session, /** @type {number} */ seq, /** @type {AbortSignal | undefined} */ signal = undefined) => (await maybe(paths.moment(session, seq), signal))?.at ?? null;
 
 /** A round's events, with what came between it and the one before, and what follows of it later. */
-async function eventsOf(session, row, from, signal) {
+async function eventsOf(/** @type {string} */ session, /** @type {Answer} */ row, /** @type {number} */ from, /** @type {AbortSignal} */ signal) {
   const found = await eventsBetween(session, from, row.last_seq + AFTER, signal);
   return found.filter((event) => isOf(event, row.round) && (event.seq <= row.last_seq || LATER.has(event.type)));
 }
 
 /** Judgements of the round before come after its last fact. */
-const isOf = (event, round) => (event.result?.round ?? (NAMING.has(event.type) ? event.round : round)) === round;
+const isOf = (/** @type {TableEvent} */ event, /** @type {number} */ round) => (event.result?.round ?? (NAMING.has(event.type) ? event.round : round)) === round;
 
 /** Time as it is played: by the clip where there is one, else by the host's clock. */
 class Player {
@@ -71,7 +71,7 @@ class Player {
   onMove = () => {};
   onState = () => {};
 
-  constructor(row, events, footage) {
+  constructor(/** @type {Answer} */ row, /** @type {TableEvent[]} */ events, /** @type {Footage | null} */ footage) {
     const clip = footage?.cameras.find((one) => one.clip)?.clip ?? null;
     const told = events.filter((event) => event.seq >= row.seq && event.type !== "ledger_posted").map((event) => event.at);
     this.from = Math.min(row.at, ...told) - LEAD_NS;
@@ -82,7 +82,7 @@ class Player {
     this.at = this.to;
   }
 
-  go(at) {
+  go(/** @type {number} */ at) {
     this.at = Math.min(Math.max(at, this.from), this.to);
     this.seek();
     this.onMove();
@@ -97,7 +97,7 @@ class Player {
     return new Promise((done) => this.video?.addEventListener("canplay", done, { once: true }));
   }
 
-  step(by) {
+  step(/** @type {number} */ by) {
     this.pause();
     const later = by > 0;
     const next = later ? this.moments.find((at) => at > this.at) : this.moments.findLast((at) => at < this.at);
@@ -107,11 +107,11 @@ class Player {
   /** The number of the picture shown: the last that is not later than the moment; -1 before all. */
   picture() {
     const since = this.at - this.clip.from_ns + NEAR_NS;
-    return this.clip.frames.findLastIndex((one) => one <= since);
+    return this.clip.frames.findLastIndex((/** @type {Answer} */ one) => one <= since);
   }
 
   /** Go on by single pictures of the clip. */
-  stepPicture(by) {
+  stepPicture(/** @type {number} */ by) {
     this.pause();
     const { frames, from_ns } = this.clip;
     const next = Math.min(frames.length - 1, Math.max(0, this.picture() + by));
@@ -157,23 +157,23 @@ class Player {
     this.onState();
   }
 
-  setSpeed(speed) {
+  setSpeed(/** @type {number} */ speed) {
     this.speed = speed;
     if (this.video) this.video.playbackRate = speed;
     this.onState();
   }
 }
 
-function layOut(main, { row, phases, events, footage, says, player, session, may, say }) {
-  const camera = footage?.cameras.find((one) => one.clip) ?? null;
+function layOut(/** @type {HTMLElement} */ main, /** @type {Answer} */ { row, phases, events, footage, says, player, session, may, say }) {
+  const camera = footage?.cameras.find((/** @type {Answer} */ one) => one.clip) ?? null;
   const picture = camera ? pictureFrame(camera, { clip: camera.clip, actions: pictureActions({ camera, player, row, session, may, say }) }) : null;
   player.video = picture?.video ?? null;
   player.video?.addEventListener("loadedmetadata", () => player.seek());
-  const at = new Map(events.map((event) => [event.seq, event.at]));
+  const at = new Map(events.map((/** @type {TableEvent} */ event) => [event.seq, event.at]));
   const violations = row.result?.violations ?? [];
   const line = timeLine({
-    events: events.filter((event) => event.at >= player.from && event.at <= player.to), from: player.from, to: player.to,
-    flags: violations.map((one) => at.get(one.seq)).filter(Boolean), onSeek: (moment) => { player.pause(); player.go(moment); },
+    events: events.filter((/** @type {TableEvent} */ event) => event.at >= player.from && event.at <= player.to), from: player.from, to: player.to,
+    flags: violations.map((/** @type {Answer} */ one) => at.get(one.seq)).filter(Boolean), onSeek: (moment) => { player.pause(); player.go(moment); },
   });
   const felt = h("div", { class: "felt-place" });
   const now = h("p", { class: "num now-at" });
@@ -191,8 +191,8 @@ function layOut(main, { row, phases, events, footage, says, player, session, may
     h("section", { class: "panel", "aria-label": "Events" }, h("h2", {}, `Every event (${events.length})`), list.drawn));
   return {
     pictures, picture,
-    show(moment) {
-      const state = tableOf(events.filter((event) => event.at <= moment));
+    show(/** @type {number} */ moment) {
+      const state = tableOf(events.filter((/** @type {TableEvent} */ event) => event.at <= moment));
       const phase = phaseAt(phases, state.seq);
       put(felt, drawFelt(state, phase, footage.layout));
       picture?.show(state);
@@ -204,11 +204,11 @@ function layOut(main, { row, phases, events, footage, says, player, session, may
   };
 }
 
-const pictureName = (camera, player) =>
+const pictureName = (/** @type {Answer} */ camera, /** @type {Player} */ player) =>
   (player.picture() < 0 ? `Camera ${camera.name}` : `Camera ${camera.name} · picture ${player.picture() + 1} of ${player.clip.frames.length}`);
 
 /** What can be done with the picture beside looking closer. */
-function pictureActions({ camera, player, row, session, may, say }) {
+function pictureActions(/** @type {Answer} */ { camera, player, row, session, may, say }) {
   const steps = [
     { name: "Previous picture", key: ",", work: () => player.stepPicture(-1), text: "‹|" },
     { name: "Next picture", key: ".", work: () => player.stepPicture(1), text: "|›" },
@@ -227,8 +227,8 @@ function pictureActions({ camera, player, row, session, may, say }) {
   return [...steps, { name: "Snapshot", key: "s", work: save }];
 }
 
-function heading(row, session, may) {
-  const link = (number) => `#/round/${encodeURIComponent(session)}/${number}`;
+function heading(/** @type {Answer} */ row, /** @type {string} */ session, /** @type {May} */ may) {
+  const link = (/** @type {number} */ number) => `#/round/${encodeURIComponent(session)}/${number}`;
   const id = encodeURIComponent(`${session}.${row.round}`);
   return h("header", { class: "head" },
     h("div", {}, h("h1", {}, `${row.table} · round ${row.round}`), h("p", { class: "quiet" }, `${day(row.at)}, ${fine(row.at)} to ${row.closed_at ? fine(row.closed_at) : "now"}, ${offset(row.at)}`)),
@@ -241,7 +241,7 @@ function heading(row, session, may) {
       may("take_out") && reports(`/api/incidents/${id}`, "Report")));
 }
 
-function controls(player) {
+function controls(/** @type {Player} */ player) {
   const play = h("button", { type: "button", class: "main play", onclick: () => player.toggle() });
   const speed = h("select", { id: "speed", "aria-label": "Speed", onchange: () => player.setSpeed(Number(speed.value)) },
     SPEEDS.map((one) => h("option", { value: one, selected: one === 1 }, `${one}×`)));
@@ -250,31 +250,31 @@ function controls(player) {
     play.setAttribute("aria-pressed", player.isPlaying);
   };
   player.onState();
-  const key = (name, text) => h("span", {}, h("kbd", {}, name), ` ${text}`);
+  const key = (/** @type {string} */ name, /** @type {string} */ text) => h("span", {}, h("kbd", {}, name), ` ${text}`);
   return h("div", { class: "controls" },
     h("button", { type: "button", "aria-label": "Previous event", onclick: () => player.step(-1) }, "‹"), play,
     h("button", { type: "button", "aria-label": "Next event", onclick: () => player.step(1) }, "›"), speed,
     h("p", { class: "keys" }, key("space", "play"), key("← →", "events"), player.clip && [key(", .", "pictures"), key("+ −", "closer"), key("f", "full screen")], key("[ ]", "rounds")));
 }
 
-function verdicts(row, says, at, player) {
+function verdicts(/** @type {Answer} */ row, /** @type {Clauses} */ says, /** @type {Map<number, number>} */ at, /** @type {Player} */ player) {
   const found = row.result?.violations ?? [];
   const items = row.result?.reviews ?? [];
   if (!row.result) return h("p", { class: "quiet" }, "The round is in play.");
   if (!found.length && !items.length) return h("p", { class: "good" }, "No mistake in this round.");
   return h("div", { class: "notes" },
-    found.map((one) => mistake(one, says, at.get(one.seq), () => seeIt(player, row, one.seq), row)),
-    items.map((one) => item(one)));
+    found.map((/** @type {Answer} */ one) => mistake(one, says, at.get(one.seq) ?? null, () => seeIt(player, row, one.seq), row)),
+    items.map((/** @type {Answer} */ one) => item(one)));
 }
 
-async function seeIt(player, row, seq) {
+async function seeIt(/** @type {Player} */ player, /** @type {Answer} */ row, /** @type {number} */ seq) {
   player.pause();
   scrollTo({ top: 0 });
   const at = await seenAt(row.session, seq);
   if (at !== null) player.go(at);
 }
 
-function ledger(events) {
+function ledger(/** @type {TableEvent[]} */ events) {
   const lines = events.filter((event) => event.type === "ledger_posted");
   if (!lines.length) return null;
   return h("details", {}, h("summary", {}, `Ledger: ${lines.length} lines that sum to ${signed(lines.reduce((sum, one) => sum + one.amount, 0))}`),
@@ -282,25 +282,26 @@ function ledger(events) {
       h("tbody", {}, lines.map((one) => h("tr", {}, h("td", {}, one.account), h("td", {}, one.memo), h("td", { class: `num ${tone(one.amount)}` }, signed(one.amount)))))));
 }
 
-function eventList(events, player) {
+function eventList(/** @type {TableEvent[]} */ events, /** @type {Player} */ player) {
   const rows = events.map((event) => h("li", { class: kind(event) },
     h("button", { type: "button", onclick: () => { player.pause(); player.go(event.at); } },
       h("span", { class: "num seq" }, event.seq), h("time", { class: "num" }, fine(event.at)), h("span", {}, sentence(event)),
       h("span", { class: "rests mono" }, rests(event)))));
   return {
     drawn: h("ol", { class: "events", tabindex: 0, "aria-label": "Events of the round" }, rows),
-    show(moment) {
+    show(/** @type {number} */ moment) {
       for (const [index, one] of rows.entries()) one.classList.toggle("past", events[index].at <= moment);
     },
   };
 }
 
-const rests = (event) => {
+const rests = (/** @type {TableEvent} */ event) => {
   const on = event.evidence ?? event.because ?? [];
   return on.length ? `based on ${on.slice(0, 4).join(", ")}${on.length > 4 ? ` and ${on.length - 4} more` : ""}` : "";
 };
 
-function keys(player, signal, row, more) {
+function keys(/** @type {Player} */ player, /** @type {AbortSignal} */ signal, /** @type {Answer} */ row, /** @type {Record<string, () => unknown>} */ more) {
+  /** @type {Record<string, () => unknown>} */
   const acts = {
     ...more, " ": () => player.toggle(), ArrowRight: () => player.step(1), ArrowLeft: () => player.step(-1),
     Home: () => player.go(player.from), End: () => player.go(player.to),

@@ -6,10 +6,11 @@ import { houseZone } from "./house.js";
 import { clock, day, signed, tone } from "./words.js";
 
 const STATUSES = ["", "open", "final", "pending", "review"];
+/** @type {Record<string, string>} */
 const LABELS = { "": "Every status", open: "In play", final: "Final", pending: "Pending", review: "Waiting for a decision" };
 
-export async function showRounds({ main, may, rest: [table = ""] }, signal) {
-  const tables = (await ask("/api/tables", { signal })).map((one) => one.table);
+export async function showRounds(/** @type {PageContext} */ { main, may, rest: [table = ""] }, /** @type {AbortSignal} */ signal) {
+  const tables = (await ask("/api/tables", { signal })).map((/** @type {Answer} */ one) => one.table);
   const body = h("tbody", {});
   const found = h("div", { class: "found", "aria-live": "polite" });
   const more = h("button", { type: "button", hidden: true }, "Show older rounds");
@@ -23,7 +24,7 @@ export async function showRounds({ main, may, rest: [table = ""] }, signal) {
     more.hidden = page.next === null;
   };
   more.addEventListener("click", load);
-  const again = (changed) => { Object.assign(asked, changed, { cursor: null }); return load(); };
+  const again = (/** @type {Answer} */ changed) => { Object.assign(asked, changed, { cursor: null }); return load(); };
   put(main,
     h("header", { class: "head" }, h("h1", {}, "Rounds"), filters(tables, asked, again), finder(table, found)),
     found,
@@ -37,36 +38,36 @@ export async function showRounds({ main, may, rest: [table = ""] }, signal) {
 }
 
 /** The lists as files, of the table chosen. */
-function takeOuts(may, asked) {
+function takeOuts(/** @type {May} */ may, /** @type {Answer} */ asked) {
   const kinds = ["rounds", "hands", "violations", ...(may("see_money") ? ["payments", "ledger"] : [])];
-  const link = (kind, form) => h("button", { type: "button", class: "button", onclick: () => download(query(`/api/exports/${kind}.${form}`, { table: asked.table })) }, `${kind} .${form}`);
+  const link = (/** @type {string} */ kind, /** @type {string} */ form) => h("button", { type: "button", class: "button", onclick: () => download(query(`/api/exports/${kind}.${form}`, { table: asked.table })) }, `${kind} .${form}`);
   return h("p", { class: "takeouts" }, "Export as a file:", kinds.map((kind) => link(kind, "csv")), link("rounds", "parquet"), link("hands", "parquet"));
 }
 
-const filters = (tables, asked, again) =>
+const filters = (/** @type {string[]} */ tables, /** @type {Answer} */ asked, /** @type {(changed: Answer) => unknown} */ again) =>
   h("div", { class: "filters" },
     select("Table", ["", ...tables], (one) => one || "Every table", asked.table, (table) => again({ table })),
     select("Status", STATUSES, (one) => LABELS[one], asked.status, (status) => again({ status })));
 
-export function select(name, values, label, chosen, change) {
+export function select(/** @type {string} */ name, /** @type {string[]} */ values, /** @type {(value: string) => string} */ label, /** @type {string} */ chosen, /** @type {(value: string) => unknown} */ change) {
   const id = `choose-${name.toLowerCase().replaceAll(" ", "-")}`;
   return h("div", { class: "field inline" }, h("label", { for: id }, name),
-    h("select", { id, onchange: (event) => change(event.target.value) },
+    h("select", { id, onchange: (/** @type {Answer} */ event) => change(event.target.value) },
       values.map((one) => h("option", { value: one, selected: one === chosen }, label(one)))));
 }
 
 /** "BJ-07 at 21:14": read by the service, in the house's zone. */
-function finder(table, found) {
+function finder(/** @type {string} */ table, /** @type {HTMLElement} */ found) {
   const what = h("input", { id: "find", type: "search", required: true, maxlength: 200, placeholder: `${table || "BJ-07"} at 21:14`, autocomplete: "off", "aria-describedby": "find-zone" });
   return h("form", {
     class: "finder", role: "search", "aria-label": "Find a round by its time",
-    async onsubmit(event) {
+    async onsubmit(/** @type {Answer} */ event) {
       event.preventDefault();
       try {
         const { says, moments } = await ask(query("/api/find", { what: what.value, table }));
         const [only] = moments;
         if (moments.length === 1 && only.round) location.hash = momentLink(only.round, only.go_to);
-        else put(found, h("p", { class: "strong" }, says), h("ul", { class: "choices" }, moments.map((one) => choices(one, moments.length > 1))));
+        else put(found, h("p", { class: "strong" }, says), h("ul", { class: "choices" }, moments.map((/** @type {Answer} */ one) => choices(one, moments.length > 1))));
       } catch (refused) {
         put(found, h("p", { class: "bad" }, `${refused.message}.`));
       }
@@ -75,16 +76,16 @@ function finder(table, found) {
 }
 
 /** Where a round is watched from a moment on. */
-const momentLink = (round, at) => `#/round/${encodeURIComponent(round.session)}/${round.round}/at-${at}`;
+const momentLink = (/** @type {Answer} */ round, /** @type {number} */ at) => `#/round/${encodeURIComponent(round.session)}/${round.round}/at-${at}`;
 
 /** A moment as links to its round, or to those before and after it. */
-function choices({ written, round, go_to, before, after }, isOneOfMany) {
+function choices(/** @type {Answer} */ { written, round, go_to, before, after }, /** @type {boolean} */ isOneOfMany) {
   if (round) return h("li", {}, h("a", { class: "button", href: momentLink(round, go_to) }, `${written}: round ${round.round}`));
-  const link = (name, one) => one && h("a", { class: "button", href: `#/round/${encodeURIComponent(one.session)}/${one.round}` }, `${name}: round ${one.round}, ${day(one.at)} ${clock(one.at)}`);
+  const link = (/** @type {string} */ name, /** @type {Answer} */ one) => one && h("a", { class: "button", href: `#/round/${encodeURIComponent(one.session)}/${one.round}` }, `${name}: round ${one.round}, ${day(one.at)} ${clock(one.at)}`);
   return h("li", {}, isOneOfMany && h("span", { class: "quiet" }, `${written}: nothing was dealt. `), link("Before", before), link("After", after), !before && !after && "No round of this table yet.");
 }
 
-const row = (one) =>
+const row = (/** @type {Answer} */ one) =>
   h("tr", {},
     h("th", { scope: "row" }, h("a", { href: `#/round/${encodeURIComponent(one.session)}/${one.round}` }, `Round ${one.round}`)),
     h("td", {}, one.table), h("td", { class: "num start" }, `${day(one.at)} ${clock(one.at)}`),
@@ -93,5 +94,7 @@ const row = (one) =>
     h("td", { "data-label": "To decide", class: `num ${one.reviews ? "doubt strong" : "quiet"}` }, one.reviews),
     h("td", { "data-label": "House", class: `num ${one.status === "final" ? tone(one.net) : "quiet"}`, title: one.status === "review" ? "If the review confirms it" : null }, one.status === "open" ? "–" : signed(one.net, one.table)));
 
+/** @type {Record<string, string>} */
+
 export const BADGES = { open: "even", final: "good", pending: "doubt", review: "doubt" };
-export const statusLabel = (status) => LABELS[status];
+export const statusLabel = (/** @type {string} */ status) => LABELS[status];

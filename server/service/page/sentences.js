@@ -3,14 +3,15 @@
 
 import { money, withPips } from "./words.js";
 
+/** @type {Record<string, string>} */
 const PLACES = { "{amount}": "(-?\\d{1,3}(?:,\\d{3})*\\.\\d\\d)", "{number}": "(\\d+)" };
 /** @type {{ parts: string[], shape: RegExp }[]} */
 let shapes = [];
 
-const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+const escaped = (/** @type {string} */ text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 /** Take in the sentences that the service tells. */
-export function readSentences(sentences) {
+export function readSentences(/** @type {string[]} */ sentences) {
   shapes = sentences.map((one) => {
     const parts = one.split(/(\{amount\}|\{number\})/);
     return { parts, shape: new RegExp(`^${parts.map((part) => PLACES[part] ?? escaped(part)).join("")}$`) };
@@ -18,7 +19,7 @@ export function readSentences(sentences) {
 }
 
 /** Write a mistake's detail; one that no sentence wrote names no amount. */
-export function sentence(detail) {
+export function sentence(/** @type {string} */ detail) {
   for (const { parts, shape } of shapes) {
     const found = shape.exec(detail);
     if (found) return written(parts, found.slice(1));
@@ -26,7 +27,7 @@ export function sentence(detail) {
   return withPips(detail);
 }
 
-const written = (parts, values) => parts.map((part) => {
+const written = (/** @type {string[]} */ parts, /** @type {string[]} */ values) => parts.map((part) => {
   if (!(part in PLACES)) return part;
   const value = values.shift() ?? "";
   return part === "{amount}" ? money(Number(value.replace(/[,.]/g, ""))) : value;

@@ -3,7 +3,7 @@
 import { keepCsrf, post } from "./api.js";
 import { h, put } from "./dom.js";
 
-const field = (label, attributes, hint) => {
+const field = (/** @type {string} */ label, /** @type {Record<string, any>} */ attributes, /** @type {string | null} */ hint = null) => {
   const id = `field-${attributes.name}`;
   return h("div", { class: "field" },
     h("label", { for: id }, label),
@@ -12,12 +12,12 @@ const field = (label, attributes, hint) => {
 };
 
 /** Return a form that sends its fields to `work` and says in its own place why it was refused. */
-export function form(name, fields, button, work) {
+export function form(/** @type {string} */ name, /** @type {Child[]} */ fields, /** @type {string} */ button, /** @type {(sent: Record<string, any>, drawn: Answer) => Promise<unknown>} */ work) {
   const fault = h("p", { class: "fault", role: "alert" });
   const send = h("button", { class: "main", type: "submit" }, button);
   const drawn = h("form", {
     "aria-label": name,
-    async onsubmit(event) {
+    async onsubmit(/** @type {SubmitEvent} */ event) {
       event.preventDefault();
       send.disabled = true;
       fault.textContent = "";
@@ -33,14 +33,14 @@ export function form(name, fields, button, work) {
   return drawn;
 }
 
-function worded(refused) {
+function worded(/** @type {Answer} */ refused) {
   const text = refused.message[0].toUpperCase() + refused.message.slice(1);
   if (refused.status !== 429 || !refused.retryAfter) return `${text}.`;
   return `${text}: try again in ${Math.ceil(refused.retryAfter / 60)} min.`;
 }
 
 /** Draw the sign-in. `onDone` is called once somebody is in. */
-export function showSignIn({ main, onDone }) {
+export function showSignIn(/** @type {{ main: HTMLElement, onDone: () => Promise<void> }} */ { main, onDone }) {
   document.title = "Sign in · Pitwatch";
   const code = h("div", { class: "field", hidden: true },
     h("label", { for: "field-code" }, "Authenticator code"),
@@ -50,7 +50,7 @@ export function showSignIn({ main, onDone }) {
     field("Name", { name: "name", autocomplete: "username", autocapitalize: "none", spellcheck: "false" }),
     field("Password", { name: "password", type: "password", autocomplete: "current-password" }),
     code,
-  ], "Sign in", async ({ name, password, code: given }) => {
+  ], "Sign in", async (/** @type {Answer} */ { name, password, code: given }) => {
     try {
       const begun = await post("/api/sign-in", { name, password, ...(given ? { code: given } : {}) });
       keepCsrf(begun.csrf);
@@ -70,10 +70,10 @@ export function showSignIn({ main, onDone }) {
   drawn.querySelector("input").focus();
 }
 
-const asksForCode = ({ status, problem }) => status === 401 && problem.needs === "code";
+const asksForCode = (/** @type {Answer} */ { status, problem }) => status === 401 && problem.needs === "code";
 
 /** Draw the page of one's own account. */
-export function showOwn({ main, me, say, signOut }) {
+export function showOwn(/** @type {PageContext} */ { main, me, say, signOut }) {
   const change = form("Change your password", [
     h("input", { type: "text", name: "name", value: me.name, autocomplete: "username", hidden: true, "aria-hidden": "true", tabindex: -1 }),
     field("Password now", { name: "old", type: "password", autocomplete: "current-password" }),
@@ -92,7 +92,7 @@ export function showOwn({ main, me, say, signOut }) {
       h("section", { class: "panel" }, h("h2", {}, "Second factor"), secondFactor(me, say, signOut))));
 }
 
-function secondFactor(me, say, signOut) {
+function secondFactor(/** @type {Person} */ me, /** @type {Say} */ say, /** @type {() => Promise<void>} */ signOut) {
   const place = h("div", {});
   if (me.second_factor === "on") drawFactorOn(place, say, signOut);
   else drawFactorOff(place, say);
@@ -101,12 +101,12 @@ function secondFactor(me, say, signOut) {
 
 const password = () => field("Your password", { name: "password", type: "password", autocomplete: "current-password" });
 
-function drawFactorOff(place, say) {
+function drawFactorOff(/** @type {HTMLElement} */ place, /** @type {Say} */ say) {
   put(place, h("p", { class: "quiet" }, "A code from an authenticator app, required at sign-in."),
     form("Set up an authenticator", [password()], "Set it up", async (sent) => enrol(place, await post("/api/me/second-factor", sent), say)));
 }
 
-function drawFactorOn(place, say, signOut) {
+function drawFactorOn(/** @type {HTMLElement} */ place, /** @type {Say} */ say, /** @type {() => Promise<void>} */ signOut) {
   put(place, h("p", {}, h("span", { class: "good" }, "On."), " Sign-in requires a code."),
     form("Turn it off", [password(), field("Code", { name: "code", autocomplete: "one-time-code", minlength: 6, maxlength: 40 }, "Six digits, or one of your recovery codes.")], "Turn it off", async (sent) => {
       await post("/api/me/second-factor/removal", sent);
@@ -115,7 +115,7 @@ function drawFactorOn(place, say, signOut) {
     }));
 }
 
-function enrol(place, made, say) {
+function enrol(/** @type {HTMLElement} */ place, /** @type {Answer} */ made, /** @type {Say} */ say) {
   put(place,
     h("p", {}, "Enter this secret in your authenticator, or open the link on the device that has it; then confirm with its code."),
     h("p", { class: "mono secret" }, made.secret), h("p", {}, h("a", { href: made.uri }, "Open in an authenticator")),
@@ -124,6 +124,6 @@ function enrol(place, made, say) {
         const { codes } = await post("/api/me/second-factor/confirmation", sent);
         say("The second factor is on.", "good");
         put(place, h("p", {}, "On. Keep these recovery codes; each works once and they are not shown again."),
-          h("ul", { class: "mono codes" }, codes.map((one) => h("li", {}, one))));
+          h("ul", { class: "mono codes" }, codes.map((/** @type {string} */ one) => h("li", {}, one))));
       }));
 }

@@ -16,7 +16,7 @@ const SOON_MS = 300;
 const OF_DEVICES = new Set(["reader_fault", "camera_fault", "camera_recovered", "device_returned"]);
 const FACTS = new Set(["card", "money", "act", "mark", "judgement", "doubt", "fault"]);
 
-export async function showTable({ main, rest: [name], may, onLeave, onReturn }, signal) {
+export async function showTable(/** @type {PageContext} */ { main, rest: [name], may, onLeave, onReturn }, /** @type {AbortSignal} */ signal) {
   const found = await ask(paths.table(name), { signal });
   amountsOf(name);
   /** @type {any} */
@@ -33,6 +33,7 @@ export async function showTable({ main, rest: [name], may, onLeave, onReturn }, 
   const last = events.at(-1)?.seq ?? found.now.last_seq;
   const places = frame(main, page, footage);
   const draw = painting(() => drawAll(places, page, says));
+  /** @type {number | undefined} */
   let soon;
   const lookAgain = async () => {
     soon = undefined;
@@ -54,16 +55,16 @@ export async function showTable({ main, rest: [name], may, onLeave, onReturn }, 
   draw();
 }
 
-const isTold = (event) => FACTS.has(kind(event));
+const isTold = (/** @type {TableEvent} */ event) => FACTS.has(kind(event));
 
 /** The events of the round in play, or of the last one, with what came before it. */
-async function begun(now, signal) {
+async function begun(/** @type {Answer} */ now, /** @type {AbortSignal} */ signal) {
   if (now.round === null) return eventsBetween(now.session, 0, now.last_seq, signal);
   const from = await roundStart(now.session, now.round, signal);
   return eventsBetween(now.session, from, now.last_seq, signal);
 }
 
-function frame(main, page, footage) {
+function frame(/** @type {HTMLElement} */ main, /** @type {Answer} */ page, /** @type {Footage | null} */ footage) {
   const places = {
     head: h("div", {}), felt: h("div", { class: "felt-place" }), due: h("section", { class: "panel", "aria-label": "Due at settlement" }),
     found: h("div", { class: "notes", "aria-live": "polite" }), ticker: h("ol", { class: "ticker", tabindex: 0, "aria-label": "Events, newest first" }),
@@ -79,7 +80,7 @@ function frame(main, page, footage) {
   return places;
 }
 
-function drawAll(places, page, says) {
+function drawAll(/** @type {Record<string, HTMLElement>} */ places, /** @type {Answer} */ page, /** @type {Clauses} */ says) {
   const { state } = page;
   put(places.head, heading(page, true));
   put(places.felt, drawFelt(state, page.phase, page.footage.layout));
@@ -88,22 +89,22 @@ function drawAll(places, page, says) {
   put(places.due, h("h2", {}, state.settled ? `Round ${state.round}: due and paid` : "Due and paid"),
     state.settled ? moneyTable(dues(state), says) : h("p", { class: "quiet" }, "Shown when the round settles."));
   put(places.health, h("h2", {}, "Devices"), health(asOf(page)));
-  put(places.ticker, page.said.map((event) => h("li", { class: kind(event) },
+  put(places.ticker, page.said.map((/** @type {TableEvent} */ event) => h("li", { class: kind(event) },
     h("time", { class: "num" }, clock(event.at)), h("span", {}, sentence(event)))));
 }
 
-function verdictsOf(state, says, session) {
+function verdictsOf(/** @type {Table} */ state, /** @type {Clauses} */ says, /** @type {string} */ session) {
   const found = state.settled?.violations ?? [];
-  return [...found.map((one) => mistake(one, says, null, null, { session, round: state.settled.round })), ...(state.settled?.reviews ?? state.reviews).map((one) => item(one))];
+  return [...found.map((/** @type {Answer} */ one) => mistake(one, says, null, null, { session, round: state.settled.round })), ...(state.settled?.reviews ?? state.reviews).map((/** @type {Answer} */ one) => item(one))];
 }
 
 /** The session as it was told last, with what the stream has brought since. */
-const asOf = (page) => ({
+const asOf = (/** @type {Answer} */ page) => ({
   ...page.found.now, last_seq: Math.max(page.found.now.last_seq, page.state.seq),
   last_at: Math.max(page.found.now.last_at ?? 0, page.state.at ?? 0) || null,
 });
 
-function heading(page, isFull) {
+function heading(/** @type {Answer} */ page, /** @type {boolean} */ isFull) {
   const { state, found } = page;
   const house = state.settled;
   return h("header", { class: "head" },
@@ -117,12 +118,12 @@ function heading(page, isFull) {
       isFull && page.may("take_out") && reports(paths.session(found.now.session), "Session report")));
 }
 
-function presence(now, stream) {
+function presence(/** @type {Answer} */ now, /** @type {string} */ stream) {
   const [text, name, why] = liveState(now, stream);
   return h("span", { class: `state ${name}`, title: why }, text);
 }
 
-function health(now) {
+function health(/** @type {Answer} */ now) {
   const rows = now.fault ? [["Journal", now.fault, "bad"]] : [["Journal", `read to event ${countOf(now.last_seq)}`, "good"]];
   const isOver = now.presence === "recorded";
   for (const one of now.troubles) rows.push([deviceName(one.source), `${faultText(one.kind)} ${isOver ? "at the end, " : ""}since ${clock(one.since)}`, isOver ? "quiet" : "bad"]);

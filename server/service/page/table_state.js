@@ -13,15 +13,15 @@ export const newTable = () => ({
 });
 
 /** The table after one more event; the one before stays as it was. */
-export const after = (table, event) => taken(structuredClone(table), event);
+export const after = (/** @type {Table} */ table, /** @type {TableEvent} */ event) => taken(structuredClone(table), event);
 
 /** The table after `events`, which are in the order of `seq`. */
-export const tableOf = (events) => events.reduce(taken, newTable());
+export const tableOf = (/** @type {TableEvent[]} */ events) => events.reduce(taken, newTable());
 
 /** Judged or decided later: what they say is of the table, their time is not. */
 const AFTERWARDS = new Set(["review_resolved", "round_settled", "review_raised", "ledger_posted"]);
 
-function taken(table, event) {
+function taken(/** @type {Table} */ table, /** @type {TableEvent} */ event) {
   ACTS[event.type]?.(table, event);
   table.seq = Math.max(table.seq, event.seq ?? 0);
   if (!AFTERWARDS.has(event.type)) table.at = Math.max(table.at ?? 0, event.at ?? 0);
@@ -30,21 +30,21 @@ function taken(table, event) {
 
 const newHand = () => ({ stake: 0, doubled: false, cards: [], acted: null });
 
-function spotOf(table, number) {
+function spotOf(/** @type {Table} */ table, /** @type {string | number} */ number) {
   table.spots[number] ??= { wager: 0, insurance: 0, side: 0, hands: [newHand()], paid: {} };
   return table.spots[number];
 }
 
-function handOf(table, number, hand = 0) {
+function handOf(/** @type {Table} */ table, /** @type {string | number} */ number, hand = 0) {
   const { hands } = spotOf(table, number);
   while (hands.length <= hand) hands.push(newHand());
   return hands[hand];
 }
 
-const cardsAt = (table, to, hand) =>
+const cardsAt = (/** @type {Table} */ table, /** @type {string | number} */ to, /** @type {number | undefined} */ hand) =>
   to === "dealer" ? table.dealer.cards : handOf(table, to, hand).cards;
 
-function open(table, event) {
+function open(/** @type {Table} */ table, /** @type {TableEvent} */ event) {
   Object.assign(table, {
     round: event.round, spots: {}, dealer: { cards: [], peeked: null },
     settled: null, reviews: [], closedAt: null, openedAt: event.at,
@@ -53,12 +53,14 @@ function open(table, event) {
   table.sighted = Object.fromEntries(followed);
 }
 
-function wager(table, event) {
+function wager(/** @type {Table} */ table, /** @type {TableEvent} */ event) {
   const sign = event.type === "wager_removed" ? -1 : 1;
   const amount = sign * event.amount;
   const spot = spotOf(table, event.spot);
-  if (event.kind === "insurance" || event.kind === "side") {
-    spot[event.kind] += amount;
+  /** @type {string} */
+  const kind = event.kind;
+  if (kind === "insurance" || kind === "side") {
+    spot[kind] += amount;
     return;
   }
   const hand = handOf(table, event.spot, event.hand);
@@ -67,7 +69,7 @@ function wager(table, event) {
   if (event.kind === "double") hand.doubled = hand.stake > 0 && sign > 0;
 }
 
-function deal(table, event) {
+function deal(/** @type {Table} */ table, /** @type {TableEvent} */ event) {
   const cards = cardsAt(table, event.to, event.hand ?? 0);
   const isDoubled = event.to !== "dealer" && handOf(table, event.to, event.hand).doubled;
   cards.push({
@@ -77,7 +79,7 @@ function deal(table, event) {
   name(table, event);
 }
 
-function expose(table, event) {
+function expose(/** @type {Table} */ table, /** @type {TableEvent} */ event) {
   const cards = cardsAt(table, event.to, event.hand ?? 0);
   const turned = cards.find((one) => one.face === "down") ?? cards.find((one) => one.card === null);
   if (turned) Object.assign(turned, { card: event.card ?? null, face: "up" });
@@ -85,30 +87,30 @@ function expose(table, event) {
 }
 
 /** Tell the cameras' tracks that a fact rests on which card they follow. */
-function name(table, event) {
+function name(/** @type {Table} */ table, /** @type {TableEvent} */ event) {
   for (const seq of event.evidence ?? []) {
     const track = table.tracks[table.sighted[seq]];
     if (track) Object.assign(track, { card: event.card ?? null, to: event.to });
   }
 }
 
-function act(table, event) {
+function act(/** @type {Table} */ table, /** @type {TableEvent} */ event) {
   const hand = handOf(table, event.spot, event.hand);
   hand.acted = event.action;
   if (event.action !== "split" || hand.cards.length < 2) return;
   const { hands } = spotOf(table, event.spot);
   const empty = hands.findIndex((one) => one.cards.length === 0);
   const target = empty >= 0 ? hands[empty] : hands[hands.push(newHand()) - 1];
-  target.cards.push(hand.cards.pop());
+  target.cards.push(/** @type {CardOnFelt} */ (hand.cards.pop()));
 }
 
-function pay(table, event) {
+function pay(/** @type {Table} */ table, /** @type {TableEvent} */ event) {
   const { paid } = spotOf(table, event.spot);
   const key = event.kind === "insurance" ? "insurance" : event.hand ?? 0;
   paid[key] = (paid[key] ?? 0) + event.amount;
 }
 
-function sight(table, event) {
+function sight(/** @type {Table} */ table, /** @type {TableEvent} */ event) {
   const key = `${event.source}/${event.track}`;
   const before = table.tracks[key];
   table.tracks[key] = {
@@ -118,6 +120,7 @@ function sight(table, event) {
   table.sighted[event.seq] = key;
 }
 
+/** @type {Record<string, (table: Table, event: TableEvent) => void>} */
 const ACTS = {
   shoe_started: (table, event) => Object.assign(table, { decks: event.decks, isLast: false }),
   cut_card_reached: (table) => { table.isLast = true; },
@@ -142,37 +145,40 @@ const ACTS = {
   card_gone: (table, event) => { delete table.tracks[`${event.source}/${event.track}`]; },
 };
 
+const pips = (/** @type {string} */ [rank]) => (rank === "A" ? 1 : "TJQK".includes(rank) ? 10 : Number(rank));
+
 /** A hand's points: { total, soft }, or null where a card of it is not known. */
-export function points(cards) {
+export function points(/** @type {CardOnFelt[]} */ cards) {
   if (cards.length === 0 || cards.some((one) => one.card === null || one.face === "down")) return null;
-  const values = cards.map(({ card }) => (card[0] === "A" ? 1 : "TJQK".includes(card[0]) ? 10 : Number(card[0])));
+  const values = cards.map(({ card }) => pips(/** @type {string} */ (card)));
   const low = values.reduce((sum, value) => sum + value, 0);
   const soft = values.includes(1) && low <= 11;
   return { total: soft ? low + 10 : low, soft };
 }
 
+/** @type {Record<string, string>} */
 const PHASES = {
   waiting: "No wagers yet", wagers: "Wagers open", deal: "In play: the deal", players: "In play: the players",
   dealer: "Dealer plays", settling: "Paying", taken_up: "Cards taken up",
 };
 
 /** Where a round stands, in words; `phase` as the service names it. */
-export function standing(table, phase) {
+export function standing(/** @type {Table} */ table, /** @type {string} */ phase) {
   if (table.round === null) return "No round yet";
   if (table.reviews.length && !isFinal(table)) return "Waiting for a decision";
   return table.settled ? "Settled" : PHASES[phase];
 }
 
 /** The last phase that began with event `seq` or before it; `begun` as the service lists a round's. */
-export const phaseAt = (begun, seq) => begun.findLast((one) => one.seq <= seq)?.phase ?? "waiting";
+export const phaseAt = (/** @type {{ seq: number, phase: string }[]} */ begun, /** @type {number} */ seq) => begun.findLast((one) => one.seq <= seq)?.phase ?? "waiting";
 
-const isFinal = (table) => table.settled?.status === "final";
+const isFinal = (/** @type {Table} */ table) => table.settled?.status === "final";
 
 /**
  * What is due and what was paid, a row a wager: { spot, hand, isOneOfSeveral, what, stake, due, paid, outcome,
  * clauses }. `paid` is null where no payment was seen.
  */
-export function dues(table) {
+export function dues(/** @type {Table} */ table) {
   const rows = [];
   for (const spot of table.settled?.spots ?? []) {
     const paid = table.spots[spot.spot]?.paid ?? {};

@@ -4,6 +4,7 @@ import { h, s } from "./dom.js";
 import { fine, kind, say, span } from "./words.js";
 
 const LANES = ["mark", "act", "money", "card", "sensed", "fault", "doubt", "judgement"];
+/** @type {Record<string, number>} */
 const ROW = { mark: 0, judgement: 0, doubt: 0, fault: 0, act: 1, money: 2, card: 3, sensed: 4 };
 const WIDTH = 1000;
 const HEIGHT = 74;
@@ -12,8 +13,8 @@ const HEIGHT = 74;
  * Draw the time line of `events` from `from` to `to` (ns). `flags` are moments of mistakes.
  * `onSeek` is called with the moment gone to. Returns { drawn, show(at) }.
  */
-export function timeLine({ events, from, to, flags, onSeek }) {
-  const x = (at) => ((at - from) / Math.max(to - from, 1)) * WIDTH;
+export function timeLine(/** @type {{ events: TableEvent[], from: number, to: number, flags: number[], onSeek: (moment: number) => void }} */ { events, from, to, flags, onSeek }) {
+  const x = (/** @type {number} */ at) => ((at - from) / Math.max(to - from, 1)) * WIDTH;
   const now = s("line", { class: "now", y1: 0, y2: HEIGHT });
   const ticks = events.filter((event) => event.type !== "ledger_posted").map((event) =>
     s("rect", { class: `tick ${kind(event)}`, x: x(event.at) - 1.5, y: 6 + (ROW[kind(event)] ?? 4) * 13, width: 3, height: 11, rx: 1 },
@@ -29,7 +30,7 @@ export function timeLine({ events, from, to, flags, onSeek }) {
     slider);
   return {
     drawn,
-    show(at) {
+    show(/** @type {number} */ at) {
       now.setAttribute("x1", x(at));
       now.setAttribute("x2", x(at));
       slider.value = Math.round((at - from) / 1e6);

@@ -13,34 +13,34 @@ let wordings = null;
 export async function clauses() {
   wordings ??= Promise.all([ask("/api/clauses"), ask("/api/sentences")]).then(([list, sentences]) => {
     readSentences(sentences);
-    return Object.fromEntries(list.map((one) => [one.id, one.says]));
+    return Object.fromEntries(list.map((/** @type {Answer} */ one) => [one.id, one.says]));
   });
   return wordings;
 }
 
-export const clauseText = (says, id, ...quotes) =>
+export const clauseText = (/** @type {Clauses} */ says, /** @type {string} */ id, /** @type {Child[]} */ ...quotes) =>
   h("blockquote", {}, h("span", { class: "mono" }, id), " ", says[id] ?? "", quotes);
 
 const KEPT = 100;
 const citations = new Map();
 
 /** What a mistake of a round rests on, in the house's words. Kept, as a page is drawn often. */
-function citationOf({ session, round }, one) {
+function citationOf(/** @type {Answer} */ { session, round }, /** @type {Answer} */ one) {
   const key = [session, round, one.seq, one.code, one.spot, one.hand].join("/");
   if (!citations.has(key)) {
     citations.set(key, ask(`/api/sessions/${encodeURIComponent(session)}/rounds/${round}/verdicts`)
-      .then((list) => list.find((it) => it.seq === one.seq && it.code === one.code && it.spot === one.spot && it.hand === one.hand) ?? null)
+      .then((list) => list.find((/** @type {Answer} */ it) => it.seq === one.seq && it.code === one.code && it.spot === one.spot && it.hand === one.hand) ?? null)
       .catch(() => { citations.delete(key); return null; }));
     if (citations.size > KEPT) citations.delete(citations.keys().next().value);
   }
   return citations.get(key);
 }
 
-const passage = ({ says, origin }) => h("p", { class: "cited" }, says, " ", h("cite", {}, origin));
+const passage = (/** @type {Answer} */ { says, origin }) => h("p", { class: "cited" }, says, " ", h("cite", {}, origin));
 
-const quoted = ({ breaks, due, settled_by: after }) => [
+const quoted = (/** @type {Answer} */ { breaks, due, settled_by: after }) => [
   breaks.passages.map(passage),
-  due.map((one) => [h("p", {}, "Due by ", h("span", { class: "mono" }, one.clause), " ", one.says), one.passages.map(passage)]),
+  due.map((/** @type {Answer} */ one) => [h("p", {}, "Due by ", h("span", { class: "mono" }, one.clause), " ", one.says), one.passages.map(passage)]),
   after && [h("p", {}, "How it is settled:"), passage(after)],
 ];
 
@@ -48,20 +48,20 @@ const quoted = ({ breaks, due, settled_by: after }) => [
  * A mistake as a note; `go` is called to see its moment, `of` is its `{ session, round }`: what it
  * rests on is asked for there.
  */
-export const mistake = (one, says, at, go, of = one.session ? one : null) => {
+export const mistake = (/** @type {Answer} */ one, /** @type {Clauses} */ says, /** @type {number | null} */ at, /** @type {(() => unknown) | null} */ go, of = one.session ? one : null) => {
   const quotes = h("div", {});
-  if (of) citationOf(of, one).then((found) => found && put(quotes, quoted(found)));
+  if (of) citationOf(of, one).then((/** @type {Answer} */ found) => found && put(quotes, quoted(found)));
   return note(one, says, at, go, quotes);
 };
 
-const note = (one, says, at, go, quotes) =>
+const note = (/** @type {Answer} */ one, /** @type {Clauses} */ says, /** @type {number | null} */ at, /** @type {(() => unknown) | null} */ go, /** @type {Child} */ quotes) =>
   h("article", { class: "note bad" },
     h("h3", {}, spoken(one.code), one.spot ? h("span", { class: "quiet" }, ` ${place(one.spot, one.hand ?? 0)}`) : null),
     h("p", {}, sentence(one.detail)),
     clauseText(says, one.clause, quotes),
     at && h("button", { type: "button", class: "link", onclick: go }, `See it at ${fine(at)}`));
 
-export const item = (review, extra) =>
+export const item = (/** @type {Answer} */ review, /** @type {Child} */ extra = null) =>
   h("article", { class: "note doubt" },
     h("h3", {}, "To decide"),
     h("p", {}, withPips(review.what)),
@@ -69,17 +69,17 @@ export const item = (review, extra) =>
     extra);
 
 /** Links to a report, as a page and on paper; `path` is of what it is about. */
-export const reports = (path, name) =>
+export const reports = (/** @type {string} */ path, /** @type {string} */ name) =>
   [["html", name], ["pdf", "PDF"]].map(([form, text]) =>
     h("a", { class: "button", href: `${path}/report.${form}`, target: "_blank", rel: "noopener" }, text, form === "pdf" ? h("span", { class: "unseen" }, ` of the ${name.toLowerCase()}`) : null));
 
-export const cardRow = (cards) => h("span", { class: "pips" }, cards.map((card) => {
+export const cardRow = (/** @type {Card[]} */ cards) => h("span", { class: "pips" }, cards.map((card) => {
   const { text, name } = cardMark(card);
   return h("span", { class: name }, text);
 }));
 
 /** What is due and paid, a row a wager; rows as `dues` of table_state.js gives them. */
-export function moneyTable(rows, says) {
+export function moneyTable(/** @type {Due[]} */ rows, /** @type {Clauses} */ says) {
   if (!rows.length) return h("p", { class: "quiet" }, "Nothing is settled yet.");
   return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Due and paid" }, h("table", {},
     h("thead", {}, h("tr", {}, ["Spot", "Cards", "Outcome"].map((one) => h("th", { scope: "col" }, one)),
@@ -87,8 +87,9 @@ export function moneyTable(rows, says) {
     h("tbody", {}, rows.map((row) => moneyRow(row, says)))));
 }
 
-function moneyRow(row, says) {
-  const isWrong = row.paid !== null && row.due !== null && row.paid !== row.due;
+function moneyRow(/** @type {Due} */ row, /** @type {Clauses} */ says) {
+  const off = row.paid === null || row.due === null ? 0 : row.paid - row.due;
+  const isWrong = off !== 0;
   const why = row.clauses.map((id) => `${id}: ${says[id] ?? ""}`).join("\n");
   return h("tr", { class: isWrong ? "wrong" : "" },
     h("th", { scope: "row" }, row.what === "insurance" ? `${row.spot} insurance` : `${row.spot}${row.isOneOfSeveral ? ` · hand ${row.hand + 1}` : ""}`),
@@ -97,5 +98,5 @@ function moneyRow(row, says) {
     h("td", { class: "num" }, money(row.stake)),
     h("td", { class: `num ${tone(row.due)}` }, signed(row.due)),
     h("td", { class: `num ${isWrong ? "bad strong" : ""}` }, row.paid === null ? "not seen" : signed(row.paid),
-      isWrong && h("span", { class: "why" }, `${signed(row.paid - row.due)} off`)));
+      isWrong && h("span", { class: "why" }, `${signed(off)} off`)));
 }

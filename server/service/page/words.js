@@ -3,80 +3,85 @@
 
 import { amountOf, clockOf, countOf, currencyOf, dayOf, isForeign, offsetOf } from "./house.js";
 
+/** @type {Record<string, string>} */
 const RANKS = { T: "10" };
+/** @type {Record<string, string>} */
 const SUITS = { S: "♠", H: "♥", D: "♦", C: "♣", "?": "" };
+/** @type {Record<string, string>} */
 const SUIT_NAMES = { S: "spades", H: "hearts", D: "diamonds", C: "clubs" };
+/** @type {Record<string, string>} */
 const RANK_NAMES = { A: "ace", K: "king", Q: "queen", J: "jack", T: "ten" };
 
+/** @type {string | null} */
 let tableShown = null;
 
 /** Say of which table the amounts of the page are, where it shows one alone. */
-export const amountsOf = (table) => { tableShown = table; };
+export const amountsOf = (/** @type {string | null} */ table) => { tableShown = table; };
 
 /** `1,234.50`; of a table that deals in another currency than the house `1,235 JPY`. */
-export function money(minor, table = tableShown) {
+export function money(/** @type {number} */ minor, table = tableShown) {
   const currency = currencyOf(table);
   return amountOf(minor, currency) + (isForeign(table) ? `\u00a0${currency.code}` : "");
 }
 
 /** `15` for 1500 and `7.50` for 750: where there is little room. */
-export function brief(minor, table = tableShown) {
+export function brief(/** @type {number} */ minor, table = tableShown) {
   const currency = currencyOf(table);
   const unit = 10 ** currency.decimals;
   return minor % unit ? amountOf(minor, currency) : amountOf(minor / unit, { code: `${currency.code} whole`, decimals: 0 });
 }
 
-const plus = (minor, text) => (minor === null || minor === undefined ? "open" : (minor > 0 ? "+" : "") + text(minor));
+const plus = (/** @type {number | null | undefined} */ minor, /** @type {(minor: number) => string} */ text) => (minor === null || minor === undefined ? "open" : (minor > 0 ? "+" : "") + text(minor));
 
-export const signed = (minor, table = tableShown) => plus(minor, (one) => money(one, table));
-export const signedBrief = (minor, table = tableShown) => plus(minor, (one) => brief(one, table));
+export const signed = (/** @type {number | null | undefined} */ minor, table = tableShown) => plus(minor, (one) => money(one, table));
+export const signedBrief = (/** @type {number | null | undefined} */ minor, table = tableShown) => plus(minor, (one) => brief(one, table));
 
-export const tone = (cents) =>
+export const tone = (/** @type {number | null} */ cents) =>
   cents === null || cents === undefined ? "doubt" : cents > 0 ? "good" : cents < 0 ? "bad" : "even";
 
-export const rank = (card) => RANKS[card[0]] ?? card[0];
-export const suit = (card) => SUITS[card[1]];
-export const isRed = (card) => card !== null && "HD".includes(card[1]);
-export const cardText = (card) => (card === null ? "?" : rank(card) + suit(card));
+export const rank = (/** @type {string} */ card) => RANKS[card[0]] ?? card[0];
+export const suit = (/** @type {string} */ card) => SUITS[card[1]];
+export const isRed = (/** @type {Card} */ card) => card !== null && "HD".includes(card[1]);
+export const cardText = (/** @type {Card} */ card) => (card === null ? "?" : rank(card) + suit(card));
 
 /** Write the cards that a sentence of the journal names, `2H`, as everywhere else: `2♥`. */
-export const withPips = (text) => text.replace(/\b[2-9TJQKA][SHDC]\b/g, cardText);
+export const withPips = (/** @type {string} */ text) => text.replace(/\b[2-9TJQKA][SHDC]\b/g, cardText);
 
-export function cardName(card) {
+export function cardName(/** @type {Card} */ card) {
   if (card === null) return "a card not shown";
   const name = RANK_NAMES[card[0]] ?? card[0];
   return card[1] in SUIT_NAMES ? `${name} of ${SUIT_NAMES[card[1]]}` : name;
 }
 
 /** Write a code of the journal as words: `dealer_hit_hard_17`. */
-export const spoken = (code) => {
+export const spoken = (/** @type {string} */ code) => {
   const words = code.replaceAll("_", " ");
   return words[0].toUpperCase() + words.slice(1);
 };
 
-const date = (at) => new Date(at / 1e6);
+const date = (/** @type {number} */ at) => new Date(at / 1e6);
 
-export const day = (at) => dayOf(date(at));
+export const day = (/** @type {number} */ at) => dayOf(date(at));
 
-export const clock = (at) => clockOf(date(at));
+export const clock = (/** @type {number} */ at) => clockOf(date(at));
 
 /** How far the house's clocks are from UTC at a moment: `UTC+02:00`. */
-export const offset = (at) => offsetOf(date(at));
+export const offset = (/** @type {number} */ at) => offsetOf(date(at));
 
-export function fine(at) {
+export function fine(/** @type {number} */ at) {
   return `${clock(at)}.${String(date(at).getMilliseconds()).padStart(3, "0")}`;
 }
 
-export const moment = (at) => (at === null ? "never" : `${day(at)}, ${clock(at)} ${offset(at)}`);
+export const moment = (/** @type {number} */ at) => (at === null ? "never" : `${day(at)}, ${clock(at)} ${offset(at)}`);
 
 /** Seconds as `0:07.3`. */
-export function span(seconds) {
+export function span(/** @type {number} */ seconds) {
   const minutes = Math.floor(seconds / 60);
   return `${minutes}:${(seconds - minutes * 60).toFixed(1).padStart(4, "0")}`;
 }
 
 /** How long ago something was, in its two or three most telling letters. */
-export function ago(at, now) {
+export function ago(/** @type {number} */ at, /** @type {number} */ now) {
   if (at === null) return "never";
   const seconds = Math.max(0, (now - at) / 1e9);
   if (seconds < 90) return `${Math.round(seconds)} s ago`;
@@ -86,29 +91,31 @@ export function ago(at, now) {
 }
 
 /** A moment, and how long ago it was as long as that is not its date once more. */
-export function momentAndAge(at, now) {
+export function momentAndAge(/** @type {number} */ at, /** @type {number} */ now) {
   const since = ago(at, now);
   return at === null || since === day(at) ? moment(at) : `${moment(at)} (${since})`;
 }
 
-export const counted = (number, one, many = `${one}s`) =>
+export const counted = (/** @type {number} */ number, /** @type {string} */ one, many = `${one}s`) =>
   `${countOf(number)} ${number === 1 ? one : many}`;
 
-export const place = (to, hand = 0) =>
+export const place = (/** @type {string | number} */ to, hand = 0) =>
   to === "dealer" ? "dealer" : `spot ${to}${hand ? `, hand ${hand + 1}` : ""}`;
 
 /** A device's name as people say it: `camera:overhead` is the camera overhead. */
-export const deviceName = (source) => source.replace(":", " ");
+export const deviceName = (/** @type {string} */ source) => source.replace(":", " ");
 
+/** @type {Record<string, string>} */
 const CIRCLES = { 0: "", I: ", insurance", S: ", side wager" };
 
+/** @type {Record<string, (e: TableEvent) => string>} */
 const SAYINGS = {
   shoe_started: (e) => `Fresh shoe, ${counted(e.decks, "deck")}`,
   card_burned: (e) => `Burned ${e.card ? cardText(e.card) : "a card"}`,
   card_boxed: (e) => `Boxed card ${e.card ? cardText(e.card) : ""}`,
   cut_card_reached: () => "Cut card: last round of this shoe",
-  player_seated: (e) => `${e.player} takes ${e.spots.map((one) => `spot ${one}`).join(", ")}`,
-  player_left: (e) => `${e.player} leaves ${e.spots.map((one) => `spot ${one}`).join(", ")}`,
+  player_seated: (e) => `${e.player} takes ${e.spots.map((/** @type {number} */ one) => `spot ${one}`).join(", ")}`,
+  player_left: (e) => `${e.player} leaves ${e.spots.map((/** @type {number} */ one) => `spot ${one}`).join(", ")}`,
   round_opened: (e) => `Round ${e.round} opens`,
   wager_placed: (e) => `${place(e.spot, e.hand)} wagers ${money(e.amount)}${e.kind === "main" ? "" : ` (${e.kind})`}`,
   wager_removed: (e) => `${place(e.spot, e.hand)} takes back ${money(e.amount)}`,
@@ -144,11 +151,12 @@ const SAYINGS = {
 };
 
 /** Say in a line what an event tells. */
-export const say = (event) => {
+export const say = (/** @type {TableEvent} */ event) => {
   const line = (SAYINGS[event.type] ?? ((e) => spoken(e.type)))(event);
   return line[0].toUpperCase() + line.slice(1);
 };
 
+/** @type {Record<string, string>} */
 const KINDS = {
   round_opened: "mark", round_closed: "mark", round_settled: "judgement", ledger_posted: "ledger",
   review_raised: "doubt", reader_fault: "fault", camera_fault: "fault", foreign_card_sighted: "fault",
@@ -159,4 +167,4 @@ const KINDS = {
 };
 
 /** What sort of event it is; `sensed` is what one sensor said. */
-export const kind = (event) => KINDS[event.type] ?? "sensed";
+export const kind = (/** @type {TableEvent} */ event) => KINDS[event.type] ?? "sensed";
