@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM, MIDDLE_MM
-from vision.merging import turned
+from vision.joining import turned
 from vision.networks import Network
 from vision.patches import RANK_OF, SUIT_OF, Layers, log_softmax
 

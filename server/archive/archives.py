@@ -1,15 +1,16 @@
 """An auditor's files, as streams of numbered events.
 
-========================  =========================================================== ``.jsonl``
-``.ndjson``    an event file; with ``.gz`` behind it, a compressed one ``.journal``              a
-table's journal; verified before a fact of it is used ``.zip`` ``.tar``         an archive of such
-files; a tar may be compressed ``facts.parquet``          an archived day, by its manifest
-beside it a folder                  every such file, day and archive below it, in order of their
-names ``*`` ``?`` ``[``         a pattern that the shell did not expand any other
-name            an event file; ``-`` is stdin ========================
-===========================================================
+A name stands for:
 
-Where a folder is a session's (it holds a ``session.toml``), its journals are taken, or else its
+- ``.jsonl``, ``.ndjson``: an event file; with ``.gz`` behind it, a compressed one. So does any name
+  that is not in this list; ``-`` is stdin.
+- ``.journal``: a table's journal, verified before a fact of it is used.
+- ``.zip``, ``.tar``: an archive of such files; a tar may be compressed.
+- ``facts.parquet``: an archived day, by the manifest beside it.
+- A folder: every such file, day and archive below it, in the order of their names.
+- ``*``, ``?``, ``[``: a pattern that the shell did not expand.
+
+Where a folder is a session's (it holds a ``session.toml``), its journals are read, or else its
 ``facts.jsonl``, or else its ``truth.jsonl``; the other files there hold no facts.
 """
 
@@ -19,22 +20,21 @@ import stat
 import sys
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from glob import glob, has_magic
 from itertools import groupby
-from lzma import LZMAError
 from pathlib import Path, PurePosixPath
 from tempfile import NamedTemporaryFile, SpooledTemporaryFile
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from models.decode import LONGEST_LINE, decode_batches
-from models.errors import InputRefused, OperatorError, TechnicianError
+from models.errors import OperatorError, TechnicianError
 from models.judgements import AnyEvent
 from server.archive.decided_journal import DECISION, with_decisions
+from server.archive.unreadable import readable, unreadable, without_parquet
 from stream.journal import UnknownEvent, holds, read_journal
 from stream.recording import SESSION_FILE
 
@@ -60,14 +60,6 @@ _BLOCK: Final = 1 << 17
 _KEPT: Final = 8 << 20
 """Bytes of an archive member that are kept in memory; a longer one is spooled to disk. Not
 measured."""
-_DAMAGED: Final = (
-    LZMAError,
-    EOFError,
-    gzip.BadGzipFile,
-    zlib.error,
-    zipfile.BadZipFile,
-    tarfile.TarError,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +121,7 @@ def feeds(
     if source.is_stdin:
         yield Feed("stdin", partial(_lines, "stdin", _stdin), once=True)
     elif source.name.endswith(_ARCHIVES):
-        with _readable(source.name):
+        with readable(source.name):
             yield from _members(source.name, on_bytes, passed_over)
     elif source.name.endswith(_JOURNAL):
         yield Feed(source.name, partial(_entries, Path(source.name)))
@@ -167,15 +159,7 @@ def _size(name: str) -> int:
         with Path(name).open("rb") as file:
             return file.seek(0, 2) if file.seekable() else 0
     except OSError as fault:
-        raise _unreadable(name, fault) from fault
-
-
-def _unreadable(name: str, fault: OSError) -> OperatorError:
-    return OperatorError(
-        f"the facts cannot be read ({fault.strerror or fault})",
-        where=name,
-        way_out="Name a readable event file, journal, folder or archive, or - for stdin",
-    )
+        raise unreadable(name, fault) from fault
 
 
 def _in_folder(folder: Path) -> Iterator[Source]:
@@ -229,28 +213,6 @@ def _of_session(beside: Sequence[PurePosixPath]) -> Sequence[PurePosixPath]:
 # --- reading them -------------------------------------------------------------------------
 
 
-def without_parquet(where: str) -> OperatorError:
-    """Return the error of a command that needs Parquet where its library is missing."""
-    return OperatorError(
-        "pyarrow is not installed, which reads and writes Parquet",
-        where=where,
-        way_out="Install it: pip install 'pitwatch[parquet]'",
-    )
-
-
-@contextmanager
-def _readable(name: str) -> Iterator[None]:
-    """Turn faults of a file, as opposed to faults of a line, into a refusal that names it."""
-    try:
-        yield
-    except _DAMAGED as fault:
-        raise InputRefused(
-            source=name, field="document", expected="an undamaged archive", found=str(fault)
-        ) from fault
-    except OSError as fault:
-        raise _unreadable(name, fault) from fault
-
-
 def _stdin() -> AbstractContextManager[Any]:
     if sys.stdin is None:
         raise OperatorError(
@@ -260,7 +222,7 @@ def _stdin() -> AbstractContextManager[Any]:
 
 
 def _lines(name: str, opened: Open, on_bytes: Callable[[Any], None] | None = None) -> Events:
-    with _readable(name), opened() as file:
+    with readable(name), opened() as file:
         lines = gzip.GzipFile(fileobj=file, mode="rb") if name.endswith(".gz") else file
         yield from decode_batches(_batches(lines, on_bytes and partial(on_bytes, file)), name)
 
@@ -317,7 +279,7 @@ def _members(name: str, on_bytes: OnBytes, passed_over: Passed) -> Iterator[Feed
 def _copied_entries(name: str, opened: Open) -> Events:
     """Copy a journal out of its archive to a temporary file, and yield its events."""
     with NamedTemporaryFile(suffix=_JOURNAL) as copy:
-        with _readable(name), opened() as file:
+        with readable(name), opened() as file:
             shutil.copyfileobj(file, copy)
             copy.flush()
         try:

@@ -19,7 +19,8 @@ from shutil import copyfileobj
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TextIO, TypeAlias, TypeVar
 
 from models.errors import InputRefused, PitwatchError, TechnicianError
-from server.archive.archives import Feed, Source, feeds, without_parquet
+from server.archive.archives import Feed, Source, feeds
+from server.archive.unreadable import without_parquet
 from server.house.wording import counted
 from server.process.progress import Progress
 from server.table.gc_pauses import rare_collections

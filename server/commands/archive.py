@@ -7,8 +7,9 @@ from pathlib import Path
 
 from models.errors import OperatorError, PitwatchError
 from models.house import House
-from server.archive.archives import sources, without_parquet
+from server.archive.archives import sources
 from server.archive.days import Begun, begun
+from server.archive.unreadable import without_parquet
 from server.house.wording import counted
 from server.process.exit_status import Exit
 from server.process.terminal import print_json, screen

@@ -23,8 +23,8 @@ import msgspec
 
 from models.rulebook import Rulebook
 from server.process.program import this_program
+from server.table.kept_book import KeptBook
 from server.table.rest import Rest
-from server.table.settlement_book import KeptBook
 from server.table.status import KeptStanding
 from settlement.reckoning import Dealing
 from settlement.rulebooks import rules_hash

@@ -23,7 +23,8 @@ from models.events import (
 )
 from models.judgements import AnyEvent, ReviewRaised, RoundResult
 from server.process.stopwatch import Stopwatch
-from server.table.settlement_book import KeptBook, SettlementBook
+from server.table.kept_book import KeptBook
+from server.table.settlement_book import SettlementBook
 from settlement.engine import Engine
 from settlement.reckoning import Sensors
 from stream.journal import UnknownEvent

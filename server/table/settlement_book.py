@@ -1,14 +1,12 @@
 """The engine's and people's results, round by round; final ones are posted to the ledger."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
-from msgspec import UNSET
 from msgspec.structs import replace
 
 from models.errors import OperatorError
-from models.events import AnyFact, Fact, ReviewResolved, RoundOpened, ShoeStarted
+from models.events import AnyFact, ReviewResolved, ShoeStarted
 from models.judgements import (
     AnyEvent,
     LedgerPosted,
@@ -17,14 +15,13 @@ from models.judgements import (
     RoundSettled,
 )
 from models.rulebook import Rulebook
-from server.table.round_starts import KeptStarts, RoundStart, RoundStarts
+from server.table.kept_book import KeptBook
+from server.table.round_starts import RoundStart, RoundStarts
+from server.table.settling_again import Again, amounts_of, bare, by_round, due_lines
 from settlement.engine import Engine
-from settlement.engine_state import EngineState
-from settlement.ledger import post
 from settlement.reconcile import (
     NOTHING_DECIDED,
     Decided,
-    Item,
     check_decision,
     decided,
     voided,
@@ -39,21 +36,6 @@ Read: TypeAlias = Callable[[int], Iterable[AnyEvent | UnknownEvent]]
 
 HELD: Final = "held for review: "
 ANEW: Final = "settled anew: "
-
-
-@dataclass(frozen=True, slots=True)
-class KeptBook:
-    """What a book knows of the rounds before one, without what the journal shows by itself."""
-
-    starts: KeptStarts
-    raised: tuple[ReviewRaised, ...]
-    decisions: tuple[ReviewResolved, ...]
-    decided: dict[int, tuple[tuple[Item, ...], tuple[int, ...]]]
-    """By round, the items that people's decisions settled, and the rounds that they called off."""
-    changed: tuple[RoundResult, ...]
-    """The rounds whose last settlement is far from their facts in the journal."""
-    posted: dict[int, tuple[LedgerPosted, ...]]
-    """Their postings."""
 
 
 class SettlementBook:
@@ -230,7 +212,7 @@ class SettlementBook:
         known = [event for event in events if not isinstance(event, UnknownEvent)]
         for event in known:
             self._remember(event)
-        facts = [fact for number, own in _by_round(known) for fact in self._decide(number, own)]
+        facts = [fact for number, own in by_round(known) for fact in self._decide(number, own)]
         for number in {one.round for one in self._decisions} - set(self._decided):
             self._decide(number, ())
         engine = Engine(rules, None if start is None else start.engine_state)
@@ -249,12 +231,12 @@ class SettlementBook:
 
     # --- processing again -------------------------------------------------------------------
 
-    def _played_again(self, number: int, engine: Engine) -> "_Again":
+    def _played_again(self, number: int, engine: Engine) -> "Again":
         """Process the facts again from a decided round, until the results are unchanged."""
         start = self._starts.before(number)
-        again = _Again(Engine(engine.rules, None if start is None else start.engine_state))
+        again = Again(Engine(engine.rules, None if start is None else start.engine_state))
         after_seq = 0 if start is None else start.seq - 1
-        for other, own in _by_round(self._read(after_seq), self._heard_seq):
+        for other, own in by_round(self._read(after_seq), self._heard_seq):
             was = self._starts.of(other) if other > number else None
             first, *rest = again.facts[other] = self._decide(other, own)
             engine_state = again.opens(other, first)
@@ -290,7 +272,7 @@ class SettlementBook:
             after = min(after, max(0, self._starts.shoe_of(number) - 1))
         found: list[AnyFact] = []
         numbers = {number}
-        for other, own in _by_round(self._read(after)):
+        for other, own in by_round(self._read(after)):
             if other > number and decision.choice is None:
                 break
             found += own
@@ -311,7 +293,7 @@ class SettlementBook:
 
     def _differ(self, one: RoundResult, other: RoundResult) -> bool:
         """Return whether two results differ beyond the items of their round, which may be open."""
-        return _bare(self._whole(one)) != _bare(self._whole(other))
+        return bare(self._whole(one)) != bare(self._whole(other))
 
     def _forget(self) -> None:
         """Drop the oldest rounds beyond those that are kept."""
@@ -349,7 +331,7 @@ class SettlementBook:
         """
         result = versions[-1]
         was = self._settled.get(result.round)
-        if was is not None and all(_bare(self._whole(one)) != _bare(was) for one in versions):
+        if was is not None and all(bare(self._whole(one)) != bare(was) for one in versions):
             raise OperatorError(
                 f"under these rules round {result.round} does not give the recorded settlement",
                 where=f"rulebook {result.rulebook}",
@@ -395,13 +377,13 @@ class SettlementBook:
 
     def _post_anew(self, result: RoundResult, at: int | None, because: tuple[int, ...]) -> None:
         """Post a round again whose result has changed."""
-        if _lines(self._posted.get(result.round, [])) != _lines(_due(result)):
+        if amounts_of(self._posted.get(result.round, [])) != amounts_of(due_lines(result)):
             self._take_back(result.round, at, because, ANEW)
             self._post(result, at, because)
 
     def _post(self, result: RoundResult, at: int | None, because: tuple[int, ...]) -> None:
         """Post a final result; an undecided one moves no money."""
-        lines = [replace(line, at=at, because=because) for line in _due(result)]
+        lines = [replace(line, at=at, because=because) for line in due_lines(result)]
         if lines:
             self._posted[result.round] = self._append(lines)
 
@@ -416,63 +398,3 @@ class SettlementBook:
                 for line in lines
             ]
         )
-
-
-@dataclass(slots=True)
-class _Again:
-    """An engine that processes part of a session again, with its results."""
-
-    engine: Engine
-    facts: dict[int, Sequence[AnyFact]] = field(default_factory=dict)
-    """The processed facts, by round."""
-    results: dict[int, RoundResult] = field(default_factory=dict)
-    """By round, the last settlement of each."""
-    starts: list[RoundStart] = field(default_factory=list)
-
-    def opens(self, number: int, fact: AnyFact) -> EngineState | None:
-        """Process the first fact of a round; return the round's starting state."""
-        self.hear((fact,))
-        engine_state = self.engine.engine_state()
-        if engine_state is not None:
-            self.starts.append(RoundStart(number, fact.seq or 0, engine_state))
-        return engine_state
-
-    def hear(self, facts: Iterable[AnyFact]) -> None:
-        """Process the next facts."""
-        for fact in facts:
-            self.take(self.engine.feed(fact))
-
-    def take(self, results: Iterable[RoundResult]) -> None:
-        """Note settlements."""
-        self.results.update((result.round, result) for result in results)
-
-
-def _by_round(
-    events: Iterable[AnyEvent | UnknownEvent], last_seq: int | None = None
-) -> Iterator[tuple[int, list[AnyFact]]]:
-    """Yield rounds with their facts; facts before the first opening belong to round 0."""
-    number, own = 0, list[AnyFact]()
-    for event in events:
-        if last_seq is not None and (event.seq or 0) > last_seq:
-            break
-        if isinstance(event, RoundOpened):
-            if own:
-                yield number, own
-            number, own = event.round, []
-        if isinstance(event, Fact):
-            own.append(event)
-    if own:
-        yield number, own
-
-
-def _due(result: RoundResult) -> tuple[LedgerPosted, ...]:
-    return post(result) if result.status == "final" else ()
-
-
-def _lines(lines: Iterable[LedgerPosted]) -> list[tuple[str, int, str]]:
-    return [(line.account, line.amount, line.memo) for line in lines]
-
-
-def _bare(result: RoundResult) -> RoundResult:
-    """Return a round without its items, their effect on its status, and its rules' name."""
-    return replace(result, reviews=UNSET, status="final", overrides=UNSET, rules_hash=UNSET)

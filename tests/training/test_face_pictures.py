@@ -17,11 +17,13 @@ from models.cards import RANKS, Card
 from models.errors import OperatorError
 from vision.faces import FACE_PX
 from vision.training import decks, face_pictures, picture_store
-from vision.training.drawn import Style, draw_face, rank_mask, suit_mask
+from vision.training.drawn import draw_face, rank_mask
 from vision.training.face_pictures import DrawnFaces
 from vision.training.picture_store import PictureStore, Pieces
 from vision.training.samples import NOT_AN_INDEX
 from vision.training.scenes import render
+from vision.training.signs import suit_mask
+from vision.training.style import Style
 
 STYLE = Style(font=Path("of no use"))
 

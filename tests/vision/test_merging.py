@@ -8,19 +8,9 @@ from numpy.typing import NDArray
 
 from models.cards import DECK, Card
 from vision.corners import ANCHOR_MM, card_corners, card_to_picture
-from vision.merging import (
-    Indices,
-    explained,
-    group,
-    in_place,
-    joined_map,
-    joined_vote,
-    turned,
-    unseen_corners,
-    with_hands_settled,
-    without_duplicates,
-    without_print,
-)
+from vision.indices import Indices
+from vision.joining import in_place, joined_map, joined_vote, turned, unseen_corners
+from vision.merging import explained, group, with_hands_settled, without_duplicates, without_print
 
 W, H = 63.5, 88.9
 SILENT = np.zeros(53)

@@ -8,9 +8,10 @@ import pytest
 from numpy.typing import NDArray
 
 from models.cards import DECK, Card
+from vision.backs import backs_of
 from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM
 from vision.finder import Found
-from vision.reader import Reader, backs_of
+from vision.reader import Reader
 from vision.scenes.decks import PX_PER_MM, load_deck
 from vision.sightings import Sightings
 

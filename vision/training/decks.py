@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 from models.cards import DECK, Card
 from models.errors import OperatorError
 from vision.scenes.decks import FACE_PX, Deck, cut_atlas, deck_ids, load_deck
-from vision.training.drawn import SIGNS, Style, draw_atlas, draw_face, usable
+from vision.training.drawn import draw_atlas, draw_face, usable
+from vision.training.signs import SIGNS
+from vision.training.style import Style
 
 CACHE: Final = Path(".cache/decks")
 SHEETS: Final = Path("/usr/share/aisleriot/cards")

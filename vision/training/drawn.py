@@ -4,12 +4,10 @@ Lengths are in millimetres on the card unless a name states otherwise. Pictures 
 ``PX_PER_MM`` times ``FINE`` and reduced.
 """
 
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-import cv2
 import numpy as np
 from fontTools.ttLib import TTFont, TTLibError
 from numpy.typing import NDArray
@@ -17,15 +15,11 @@ from PIL import Image, ImageDraw, ImageFont
 
 from models.cards import DECK, Card
 from vision.scenes.decks import CARD_MM, FACE_PX, PX_PER_MM
+from vision.training.signs import _bent, suit_mask
+from vision.training.style import Style
 
 # Supersampling factor.
 FINE: Final = 2
-# Standard deviation of a redrawn rank's bend, as a share of its height. Chosen, not measured.
-BENT: Final = 0.02
-# Standard deviation of a redrawn rank's slant. Chosen, not measured.
-LEANING: Final = 0.08
-THICKENED: Final = 0.05
-"""Largest thickening of a redrawn rank, as a share of its height. Chosen, not measured."""
 # RGB of the courts' clothes.
 COURT_COLOURS: Final = (
     (190, 25, 35),
@@ -36,7 +30,6 @@ COURT_COLOURS: Final = (
 )
 # RGB.
 SKIN: Final = (255, 232, 205)
-SIGNS: Final = {"S": "\u2660", "H": "\u2665", "D": "\u2666", "C": "\u2663"}
 RANKS_SHADED: Final = 0.5
 """Share of the decks with shaded ink whose ranks are shaded too, not only the suits."""
 LEAST_HALO_MM: Final = 0.3
@@ -53,52 +46,6 @@ PIP_ROWS: Final[dict[int, tuple[tuple[float, float], ...]]] = {
     9: (*((c, r / 3) for c in (0, 2) for r in range(4)), (1, 0.5)),
     10: (*((c, r / 3) for c in (0, 2) for r in range(4)), (1, 1 / 6), (1, 5 / 6)),
 }
-
-
-@dataclass(frozen=True)
-class Style:
-    """The style of a generated deck. Colours are RGB."""
-
-    font: Path
-    rank_height: float = 7.0
-    rank_width: float = 5.5
-    """Largest width of a rank; wider ones are squeezed."""
-    bold: float = 0.0
-    """Thickness added around a rank's strokes."""
-    suit_height: float = 5.5
-    index_x: float = 5.5
-    index_top: float = 4.0
-    gap: float = 1.2
-    suit_beside: bool = False
-    four_indices: bool = False
-    ten_narrow: bool = True
-    colours: tuple[tuple[int, int, int], ...] = (
-        (15, 15, 15),
-        (205, 20, 30),
-        (205, 20, 30),
-        (15, 15, 15),
-    )
-    paper: tuple[int, int, int] = (252, 252, 250)
-    pip_height: float = 13.0
-    pip_shape: float = 0.0
-    """Shape of the suits, from 0, plain, to 1, curled."""
-    suits: int = 0
-    """Seed of the suits' outlines; 0 for the usual ones."""
-    signs: Path | None = None
-    """A typeface that supplies the suits' signs; ``None`` for generated ones."""
-    shading: int = 0
-    """Seed of the ink's paling across a sign; 0 for even ink."""
-    ranks: int = 0
-    """Seed of the ranks' outlines; 0 for the typeface's own."""
-    court: int = 0
-    """Seed of the court panels' ornament."""
-    figures: bool = False
-    """Whether courts show figures beside a large pip on clear ground, not ornament only."""
-    frame: bool = True
-    back: int = 0
-    """Seed of the back's design."""
-    back_colour: tuple[int, int, int] = (160, 25, 35)
-    back_border: float = 3.5
 
 
 def draw_atlas(style: Style) -> NDArray[np.uint8]:
@@ -205,155 +152,6 @@ def rank_mask(text: str, style: Style) -> Image.Image:
         ink.width * height // ink.height, _px(style.rank_width * (1.25 if text == "10" else 1))
     )
     return ink.resize((max(2, width), height), Image.Resampling.LANCZOS)
-
-
-def suit_mask(suit: str, height_px: int, style: Style) -> Image.Image:
-    """Return the alpha of a suit's sign, from its own outline."""
-    ink = _sign(suit, style.pip_shape, style.suits, style.signs)
-    width = max(2, ink.shape[1] * height_px // ink.shape[0])
-    return Image.fromarray(cv2.resize(ink, (width, height_px), interpolation=cv2.INTER_AREA))
-
-
-@lru_cache(maxsize=64)
-def _sign(suit: str, curl: float, outline: int, signs: Path | None) -> NDArray[np.uint8]:
-    """Draw a suit's sign, 256 pixels high.
-
-    ``curl`` bends its sides; ``outline`` is a style's seed; ``signs`` a typeface to take it from.
-    """
-    fine = np.zeros((256, 256), np.uint8)
-    if signs is not None:
-        fine = _set_sign(suit, signs)
-    elif outline and suit in "SC":
-        _black(np.random.default_rng([outline, 5]), fine, suit, curl)
-    else:
-        {"S": _spade, "H": _heart, "D": _diamond, "C": _club}[suit](fine, curl)
-    if outline:
-        fine = _reshaped(np.random.default_rng([outline, ord(suit)]), fine)
-    rows, columns = np.nonzero(fine)
-    return fine[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
-
-
-def _set_sign(suit: str, typeface: Path) -> NDArray[np.uint8]:
-    """Draw a suit's sign from a typeface, 256 pixels high."""
-    font = ImageFont.truetype(str(typeface), 256)
-    left, top, right, bottom = (int(edge) for edge in font.getbbox(SIGNS[suit]))
-    canvas = Image.new("L", (right - left + 4, bottom - top + 4), 0)
-    ImageDraw.Draw(canvas).text((2 - left, 2 - top), SIGNS[suit], 255, font)
-    longest = 252 / max(canvas.size)
-    size = round(canvas.width * longest), round(canvas.height * longest)
-    return np.asarray(canvas.resize(size, Image.Resampling.LANCZOS), np.uint8)
-
-
-def _black(rng: np.random.Generator, canvas: NDArray[np.uint8], suit: str, curl: float) -> None:
-    """Draw a deck's kind of spade or club.
-
-    The leaves of clubs touch, merge or stand apart on arms; stems are broad or fine.
-    """
-    fine, flare = rng.uniform(0.012, 0.05), rng.uniform(0.05, 0.2)
-    radius, arms = rng.uniform(0.145, 0.235), rng.uniform(0.04, 0.2)
-    apart, low = rng.uniform(1.02, 1.35), rng.uniform(0.52, 0.62)
-    top = rng.uniform(0.45, 0.55)
-    if suit == "S":
-        heart = np.zeros_like(canvas)
-        _heart(heart, curl)
-        canvas[:-12] = heart[::-1][12:]
-    else:
-        aside = min(radius * apart, 0.49 - radius)
-        for x, y in ((0.5, radius + 0.02), (0.5 - aside, low), (0.5 + aside, low)):
-            leaf = round(x * 256), round(y * 256)
-            cv2.circle(canvas, leaf, round(radius * 256), 255, -1, cv2.LINE_AA)
-            cv2.line(canvas, (128, 122), leaf, 255, round(arms * 256), cv2.LINE_AA)
-    _stem(canvas, top, curl, fine, flare)
-
-
-def _reshaped(rng: np.random.Generator, fine: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Widen a sign in places, shift its parts, and change their thickness."""
-    fine = np.pad(fine, 40)
-    unit = len(fine)
-    y = np.arange(unit)
-    knots = np.linspace(0, unit - 1, 6)
-    wide = np.exp(np.interp(y, knots, rng.normal(0, 0.13, 6)))
-    tall = np.cumsum(np.exp(np.interp(y, knots, rng.normal(0, 0.2, 6))))
-    x_from = (y[None] - unit / 2) / wide[:, None] + unit / 2
-    y_from = np.broadcast_to((tall / tall[-1] * (unit - 1))[:, None], x_from.shape)
-    bent = cv2.remap(fine, x_from.astype(np.float32), y_from.astype(np.float32), cv2.INTER_LINEAR)
-    return _inked(rng, bent, int(rng.integers(1, 12)), thinner=0.35, thicker=0.35)
-
-
-def _bent(rng: np.random.Generator, ink: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Bend a rank, slant it a little, and change its strokes' thickness.
-
-    Ranks of playing cards are more often hand-lettered than typeset.
-    """
-    height, width = ink.shape
-    side = max(height, width) // 4
-    ink = np.pad(ink, side)
-    y, x = np.mgrid[0 : ink.shape[0], 0 : ink.shape[1]].astype(np.float32)
-    coarse = rng.normal(0, BENT * height, (2, 5, 5)).astype(np.float32)
-    shift = [cv2.resize(each, ink.shape[::-1], interpolation=cv2.INTER_CUBIC) for each in coarse]
-    lean = np.float32(rng.normal(0, LEANING))
-    x_from = x + shift[0] + lean * (y - ink.shape[0] / 2)
-    bent = cv2.remap(ink, x_from, y + shift[1], cv2.INTER_LINEAR)
-    thick_px = max(1, round(rng.uniform(0, THICKENED) * height))
-    return _inked(rng, bent, thick_px, thinner=0.2, thicker=0.4)
-
-
-def _inked(
-    rng: np.random.Generator, ink: cv2.typing.MatLike, px: int, *, thinner: float, thicker: float
-) -> NDArray[np.uint8]:
-    """Thin or thicken strokes by ``px`` pixels, with these probabilities, or leave them."""
-    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (px, px))
-    kind = rng.random()
-    if kind < thinner:
-        ink = cv2.erode(ink, kernel)
-    elif kind < thinner + thicker:
-        ink = cv2.dilate(ink, kernel)
-    return np.asarray(ink, np.uint8)
-
-
-def _fill(canvas: NDArray[np.uint8], points: NDArray[np.float64]) -> None:
-    cv2.fillPoly(canvas, [np.round(points * 256).astype(np.int32)], 255, cv2.LINE_AA)
-
-
-def _heart(canvas: NDArray[np.uint8], curl: float) -> None:
-    t = np.linspace(0, 2 * np.pi, 200)
-    x = np.sign(np.sin(t)) * np.abs(np.sin(t)) ** (3 - 0.6 * curl)
-    y = -(13 * np.cos(t) - 5 * np.cos(2 * t) - 2 * np.cos(3 * t) - np.cos(4 * t)) / 16
-    _fill(canvas, np.stack([0.5 + 0.46 * x, 0.45 + 0.46 * y], 1))
-
-
-def _diamond(canvas: NDArray[np.uint8], curl: float) -> None:
-    t = np.linspace(0, 2 * np.pi, 201)
-    power = 2.0 + 0.7 * curl
-    x = np.sign(np.cos(t)) * np.abs(np.cos(t)) ** power
-    y = np.sign(np.sin(t)) * np.abs(np.sin(t)) ** power
-    _fill(canvas, np.stack([0.5 + 0.38 * x, 0.5 + 0.48 * y], 1))
-
-
-def _spade(canvas: NDArray[np.uint8], curl: float) -> None:
-    heart = np.zeros_like(canvas)
-    _heart(heart, curl)
-    canvas[:-12] = heart[::-1][12:]
-    _stem(canvas, 0.55, curl)
-
-
-def _club(canvas: NDArray[np.uint8], curl: float) -> None:
-    radius = round((0.205 + 0.02 * curl) * 256)
-    for x, y in ((0.5, 0.24), (0.27, 0.56), (0.73, 0.56)):
-        cv2.circle(canvas, (round(x * 256), round(y * 256)), radius, 255, -1, cv2.LINE_AA)
-    cv2.circle(canvas, (128, 122), 24, 255, -1)
-    _stem(canvas, 0.5, curl)
-
-
-def _stem(
-    canvas: NDArray[np.uint8], top: float, curl: float, fine: float = 0.035, flare: float = 0.12
-) -> None:
-    """Draw the stem of a black sign; widths are shares of the sign's width."""
-    y = np.linspace(top, 0.95, 20)
-    half = fine + (flare + 0.06 * curl) * ((y - top) / (0.95 - top)) ** (2 + 2 * curl)
-    _fill(
-        canvas, np.concatenate([np.stack([0.5 - half, y], 1), np.stack([0.5 + half, y], 1)[::-1]])
-    )
 
 
 def _pips(face: Image.Image, card: Card, style: Style) -> None:

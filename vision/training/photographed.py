@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from models.cards import DECK, RANKS, SUITS, Card
 from vision.corners import card_to_picture
-from vision.merging import Indices
+from vision.indices import Indices
 from vision.patches import NUDGES_MM, Readings, cut_patches, read_indices
 from vision.reader import Reader
 from vision.training.held_out import kept_for_decisions

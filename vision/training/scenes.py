@@ -11,13 +11,10 @@ from numpy.typing import NDArray
 
 from models.cards import DECK, Card
 from vision.corners import ANCHOR_MM, CARD_HEIGHT_MM, CARD_WIDTH_MM
+from vision.training.arrangements import Pose, hand_poses, rotation
 from vision.training.backdrops import Picture, backdrop, chips, jottings, limb, stack, wager
 from vision.training.cameras import photograph
 from vision.training.decks import four_indices, open_deck, ranks_of, redrawn
-
-Pose = tuple[float, float, float]
-"""Middle of a card on the felt in millimetres, and its turn clockwise in radians."""
-
 
 CLOSE_UP_MM: Final = 54.0
 """Millimetres of the felt in a close-up."""
@@ -98,7 +95,7 @@ class Felt:
         if self.courts and self.rng.random() < self.courts:
             playable = tuple(card for card in playable if card.rank in "JQK") or playable
         card = playable[self.rng.integers(len(playable))] if face_up else None
-        onto = self.view[:, :2] @ np.column_stack([_turn(pose[2]), pose[:2]])
+        onto = self.view[:, :2] @ np.column_stack([rotation(pose[2]), pose[:2]])
         onto[:, 2] += self.view[:, 2]
         onto[:, 2] -= onto[:, :2] @ [CARD_WIDTH_MM / 2, CARD_HEIGHT_MM / 2]
         if self._paint(pack.back if card is None else pack.faces[card], onto):
@@ -159,7 +156,7 @@ def render(
     for _ in range(_hands(rng, field)):
         if rng.random() < 0.3:
             pack = art(decks[int(rng.integers(len(decks)))])
-        hand = _poses(rng, field)
+        hand = hand_poses(rng, field)
         for pose, face_up in hand:
             felt.lay(pack, pose, face_up)
         if not all(face_up for _, face_up in hand) and rng.random() < TUCKED:
@@ -175,7 +172,7 @@ def render(
 def _tuck(rng: np.random.Generator, felt: Felt, pose: Pose, card_px: float) -> None:
     """Put chips on or beside an end of a hand's last card, as a wager on cards tucked under it."""
     end = np.array([rng.uniform(-20, 20), rng.choice([-1, 1]) * rng.uniform(30, 70)])
-    at = felt.view[:, :2] @ (_turn(pose[2]) @ end + pose[:2]) + felt.view[:, 2]
+    at = felt.view[:, :2] @ (rotation(pose[2]) @ end + pose[:2]) + felt.view[:, 2]
     stack(rng, felt.picture, felt.owner, card_px, at)
 
 
@@ -221,7 +218,7 @@ def _neighbours(rng: np.random.Generator, often: float) -> list[tuple[Pose, bool
 
 def _beside(corner: NDArray[np.float64], turn: float, lies: Pose) -> Pose:
     """Return a card's pose, given another whose middle is at ``corner``."""
-    x, y = _turn(turn) @ (corner + lies[:2])
+    x, y = rotation(turn) @ (corner + lies[:2])
     return float(x), float(y), turn + lies[2]
 
 
@@ -241,87 +238,11 @@ def _view(rng: np.random.Generator, card_px: float, size: int) -> NDArray[np.flo
     level = rng.random() < 0.6
     squeeze = rng.uniform(0.93, 1) if level else rng.uniform(0.38, 1)
     first, second = rng.uniform(0, 2 * np.pi, 2)
-    turned = _turn(first) @ np.diag([1, squeeze]) @ _turn(second)
+    turned = rotation(first) @ np.diag([1, squeeze]) @ rotation(second)
     turned *= card_px / CARD_WIDTH_MM / np.sqrt(squeeze)
     return np.column_stack([turned, [size / 2, size / 2]])
 
 
-def _turn(angle: float) -> NDArray[np.float64]:
-    c, s = np.cos(angle), np.sin(angle)
-    return np.array([[c, -s], [s, c]])
-
-
-def _poses(rng: np.random.Generator, field: float) -> list[tuple[Pose, bool]]:
-    """Choose a hand's arrangement: its cards' poses, and whether they lie face up."""
-    middle = rng.uniform(-0.5, 0.5, 2) * field
-    angle = rng.uniform(0, 2 * np.pi)
-    arrangement = rng.choice(len(_ARRANGEMENTS), p=_SHARES)
-    local = _ARRANGEMENTS[arrangement](rng)
-    turn, poses = _turn(angle), []
-    for x, y, a, up in local:
-        at = middle + turn @ (np.array([x, y]) + rng.normal(0, 1.5, 2))
-        poses.append(((float(at[0]), float(at[1]), angle + a + rng.normal(0, 0.05)), up))
-    return poses
-
-
-Local = list[tuple[float, float, float, bool]]
-
-
-def _cascade(rng: np.random.Generator) -> Local:
-    step = np.array([rng.uniform(12, 30), rng.uniform(-24, 4)])
-    n = int(rng.integers(1, 7))
-    cards: Local = [(*(step * k), 0.0, True) for k in range(n)]
-    if rng.random() < 0.2:
-        x, y = step * n + [9, 0]
-        cards.append((x, y, np.pi / 2 * rng.choice([-1, 1]), True))
-    return cards
-
-
-def _row(rng: np.random.Generator) -> Local:
-    pitch = rng.uniform(64, 78)
-    return [(k * pitch, 0.0, 0.0, rng.random() < 0.85) for k in range(int(rng.integers(1, 5)))]
-
-
-def _hole_card(rng: np.random.Generator) -> Local:
-    shift = rng.uniform(15, 45) * rng.choice([-1, 1])
-    cards: Local = [(shift, rng.uniform(-15, 15), 0.0, False), (0.0, 0.0, 0.0, True)]
-    return cards if rng.random() < 0.7 else cards[::-1]
-
-
-def _backs(rng: np.random.Generator) -> Local:
-    n = int(rng.integers(1, 4))
-    step = rng.uniform(-30, 30, 2)
-    return [(*(step * k), rng.normal(0, 0.2), False) for k in range(n)]
-
-
-def _dealt_down(rng: np.random.Generator) -> Local:
-    """Lay the cards of a hand face down almost squared up: strips of the lower ones show."""
-    n = 2 if rng.random() < 0.75 else int(rng.integers(1, 5))
-    step = np.array([rng.uniform(4, 26), rng.uniform(-12, 12)]) * rng.choice([-1, 1], 2)
-    return [(*(step * k), rng.normal(0, 0.03), False) for k in range(n)]
-
-
-def _fan(rng: np.random.Generator) -> Local:
-    n, spread, reach = int(rng.integers(2, 8)), rng.uniform(0.1, 0.45), rng.uniform(60, 160)
-    angles = (np.arange(n) - n / 2) * spread
-    return [(reach * np.sin(a), reach - reach * np.cos(a), float(a), True) for a in angles]
-
-
-def _heap(rng: np.random.Generator) -> Local:
-    n = int(rng.integers(2, 9))
-    return [
-        (*rng.normal(0, 45, 2), rng.uniform(0, 2 * np.pi), rng.random() < 0.85) for _ in range(n)
-    ]
-
-
-def _spread(rng: np.random.Generator) -> Local:
-    step = rng.uniform(8, 22)
-    return [(k * step, 0.0, 0.0, True) for k in range(int(rng.integers(3, 12)))]
-
-
-_ARRANGEMENTS: Final = (_cascade, _row, _hole_card, _backs, _fan, _heap, _spread, _dealt_down)
-# Probabilities of the arrangements, in the order of ``_ARRANGEMENTS``. Chosen, not measured.
-_SHARES: Final = (0.28, 0.1, 0.15, 0.08, 0.09, 0.11, 0.04, 0.15)
 TUCKED: Final = 0.4
 """Share of the hands with a card face down that lie under chips. Chosen, not measured."""
 WAGERED: Final = 0.3

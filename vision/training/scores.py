@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from models.cards import DECK, RANKS, SUITS, Card
 from vision.faces import Faces
-from vision.merging import Indices
+from vision.indices import Indices
 from vision.patches import RANK_OF, SUIT_OF, log_softmax
 from vision.reader import Reader
 from vision.sightings import Sightings

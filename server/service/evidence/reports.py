@@ -1,16 +1,14 @@
 """The content of session and incident reports. Pure: from answers to a document."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from models.cards import Card
-from models.judgements import HandResult, RoundResult, SpotResult
-from models.places import hand_name
+from models.judgements import RoundResult
 from server.house.citations import Book, deciding, passages, settled_by, wording
 from server.house.formatting import Formats
 from server.house.rules_in_force import name_of
-from server.house.wording import cards_text, counted, place, with_pips
+from server.house.wording import counted, place, with_pips
 from server.readmodel.cases import (
     AnyCaseEvent,
     CaseAssigned,
@@ -41,6 +39,7 @@ from server.report.document import (
     Text,
 )
 from server.service.evidence.report_entries import cited_entries, entries_text
+from server.service.evidence.report_hands import hands_table
 from server.service.evidence.report_pictures import seen
 from server.service.evidence.report_words import Words
 from server.service.evidence.round_pictures import RoundEvidence
@@ -112,7 +111,7 @@ def incident_report(matter: IncidentMatter, made: Made) -> Document:
         verdict=_incident_verdict(matter),
         sections=(
             Section("The round", (_about_round(matter, words),)),
-            Section("Due and paid", _hands(view.round.result, matter.payments, words)),
+            Section("Due and paid", hands_table(view.round.result, matter.payments, words)),
             Section("Mistakes", tuple(_mistakes(view, matter.book, words)) or (NOTHING,)),
             Section("Review items", _review_blocks(view.reviews, words)),
             Section("What the camera saw", tuple(seen(matter.evidence, words))),
@@ -311,69 +310,6 @@ def _ledger_table(rows: Iterable[LedgerRow], words: Words) -> Block:
 
 
 # --- a round ------------------------------------------------------------------------------
-
-
-def _hands(
-    result: RoundResult | None, payments: Iterable[PaymentRow], words: Words
-) -> tuple[Block, ...]:
-    if result is None:
-        return (Text("The round is not settled yet.", "doubt"),)
-    paid = _paid(payments)
-    dealer = result.dealer
-    points = "" if dealer.total is None else f"{'soft ' if dealer.soft else ''}{dealer.total} "
-    text = f"{points}{dealer.outcome.replace('_', ' ')}"
-    rows: list[tuple[str, ...]] = [
-        ("dealer", _cards(dealer.cards, dealer.burned), "", text, "", "")
-    ]
-    for spot in result.spots:
-        rows += [_hand(spot, hand, paid, words) for hand in spot.hands]
-        rows += _insurance(spot, paid, words)
-    headings = ("Spot", "Cards", "#Stake", "Outcome", "#Due", "#Paid")
-    gain = f"The house's gain: {words.signed(result.net)} {words.currency}."
-    total = Text(f"{gain} Each hand's amounts are the player's gain.", "quiet")
-    return (Table(headings, tuple(rows)), total)
-
-
-def _hand(
-    spot: SpotResult,
-    hand: HandResult,
-    paid: Mapping[tuple[int, int, str], int],
-    words: Words,
-) -> tuple[str, ...]:
-    name = str(spot.spot) if len(spot.hands) == 1 else f"{spot.spot}, {hand_name(hand.hand)}"
-    found = paid.get((spot.spot, hand.hand, "main"))
-    return (
-        name,
-        _cards(hand.cards, hand.burned),
-        words.amount(hand.stake),
-        f"{hand.outcome} ({', '.join(hand.clauses)})" if hand.clauses else hand.outcome,
-        words.signed(hand.net),
-        "not seen" if found is None else words.signed(found),
-    )
-
-
-def _insurance(
-    spot: SpotResult, paid: Mapping[tuple[int, int, str], int], words: Words
-) -> list[tuple[str, ...]]:
-    if spot.insurance is None:
-        return []
-    found = paid.get((spot.spot, 0, "insurance"))
-    stake, due = words.amount(spot.insurance.stake), words.signed(spot.insurance.net)
-    seen = "not seen" if found is None else words.signed(found)
-    return [(str(spot.spot), "", stake, "insurance", due, seen)]
-
-
-def _paid(payments: Iterable[PaymentRow]) -> dict[tuple[int, int, str], int]:
-    found: dict[tuple[int, int, str], int] = {}
-    for row in payments:
-        key = (row.spot, row.hand, row.kind)
-        found[key] = found.get(key, 0) + row.amount
-    return found
-
-
-def _cards(cards: Sequence[Card | None], burned: Sequence[Card | None]) -> str:
-    aside = f" (not counted: {cards_text(burned)})" if burned else ""
-    return cards_text(cards) + aside
 
 
 def _mistakes(view: IncidentView, book: Book | None, words: Words) -> Iterable[Block]:

@@ -2,12 +2,12 @@
 
 import asyncio
 import math
-from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Generic, TypeAlias, TypeVar
+from typing import Final, TypeAlias
 
 import av
 import numpy as np
@@ -23,6 +23,7 @@ from models.session import Session as Description
 from server.archive.clips import Clip, Clips
 from server.archive.lying import free_times, patches
 from server.service.evidence.footage import CameraView, ClipView, Lens
+from server.service.evidence.kept import Kept
 from stream.clock import elapsed_ns
 from stream.recording import SESSION_FILE, read_layout, video_files
 from vision.crops import in_surroundings, jpeg
@@ -51,8 +52,6 @@ and no other card covers it yet."""
 Sighting: TypeAlias = CardSighted | ForeignCardSighted
 Cut: TypeAlias = Callable[[NDArray[np.uint8], Sighting], bytes]
 
-T = TypeVar("T")
-
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -66,43 +65,6 @@ class Found:
     def description(self) -> Description:
         """The content of its ``session.toml``."""
         return self.clips.session
-
-
-class Kept(Generic[T]):
-    """The last results of slow work, up to a total size."""
-
-    def __init__(self, most_bytes: int, size_of: Callable[[T], int]) -> None:
-        self._most, self._size_of = most_bytes, size_of
-        self._values: OrderedDict[Hashable, T] = OrderedDict()
-        self._size = 0
-
-    async def get(self, key: Hashable, work: Callable[[], T], cutting: asyncio.Semaphore) -> T:
-        """Return the result stored under ``key``, or do the work in a thread and store that."""
-        found = await self.one_of_many(key, lambda: {key: work()}, cutting)
-        assert found is not None
-        return found
-
-    async def one_of_many(
-        self, key: Hashable, work: Callable[[], Mapping[Hashable, T]], cutting: asyncio.Semaphore
-    ) -> T | None:
-        """Return the result stored under ``key``, or do work that gives several results."""
-        if key not in self._values:
-            async with cutting:
-                if key not in self._values:
-                    for name, made in (await asyncio.to_thread(work)).items():
-                        self._keep(name, made)
-        if key in self._values:
-            self._values.move_to_end(key)
-        return self._values.get(key)
-
-    def _keep(self, key: Hashable, made: T) -> None:
-        if key in self._values:
-            self._size -= self._size_of(self._values.pop(key))
-        self._values[key] = made
-        self._size += self._size_of(made)
-        while self._size > self._most and len(self._values) > 1:
-            _, gone = self._values.popitem(last=False)
-            self._size -= self._size_of(gone)
 
 
 class Recordings:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tests.bench.real_photos.truth import Photograph, photographs
 from vision.corners import CARD_HEIGHT_MM, CARD_WIDTH_MM
-from vision.merging import turned
+from vision.joining import turned
 from vision.patches import NUDGES_MM, cut_patches
 
 MARGIN_PX = 3

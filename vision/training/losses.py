@@ -1,0 +1,76 @@
+"""A batch as a network's input, and the loss of its answer."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from vision.training.face_pictures import OFTENER
+from vision.training.samples import NOT_AN_INDEX, Glimpses, Sample
+
+HEAT_SHARES = torch.tensor([1.0, 1.0, 2.5])
+"""Weights of the heats' losses. Backs are rarer than indices and harder to find."""
+
+
+def detector_input(batch: Sample) -> Tensor:
+    """Return the tiles, 0..1."""
+    return _laid_out(batch.tile) / 255
+
+
+def classifier_input(batch: Glimpses) -> Tensor:
+    """Return the patches or faces, 0..255."""
+    return _laid_out(batch.patches)
+
+
+def detector_loss(network: nn.Module, batch: Sample) -> Tensor:
+    """Focal loss on the heats; absolute error on the values where there is something."""
+    with torch.autocast(batch.tile.device.type, dtype=torch.bfloat16):
+        out = network(detector_input(batch))
+    logits, values = out[:, :3].float(), out[:, 3:].float()
+    target, excused = batch.heat.clamp(min=0), batch.heat < 0
+    p = logits.sigmoid().clamp(1e-5, 1 - 1e-5)
+    hit = target > 0.999
+    gain = torch.where(hit, (1 - p) ** 2 * p.log(), (1 - target) ** 4 * p**2 * (1 - p).log())
+    weighed = gain * ~excused * HEAT_SHARES.to(out).view(1, 3, 1, 1)
+    heat = -weighed.sum() / hit.sum().clamp(min=1)
+    error = functional.smooth_l1_loss(values, batch.values, beta=0.05, reduction="none")
+    index, back = batch.index_cells[:, None], batch.back_cells[:, None]
+    total_index, total_back = index.sum().clamp(min=1), back.sum().clamp(min=1)
+    point = (error[:, :2] * (index + back)).sum() / (total_index + total_back)
+    ways = (error[:, 2:6] * index).sum() / total_index
+    lies = (error[:, 6:] * back).sum() / total_back
+    return heat + 0.5 * point + 2.0 * ways + 0.7 * lies
+
+
+def classifier_loss(network: nn.Module, batch: Glimpses) -> Tensor:
+    """Cross entropy of rank and, where there is an index, of suit; of hand; error of the bend."""
+    with torch.autocast(batch.patches.device.type, dtype=torch.bfloat16):
+        out = network(classifier_input(batch))
+    out = out.float()
+    index = batch.ranks != NOT_AN_INDEX
+    rank = functional.cross_entropy(out[:, :14], batch.ranks)
+    suit = functional.cross_entropy(out[index, 14:18], batch.suits[index])
+    known = batch.bends.isfinite().all(1)
+    bend = functional.smooth_l1_loss(out[known, 18:24], batch.bends[known], beta=0.05)
+    cornered = batch.hands >= 0
+    hand = functional.binary_cross_entropy_with_logits(
+        out[cornered, 24], batch.hands[cornered].float()
+    )
+    return rank + suit + 2.0 * bend + 0.3 * hand
+
+
+def face_loss(network: nn.Module, batch: Glimpses) -> Tensor:
+    """Cross entropy of rank and, where there is a card, of suit.
+
+    It learns the look of ranks, not their frequency among the rendered faces.
+    """
+    with torch.autocast(batch.patches.device.type, dtype=torch.bfloat16):
+        out = network(classifier_input(batch))
+    out = out.float()
+    card = batch.ranks != NOT_AN_INDEX
+    oftener = torch.tensor([*OFTENER, 0.0], device=out.device)
+    rank = functional.cross_entropy(out[:, :14] + oftener, batch.ranks)
+    return rank + functional.cross_entropy(out[card, 14:18], batch.suits[card])
+
+
+def _laid_out(pictures: Tensor) -> Tensor:
+    return pictures.float().contiguous(memory_format=torch.channels_last)
