@@ -51,5 +51,5 @@ def at_work(recorded: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 def officer(browser: Browser, at_work: House) -> Iterator[Desk]:
     """Somebody of surveillance, signed in at the console."""
     with desk(browser, at_work) as found:
-        found.sign_in("surveillance")
+        found.enter("surveillance")
         yield found

@@ -36,7 +36,7 @@ def in_paris(recorded: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 def abroad(browser: Browser, in_paris: House) -> Iterator[Desk]:
     """An officer whose browser stands in Los Angeles."""
     with desk(browser, in_paris, zone="America/Los_Angeles") as found:
-        found.sign_in("surveillance")
+        found.enter("surveillance")
         yield found
 
 

@@ -187,7 +187,7 @@ def test_a_phone_decides_comments_and_takes_out(
 ) -> None:
     """All that can be done at a desk is within reach: nothing is hidden or beyond the edge."""
     with desk(browser, at_work, *size) as phone:
-        phone.sign_in("surveillance")
+        phone.enter("surveillance")
         for address, names in _ACTIONS.items():
             phone.go(address)
             expect(phone.page.get_by_text("Reading…")).to_have_count(0)

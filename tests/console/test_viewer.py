@@ -48,7 +48,7 @@ def test_labels_on_small_cards_do_not_cover_each_other(
     browser: Browser, at_work: House, width: int
 ) -> None:
     with desk(browser, at_work, width, 900) as officer:
-        officer.sign_in("surveillance")
+        officer.enter("surveillance")
         labels = at_the_payments(opened(officer))
         boxes = labels.evaluate_all(_BOXES)
         assert len(boxes) >= 7
