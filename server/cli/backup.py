@@ -12,7 +12,9 @@ backups = typer.Typer(help="Copies of a site's journals and service files.")
 
 @backups.command("make", epilog="[dim]pitwatch backup make /var/lib/pitwatch /backups[/dim]")
 def make_backup(
-    data: Annotated[Path, typer.Argument(help="The folder that has journals/ and service/.")],
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="The folder that has journals/ and service/.")
+    ],
     folder: Annotated[Path, typer.Argument(metavar="BACKUPS", help="The folder of backups.")],
     keep_days: Annotated[
         int,
@@ -62,8 +64,12 @@ def verify_backups(
 
 @commands.command("restore", epilog="[dim]pitwatch restore /var/backups/pitwatch/NAME DATA[/dim]")
 def restore_site(
-    backup: Annotated[Path, typer.Argument(help="A folder that `pitwatch backup make` made.")],
-    data: Annotated[Path, typer.Argument(help="The folder for journals/ and service/.")],
+    backup: Annotated[
+        Path, typer.Argument(metavar="BACKUP", help="A folder that `pitwatch backup make` made.")
+    ],
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="The folder for journals/ and service/.")
+    ],
 ) -> None:
     """Restore a backup's journals and service files into DATA: all of them or none.
 

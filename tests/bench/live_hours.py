@@ -1,7 +1,7 @@
 """Hours of a live table's time: ``python -m tests.bench.live_hours [--hours 8]``.
 
 The table is a process of its own with all of its live code: real ports, supervisor, drivers,
-order, reconciler, engine, ledger, signed journal, recorder. Its time is moved by the far ends,
+order, reconciler, engine, ledger, signed journal, recorder. The simulated devices set its time,
 so that hours pass in minutes; a camera's observations come without pixels. By the hour: its
 private memory, its open files, and how long a word takes from the cable into the journal.
 """

@@ -90,7 +90,7 @@ def _last_moves(truth: list[AnyEvent]) -> Iterator[tuple[int, int]]:
             yield event.result.round, last_ns
 
 
-async def watched(config: Path, far_end: "subprocess.Popen[str]", rounds: int) -> tuple[Heard, int]:
+async def watched(config: Path, devices: "subprocess.Popen[str]", rounds: int) -> tuple[Heard, int]:
     """Run the table until the session has been played; return what it said, and the start."""
     clock = HostClock()
     heard, reader = Heard(clock), Reader.load()
@@ -101,8 +101,8 @@ async def watched(config: Path, far_end: "subprocess.Popen[str]", rounds: int) -
         while len(table.standing.heard) < len(table.standing.sources):
             await asyncio.sleep(0.05)
         await asyncio.sleep(3)
-        start_ns = int(await asyncio.to_thread(_asked, far_end, "play"))
-        done = asyncio.create_task(asyncio.to_thread(_asked, far_end, "wait"))
+        start_ns = int(await asyncio.to_thread(_asked, devices, "play"))
+        done = asyncio.create_task(asyncio.to_thread(_asked, devices, "wait"))
         while not (done.done() and len(heard.settled) >= rounds) and not running.done():
             await asyncio.sleep(0.1)
             if done.done() and clock.now_ns() > int(done.result()) + _AFTERWARDS_S * 1e9:
@@ -112,12 +112,12 @@ async def watched(config: Path, far_end: "subprocess.Popen[str]", rounds: int) -
     return heard, start_ns
 
 
-def _asked(far_end: "subprocess.Popen[str]", what: str) -> str:
-    assert far_end.stdin is not None
-    assert far_end.stdout is not None
-    far_end.stdin.write(f"{what}\n")
-    far_end.stdin.flush()
-    return far_end.stdout.readline()
+def _asked(devices: "subprocess.Popen[str]", what: str) -> str:
+    assert devices.stdin is not None
+    assert devices.stdout is not None
+    devices.stdin.write(f"{what}\n")
+    devices.stdin.flush()
+    return devices.stdout.readline()
 
 
 def _spread(found_ms: list[float]) -> str:
@@ -128,7 +128,7 @@ def _spread(found_ms: list[float]) -> str:
 
 
 def play(session: Path, place: Path) -> None:
-    """Be the far end of the cables: play when told, say when it began and when all was said."""
+    """Play the devices when asked; print when the session began and when all was reported."""
     with played(session, place) as playing:
         print(playing.config, flush=True)
         for line in sys.stdin:
@@ -147,10 +147,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--fps", type=int, default=30)
     parser.add_argument("--height", type=int, default=1080)
-    parser.add_argument("--far-end", type=Path, nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--devices", type=Path, nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.far_end:
-        play(*given.far_end)
+    if given.devices:
+        play(*given.devices)
         return
     look = Look(fps=given.fps, width_px=given.height * 16 // 9, height_px=given.height)
     settings = Settings(rounds=given.rounds, seed=given.seed, look=look)
@@ -158,19 +158,19 @@ def main() -> None:
         place = Path(folder) / "cables"
         place.mkdir()
         session = simulate(settings, Path(folder) / "session")
-        command = [sys.executable, "-m", "tests.bench.live_latency", "--far-end"]
+        command = [sys.executable, "-m", "tests.bench.live_latency", "--devices"]
         with subprocess.Popen(
             [*command, str(session), str(place)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-        ) as far_end:
-            assert far_end.stdout is not None
-            config = Path(far_end.stdout.readline().strip())
-            heard, start_ns = asyncio.run(watched(config, far_end, given.rounds))
-            assert far_end.stdin is not None
-            far_end.stdin.close()
-            far_end.terminate()
+        ) as devices:
+            assert devices.stdout is not None
+            config = Path(devices.stdout.readline().strip())
+            heard, start_ns = asyncio.run(watched(config, devices, given.rounds))
+            assert devices.stdin is not None
+            devices.stdin.close()
+            devices.terminate()
         truth = list(read_events(session / "truth.jsonl"))
         shift_ns = start_ns - read_description(session).at
     dealt = sum(isinstance(event, CardDealt) for event in truth)

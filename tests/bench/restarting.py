@@ -48,7 +48,7 @@ _STEP_NS = 80_000_000
 
 
 def _observed(table: Table) -> list[tuple[int, AnyObservation]]:
-    """What the far ends say, as the table's drivers hear it."""
+    """What the devices report, as the table's drivers hear it."""
     hearing = {name: make_driver(name, {}) for name in ("angel-eye", "plate")}
     drivers = {"shoe": "angel-eye", "plates": "plate"}
     found: list[tuple[int, AnyObservation]] = []

@@ -37,7 +37,7 @@ _AFTERWARDS_S: Final = 12.0
 
 
 @dataclass(frozen=True)
-class FarEnd:
+class PlayedDevices:
     """What a table's process needs to know of the session that is played to it."""
 
     config: Path
@@ -71,8 +71,10 @@ class Came:
 class _Acknowledging(Run):
     """A run that says the number of each entry once it stands in the journal."""
 
-    def __init__(self, far_end: FarEnd, settings: Settings, journal: Path, pipe: int) -> None:
-        super().__init__(cast(Playing, far_end), settings, journal)
+    def __init__(
+        self, devices: PlayedDevices, settings: Settings, journal: Path, pipe: int
+    ) -> None:
+        super().__init__(cast(Playing, devices), settings, journal)
         self._pipe = pipe
 
     def _take(self, event: Event) -> None:
@@ -91,9 +93,9 @@ def settings_of(seed: int, rounds: int) -> Settings:
 
 def run_table(session: Path, config: Path, seed: int, rounds: int) -> None:
     """Be the table until SIGTERM; entries are acknowledged on standard output."""
-    far_end = FarEnd(config, open_recording(session))
+    devices = PlayedDevices(config, open_recording(session))
     journal = config.with_name("table.journal")
-    run = _Acknowledging(far_end, settings_of(seed, rounds), journal, sys.stdout.fileno())
+    run = _Acknowledging(devices, settings_of(seed, rounds), journal, sys.stdout.fileno())
     stopped = False
 
     def stop(*_: object) -> None:

@@ -1,7 +1,7 @@
 """A live table killed with SIGKILL at random moments, started again, and compared with one that
 was left alone.
 
-The far ends of the cables are this process: a shoe and bet plates on pseudo-terminals that speak
+This process plays the devices: a shoe and bet plates on pseudo-terminals that speak
 as they do on a real table, a camera's observations on a third (so that no pixels take up the
 time), the floor's entries in a pipe. The table is a child process with everything it has:
 supervisor, drivers, order, reconciler, engine, ledger, signed journal, recorder.
@@ -70,10 +70,10 @@ _SAID: Final = (ShoeCardRead, ShoeCutCard, ShoeLoaded)
 _SEEN: Final = (CardSighted, CardGone)
 
 Writers: TypeAlias = Mapping[str, Callable[[bytes], object]]
-"""What puts bytes on each far end's cable."""
+"""What sends a device's bytes to the table, by port."""
 
 
-# --- the far ends -----------------------------------------------------------------------------
+# --- the devices -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Life:
     acknowledged: int = 0
     killed: bool = False
     heard: Counter[str] = field(default_factory=Counter)
-    """How many entries are each far end's word."""
+    """How many entries each device reported."""
 
     def lives(self) -> bool:
         """Take in what was acknowledged; kill it if its time has come."""
@@ -140,7 +140,7 @@ def _readable(handle: int) -> bool:
 
 @dataclass
 class Table:
-    """A simulated session at the far ends of a table's cables.
+    """A simulated session, played by the devices of a table.
 
     Args:
         place: an empty folder.
@@ -159,9 +159,9 @@ class Table:
     kills: int = 0
     lives: int = 0
     ports: dict[str, SimulatedPort] = field(default_factory=dict)
-    """The cables' far ends while it is played."""
+    """The devices while it is played."""
     words: list[Word] = field(default_factory=list)
-    """All that its far ends say, in order."""
+    """All that its devices report, in order."""
 
     def __post_init__(self) -> None:
         self.place.mkdir(parents=True, exist_ok=True)
@@ -351,7 +351,7 @@ class Table:
         return True
 
     def _heard(self) -> Counter[str]:
-        """How much of what each far end said stands in the journal."""
+        """How much of each device's reports the journal holds."""
         return Counter(end_of(event) for event in read_journal(self.journal))
 
     def now_ns(self) -> int:
@@ -364,7 +364,7 @@ class Table:
 
 
 def _leave_cables() -> None:
-    """Close the cables' far ends in a forked process: only who plays them can unplug them."""
+    """Close the devices' ports in a forked process: only their player may unplug them."""
     for handle in [int(entry.name) for entry in Path("/proc/self/fd").iterdir()]:
         if handle > 2 and _is_terminal(handle):
             os.close(handle)
@@ -395,7 +395,7 @@ def _lines(port: str, said: Sequence[tuple[int, Event]]) -> Iterator[Word]:
 
 
 def observed(events: Sequence[AnyEvent]) -> list[AnyEvent]:
-    """What the far ends said, without its places in one journal or another.
+    """What the devices reported, without its places in one journal or another.
 
     When it was heard depends on the machine's load: a busy one hears a picture late.
     """
@@ -403,7 +403,7 @@ def observed(events: Sequence[AnyEvent]) -> list[AnyEvent]:
     return [replace(one, seq=None, at=None, heard=None) for one in events if isinstance(one, kinds)]
 
 
-def came_to(events: Sequence[AnyEvent]) -> list[AnyEvent]:
+def conclusions(events: Sequence[AnyEvent]) -> list[AnyEvent]:
     """Facts, verdicts, settlements and ledger, without their places in one journal or another."""
     return [replace(one, at=None) for one in concluded(events)]
 
@@ -413,7 +413,7 @@ def differences(alone: Sequence[AnyEvent], killed: Sequence[AnyEvent]) -> list[s
     found = []
     for what, one, other in (
         ("observations", observed(alone), observed(killed)),
-        ("facts, verdicts, settlements, ledger", came_to(alone), came_to(killed)),
+        ("facts, verdicts, settlements, ledger", conclusions(alone), conclusions(killed)),
     ):
         for number, (due, got) in enumerate(zip(one, other, strict=False)):
             if due != got:

@@ -55,7 +55,7 @@ TOLD: Final = "told"
 TIME: Final = struct.Struct(">Q")
 """How the table's time stands in memory: nanoseconds since the Unix epoch."""
 ACKNOWLEDGED: Final = struct.Struct(">QB")
-"""An entry's number, and the far end (by its place in ``ENDS``) whose word it is."""
+"""An entry's number, and the device (by its place in ``ENDS``) that reported it."""
 ENDS: Final = ("nobody", "shoe", "plates", EYE, "console")
 _TICK_NS: Final = 40_000_000
 

@@ -234,7 +234,7 @@ def test_the_relay_runs(driven: Shell) -> None:
 
 
 def test_a_live_table_runs_until_it_is_stopped(driven: Shell) -> None:
-    """The simulated table stands at the far ends of its cables."""
+    """A process plays the simulated table's devices; the live table reads them."""
     config = driven.folder / "live-live" / "table.toml"
     film = "--rounds 1 --spots 2 --size 640x360 --fps 4"
     with driven.running(f"pitwatch simulate live {film} --live", config.exists):

@@ -34,25 +34,25 @@ SETTINGS = Settings(
 )
 
 
-class Looked(ReplayClock):
-    """The moment of the picture that is looked at: on a busy machine that is not now."""
+class PictureClock(ReplayClock):
+    """The time of the picture that is being read: on a busy machine that is not now."""
 
     def __init__(self) -> None:
         super().__init__(0)
 
     def watcher(self, *given: Any) -> Watcher:
-        """Return a watcher that tells when what it looks at was taken."""
-        looked = self
+        """Return a watcher that sets the clock to the time of each picture it sees."""
+        pictured = self
 
-        class Telling(Watcher):
+        class TimingWatcher(Watcher):
             def see(self, frame: Picture) -> tuple[Observed, ...]:
-                looked.wait_until(frame.at_ns)
+                pictured.wait_until(frame.at_ns)
                 return super().see(frame)
 
-        return Telling(*given)
+        return TimingWatcher(*given)
 
 
-class Told:
+class TruthfulReader:
     """A reader that knows what is played and when the picture was taken."""
 
     confident_p = 0.98
@@ -83,24 +83,24 @@ class Run:
         self.settled: list[RoundResult] = []
         self.recording: Path | None = None
         self.line = ""
-        self._said: list[Event] = []
+        self._entries: list[Event] = []
 
     def _take(self, event: Event) -> None:
-        self._said.append(event)
+        self._entries.append(event)
         if isinstance(event, RoundSettled):
             self.settled.append(event.result)
 
-    def said(self) -> tuple[Event, ...]:
+    def entries(self) -> tuple[Event, ...]:
         """Every entry of the journal that this run wrote so far."""
-        return tuple(self._said)
+        return tuple(self._entries)
 
     def in_play(self) -> bool:
         """Whether a round has begun."""
-        return any(isinstance(event, RoundOpened) for event in self._said)
+        return any(isinstance(event, RoundOpened) for event in self._entries)
 
     def cards(self) -> int:
         """How many cards were dealt."""
-        return sum(isinstance(event, CardDealt) for event in self._said)
+        return sum(isinstance(event, CardDealt) for event in self._entries)
 
     async def until(
         self,
@@ -117,13 +117,13 @@ class Run:
         """
         there = self._path.exists()
         with Journal.open(self._path) if there else Journal.create(self._path) as journal:
-            looked = Looked()
-            reader = Told(self._settings, self._playing, looked)
+            pictured = PictureClock()
+            reader = TruthfulReader(self._settings, self._playing, pictured)
             placed = checked(self._playing.config)
             table = LiveTable(placed, journal, HostClock(), reader, self._take)
             self.recording = table.recording
             stop = asyncio.Event()
-            with patch("server.table.live.Watcher", looked.watcher):
+            with patch("server.table.live.Watcher", pictured.watcher):
                 running = asyncio.create_task(table.run(stop))
                 await asyncio.sleep(0)
             if begin:
@@ -137,8 +137,8 @@ class Run:
             self.line = table.standing.line(Formats())
             stop.set()
             await running
-            assert enough(self), f"not within {within_s} s: {self.line}\n{self._told()}"
+            assert enough(self), f"not within {within_s} s: {self.line}\n{self._listing()}"
 
-    def _told(self) -> str:
-        """What was said, in order, for whoever must find out why it was not enough."""
-        return "\n".join(str(event)[:200] for event in self._said)
+    def _listing(self) -> str:
+        """List the entries, to find out why a run did not come far enough."""
+        return "\n".join(str(event)[:200] for event in self._entries)

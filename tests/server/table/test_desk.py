@@ -142,7 +142,7 @@ async def _decided(run: Run, journal: Path) -> None:
     for item in range(len(run.settled[0].reviews or ())):
         word = replace(STANDS, item=item, at=None)
         seq = await hand_in(journal, word)
-        with_it = [event for event in run.said() if event.seq == seq]
+        with_it = [event for event in run.entries() if event.seq == seq]
         assert [type(event) for event in with_it] == [ReviewResolved]
     await running
 

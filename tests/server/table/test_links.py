@@ -79,11 +79,11 @@ def test_a_replay_tells_what_the_live_table_told_of_its_links(
     assert of_links(replayed.events) == told
 
 
-def test_it_comes_to_what_the_live_table_came_to(
+def test_its_rounds_settle_as_live(
     unplugged: tuple[list[AnyEvent], Replayed],
 ) -> None:
     live, replayed = unplugged
-    came_to = settled(live)
-    assert len(came_to) >= 2
+    live_rounds = settled(live)
+    assert len(live_rounds) >= 2
     # A live table leaves open what a replay ends.
-    assert settled(replayed.events)[: len(came_to)] == came_to
+    assert settled(replayed.events)[: len(live_rounds)] == live_rounds

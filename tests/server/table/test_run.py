@@ -50,7 +50,7 @@ from stream.clock import ReplayClock
 from stream.journal import Journal, UnknownEvent, read_journal, verify_journal
 from stream.recorded import hashed_in
 from tests.devices.camera_servers import http_camera, jpeg_part, rtsp_camera, rtsp_lacks
-from tests.server.live_tables import SETTINGS, Run, Told
+from tests.server.live_tables import SETTINGS, Run, TruthfulReader
 from tests.server.table.test_recordings_hashed import is_of
 
 
@@ -61,7 +61,7 @@ def replay_of(recording: Path, playing: Playing) -> Replayed:
         return replay(
             ReplayOptions(recording),
             journal,
-            lambda: Told(SETTINGS, playing, clock),
+            lambda: TruthfulReader(SETTINGS, playing, clock),
             Stopwatch(lambda: 0),
             clock=clock,
         )
@@ -218,7 +218,7 @@ def test_a_round_over_rtsp_settles_as_it_happened(session: Path, tmp_path: Path)
     truth = playing.recording.truth
     assert truth is not None
     assert [one.differences for one in compare_sessions(truth, run.settled)] == [()]
-    anchored = [one for one in run.said() if isinstance(one, ClockAnchored)]
+    anchored = [one for one in run.entries() if isinstance(one, ClockAnchored)]
     assert "camera:overhead" in {one.source for one in anchored}, "its pictures bear its own time"
 
 
@@ -318,7 +318,7 @@ def test_a_picture_that_freezes_is_told_and_the_table_goes_on(
     shown = Stuck(next(film.frames()).image)
 
     def said(run: Run, kind: type[CameraFault | CameraRecovered]) -> bool:
-        return any(isinstance(one, kind) and one.kind == "frozen" for one in run.said())
+        return any(isinstance(one, kind) and one.kind == "frozen" for one in run.entries())
 
     def recovered(run: Run) -> bool:
         if time.monotonic() > known_s and not said(run, CameraFault):
