@@ -87,6 +87,14 @@ class Running:
                         return int(child)
         return None
 
+    def stop_replay(self) -> int:
+        """Stop the process that replays as soon as it runs; return its id."""
+        until(lambda: self.replaying() is not None)
+        replaying = self.replaying()
+        assert replaying is not None
+        os.kill(replaying, signal.SIGSTOP)
+        return replaying
+
 
 @contextmanager
 def console(session: Path, state: Path, *options: str) -> Iterator[Running]:
@@ -137,10 +145,7 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_page_answers_while_the_session_is_still_replayed(short: Path, tmp_path: Path) -> None:
     with console(short, tmp_path / "state") as running:
-        until(lambda: running.replaying() is not None)
-        replaying = running.replaying()
-        assert replaying is not None
-        os.kill(replaying, signal.SIGSTOP)
+        replaying = running.stop_replay()
         with running.officer() as officer:
             assert running.line("^replayed: ") is None
             os.kill(replaying, signal.SIGCONT)
@@ -151,13 +156,15 @@ def test_the_page_answers_while_the_session_is_still_replayed(short: Path, tmp_p
     assert running.line(r"^replayed \d0% in \d+ s$") is not None
 
 
-def test_a_replay_that_was_interrupted_begins_anew(short: Path, tmp_path: Path) -> None:
-    journal = tmp_path / "bj-07.journal"
-    with console(short, tmp_path) as running:
-        until(journal.exists)
+def test_a_replay_that_was_interrupted_begins_anew(tmp_path: Path) -> None:
+    session, journal = tmp_path / "bj-07", tmp_path / "state" / "bj-07.journal"
+    simulate(Settings(table="BJ-07", rounds=1, spots=(2,), video=False), session)
+    with console(session, journal.parent) as running:
+        stopped = running.stop_replay()
         running.process.kill()
         running.process.wait(timeout=20)
-    with console(short, tmp_path) as running:
+        os.kill(stopped, signal.SIGKILL)
+    with console(session, journal.parent) as running:
         running.wait_for("^replayed: ")
     assert verify_journal(journal).sealed
 
