@@ -131,7 +131,7 @@ class _Session:
 
     floor: FloorDatabase
 
-    async def open_chain(self, table: str, identity: Identity, begun: Begun) -> Chain:
+    async def open_chain(self, table: str, identity: Identity, begun: Begun | None) -> Chain | None:
         return self.floor.open_chain(table, identity, begun)
 
     async def take(self, chain: Chain, entries: Sequence[Entry], last_there: int) -> str:

@@ -48,14 +48,20 @@ class Floor(Protocol):
     database refuses this journal.
     """
 
-    async def open_chain(self, table: str, identity: Identity, begun: Begun) -> Chain:
-        """Return the chain of a journal: its latest epoch, or a new one where it is unknown."""
+    async def open_chain(self, table: str, identity: Identity, begun: Begun | None) -> Chain | None:
+        """Return the chain of a journal: its latest epoch, or a new one where it is unknown.
+
+        A journal that has not begun gets no new one: it returns ``None``.
+        """
 
     async def take(self, chain: Chain, entries: Sequence[Entry], last_there: int) -> str:
         """Hand over consecutive entries of one version; return ``taken``, or why they were not."""
 
     async def seen(self, chain: Chain, last_there: int) -> str:
-        """Say which entry is the table's last; return the chain's state."""
+        """Say which entry was the table's last when it was read, after the chain's place was known.
+
+        Returns the chain's state.
+        """
 
 
 class Site(Protocol):
@@ -135,10 +141,11 @@ class Forwarding:
     Args:
         site: where it runs.
         table: the table of journals that name none.
+        at_once: the most entries in a transaction.
     """
 
-    def __init__(self, site: Site, table: str | None = None) -> None:
-        self._site, self._table = site, table
+    def __init__(self, site: Site, table: str | None = None, at_once: int = AT_ONCE) -> None:
+        self._site, self._table, self._at_once = site, table, at_once
         self._refused: dict[Path, str] = {}
         """Journals that wait for a person, and why."""
 
@@ -213,14 +220,18 @@ class Forwarding:
                 way_out="Start its table with this version once, which upgrades it",
             )
         first = await self._site.begun(path)
-        if first is None:
-            return None
         table = identity.table or self._table or await self._site.table_in(path)
+        if await self._site.identity(path) != identity:
+            return None  # another journal has this name by now; the next look finds it
+        if table is None and first is None:
+            return None
         if table is None:
             raise OperatorError(
                 "the journal names no table", where=str(path), way_out="Name it with --table"
             )
         chain = await floor.open_chain(table, identity, first)
+        if chain is None:
+            return None
         return _Sent(path, identity, chain, self._site.elapsed_ns() - _SEEN_NS)
 
     async def _move(self, floor: Floor, one: _Sent) -> int:
@@ -242,27 +253,28 @@ class Forwarding:
         if one.chain.state != "sound":
             self._refuse(one.path, f"the floor says {one.chain.state}")
             return 0
+        known = one.chain.place
         try:
-            entries, place = await self._site.entries_after(one.path, one.chain.place, AT_ONCE)
+            entries, place = await self._site.entries_after(one.path, known, self._at_once)
+            is_proved = known.seq > 0
         except AnotherJournal:
-            last = await self._site.last_place(one.path)
-            if last.seq < one.chain.place.seq:
-                one.chain = replace(one.chain, state=await floor.seen(one.chain, last.seq))
-                return 0
-            entries, place = await self._fork(one)
-        if not entries:
-            if self._site.elapsed_ns() - one.seen_ns >= _SEEN_NS:
-                state = await floor.seen(one.chain, place.seq)
-                one.chain, one.seen_ns = replace(one.chain, state=state), self._site.elapsed_ns()
+            entries, place = await self._own_entry(one)
+            is_proved = False
+        if not is_proved and await self._was_replaced(one):
             return 0
-        return await self._handed_over(floor, one, entries, place)
+        if entries:
+            return await self._handed_over(floor, one, entries, place)
+        if place.seq < known.seq or self._site.elapsed_ns() - one.seen_ns >= _SEEN_NS:
+            state = await floor.seen(one.chain, place.seq)
+            one.chain, one.seen_ns = replace(one.chain, state=state), self._site.elapsed_ns()
+        return 0
 
     async def _handed_over(
         self, floor: Floor, one: _Sent, entries: Sequence[Entry], place: Place
     ) -> int:
         version = entries[0].version
         alike = tuple(takewhile(lambda entry: entry.version == version, entries))
-        there = place if len(entries) < AT_ONCE else await self._site.last_place(one.path)
+        there = place if len(entries) < self._at_once else await self._site.last_place(one.path)
         outcome = await floor.take(one.chain, alike, there.seq)
         if outcome != "taken":
             self._refuse(one.path, f"{outcome} at entry {alike[0].seq} or one after it")
@@ -271,13 +283,24 @@ class Forwarding:
         one.chain, one.seen_ns = replace(one.chain, place=end), self._site.elapsed_ns()
         return len(alike)
 
-    async def _fork(self, one: _Sent) -> tuple[tuple[Entry, ...], Place]:
-        """Return the journal's own entry in place of the floor's last one: the floor judges it."""
+    async def _own_entry(self, one: _Sent) -> tuple[tuple[Entry, ...], Place]:
+        """Return the journal's own entry in place of the floor's last one: the floor judges it.
+
+        A journal that ends before it gives none, and its end.
+        """
         seq, place = one.chain.place.seq, Place()
         while True:
-            entries, place = await self._site.entries_after(one.path, place, AT_ONCE)
-            if place.seq >= seq:
+            entries, place = await self._site.entries_after(one.path, place, self._at_once)
+            if place.seq >= seq or not entries:
                 return tuple(entry for entry in entries if entry.seq == seq), place
+
+    async def _was_replaced(self, one: _Sent) -> bool:
+        """Whether another journal has this name by now: the next look for journals finds both.
+
+        Asked after the journal was read, so that what was read is known to be its own. Where the
+        floor has an entry of it, the hash of that entry tells.
+        """
+        return await self._site.identity(one.path) != one.identity
 
     def _refuse(self, path: Path, why: str) -> None:
         if self._refused.get(path) != why:

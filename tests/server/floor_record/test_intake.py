@@ -67,7 +67,9 @@ def opened(floor: FloorDatabase, journal: Path) -> Chain:
     first, identity = begun(journal, House()), journal_identity(journal)
     assert first is not None
     assert identity is not None
-    return floor.open_chain("BJ-07", identity, first)
+    chain = floor.open_chain("BJ-07", identity, first)
+    assert chain is not None
+    return chain
 
 
 def entry(place: Place, body: bytes) -> Entry:
