@@ -24,7 +24,6 @@ from typing import Final, TypeAlias
 from server.floor_record.forwarding import Forwarding, Site
 from stream.clock import elapsed_ns
 from stream.journal import Entry, Place, link
-from tests.bench.record import Claim, add_option, record
 from tests.faults.floor_hall import (
     ANSWER_S,
     ZOMBIE_S,
@@ -589,7 +588,6 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1000, help="how many")
     parser.add_argument("--first", type=int, default=0, help="the first of them")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
-    add_option(parser)
     asked = parser.parse_args()
     logging.disable()
     began_ns, met, failed = elapsed_ns(), Counter[str](), 0
@@ -608,22 +606,7 @@ def main() -> None:
         print(f"  {name}: {many:,}")
     print(f"  mended after {max(mended):.0f} s at the most, half after {median(mended):.0f} s")
     print(f"{(elapsed_ns() - began_ns) / 1e9:,.0f} s")
-    if asked.record:
-        record("floor_disasters", claims(asked.seeds, failed, happened, entries, max(mended), met))
     raise SystemExit(1 if failed else 0)
-
-
-def claims(
-    seeds: int, failed: int, happened: int, entries: int, mended_s: float, met: Counter[str]
-) -> list[Claim]:
-    """Return the figures of a run."""
-    return [
-        Claim(claim="seeds that broke a promise", value=failed, of=seeds, most=0),
-        Claim(claim="events that happened", value=happened),
-        Claim(claim="entries taken in", value=entries),
-        Claim(claim="simulated time to mend, at most", value=round(mended_s), unit="s"),
-        *(Claim(claim=f"faults: {name}", value=many) for name, many in met.most_common()),
-    ]
 
 
 if __name__ == "__main__":

@@ -24,9 +24,9 @@ from tests.server.floor_record.cluster import FloorSite
 AT_NS = 1_772_366_400_000_000_000  # 2026-03-01 12:00 UTC
 
 
-def some(entries: int, *, amount: int = 500) -> list[Event]:
+def some(entries: int, *, amount: int = 500, table: str = "BJ-07") -> list[Event]:
     return [
-        WagerPlaced(at=AT_NS + nth, table="BJ-07", spot=1, kind="main", amount=amount)
+        WagerPlaced(at=AT_NS + nth, table=table, spot=1, kind="main", amount=amount)
         for nth in range(entries)
     ]
 
