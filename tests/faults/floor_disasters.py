@@ -44,8 +44,8 @@ MakeModel: TypeAlias = Callable[[], FloorModel]
 Disaster: TypeAlias = "Callable[[World], bool | None]"
 """Does what it does; says whether the forwarder dies of it."""
 
-PLAY_S: Final = 60.0
-"""Seconds of faults."""
+PLAY_S: Final = (40.0, 40.0, 40.0, 160.0)
+"""Seconds of faults, one of these. The long one is for lines that stay cut."""
 MEND_S: Final = 600.0
 """Seconds in which a mended floor must hold everything."""
 AT_ONCE: Final = 6
@@ -196,6 +196,8 @@ class World:
                 continue
             if key is None or self.database.model.entries[key] != journal.entries:
                 raise Lost(f"{journal.identity.name}: the floor does not hold what the table wrote")
+            if self.database.model.chains[key].table_seq != len(journal.entries):
+                raise Lost(f"{key}: the floor does not show that it has everything")
             day = self.database.model.chains[key].day
             if not journal.was_restored and day != day_of(journal):
                 raise Lost(f"{key}: it is filed under another day than the journal's")
@@ -342,7 +344,8 @@ def cut(world: World) -> None:
     machine = world.hall.chance.choice(world.machines)
     machine.is_cut = True
     world.met["line cut"] += 1
-    world.hall.after(world.hall.chance.expovariate(1 / 12), partial(mend, world.hall, machine))
+    cut_s = world.hall.chance.choice((5, 20, 120))
+    world.hall.after(world.hall.chance.expovariate(1 / cut_s), partial(mend, world.hall, machine))
 
 
 def crash(world: World) -> None:
@@ -565,7 +568,7 @@ def play(world: World) -> None:
     hall.start("person", person(world))
     hall.start("inspector", inspector(world))
     hall.start("disasters", disasters(world))
-    hall.run(PLAY_S)
+    hall.run(hall.chance.choice(PLAY_S))
     calm(world)
     hall.run(MEND_S, world.is_done)
     world.check_end()

@@ -54,7 +54,7 @@ def on_floor(site: FloorSite, epoch: int = 1, table: str = "BJ-07") -> list[Entr
 
 
 def in_journal(path: Path) -> list[Entry]:
-    entries, _ = entries_after(path, Place(), 100_000)
+    entries, _ = entries_after(path, Place(), 10_000_000)
     return list(entries)
 
 
