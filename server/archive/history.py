@@ -15,6 +15,7 @@ it; this is what makes settling from a day as fast as from memory.
 """
 
 import hashlib
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from heapq import merge
@@ -134,6 +135,10 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Over this manifest's JSON without this field."""
 
 
+_PROVED: Final[dict[Path, tuple[object, ...]]] = {}
+"""Files of days that this process compared with their hashes, and the state in which they were."""
+
+
 class Day:
     """One day of a history: verified when it is opened, then read.
 
@@ -166,7 +171,41 @@ class Day:
             yield (PartReader(part, *files) for part in self.manifest.parts)
 
     @contextmanager
+    def part(self, number: int) -> Iterator["PartReader"]:
+        """Yield a reader of one journal's part.
+
+        A process that reads one part after another compares each file with its hash once, and
+        again where the file changed since.
+        """
+        with (
+            self._opened(f"{FACTS}.parquet") as facts,
+            self._opened(f"{JUDGEMENTS}.parquet") as judgements,
+        ):
+            for name, file in ((FACTS, facts), (JUDGEMENTS, judgements)):
+                self._compare_once(f"{name}.parquet", file)
+            files = pq.ParquetFile(facts), pq.ParquetFile(judgements)
+            yield PartReader(self.manifest.parts[number], *files)
+
+    def _compare_once(self, name: str, file: BufferedReader) -> None:
+        found, stated = os.fstat(file.fileno()), self.manifest.files[name].sha256
+        state = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, stated)
+        if _PROVED.get(self.folder / name) != state:
+            self._compare(name, file)
+            _PROVED[self.folder / name] = state
+
+    @contextmanager
     def _proved(self, name: str) -> Iterator[BufferedReader]:
+        with self._opened(name) as file:
+            self._compare(name, file)
+            yield file
+
+    def _compare(self, name: str, file: BufferedReader) -> None:
+        found, stated = hash_of(file), self.manifest.files[name].sha256
+        if found != stated:
+            raise _changed(self.folder / name, f"SHA-256 {stated}", found)
+
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[BufferedReader]:
         path = self.folder / name
         try:
             file = path.open("rb")
@@ -177,9 +216,6 @@ class Day:
                 way_out="Restore the day's folder from a copy, or write the day again",
             ) from fault
         with file:
-            found, stated = hash_of(file), self.manifest.files[name].sha256
-            if found != stated:
-                raise _changed(path, f"SHA-256 {stated}", found)
             yield file
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from shutil import copyfileobj
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TextIO, TypeAlias, TypeVar
 
-from models.errors import InputRefused, PitwatchError, TechnicianError
+from models.errors import InputRefused, InstallerError, PitwatchError, TechnicianError
 from server.archive.archives import Feed, Source, feeds
 from server.archive.unreadable import without_parquet
 from server.house.wording import counted
@@ -77,7 +77,14 @@ class Work(Protocol[T]):
 
 
 def work_through(
-    work: Work[T], sources: Sequence[Source], jobs: int, out: Path | None, progress: Progress
+    work: Work[T],
+    sources: Sequence[Source],
+    jobs: int,
+    out: Path | None,
+    progress: Progress,
+    *,
+    text: TextIO | None = None,
+    cluster: str | None = None,
 ) -> Generator[FileReport[T], None, None]:
     """Yield the report of each file, in order, after printing and writing its results.
 
@@ -87,11 +94,18 @@ def work_through(
         jobs: the most processes.
         out: the place for Parquet, if any.
         progress: receives the progress.
+        text: receives what is printed; stdout where it is ``None``.
+        cluster: the address of a cluster that does the work instead of this machine.
 
     Raises:
+        InstallerError: the cluster cannot be used.
         OperatorError: ``out`` cannot be written.
         TechnicianError: a process died.
     """
+    text = text or sys.stdout
+    if cluster is not None:
+        yield from _on_cluster()(work, sources, cluster, text, progress)
+        return
     with suppress(_NothingSettled), ExitStack() as stack:
         write = None
         if out is not None:
@@ -99,9 +113,9 @@ def work_through(
             write = stack.enter_context(parquet.parquet_files(out, work.schemas()))
         alone = jobs == 1 or len(sources) == 1 or any(source.is_stdin for source in sources)
         if alone or sum(source.size for source in sources) < _WORTH_A_CREW:
-            reports = _alone(work, sources, write, progress)
+            reports = _alone(work, sources, write, text, progress)
         else:
-            reports = _together(work, sources, jobs, write, progress)
+            reports = _together(work, sources, jobs, write, text, progress=progress)
         settled = False
         with closing(reports):
             for report in reports:
@@ -109,6 +123,18 @@ def work_through(
                 yield report
         if write is not None and not settled:
             raise _NothingSettled
+
+
+def _on_cluster() -> Any:
+    try:
+        from server.archive.cluster import on_cluster  # noqa: PLC0415 - it is an extra
+    except ImportError as fault:
+        raise InstallerError(
+            "dask.distributed or pyarrow is not installed, which --cluster needs",
+            where="this command",
+            way_out="Install them: pip install 'pitwatch[cluster,parquet]'",
+        ) from fault
+    return on_cluster
 
 
 def _parquet() -> Any:
@@ -120,12 +146,16 @@ def _parquet() -> Any:
 
 
 def _alone(
-    work: Work[T], sources: Sequence[Source], write: "Write | None", progress: Progress
+    work: Work[T],
+    sources: Sequence[Source],
+    write: "Write | None",
+    text: TextIO,
+    progress: Progress,
 ) -> Generator[FileReport[T], None, None]:
     batches = None if write is None else _parquet().Batches(work.schemas(), write)
     for source in sources:
         rows = None if batches is None else batches.add
-        yield from _files(work, source, sys.stdout, rows, progress)
+        yield from _files(work, source, text, rows, progress)
         progress.done(source.size)
     if batches is not None:
         batches.flush()
@@ -138,18 +168,26 @@ def _files(
     files = 0
     try:
         for feed in feeds(source, progress.at_byte, lambda *member: passed_over.append(member)):
-            report = FileReport(feed.name, work.totals())
-            try:
-                with rare_collections():
-                    work.settle(feed, report.totals, text, rows, progress.count)
-            except PitwatchError as refusal:
-                report.refusal = _with_progress(refusal, work.rounds(report.totals), "round")
+            report = report_of(work, feed, text, rows, progress)
             files += report.settled
             yield report
     except PitwatchError as refusal:
         yield FileReport(source.name, work.totals(), _with_progress(refusal, files, "file"))
     for name, why in passed_over:
         yield FileReport(name, work.totals(), passed_over=why)
+
+
+def report_of(
+    work: Work[T], feed: Feed, text: TextIO, rows: AddRows, progress: Progress
+) -> FileReport[T]:
+    """Settle one file, and return its report."""
+    report = FileReport(feed.name, work.totals())
+    try:
+        with rare_collections():
+            work.settle(feed, report.totals, text, rows, progress.count)
+    except PitwatchError as refusal:
+        report.refusal = _with_progress(refusal, work.rounds(report.totals), "round")
+    return report
 
 
 def _with_progress(refusal: PitwatchError, settled: int, of: str) -> str:
@@ -168,6 +206,8 @@ def _together(
     sources: Sequence[Source],
     jobs: int,
     write: "Write | None",
+    text: TextIO,
+    *,
     progress: Progress,
 ) -> Generator[FileReport[T], None, None]:
     with tempfile.TemporaryDirectory(prefix="pitwatch-") as place, _pool(jobs, place) as pool:
@@ -177,7 +217,7 @@ def _together(
             for source, spool, reports in zip(
                 sources, places, pool.map(job, sources, places), strict=True
             ):
-                _unspooled(spool, write)
+                _unspooled(spool, write, text)
                 progress.done(source.size, sum(work.rounds(report.totals) for report in reports))
                 yield from reports
         except BrokenProcessPool as fault:
@@ -226,9 +266,9 @@ def _spooled(work: Work[T], tables: bool, source: Source, spool: Path) -> list[F
         return reports
 
 
-def _unspooled(spool: Path, write: "Write | None") -> None:
-    with (spool / "text").open(encoding="utf-8", newline="") as text:
-        copyfileobj(text, sys.stdout)
+def _unspooled(spool: Path, write: "Write | None", text: TextIO) -> None:
+    with (spool / "text").open(encoding="utf-8", newline="") as spooled:
+        copyfileobj(spooled, text)
     (spool / "text").unlink()
     if write is not None:
         _parquet().unspool(spool / "tables", write)

@@ -61,7 +61,8 @@ def settle(
 
 @commands.command(
     epilog="[dim]pitwatch resettle BJ-07.journal --rulebook kansas-shoe[/dim]\n\n"
-    "[dim]pitwatch resettle facts/ -r kansas-shoe --was home --summary --json[/dim]"
+    "[dim]pitwatch resettle facts/ -r kansas-shoe --was home --summary --json[/dim]\n\n"
+    "[dim]pitwatch resettle history/ -r new.toml --report audit/ --key report.key[/dim]"
 )
 def resettle(
     archive: Facts,
@@ -76,6 +77,23 @@ def resettle(
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="PLACE", help="Write Parquet: a .parquet file or a folder."),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report", metavar="FOLDER", help="Write the auditor's report there; print the totals."
+        ),
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option("--key", help="The private key that signs the report.")
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            "--cluster",
+            metavar="tcp://HOST:8786",
+            help="Settle archived days on a Dask cluster, not on this machine.",
+        ),
     ] = None,
     jobs: Jobs = None,
     force: Force = False,
@@ -104,5 +122,8 @@ def resettle(
         force=force,
         formats=Formats(house_for(house, *folders_of(archive))),
         as_json=as_json,
+        cluster=cluster,
+        report=report,
+        key=key,
     )
     raise typer.Exit(resettled)

@@ -2,20 +2,24 @@
 
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
 import msgspec
 
 from models.errors import OperatorError
+from models.house import House
 from models.rulebook import Rulebook
 from server.archive.archives import Feed, is_archive, sources
+from server.archive.audit import changed_hands
 from server.archive.resettling import Changes, Fate, Resettled, resettled_rounds
 from server.archive.settling import checked
 from server.archive.worker_pool import AddRows, FileReport, work_through
 from server.commands import changes as changes_page
+from server.commands.audit_report import HANDS_FILE, write_page
 from server.commands.settle import report_unsettled
 from server.commands.tables import Page
 from server.house.formatting import Formats
@@ -24,6 +28,8 @@ from server.process.atomic_file import check_tables
 from server.process.exit_status import Exit
 from server.process.progress import files_bar
 from server.process.terminal import print_json
+from stream.clock import HostClock
+from stream.signing import Signer
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,8 @@ class ResettleWork:
     """Whether only the totals are wanted."""
     several: bool
     page: Page
+    auditor: House | None = None
+    """Where the changed hands are wanted as lines, and nothing else: the house of the report."""
 
     def totals(self) -> Changes:
         """Return empty totals."""
@@ -59,7 +67,7 @@ class ResettleWork:
         found = checked(feed)
         if self.was is None and not feed.once and not found.settled_then:
             raise _nothing_then(feed.name)
-        show = None if self.silent else self._shower(feed, text)
+        show = self._shower(feed, text)
         add_rows = _rows_adder(feed.name, rows)
         for one in resettled_rounds(found.events, self.rules, self.was):
             totals.add(one)
@@ -69,11 +77,20 @@ class ResettleWork:
             if add_rows is not None:
                 add_rows(one)
 
-    def _shower(self, feed: Feed, text: TextIO) -> Callable[[Resettled], None]:
+    def _shower(self, feed: Feed, text: TextIO) -> Callable[[Resettled], None] | None:
+        if self.auditor is not None:
+            return partial(_write_hands, feed.name, self.auditor, text)
+        if self.silent:
+            return None
         name = feed.name if self.several else None
         if self.as_json:
             return lambda one: _print_line(one, name, text)
         return changes_page.ChangePages(self.page, text, name).show
+
+
+def _write_hands(name: str, house: House, text: TextIO, one: Resettled) -> None:
+    lines = map(msgspec.json.encode, changed_hands(name, one, house))
+    text.writelines(f"{line.decode()}\n" for line in lines)
 
 
 def _nothing_then(name: str) -> OperatorError:
@@ -138,33 +155,66 @@ def run_resettle(
     force: bool = False,
     formats: Formats,
     as_json: bool,
+    cluster: str | None = None,
+    report: Path | None = None,
+    key: Path | None = None,
 ) -> Exit:
     """Settle all files of ``names`` again, print the changes, and return the exit status.
 
     Clean means that nothing changes.
 
+    With ``report`` it writes the auditor's report there, signed with ``key``, and prints only the
+    totals.
+
     Raises:
-        OperatorError: a file is missing, or ``out`` cannot be written.
+        InstallerError: the cluster or the key cannot be used.
+        OperatorError: a file is missing, ``out`` or ``report`` cannot be written, or the options
+            exclude each other.
     """
     check_tables(out, force=force)
+    if out is not None and (cluster is not None or report is not None):
+        raise OperatorError(
+            "Parquet is written neither with --cluster nor with --report",
+            where="--out",
+            way_out="Leave out --out, or run the command twice",
+        )
+    signer = None if key is None else Signer.read(key)
+    summary = summary or report is not None
     found = sources(names)
     several = len(names) > 1 or is_archive(names[0])
-    work = ResettleWork(rules, was, as_json, summary, several, Page.of_stdout(formats))
+    auditor = None if report is None else formats.house
+    work = ResettleWork(rules, was, as_json, summary, several, Page.of_stdout(formats), auditor)
     size, hidden = sum(source.size for source in found), not summary and sys.stdout.isatty()
     reports: list[FileReport[Changes]] = []
     totals = Changes()
-    with (
-        files_bar("settling again", size, hidden=hidden) as progress,
-        closing(work_through(work, found, jobs, out, progress)) as settled_files,
-    ):
-        for report in settled_files:
-            totals.merge(report.totals)
-            reports.append(report)
+    with ExitStack() as stack:
+        progress = stack.enter_context(files_bar("settling again", size, hidden=hidden))
+        text = None if report is None else stack.enter_context(_hands_file(report, force=force))
+        done = work_through(work, found, jobs, out, progress, text=text, cluster=cluster)
+        for one in stack.enter_context(closing(done)):
+            totals.merge(one.totals)
+            reports.append(one)
+    if report is not None:
+        signed = None if signer is None else (signer, HostClock().now_ns())
+        write_page(report, totals, rules, was, formats, signed=signed)
     if as_json:
         print_json({"summary": _as_json(totals, rules)})
-    elif any(report.settled for report in reports):
+    elif any(one.settled for one in reports):
         changes_page.print_totals(totals, rules, was, formats)
     return report_unsettled(reports) or (Exit.FINDINGS if totals.changed else Exit.CLEAN)
+
+
+def _hands_file(folder: Path, *, force: bool) -> TextIO:
+    """Open the file of changed hands in the report's folder."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return (folder / HANDS_FILE).open("w" if force else "x", encoding="utf-8", newline="")
+    except OSError as fault:
+        raise OperatorError(
+            f"the report cannot be written there ({fault.strerror})",
+            where=str(folder),
+            way_out="Name a new folder, or say --force to write over an earlier report",
+        ) from fault
 
 
 def _as_json(totals: Changes, rules: Rulebook) -> dict[str, Any]:

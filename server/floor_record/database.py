@@ -101,11 +101,16 @@ class FloorDatabase:
 
     # --- what a forwarder may do ----------------------------------------------------------
 
-    def open_chain(self, table: str, identity: Identity, begun: Begun) -> Chain:
-        """Return the chain of a journal: its latest epoch, or a new one where it is unknown."""
-        asked = (table, identity.journal, identity.name, begun.day)
-        (row,) = self._ask("SELECT * FROM pitwatch.open_chain(%s, %s, %s, %s)", asked)
-        return Chain(table, row.epoch, Place(row.seq, row.head), row.state)
+    def open_chain(self, table: str, identity: Identity, begun: Begun | None) -> Chain | None:
+        """Return the chain of a journal: its latest epoch, or a new one where it is unknown.
+
+        A journal that has not begun gets no new one: it returns ``None``. One that the floor has
+        entries of, and that is empty now, was restored or lost what it held.
+        """
+        asked = (table, identity.journal, identity.name, begun and begun.day)
+        for row in self._ask("SELECT * FROM pitwatch.open_chain(%s, %s, %s, %s::date)", asked):
+            return Chain(table, row.epoch, Place(row.seq, row.head), row.state)
+        return None
 
     def take(self, chain: Chain, entries: Sequence[Entry], last_there: int) -> str:
         """Hand over consecutive entries of one version; return ``taken``, or why they were not."""
@@ -117,9 +122,12 @@ class FloorDatabase:
         return outcome
 
     def seen(self, chain: Chain, last_there: int) -> str:
-        """Say which entry is the table's last; return the chain's state."""
-        query: LiteralString = "SELECT pitwatch.seen(%s, %s, %s) AS state"
-        (row,) = self._ask(query, (chain.table, chain.epoch, last_there))
+        """Say which entry was the table's last when it was read, after the chain's place was known.
+
+        Returns the chain's state.
+        """
+        query: LiteralString = "SELECT pitwatch.seen(%s, %s, %s, %s) AS state"
+        (row,) = self._ask(query, (chain.table, chain.epoch, last_there, chain.place.seq))
         state: str = row.state
         return state
 

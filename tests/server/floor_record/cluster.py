@@ -102,8 +102,8 @@ class FloorSite:
 
 
 @contextmanager
-def cluster(*, fsync: bool = False) -> Iterator[Cluster]:
-    folder = Path(tempfile.mkdtemp(prefix="pit-"))
+def cluster(*, fsync: bool = False, within: Path | None = None) -> Iterator[Cluster]:
+    folder = Path(tempfile.mkdtemp(prefix="pit-", dir=within))
     user = _user()
     if user is not None:
         shutil.chown(folder, user)
@@ -129,6 +129,37 @@ def cluster(*, fsync: bool = False) -> Iterator[Cluster]:
         made.start()
         with psycopg.connect(made.url("postgres", NO_ROOT), autocommit=True) as admin:
             admin.execute(f"CREATE ROLE {OWNER} LOGIN CREATEROLE")
+        yield made
+    finally:
+        made.stop()
+        shutil.rmtree(folder)
+
+
+@contextmanager
+def standby(primary: Cluster) -> Iterator[Cluster]:
+    """Run a replica of a cluster; from now on the cluster commits nothing without it."""
+    folder = Path(tempfile.mkdtemp(prefix="pit-"))
+    user = _user()
+    if user is not None:
+        shutil.chown(folder, user)
+    made = Cluster(folder, primary.fsync)
+    words = [
+        "-D",
+        str(folder / "data"),
+        "-h",
+        str(primary.folder),
+        "-U",
+        NO_ROOT,
+        "-R",
+        "-c",
+        "fast",
+    ]
+    subprocess.run([_program("pg_basebackup"), *words], user=user, check=True)
+    try:
+        made.start()
+        with psycopg.connect(primary.url("postgres", NO_ROOT), autocommit=True) as admin:
+            admin.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            admin.execute("SELECT pg_reload_conf()")
         yield made
     finally:
         made.stop()

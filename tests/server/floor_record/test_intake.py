@@ -24,9 +24,9 @@ from tests.server.floor_record.cluster import FloorSite
 AT_NS = 1_772_366_400_000_000_000  # 2026-03-01 12:00 UTC
 
 
-def some(entries: int, *, amount: int = 500) -> list[Event]:
+def some(entries: int, *, amount: int = 500, table: str = "BJ-07") -> list[Event]:
     return [
-        WagerPlaced(at=AT_NS + nth, table="BJ-07", spot=1, kind="main", amount=amount)
+        WagerPlaced(at=AT_NS + nth, table=table, spot=1, kind="main", amount=amount)
         for nth in range(entries)
     ]
 
@@ -54,7 +54,7 @@ def on_floor(site: FloorSite, epoch: int = 1, table: str = "BJ-07") -> list[Entr
 
 
 def in_journal(path: Path) -> list[Entry]:
-    entries, _ = entries_after(path, Place(), 100_000)
+    entries, _ = entries_after(path, Place(), 10_000_000)
     return list(entries)
 
 
@@ -67,7 +67,9 @@ def opened(floor: FloorDatabase, journal: Path) -> Chain:
     first, identity = begun(journal, House()), journal_identity(journal)
     assert first is not None
     assert identity is not None
-    return floor.open_chain("BJ-07", identity, first)
+    chain = floor.open_chain("BJ-07", identity, first)
+    assert chain is not None
+    return chain
 
 
 def entry(place: Place, body: bytes) -> Entry:

@@ -22,15 +22,15 @@ FORWARDER_KILLS, DATABASE_KILLS = 20, 3
 
 
 @contextmanager
-def a_table_at_work(path: Path) -> Iterator[list[float]]:
+def a_table_at_work(path: Path, name: str = "BJ-07") -> Iterator[list[float]]:
     """Append entries the whole time; yield the seconds that each append took."""
     took, is_over = list[float](), threading.Event()
 
     def write() -> None:
-        with Journal.create(path, table="BJ-07") as journal:
+        with Journal.create(path, table=name) as journal:
             while not is_over.is_set():
                 began = time.perf_counter()
-                journal.append_all(some(5))
+                journal.append_all(some(5, table=name))
                 took.append(time.perf_counter() - began)
                 time.sleep(0.005)
 

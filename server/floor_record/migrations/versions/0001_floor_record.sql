@@ -123,12 +123,16 @@ BEGIN
 END $$;
 
 -- The chain of a journal: the latest epoch that it is, or a new one for a journal not seen before.
+-- A journal that has not begun yet (no day) gets none.
 CREATE FUNCTION pitwatch.open_chain(of_table text, of_journal text, its_name text, its_day date)
 RETURNS TABLE (epoch integer, seq bigint, head bytea, state text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pitwatch, pg_temp AS $$
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('pitwatch ' || of_table, 0));
     IF NOT EXISTS (SELECT FROM chains c WHERE c.table_id = of_table AND c.journal = of_journal) THEN
+        IF its_day IS NULL THEN
+            RETURN;
+        END IF;
         PERFORM begin_epoch(of_table, of_journal, its_name, its_day, '');
     END IF;
     RETURN QUERY SELECT c.epoch, c.seq, c.head, c.state FROM chains c
@@ -238,14 +242,16 @@ BEGIN
     RETURN NEXT;
 END $$;
 
--- A table says where it is, with or without new entries. One that ends before the floor does was
--- restored from a backup, or lost its end: it is alarmed, and waits for a new epoch.
-CREATE FUNCTION pitwatch.seen(of_table text, of_epoch integer, last_there bigint)
+-- A table says where it is, with or without new entries. One that ends before the entry that the
+-- forwarder knew to be here (known) when it read the journal was restored from a backup, or lost its
+-- end: it is alarmed, and waits for a new epoch. The floor's last entry is no measure: this message
+-- may be older than the entries that came after it over another connection.
+CREATE FUNCTION pitwatch.seen(of_table text, of_epoch integer, last_there bigint, known bigint)
 RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = pitwatch, pg_temp AS $$
 DECLARE chain chains;
 BEGIN
     UPDATE chains c SET table_seq = last_there, seen_at = now(),
-        state = CASE WHEN c.state = 'sound' AND last_there < c.seq THEN 'behind' ELSE c.state END
+        state = CASE WHEN c.state = 'sound' AND last_there < least(known, c.seq) THEN 'behind' ELSE c.state END
         WHERE c.table_id = of_table AND c.epoch = of_epoch RETURNING * INTO STRICT chain;
     IF chain.state = 'behind' THEN
         PERFORM put_aside(of_table, of_epoch, last_there, NULL, NULL, 'behind',
@@ -289,6 +295,6 @@ GRANT USAGE ON SCHEMA pitwatch TO pitwatch_forwarder, pitwatch_service;
 GRANT EXECUTE ON FUNCTION
     pitwatch.open_chain(text, text, text, date),
     pitwatch.take(text, integer, bigint, bytea[], bytea[], integer, bigint),
-    pitwatch.seen(text, integer, bigint)
+    pitwatch.seen(text, integer, bigint, bigint)
     TO pitwatch_forwarder;
 GRANT SELECT ON ALL TABLES IN SCHEMA pitwatch TO pitwatch_service;
