@@ -92,7 +92,7 @@ class FloorDatabase:
             FloorDown: the database cannot be reached.
         """
         where = shown(url)
-        with _named(where):
+        with named(where):
             connection = _connected(url)
         try:
             yield cls(connection, where)
@@ -205,7 +205,7 @@ class FloorDatabase:
         return bool(self._ask(query, (number,)))
 
     def _ask(self, query: LiteralString, values: Sequence[object] = ()) -> list[Any]:
-        with _named(self._where):
+        with named(self._where):
             return self._connection.execute(query, values).fetchall()
 
 
@@ -216,10 +216,10 @@ def migrate(url: str) -> None:
         InstallerError: the address is invalid, or its user may not do this.
         FloorDown: the database cannot be reached.
     """
-    with _named(shown(url)):
+    with named(shown(url)):
         connection = _connected(url)
         connection.autocommit = False
-    with _named(shown(url)), connection:
+    with named(shown(url)), connection:
         engine = create_engine(
             "postgresql+psycopg://", creator=lambda: connection, poolclass=StaticPool
         )
@@ -247,13 +247,13 @@ def shown(url: str) -> str:
 
 
 def _without_secret(url: str) -> dict[str, Any]:
-    with _named("--floor"):
+    with named("--floor"):
         parts = psycopg.conninfo.conninfo_to_dict(url)
     return {key: value for key, value in parts.items() if key != "password"}
 
 
 @contextmanager
-def _named(where: str) -> Iterator[None]:
+def named(where: str) -> Iterator[None]:
     """Turn the database's errors into errors that name it."""
     try:
         yield

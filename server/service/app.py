@@ -20,9 +20,8 @@ from server.integration.config import PlacedIntegration
 from server.integration.relay import relaying
 from server.readmodel.cases import Cases
 from server.readmodel.ending import Ending
-from server.readmodel.floor import POLL_NS, Floor
+from server.readmodel.floor import POLL_NS
 from server.readmodel.incident_queue import Queue
-from server.readmodel.index import Index
 from server.readmodel.tallies import Tallies
 from server.report.certificate import Identity
 from server.service.access.passwords import PasswordRules
@@ -66,6 +65,7 @@ from server.service.routes import (
     video_evidence,
 )
 from server.service.routes.reports import report_identity, report_signer
+from server.service.store import Files, Store
 from server.service.throttle import Throttle
 from server.table.sending import Target
 from stream.clock import Clock
@@ -76,7 +76,6 @@ _ABOUT = (
     "WebSocket `/stream?from=SESSION:SEQ`; `/api/schema/events` is their JSON Schema."
 )
 
-INDEX_FILE: Final = "index.sqlite"
 _COUNTED_EVERY_S: Final = 10
 ROUTES: Final = (
     health,
@@ -133,6 +132,8 @@ class Setup:
     """The destinations of messages; by default none."""
     house: House = field(default_factory=House)
     """Gives the zone, locale and currency for people."""
+    store: Store | None = None
+    """Where the tables are; by default in ``journals``."""
 
 
 def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -> FastAPI:
@@ -180,10 +181,9 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
 def _services(setup: Setup, clock: Clock) -> Services:
     """Return the parts of the service; those with open files are added at its start."""
     meters, limits = Meters(), setup.limits
-    floor = Floor(
-        setup.journals,
+    store = setup.store or Files(setup.journals, setup.state)
+    floor = store.floor(
         lambda name, n: meters.events.labels(name).inc(n),
-        Index(setup.state / INDEX_FILE),
         Ending(clock, setup.house.ended_after_hours),
         clock.now_ns,
     )
@@ -239,7 +239,7 @@ async def _living(
             with suppress(asyncio.CancelledError):
                 await task
         await records.note_counted(clock.now_ns(), all_of_it=True)
-        floor.index.close()
+        floor.close()
         await cases.close()
         await records.close()
 
