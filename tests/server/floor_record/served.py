@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from models.house import House as Described
 from server.floor_record.database import FloorDatabase
 from server.floor_record.forwarder import Forwarder
 from server.floor_record.store import RecordStore
-from tests.server.floor_record.cluster import FloorSite
+from tests.server.floor_record.cluster import FloorSite, cluster, new_floor, programs
 
 
 @contextmanager
@@ -26,3 +28,15 @@ def forwarded(journals: Path, site: FloorSite) -> Iterator[RecordStore]:
     finally:
         is_over.set()
         running.join()
+
+
+@contextmanager
+def kept_in(store: str, journals: Path) -> Iterator[RecordStore | None]:
+    """Yield the store of a service: ``folder``, or ``floor`` on a PostgreSQL of its own."""
+    if store == "folder":
+        yield None
+        return
+    if programs() is None:
+        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
+    with cluster() as made, forwarded(journals, new_floor(made)) as record:
+        yield record

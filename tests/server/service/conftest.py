@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.server.floor_record.served import kept_in
 from tests.server.service.house import House, house, play
 
 
@@ -17,9 +18,12 @@ def evening(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
-def at_work(evening: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """A service over the evening, with an account of every role."""
-    with house(evening, tmp_path_factory.mktemp("state")) as found:
+@pytest.fixture(scope="session", params=["folder", "floor"])
+def at_work(
+    request: pytest.FixtureRequest, evening: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[House]:
+    """A service over the evening, in each kind of store, with an account of every role."""
+    state = tmp_path_factory.mktemp("state")
+    with kept_in(request.param, evening) as store, house(evening, state, store=store) as found:
         found.staff()
         yield found
