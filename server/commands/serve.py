@@ -19,7 +19,7 @@ from server.integration.check import checked_integration
 from server.report.certificate import Identity, read_identity
 from server.service.access.passwords import PasswordRules
 from server.service.access.people import Role
-from server.service.access.records import FIRST_ACCOUNT, PASSWORD_FILE
+from server.service.access.records import ACCOUNTS_FILE, FIRST_ACCOUNT, PASSWORD_FILE
 from server.service.app import Setup, make_app
 from server.service.http.listening import Server, bound_to, bounds_here, configured
 from server.service.json_log import log_as_json
@@ -85,7 +85,7 @@ def run_serve(
         OperatorError: there is no such folder or role, or a certificate has no key.
         TechnicianError: the journal of people's actions is damaged.
     """
-    journals, kept, store = _placed(folder, state, floor, integration)
+    journals, kept, store = _placed(folder, state, floor, integration, recordings)
     _check_pair(address.certificate, address.key, "--tls-certificate", "--tls-key")
     _check_pair(*identity, "--report-certificate", "--report-key")
     clock, asked = HostClock(), people or People()
@@ -106,12 +106,16 @@ def run_serve(
     )
     app = make_app(setup, clock)
     log_as_json(clock)
-    _print_addresses(kept, address)
+    _print_addresses(kept, address, is_shared=store is not None)
     listen(app, address)
 
 
 def _placed(
-    folder: Path | None, state: Path | None, floor: str | None, integration: Path | None
+    folder: Path | None,
+    state: Path | None,
+    floor: str | None,
+    integration: Path | None,
+    recordings: Path | None,
 ) -> tuple[Path, Path, Store | None]:
     """Return the folder of journals and recordings, that of the state, and a shared store."""
     if floor is None:
@@ -140,10 +144,10 @@ def _placed(
             where="--integration",
             way_out="Run `pitwatch relay` where the journals are",
         )
-    return state, state, _record_store(floor)
+    return state, state, _record_store(floor, has_recordings=recordings is not None)
 
 
-def _record_store(url: str) -> Store:
+def _record_store(url: str, *, has_recordings: bool) -> Store:
     try:
         from server.floor_record.store import RecordStore  # noqa: PLC0415 - psycopg is an extra
     except ImportError as fault:
@@ -152,7 +156,7 @@ def _record_store(url: str) -> Store:
             where="--floor",
             way_out="Install them: pip install 'pitwatch[floor]'",
         ) from fault
-    return RecordStore(url)
+    return RecordStore(url, has_recordings=has_recordings)
 
 
 def _check_pair(certificate: Path | None, key: Path | None, named: str, other: str) -> None:
@@ -251,7 +255,7 @@ def is_plain_beyond_loopback(address: Address) -> bool:
         return address.host != "localhost"
 
 
-def _print_addresses(kept: Path, address: Address) -> None:
+def _print_addresses(kept: Path, address: Address, *, is_shared: bool) -> None:
     scheme = "http" if address.certificate is None else "https"
     print(f"{scheme}://{address.host}:{address.port}  Ctrl-C stops it", file=sys.stderr)
     if is_plain_beyond_loopback(address):
@@ -261,6 +265,6 @@ def _print_addresses(kept: Path, address: Address) -> None:
             file=sys.stderr,
         )
     file = kept / PASSWORD_FILE
-    if file.exists() or not (kept / "accounts.sqlite").exists():
+    if file.exists() or not (is_shared or (kept / ACCOUNTS_FILE).exists()):
         text = f"sign in as {FIRST_ACCOUNT} with the password in {file}, then change it"
         print(text, file=sys.stderr)

@@ -1,7 +1,7 @@
 """The journals in the floor record, as a service reads them."""
 
 import queue
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
@@ -57,9 +57,9 @@ class ChainState:
 class Links:
     """Some connections that any thread may borrow."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, settings: Mapping[str, str] = {}) -> None:
         self._free: queue.LifoQueue[Link] = queue.LifoQueue()
-        self._all = [Link(url) for _ in range(_LINKS)]
+        self._all = [Link(url, settings=settings) for _ in range(_LINKS)]
         for one in self._all:
             self._free.put(one)
 

@@ -17,7 +17,7 @@ from sqlalchemy.pool import StaticPool
 from models.errors import InstallerError, TechnicianError
 from server.archive.days import Begun
 from stream.identity import Identity
-from stream.journal import Entry, Place
+from stream.journal import Entry, Place, link
 
 FORWARDER: Final = "pitwatch_forwarder"
 SERVICE: Final = "pitwatch_service"
@@ -26,6 +26,7 @@ _CONNECT_S: Final = 10
 _ANSWER_MS: Final = 30_000
 """Milliseconds after which a database that does not answer counts as down."""
 _LOCK_MS: Final = 10_000
+_READ_AT_ONCE: Final = 2_000
 
 
 class FloorDown(TechnicianError):
@@ -144,6 +145,56 @@ class FloorDatabase:
             " WHERE table_id = %s AND epoch = %s ORDER BY seq"
         )
         return [Entry(*row) for row in self._ask(query, (table, epoch))]
+
+    def verify(self) -> Iterator[tuple[Chain, str | None]]:
+        """Compute every hash of every chain again; yield each chain, and what is wrong with it."""
+        columns: LiteralString = "table_id, epoch, seq, head, state"
+        query = f"SELECT {columns} FROM pitwatch.chains ORDER BY table_id, epoch"
+        for row in self._ask(query):
+            chain = Chain(row.table_id, row.epoch, Place(row.seq, row.head), row.state)
+            if chain.state != "retired":
+                yield chain, self._fault_of(chain)
+
+    def _fault_of(self, chain: Chain) -> str | None:
+        query: LiteralString = (
+            "SELECT seq, hash, convert_to(body, 'UTF8') AS body FROM pitwatch.entries"
+            " WHERE table_id = %s AND epoch = %s AND seq > %s ORDER BY seq LIMIT %s"
+        )
+        place = Place()
+        while rows := self._ask(query, (chain.table, chain.epoch, place.seq, _READ_AT_ONCE)):
+            for row in rows:
+                head = link(place.head, place.seq + 1, row.body)
+                if (row.seq, row.hash) != (place.seq + 1, head):
+                    return f"entry {place.seq + 1} is missing or does not match its hash"
+                place = Place(row.seq, head)
+        return None if place == chain.place else f"it ends with entry {place.seq}"
+
+    def verify_own(self) -> dict[str, int]:
+        """Compute every hash of the services' own chains again; return their last entries.
+
+        Raises:
+            TechnicianError: an entry is missing or does not match its hash.
+        """
+        found = {}
+        for own in self._ask("SELECT name, seq, head FROM pitwatch.own_journals ORDER BY name"):
+            query: LiteralString = (
+                "SELECT seq, hash, convert_to(body, 'UTF8') AS body FROM pitwatch.own_entries"
+                " WHERE name = %s ORDER BY seq"
+            )
+            place = Place()
+            for row in self._ask(query, (own.name,)):
+                head = link(place.head, place.seq + 1, row.body)
+                if (row.seq, row.hash) != (place.seq + 1, head):
+                    break
+                place = Place(row.seq, head)
+            if place != Place(own.seq, own.head):
+                raise TechnicianError(
+                    f"entry {place.seq + 1} of {own.name} is missing or does not match its hash",
+                    where=self._where,
+                    way_out="Restore the newest backup",
+                )
+            found[own.name] = place.seq
+        return found
 
     # --- what the owner may do ------------------------------------------------------------
 

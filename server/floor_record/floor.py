@@ -211,6 +211,8 @@ class RecordFloor(Floor):
 
     def _has_caught_up(self) -> bool:
         """Return whether all is folded that the floor had when it was first asked."""
+        if not self._folding.has_begun.is_set():
+            return False
         with self._links.one() as on:
             if self._awaited is None:
                 self._awaited = dict(on.execute(_AT_START).fetchall())

@@ -80,6 +80,8 @@ class Folding:
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._faults: dict[str, _Fault] = {}
         self._made_at_start: str | None = None
+        self.has_begun = threading.Event()
+        """Set once the rows are this version's, or another process folds."""
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="folding", daemon=True)
 
@@ -110,10 +112,12 @@ class Folding:
     def _fold_while_locked(self) -> None:
         on = self._index.link
         while not on.execute("SELECT pg_try_advisory_lock(?)", (_LOCK,)).fetchone()[0]:  # type: ignore[index]
+            self.has_begun.set()
             if self._over.wait(_WAIT_S):
                 return
         if not self._are_rows_ours():
             return
+        self.has_begun.set()
         log.info("this service folds the floor's entries")
         while not self._over.is_set():
             if not self.fold_once():

@@ -29,6 +29,9 @@ LOCKED_NS: Final = 15 * MINUTE_NS
 IDLE_NS: Final = 30 * MINUTE_NS
 SESSION_NS: Final = 12 * 60 * MINUTE_NS
 
+_SEEN_NS: Final = 10_000_000_000
+"""Nanoseconds within which a session's use is noted once: each note waits for the disk."""
+
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS accounts (name TEXT PRIMARY KEY, role TEXT NOT NULL,
     password TEXT NOT NULL, active INTEGER NOT NULL, made_ns INTEGER NOT NULL);
@@ -362,7 +365,8 @@ class Accounts:
             return None
         with suppress(sqlite3.OperationalError):  # on a full disk the session just ends sooner
             self._connection.execute(
-                "UPDATE sessions SET seen_ns = ? WHERE digest = ?", (now_ns, digest_of(session))
+                "UPDATE sessions SET seen_ns = ? WHERE digest = ? AND seen_ns < ?",
+                (now_ns, digest_of(session), now_ns - _SEEN_NS),
             )
         own = csrf is not None and hmac.compare_digest(row[1], digest_of(csrf))
         return _person(account, _rights(account), "session"), own

@@ -1,6 +1,7 @@
 """Decide a review item: pass the decision to the journal's writer, which settles the round."""
 
 import asyncio
+from contextlib import AbstractAsyncContextManager
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Request, Response
@@ -214,9 +215,9 @@ def _how(decision: Decision, handed: Handed) -> str:
     return f"{decision}, entry {handed.seq} by the {handed.by}"
 
 
-def _turn(request: Request) -> asyncio.Lock:
+def _turn(request: Request) -> AbstractAsyncContextManager[None]:
     """Return the lock for decisions: the second of two on the same item sees the first."""
-    return services_of(request).deciding
+    return services_of(request).deciding()
 
 
 def _check_open(session: Session, number: int, proposed: DecisionProposed, who: Person) -> None:

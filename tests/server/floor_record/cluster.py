@@ -151,7 +151,7 @@ def new_floor(made: Cluster) -> FloorSite:
 def emptied(site: FloorSite) -> FloorSite:
     """Create its floor record anew: far quicker than another database."""
     with psycopg.connect(site.cluster.url(site.name, NO_ROOT), autocommit=True) as admin:
-        admin.execute("DROP SCHEMA pitwatch, pitwatch_read CASCADE")
+        admin.execute("DROP SCHEMA pitwatch, pitwatch_read, pitwatch_people CASCADE")
         admin.execute("DROP TABLE alembic_version")
     migrate(site.owner)
     return site
