@@ -1,6 +1,8 @@
 """The journals in the floor record, as a service reads them."""
 
+import asyncio
 import queue
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -8,15 +10,22 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+import msgspec
+
 from models.errors import OperatorError, TechnicianError
 from models.events import ReviewResolved
 from models.judgements import AnyEvent
+from server.floor_record.desk import DecisionSent
 from server.floor_record.link import Link
 from server.table.resolving import Handed
+from stream.clock import elapsed_ns
 from stream.journal import Entry, Place, UnknownEvent, event_of, link
 from stream.upcasting import upcast
 
 _LINKS: Final = 4
+_PATIENCE_NS: Final = 15_000_000_000
+"""Nanoseconds that a decision waits for its table."""
+_LOOK_S: Final = 0.05
 Events: TypeAlias = tuple[AnyEvent | UnknownEvent, ...]
 _BETWEEN: Final = """
     SELECT e.seq, e.hash, convert_to(e.body, 'UTF8'), e.version FROM pitwatch.entries e
@@ -162,13 +171,31 @@ class RecordJournal:
             way_out=f"Ask the service of the machine where table {self.key.table} runs",
         )
 
-    async def decide(self, decision: ReviewResolved) -> Handed:  # noqa: ARG002
-        """Refuse: decisions do not reach the table through the floor yet."""
-        raise OperatorError(
-            "decisions do not reach the table through the floor record",
-            where=f"session {self.key.session}",
-            way_out=f"Decide it at the service of the machine where table {self.key.table} runs",
-        )
+    async def decide(self, decision: ReviewResolved) -> Handed:
+        """Send a decision to the table through the floor; return once the floor has its results.
+
+        Raises:
+            OperatorError: the table refuses it, or the floor takes no more of its journal.
+            TechnicianError: the table does not answer.
+        """
+        return await asyncio.to_thread(self._decide, msgspec.json.encode(decision))
+
+    def _decide(self, word: bytes) -> Handed:
+        with self._links.one() as on:
+            sent = DecisionSent(on, self.key.session, word)
+            until_ns = elapsed_ns() + _PATIENCE_NS
+            while (handed := sent.answer()) is None:
+                if elapsed_ns() > until_ns and sent.withdraw():
+                    raise TechnicianError(
+                        f"table {self.key.table} does not fetch decisions from the floor",
+                        where=f"session {self.key.session}",
+                        way_out="Run `pitwatch forward --decisions` there, or decide it there",
+                    )
+                time.sleep(_LOOK_S)
+            until_ns = elapsed_ns() + _PATIENCE_NS
+            while not sent.is_on_the_floor() and elapsed_ns() < until_ns:
+                time.sleep(_LOOK_S)
+        return handed
 
     def _entries(self, after: int, upto: int, at_most: int) -> list[Entry]:
         key = self.key

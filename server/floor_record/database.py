@@ -14,7 +14,7 @@ from psycopg.rows import namedtuple_row
 from sqlalchemy import create_engine
 from sqlalchemy.pool import StaticPool
 
-from models.errors import InstallerError, TechnicianError
+from models.errors import InstallerError, OperatorError, TechnicianError
 from server.archive.days import Begun
 from stream.identity import Identity
 from stream.journal import Entry, Place, link
@@ -26,6 +26,8 @@ _CONNECT_S: Final = 10
 _ANSWER_MS: Final = 30_000
 """Milliseconds after which a database that does not answer counts as down."""
 _LOCK_MS: Final = 10_000
+_NO_MORE_TAKEN: Final = "PW002"
+"""The migrations' code for a decision on a journal of which the floor takes no more."""
 _READ_AT_ONCE: Final = 2_000
 
 
@@ -327,6 +329,10 @@ def named(where: str) -> Iterator[None]:
             way_out="Create it: pitwatch floor migrate --floor postgresql://…",
         ) from fault
     except psycopg.Error as fault:
+        if fault.sqlstate == _NO_MORE_TAKEN:
+            raise OperatorError(
+                _first_line(fault), where=where, way_out="Ask the service of its machine"
+            ) from fault
         raise TechnicianError(
             _first_line(fault), where=where, way_out="docs/floor.md describes the floor record"
         ) from fault

@@ -139,7 +139,8 @@ class Folding:
             return False
         self._made_at_start = own
         names = (*(kind.table for kind in KINDS.values()), "notes", "made")
-        log.warning("the rows are of another version: the floor's entries are folded again")
+        if found is not None:
+            log.warning("the rows are of another version: the floor's entries are folded again")
         with on.whole():
             on.execute(f"TRUNCATE {', '.join(names)}")
             on.execute("UPDATE sessions SET kept = NULL, seq = 0, moved = nextval('moves')")

@@ -9,13 +9,14 @@ import pytest
 
 from models.house import House as Described
 from server.floor_record.database import FloorDatabase
-from server.floor_record.forwarder import Forwarder
+from server.floor_record.desk import Desk
+from server.floor_record.forwarder import Forwarder, journals_in
 from server.floor_record.store import RecordStore
 from tests.server.floor_record.cluster import FloorSite, cluster, new_floor, programs
 
 
 @contextmanager
-def forwarded(journals: Path, site: FloorSite) -> Iterator[RecordStore]:
+def forwarded(journals: Path, site: FloorSite, *, decides: bool = True) -> Iterator[RecordStore]:
     """Forward a folder, first all that is there now; yield the store of a service."""
     with FloorDatabase.connected(site.forwarder) as floor:
         Forwarder((journals,), Described()).forward_all(floor)
@@ -24,7 +25,8 @@ def forwarded(journals: Path, site: FloorSite) -> Iterator[RecordStore]:
     running = threading.Thread(target=forwarder.run, args=(site.forwarder, is_over.is_set))
     running.start()
     try:
-        yield RecordStore(site.reader)
+        with Desk(site.forwarder, lambda: journals_in((journals,)), decides=decides):
+            yield RecordStore(site.reader)
     finally:
         is_over.set()
         running.join()

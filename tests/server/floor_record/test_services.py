@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import islice
@@ -12,11 +14,18 @@ import httpx
 import psycopg
 import pytest
 
+from models.errors import InstallerError
+from models.events import RoundOpened
+from server.commands.serve import Address, run_serve
+from server.floor_record import chains
 from server.floor_record.database import FloorDatabase
+from server.floor_record.desk import Desk
 from server.floor_record.store import RecordStore
 from server.service.access.accounts import TRIES
 from server.service.http.limits import Rate
 from server.service.http.patience import Patience
+from stream.journal import Journal, verify_journal
+from tests.server.doubted import play_blinded
 from tests.server.floor_record.cluster import FloorSite
 from tests.server.floor_record.served import forwarded
 from tests.server.service.house import PASSWORD, House, house, play, until
@@ -127,8 +136,8 @@ def test_work_on_an_incident_is_seen_at_the_other_service_at_once(
             lines = changes.iter_lines()
             sent = officer.post(f"/api/incidents/{queued}/comments", json={"text": "look"})
             assert sent.status_code == 200
-            told = next(json.loads(line[6:]) for line in lines if line.startswith("data: "))
-        assert (told["id"], told["comments"]) == (queued, 1)
+            told = (json.loads(line[6:]) for line in lines if line.startswith("data: "))
+            assert any((one["id"], one["comments"]) == (queued, 1) for one in told)
         sent = pit.post(f"/api/incidents/{queued}/comments", json={"text": "seen"})
         assert sent.json()["comments"] == 2
         history = one.get(officer, f"/api/incidents/{queued}")["history"]
@@ -232,3 +241,66 @@ def test_what_needs_a_file_is_refused_with_the_reason(pair: tuple[House, House])
         assert "on the table's machine" in missing
         answer = officer.get("/api/sessions/bj-07/pictures/overhead", params={"at": 1})
         assert (answer.status_code, answer.json()["detail"]) == (404, missing)
+
+
+def test_a_table_whose_machine_fetches_no_decisions_is_named(
+    site: FloorSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chains, "_PATIENCE_NS", 300_000_000)
+    journals = tmp_path / "journals"
+    journals.mkdir()
+    with Journal.create(journals / "bj-09.journal") as journal:
+        play_blinded(journal, "BJ-09")
+    asked = {"decision": "void", "reason": "the shoe fell"}
+    with (
+        forwarded(journals, site, decides=False) as store,
+        house(journals, tmp_path / "state", store=store) as found,
+    ):
+        found.staff()
+        with found.signed_in("pit") as pit:
+            sent = pit.post("/api/incidents/bj-09.1/reviews/0/decision", json=asked)
+            assert sent.status_code == 503
+            assert "BJ-09 does not fetch decisions" in sent.json()["detail"]
+        entries = verify_journal(journals / "bj-09.journal").entries
+        with Desk(site.forwarder, lambda: [journals / "bj-09.journal"], decides=True) as desk:
+            assert desk.take_decisions() == 0, "what was taken back is not handed in later"
+    assert verify_journal(journals / "bj-09.journal").entries == entries
+
+
+def test_a_journal_that_is_closed_in_order_is_told_as_such(site: FloorSite, tmp_path: Path) -> None:
+    def stands() -> tuple[bool, bool]:
+        with psycopg.connect(site.reader) as reader:
+            found = reader.execute("SELECT written, sealed FROM pitwatch.chains").fetchone()
+            assert found is not None
+            return found
+
+    path = tmp_path / "bj-07.journal"
+    journal = Journal.create(path, table="BJ-07")
+    journal.append(RoundOpened(round=1, at=1, table="BJ-07"))
+    with forwarded(tmp_path, site):
+        until(lambda: stands() == (True, False))
+        journal.close()
+        until(lambda: stands() == (False, True))
+
+
+def test_a_service_on_one_machine_loads_no_database_driver() -> None:
+    """`serve FOLDER`, `console` and `run` work where the extra is not installed."""
+    words = (
+        "import sys; sys.modules.update(psycopg=None, alembic=None, sqlalchemy=None)\n"
+        "import server.commands.serve, server.commands.console, server.commands.run\n"
+        "from server.service.app import Setup, make_app\n"
+        "from pathlib import Path; from stream.clock import HostClock\n"
+        "make_app(Setup(Path(), Path()), HostClock())\n"
+        "assert not [one for one in sys.modules if one.startswith('server.floor_record')]"
+    )
+    subprocess.run([sys.executable, "-c", words], check=True)
+
+
+def test_serving_the_floor_without_its_driver_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "server.floor_record.store", None)
+    address = Address("127.0.0.1", 0)
+    with pytest.raises(InstallerError, match="psycopg") as refused:
+        run_serve(None, tmp_path, address, floor="host=nowhere")
+    assert "pitwatch[floor]" in refused.value.way_out

@@ -1,11 +1,14 @@
 """One house for all that only look; whoever changes something makes one of their own."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
-from tests.server.floor_record.served import kept_in
+from server.service.store import Store
+from tests.server.floor_record.served import forwarded, kept_in
 from tests.server.service.house import House, house, play
 
 
@@ -16,6 +19,18 @@ def evening(tmp_path_factory: pytest.TempPathFactory) -> Path:
     play(folder / "bj-07.journal", "mistake", "BJ-07")
     play(folder / "bj-08.journal", "plain", "BJ-08")
     return folder
+
+
+Kept: TypeAlias = Callable[[Path], AbstractContextManager[Store | None]]
+
+
+@pytest.fixture(params=["folder", "floor"])
+def kept(request: pytest.FixtureRequest) -> Kept:
+    """Return what keeps a folder's tables: the folder itself, or the floor record."""
+    if request.param == "folder":
+        return lambda _: nullcontext()
+    site = request.getfixturevalue("site")
+    return lambda journals: forwarded(journals, site)
 
 
 @pytest.fixture(scope="session", params=["folder", "floor"])

@@ -43,11 +43,12 @@ CREATE TRIGGER name_session BEFORE INSERT ON pitwatch.chains
     FOR EACH ROW EXECUTE FUNCTION pitwatch.name_session();
 
 -- A table says whether it has its journal open, and whether that was closed in order.
-CREATE FUNCTION pitwatch.stands(of_table text, of_epoch integer, is_written boolean, is_sealed boolean)
-RETURNS void LANGUAGE sql SECURITY DEFINER SET search_path = pitwatch, pg_temp AS $$
+-- Returns whether the floor knows the journal.
+CREATE FUNCTION pitwatch.stands(of_journal text, is_written boolean, is_sealed boolean)
+RETURNS boolean LANGUAGE sql SECURITY DEFINER SET search_path = pitwatch, pg_temp AS $$
     UPDATE chains c SET written = is_written, sealed = is_sealed
-        WHERE c.table_id = of_table AND c.epoch = of_epoch
-        AND (c.written, c.sealed) IS DISTINCT FROM (is_written, is_sealed)
+        WHERE c.journal = of_journal AND (c.written, c.sealed) IS DISTINCT FROM (is_written, is_sealed);
+    SELECT EXISTS (SELECT FROM chains c WHERE c.journal = of_journal);
 $$;
 
 -- The rows that services show, folded from the entries: derived, and made anew where they are lost.
@@ -98,9 +99,9 @@ CREATE INDEX rounds_by_status ON pitwatch_read.rounds (status, at, session, seq,
     WHERE status <> 'final';
 CREATE INDEX violations_by_code ON pitwatch_read.violations (code, at, session, seq, n);
 
-REVOKE ALL ON FUNCTION pitwatch.name_session(), pitwatch.stands(text, integer, boolean, boolean)
+REVOKE ALL ON FUNCTION pitwatch.name_session(), pitwatch.stands(text, boolean, boolean)
     FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION pitwatch.stands(text, integer, boolean, boolean) TO pitwatch_forwarder;
+GRANT EXECUTE ON FUNCTION pitwatch.stands(text, boolean, boolean) TO pitwatch_forwarder;
 GRANT USAGE ON SCHEMA pitwatch_read TO pitwatch_service;
 GRANT SELECT, INSERT, UPDATE, DELETE, TRUNCATE ON ALL TABLES IN SCHEMA pitwatch_read
     TO pitwatch_service;
