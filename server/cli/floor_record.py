@@ -80,6 +80,14 @@ def status(*, floor: Url, as_json: Json = False) -> None:
     raise typer.Exit(show_status(floor, as_json=as_json))
 
 
+@floors.command("verify", epilog="[dim]pitwatch floor verify --floor postgresql://floor/pit[/dim]")
+def verify(*, floor: Url) -> None:
+    """Compute every hash of every chain again, as after a restore. Exit 3 if one is damaged."""
+    from server.commands.floor_record import run_verify
+
+    raise typer.Exit(run_verify(floor))
+
+
 @floors.command(
     "epoch",
     epilog="[dim]pitwatch floor epoch --table BJ-07 --journal 4bbc… --reason 'new disk'[/dim]",

@@ -113,6 +113,31 @@ def show_status(url: str, *, as_json: bool) -> Exit:
     return Exit.FINDINGS if refused or aside else Exit.CLEAN
 
 
+def run_verify(url: str) -> Exit:
+    """Compute every hash again; ``FINDINGS`` where a chain is not what was hashed.
+
+    Raises:
+        TechnicianError: a chain of the services' own is damaged.
+    """
+    chains = entries = 0
+    faults = []
+    with FloorDatabase.connected(url) as floor:
+        for chain, fault in floor.verify():
+            chains, entries = chains + 1, entries + chain.place.seq
+            if fault is not None:
+                faults.append(f"{chain.table} epoch {chain.epoch}: {fault}")
+        own = floor.verify_own()
+    for fault in faults:
+        screen().print(f"damaged  {fault}", soft_wrap=True)
+    screen().print(
+        f"{counted(chains - len(faults), 'chain')} of {chains} are whole, "
+        f"{counted(entries, 'entry', 'entries')}; "
+        + ", ".join(f"{name} is whole, {seq}" for name, seq in own.items()),
+        soft_wrap=True,
+    )
+    return Exit.FINDINGS if faults else Exit.CLEAN
+
+
 def start_epoch(url: str, table: str, journal: str, reason: str) -> None:
     """Begin a new epoch of a table with a journal; raises as ``begin_epoch`` does."""
     with FloorDatabase.connected(url) as floor:

@@ -82,7 +82,7 @@ COMMANDS = (
 STARTED = (
     *("serve", "console", "run", "relay run", "relay letters", "relay resend"),
     *("report verify", "snapshot verify", "forward", "floor migrate", "floor status"),
-    *("floor epoch", "floor retire", "floor hold", "floor lift"),
+    *("floor verify", "floor epoch", "floor retire", "floor hold", "floor lift"),
 )
 """Commands with a test of their own."""
 
