@@ -15,7 +15,10 @@ _TABLES: Final = """
 """
 _CHAINS: Final = """
     SELECT s, count(c.state) FROM unnest(ARRAY['sound', 'forked', 'behind']) AS s
-    LEFT JOIN pitwatch.chains c ON c.state = s GROUP BY s
+    LEFT JOIN pitwatch.chains c ON c.state = s AND NOT EXISTS (
+        SELECT FROM pitwatch.chains d WHERE d.table_id = c.table_id AND d.journal = c.journal
+        AND d.epoch > c.epoch
+    ) GROUP BY s
 """
 _QUARANTINE: Final = """
     SELECT r, count(q.reason)
