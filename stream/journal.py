@@ -70,6 +70,7 @@ __all__ = [
     "TailFound",
     "UnknownEvent",
     "Verified",
+    "chained",
     "entries_after",
     "event_of",
     "holds",
@@ -404,16 +405,10 @@ class Journal:
 
     def _chained(self, events: Iterable[E]) -> "_Chained[E]":
         """Number events and link them to the last entry; nothing is written."""
-        seq, head = self._seq, self._head
-        numbered, rows = [], []
-        for event in events:
-            seq += 1
-            numbered.append(_numbered(event, seq))
-            body = _body(numbered[-1])
-            head = link(head, seq, body)
-            rows.append((seq, head, body))
+        numbered, rows = chained(events, Place(self._seq, self._head))
+        seq, head, _ = rows[-1] if rows else (self._seq, self._head, b"")
         made = self._checkpoint_now(seq, head) if self._is_due(seq) else None
-        return _Chained(tuple(numbered), rows, seq, head, made)
+        return _Chained(numbered, rows, seq, head, made)
 
     def _insert(self, chained: "_Chained[E]") -> None:
         """Put them into the journal, within a transaction of the caller's."""
@@ -705,6 +700,21 @@ class _Opening:
             self.keeper = keeper_of(self._files.main)
         with closing(self.keeper), closing(self._writer):
             return _last(self._writer)[0] == self._entries
+
+
+def chained(
+    events: Iterable[E], place: Place
+) -> tuple[tuple[E, ...], list[tuple[int, bytes, bytes]]]:
+    """Number events after ``place``; return them, and number, hash and JSON of each."""
+    seq, head = place.seq, place.head
+    numbered, rows = [], []
+    for event in events:
+        seq += 1
+        numbered.append(_numbered(event, seq))
+        body = _body(numbered[-1])
+        head = link(head, seq, body)
+        rows.append((seq, head, body))
+    return tuple(numbered), rows
 
 
 def _last(connection: sqlite3.Connection) -> tuple[int, bytes]:

@@ -38,19 +38,28 @@ def forward(
     once: Annotated[
         bool, typer.Option("--once", help="Send what is there now, and end; exit 3 if refused.")
     ] = False,
+    decisions: Annotated[
+        bool,
+        typer.Option(
+            "--decisions",
+            help="Also hand in decisions made at services on the floor; writes to closed journals.",
+        ),
+    ] = False,
     house: HouseFile = None,
 ) -> None:
     """Send tables' entries to the floor record until stopped, in order and each exactly once.
 
-    The forwarder only reads the journals. A floor that is down, slow or full never slows a table:
-    the entries wait in the journal. Started again, it continues after the floor's last entry. It
-    sends nothing more of a journal that differs from what the floor holds, and logs an error.
+    Without --decisions the forwarder only reads the journals. A floor that is down, slow or full
+    never slows a table: the entries wait in the journal. Started again, it continues after the
+    floor's last entry. It sends nothing more of a journal that differs from what the floor holds,
+    and logs an error.
     """
     from server.commands.floor_record import run_forward
     from server.house.house_file import house_for
 
     folders = [one if one.is_dir() else one.parent for one in journals]
-    raise typer.Exit(run_forward(journals, floor, house_for(house, *folders), table, once=once))
+    found = house_for(house, *folders)
+    raise typer.Exit(run_forward(journals, floor, found, table, once=once, decisions=decisions))
 
 
 @floors.command(
@@ -69,6 +78,14 @@ def status(*, floor: Url, as_json: Json = False) -> None:
     from server.commands.floor_record import show_status
 
     raise typer.Exit(show_status(floor, as_json=as_json))
+
+
+@floors.command("verify", epilog="[dim]pitwatch floor verify --floor postgresql://floor/pit[/dim]")
+def verify(*, floor: Url) -> None:
+    """Compute every hash of every chain again, as after a restore. Exit 3 if one is damaged."""
+    from server.commands.floor_record import run_verify
+
+    raise typer.Exit(run_verify(floor))
 
 
 @floors.command(

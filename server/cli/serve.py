@@ -14,8 +14,19 @@ commands = typer.Typer()
     epilog="[dim]pitwatch serve journals/ --port 8443 --tls-certificate c --tls-key k[/dim]"
 )
 def serve(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of journals.")],
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="[FOLDER]", help="The folder of journals.")
+    ] = None,
     *,
+    floor: Annotated[
+        str | None,
+        typer.Option(
+            "--floor",
+            metavar="postgresql://…",
+            help="Serve every table of the floor record instead of a folder; needs --state.",
+            show_default=False,
+        ),
+    ] = None,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8707,
     state: Annotated[
@@ -86,7 +97,7 @@ def serve(
         Path | None, typer.Option(metavar="PEM", help="The private key of that certificate.")
     ] = None,
 ) -> None:
-    """Serve the tables of a folder of journals: console, REST API, WebSocket and metrics."""
+    """Serve the tables of a folder, or of the floor: console, REST API, WebSocket and metrics."""
     from server.commands.serve import Address, People, run_serve
 
     address = Address(host, port, certificate, key, proxy)
@@ -94,6 +105,7 @@ def serve(
         folder,
         state,
         address,
+        floor=floor,
         people=People(guarded or (), password_history, password_days),
         integration=integration,
         recordings=recordings,

@@ -14,8 +14,10 @@ from server.house.wording import counted
 from server.process.atomic_file import check_place, whole_file
 from server.process.terminal import screen
 from server.readmodel.exports import ROWS, Form, Kind, Pieces, Place, pieces, written
+from server.readmodel.file_index import FileIndex
 from server.readmodel.index import Index, Sought
 from server.readmodel.session import Session
+from server.readmodel.session_journal import FileJournal
 from server.readmodel.views import Row
 from stream.journal import read_journal
 
@@ -35,7 +37,7 @@ def run_export(
     wanted = _kind(kind)
     table = _table(wanted, out, Place(house, {}))
     check_place(out, force=force)
-    with closing(Index()) as index:
+    with closing(FileIndex()) as index:
         index.open("export")
         for journal in journals:
             _read(journal, index)
@@ -77,7 +79,7 @@ def _table(kind: Kind, out: Path, place: Place) -> Pieces:
 
 def _read(journal: Path, index: Index) -> None:
     with index.writing():
-        session = Session(journal, index)
+        session = Session(FileJournal(journal), index)
         for event in read_journal(journal):
             session.fold(event)
         session.keep()

@@ -17,7 +17,8 @@ from stream.clock import HostClock
 
 try:
     from server.floor_record.database import FloorDatabase, migrate
-    from server.floor_record.forwarder import Forwarder
+    from server.floor_record.desk import Desk
+    from server.floor_record.forwarder import Forwarder, journals_in
 except ImportError as fault:
     raise InstallerError(
         "psycopg or alembic is not installed, which the floor record needs",
@@ -27,9 +28,17 @@ except ImportError as fault:
 
 
 def run_forward(
-    names: Sequence[Path], url: str, house: House, table: str | None, *, once: bool
+    names: Sequence[Path],
+    url: str,
+    house: House,
+    table: str | None,
+    *,
+    once: bool,
+    decisions: bool = False,
 ) -> Exit:
     """Forward journals until stopped; with ``once``, until the floor has everything there is now.
+
+    With ``decisions``, also hand in what services on the floor decided on these journals.
 
     Raises:
         FloorDown: with ``once``, the floor cannot be reached.
@@ -44,9 +53,11 @@ def run_forward(
                 way_out="Name the tables' journals, or their folder",
             )
     forwarder = Forwarder(tuple(names), house, table)
+    desk = Desk(url, lambda: journals_in(tuple(names)), decides=decisions)
     if once:
         with FloorDatabase.connected(url) as floor:
             sent = forwarder.forward_all(floor)
+        desk.look()
         screen().print(f"{counted(sent, 'entry', 'entries')} forwarded")
         for path, why in forwarder.refused.items():
             screen().print(f"not forwarded  {path}: {why}", soft_wrap=True)
@@ -56,7 +67,8 @@ def run_forward(
     for stop in stop_signals():
         signal.signal(stop, lambda number, _: stopped.append(number))
     logging.getLogger("pitwatch.forward").info("started")
-    forwarder.run(url, lambda: bool(stopped))
+    with desk:
+        forwarder.run(url, lambda: bool(stopped))
     return Exit.CLEAN
 
 
@@ -99,6 +111,31 @@ def show_status(url: str, *, as_json: bool) -> Exit:
             screen().print(f"quarantine {each.number}  {where}: {each.reason}, {each.detail}")
     refused = any(one.state != "sound" for one in lags)
     return Exit.FINDINGS if refused or aside else Exit.CLEAN
+
+
+def run_verify(url: str) -> Exit:
+    """Compute every hash again; ``FINDINGS`` where a chain is not what was hashed.
+
+    Raises:
+        TechnicianError: a chain of the services' own is damaged.
+    """
+    chains = entries = 0
+    faults = []
+    with FloorDatabase.connected(url) as floor:
+        for chain, fault in floor.verify():
+            chains, entries = chains + 1, entries + chain.place.seq
+            if fault is not None:
+                faults.append(f"{chain.table} epoch {chain.epoch}: {fault}")
+        own = floor.verify_own()
+    for fault in faults:
+        screen().print(f"damaged  {fault}", soft_wrap=True)
+    screen().print(
+        f"{counted(chains - len(faults), 'chain')} of {chains} are whole, "
+        f"{counted(entries, 'entry', 'entries')}; "
+        + ", ".join(f"{name} is whole, {seq}" for name, seq in own.items()),
+        soft_wrap=True,
+    )
+    return Exit.FINDINGS if faults else Exit.CLEAN
 
 
 def start_epoch(url: str, table: str, journal: str, reason: str) -> None:

@@ -20,7 +20,7 @@ from server.integration.store import Letter, RelayStore
 from server.process.exit_status import Exit
 from server.process.signals import stop_signals
 from server.process.terminal import print_json, screen
-from server.readmodel.floor import Floor
+from server.readmodel.folder_floor import FolderFloor
 from server.service.json_log import log_as_json
 from stream.clock import HostClock
 
@@ -39,7 +39,7 @@ def run_relay(folder: Path, config: Path, state: Path) -> None:
         )
     configured, clock = checked_integration(config), HostClock()
     log_as_json(clock)
-    floor = Floor(folder)
+    floor = FolderFloor(folder)
     with opened(configured, state, floor, clock, CollectorRegistry()) as relay:
         asyncio.run(_until_stopped(relay, floor))
 
@@ -99,7 +99,7 @@ def ask_again(state: Path, destination: str | None, numbers: Collection[int]) ->
     screen().print(f"{counted(asked, 'letter')} queued again")
 
 
-async def _until_stopped(relay: Relay, floor: Floor) -> None:
+async def _until_stopped(relay: Relay, floor: FolderFloor) -> None:
     loop, this = asyncio.get_running_loop(), asyncio.current_task()
     for stop in stop_signals():
         loop.add_signal_handler(stop, this.cancel if this is not None else loop.stop)

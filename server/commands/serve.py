@@ -13,18 +13,19 @@ from typing import Final, TypeVar
 from fastapi import FastAPI
 from uvicorn.config import STARTUP_FAILURE
 
-from models.errors import OperatorError
+from models.errors import InstallerError, OperatorError
 from server.house.house_file import house_for
 from server.integration.check import checked_integration
 from server.report.certificate import Identity, read_identity
 from server.service.access.passwords import PasswordRules
 from server.service.access.people import Role
-from server.service.access.records import FIRST_ACCOUNT, PASSWORD_FILE
+from server.service.access.records import ACCOUNTS_FILE, FIRST_ACCOUNT, PASSWORD_FILE
 from server.service.app import Setup, make_app
 from server.service.http.listening import Server, bound_to, bounds_here, configured
 from server.service.json_log import log_as_json
 from server.service.request.services import services_in
 from server.service.routes.tokens import DAY_NS
+from server.service.store import Store
 from server.table.sending import Target, target_at
 from stream.clock import HostClock
 
@@ -55,10 +56,11 @@ class People:
 
 
 def run_serve(
-    folder: Path,
+    folder: Path | None,
     state: Path | None,
     address: Address,
     *,
+    floor: str | None = None,
     people: People | None = None,
     integration: Path | None = None,
     recordings: Path | None = None,
@@ -66,7 +68,9 @@ def run_serve(
     identity: tuple[Path | None, Path | None] = (None, None),
     checkpoints: Sequence[str] = (),
 ) -> None:
-    """Serve until stopped; the log goes to stderr, one JSON object a line.
+    """Serve a folder of journals, or the tables of the floor record, until stopped.
+
+    The log goes to stderr, one JSON object a line.
 
     Messages go to the destinations of ``integration``. Pictures come from the session folders in
     ``recordings``, or from those beside the journals. Times and amounts have the format of
@@ -81,16 +85,12 @@ def run_serve(
         OperatorError: there is no such folder or role, or a certificate has no key.
         TechnicianError: the journal of people's actions is damaged.
     """
-    if not folder.is_dir():
-        raise OperatorError(
-            "there is no such folder", where=str(folder), way_out="Name the journals' folder"
-        )
+    journals, kept, store = _placed(folder, state, floor, integration, recordings)
     _check_pair(address.certificate, address.key, "--tls-certificate", "--tls-key")
     _check_pair(*identity, "--report-certificate", "--report-key")
     clock, asked = HostClock(), people or People()
-    kept = state or folder / ".service"
     setup = Setup(
-        folder,
+        journals,
         kept,
         is_secure=address.certificate is not None or address.proxy is not None,
         guarded_roles=frozenset(
@@ -99,14 +99,64 @@ def run_serve(
         passwords=_password_rules(asked),
         integration=None if integration is None else checked_integration(integration),
         recordings=recordings,
-        house=house_for(house, folder),
+        house=house_for(house, journals),
         identity=_identity(*identity),
         checkpoints=tuple(map(_target, checkpoints)),
+        store=store,
     )
     app = make_app(setup, clock)
     log_as_json(clock)
-    _print_addresses(kept, address)
+    _print_addresses(kept, address, is_shared=store is not None)
     listen(app, address)
+
+
+def _placed(
+    folder: Path | None,
+    state: Path | None,
+    floor: str | None,
+    integration: Path | None,
+    recordings: Path | None,
+) -> tuple[Path, Path, Store | None]:
+    """Return the folder of journals and recordings, that of the state, and a shared store."""
+    if floor is None:
+        if folder is None:
+            raise OperatorError(
+                "nothing to serve is named",
+                where="serve",
+                way_out="Name the journals' folder, or the floor record with --floor",
+            )
+        if not folder.is_dir():
+            raise OperatorError(
+                "there is no such folder", where=str(folder), way_out="Name the journals' folder"
+            )
+        return folder, state or folder / ".service", None
+    if folder is not None or state is None:
+        raise OperatorError(
+            "the tables of the floor record are in no folder"
+            if folder is not None
+            else "a service on the floor record needs a folder for its key",
+            where="--floor",
+            way_out="Name no folder of journals, and the state folder with --state",
+        )
+    if integration is not None:
+        raise OperatorError(
+            "several services on one floor record would each send every message",
+            where="--integration",
+            way_out="Run `pitwatch relay` where the journals are",
+        )
+    return state, state, _record_store(floor, has_recordings=recordings is not None)
+
+
+def _record_store(url: str, *, has_recordings: bool) -> Store:
+    try:
+        from server.floor_record.store import RecordStore  # noqa: PLC0415 - psycopg is an extra
+    except ImportError as fault:
+        raise InstallerError(
+            "psycopg or alembic is not installed, which the floor record needs",
+            where="--floor",
+            way_out="Install them: pip install 'pitwatch[floor]'",
+        ) from fault
+    return RecordStore(url, has_recordings=has_recordings)
 
 
 def _check_pair(certificate: Path | None, key: Path | None, named: str, other: str) -> None:
@@ -205,7 +255,7 @@ def is_plain_beyond_loopback(address: Address) -> bool:
         return address.host != "localhost"
 
 
-def _print_addresses(kept: Path, address: Address) -> None:
+def _print_addresses(kept: Path, address: Address, *, is_shared: bool) -> None:
     scheme = "http" if address.certificate is None else "https"
     print(f"{scheme}://{address.host}:{address.port}  Ctrl-C stops it", file=sys.stderr)
     if is_plain_beyond_loopback(address):
@@ -215,6 +265,6 @@ def _print_addresses(kept: Path, address: Address) -> None:
             file=sys.stderr,
         )
     file = kept / PASSWORD_FILE
-    if file.exists() or not (kept / "accounts.sqlite").exists():
+    if file.exists() or not (is_shared or (kept / ACCOUNTS_FILE).exists()):
         text = f"sign in as {FIRST_ACCOUNT} with the password in {file}, then change it"
         print(text, file=sys.stderr)

@@ -14,10 +14,10 @@ from psycopg.rows import namedtuple_row
 from sqlalchemy import create_engine
 from sqlalchemy.pool import StaticPool
 
-from models.errors import InstallerError, TechnicianError
+from models.errors import InstallerError, OperatorError, TechnicianError
 from server.archive.days import Begun
 from stream.identity import Identity
-from stream.journal import Entry, Place
+from stream.journal import Entry, Place, link
 
 FORWARDER: Final = "pitwatch_forwarder"
 SERVICE: Final = "pitwatch_service"
@@ -26,6 +26,9 @@ _CONNECT_S: Final = 10
 _ANSWER_MS: Final = 30_000
 """Milliseconds after which a database that does not answer counts as down."""
 _LOCK_MS: Final = 10_000
+_NO_MORE_TAKEN: Final = "PW002"
+"""The migrations' code for a decision on a journal of which the floor takes no more."""
+_READ_AT_ONCE: Final = 2_000
 
 
 class FloorDown(TechnicianError):
@@ -92,7 +95,7 @@ class FloorDatabase:
             FloorDown: the database cannot be reached.
         """
         where = shown(url)
-        with _named(where):
+        with named(where):
             connection = _connected(url)
         try:
             yield cls(connection, where)
@@ -152,6 +155,56 @@ class FloorDatabase:
             " WHERE table_id = %s AND epoch = %s ORDER BY seq"
         )
         return [Entry(*row) for row in self._ask(query, (table, epoch))]
+
+    def verify(self) -> Iterator[tuple[Chain, str | None]]:
+        """Compute every hash of every chain again; yield each chain, and what is wrong with it."""
+        columns: LiteralString = "table_id, epoch, seq, head, state"
+        query = f"SELECT {columns} FROM pitwatch.chains ORDER BY table_id, epoch"
+        for row in self._ask(query):
+            chain = Chain(row.table_id, row.epoch, Place(row.seq, row.head), row.state)
+            if chain.state != "retired":
+                yield chain, self._fault_of(chain)
+
+    def _fault_of(self, chain: Chain) -> str | None:
+        query: LiteralString = (
+            "SELECT seq, hash, convert_to(body, 'UTF8') AS body FROM pitwatch.entries"
+            " WHERE table_id = %s AND epoch = %s AND seq > %s ORDER BY seq LIMIT %s"
+        )
+        place = Place()
+        while rows := self._ask(query, (chain.table, chain.epoch, place.seq, _READ_AT_ONCE)):
+            for row in rows:
+                head = link(place.head, place.seq + 1, row.body)
+                if (row.seq, row.hash) != (place.seq + 1, head):
+                    return f"entry {place.seq + 1} is missing or does not match its hash"
+                place = Place(row.seq, head)
+        return None if place == chain.place else f"it ends with entry {place.seq}"
+
+    def verify_own(self) -> dict[str, int]:
+        """Compute every hash of the services' own chains again; return their last entries.
+
+        Raises:
+            TechnicianError: an entry is missing or does not match its hash.
+        """
+        found = {}
+        for own in self._ask("SELECT name, seq, head FROM pitwatch.own_journals ORDER BY name"):
+            query: LiteralString = (
+                "SELECT seq, hash, convert_to(body, 'UTF8') AS body FROM pitwatch.own_entries"
+                " WHERE name = %s ORDER BY seq"
+            )
+            place = Place()
+            for row in self._ask(query, (own.name,)):
+                head = link(place.head, place.seq + 1, row.body)
+                if (row.seq, row.hash) != (place.seq + 1, head):
+                    break
+                place = Place(row.seq, head)
+            if place != Place(own.seq, own.head):
+                raise TechnicianError(
+                    f"entry {place.seq + 1} of {own.name} is missing or does not match its hash",
+                    where=self._where,
+                    way_out="Restore the newest backup",
+                )
+            found[own.name] = place.seq
+        return found
 
     # --- what the owner may do ------------------------------------------------------------
 
@@ -213,7 +266,7 @@ class FloorDatabase:
         return bool(self._ask(query, (number,)))
 
     def _ask(self, query: LiteralString, values: Sequence[object] = ()) -> list[Any]:
-        with _named(self._where):
+        with named(self._where):
             return self._connection.execute(query, values).fetchall()
 
 
@@ -224,10 +277,10 @@ def migrate(url: str) -> None:
         InstallerError: the address is invalid, or its user may not do this.
         FloorDown: the database cannot be reached.
     """
-    with _named(shown(url)):
+    with named(shown(url)):
         connection = _connected(url)
         connection.autocommit = False
-    with _named(shown(url)), connection:
+    with named(shown(url)), connection:
         engine = create_engine(
             "postgresql+psycopg://", creator=lambda: connection, poolclass=StaticPool
         )
@@ -255,13 +308,13 @@ def shown(url: str) -> str:
 
 
 def _without_secret(url: str) -> dict[str, Any]:
-    with _named("--floor"):
+    with named("--floor"):
         parts = psycopg.conninfo.conninfo_to_dict(url)
     return {key: value for key, value in parts.items() if key != "password"}
 
 
 @contextmanager
-def _named(where: str) -> Iterator[None]:
+def named(where: str) -> Iterator[None]:
     """Turn the database's errors into errors that name it."""
     try:
         yield
@@ -284,6 +337,10 @@ def _named(where: str) -> Iterator[None]:
             way_out="Create it: pitwatch floor migrate --floor postgresql://…",
         ) from fault
     except psycopg.Error as fault:
+        if fault.sqlstate == _NO_MORE_TAKEN:
+            raise OperatorError(
+                _first_line(fault), where=where, way_out="Ask the service of its machine"
+            ) from fault
         raise TechnicianError(
             _first_line(fault), where=where, way_out="docs/floor.md describes the floor record"
         ) from fault

@@ -5,7 +5,8 @@ assignments, comments, and reasons for closing.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final, Self, TypeAlias, get_args
@@ -14,10 +15,16 @@ import msgspec
 from msgspec.structs import replace
 
 from models.cards import Card
+from models.errors import TechnicianError
 from models.events import CardPlace, Decision, Event
-from stream.journal import Journal, UnknownEvent, read_journal
+from models.judgements import AnyEvent
+from server.readmodel.own_journal import OwnJournal
+from stream.journal import UnknownEvent
 
 CASES_FILE: Final = "cases.journal"
+_LOOK_S: Final = 0.5
+"""Seconds between two looks for other services' entries."""
+log: Final = logging.getLogger("pitwatch.service")
 
 
 class CaseEvent(Event, frozen=True, kw_only=True):
@@ -156,13 +163,14 @@ class Cases:
     Use :meth:`open`, and :meth:`close` at the end.
     """
 
-    def __init__(self, thread: ThreadPoolExecutor, journal: Journal) -> None:
+    def __init__(self, thread: ThreadPoolExecutor, journal: OwnJournal) -> None:
         self._thread, self._journal = thread, journal
         self._cases: dict[str, Case] = {}
-        self._changed = asyncio.Event()
+        self._seen = 0
+        """The last entry taken in."""
 
     @classmethod
-    def open(cls, folder: Path, journal: Callable[[Path], Journal]) -> Self:
+    def open(cls, folder: Path, journal: Callable[[Path], OwnJournal]) -> Self:
         """Open the chain in ``folder``, or begin it, with ``journal``.
 
         Raises:
@@ -170,12 +178,8 @@ class Cases:
         """
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         thread = ThreadPoolExecutor(1, "cases")
-        path = folder / CASES_FILE
-        events = thread.submit(lambda: tuple(read_journal(path)) if path.exists() else ()).result()
-        found = cls(thread, thread.submit(journal, path).result())
-        for event in events:
-            if isinstance(event, UnknownEvent) and event.type in _TYPES:
-                found._take(_DECODER.decode(event.body))
+        found = cls(thread, thread.submit(journal, folder / CASES_FILE).result())
+        found._take_all(thread.submit(found._read_on).result())
         return found
 
     async def close(self) -> None:
@@ -194,11 +198,28 @@ class Cases:
     async def note(self, event: AnyCaseEvent) -> Case:
         """Append an entry, durable on return; return the incident's new state."""
         loop = asyncio.get_running_loop()
-        written = await loop.run_in_executor(self._thread, self._journal.append, event)
-        self._take(written)
-        self._changed.set()
-        self._changed = asyncio.Event()
+        await loop.run_in_executor(self._thread, self._journal.append, event)
+        await self.catch_up()
         return self.of(event.incident)
+
+    async def catch_up(self) -> frozenset[str]:
+        """Take in what this and other services appended; return the incidents concerned.
+
+        Raises:
+            TechnicianError: the chain cannot be read.
+        """
+        loop = asyncio.get_running_loop()
+        return self._take_all(await loop.run_in_executor(self._thread, self._read_on))
+
+    async def follow(self, on_changed: Callable[[str], None]) -> None:
+        """Take in what other services append, until cancelled."""
+        while True:
+            await asyncio.sleep(_LOOK_S)
+            try:
+                for incident in await self.catch_up():
+                    on_changed(incident)
+            except TechnicianError as fault:
+                log.warning("other services' work on incidents cannot be read: %s", fault)
 
     def of(self, incident: str) -> Case:
         """Return people's work on an incident."""
@@ -208,9 +229,17 @@ class Cases:
         """Return every incident that people worked on."""
         return self._cases
 
-    def changed(self) -> asyncio.Event:
-        """Return an event that the next entry sets; take it before looking."""
-        return self._changed
+    def _read_on(self) -> list[AnyEvent | UnknownEvent]:
+        return list(self._journal.read(self._seen))
 
-    def _take(self, event: AnyCaseEvent) -> None:
-        self._cases[event.incident] = self.of(event.incident).after(event)
+    def _take_all(self, events: Iterable[AnyEvent | UnknownEvent]) -> frozenset[str]:
+        incidents = set()
+        for event in events:
+            if (event.seq or 0) <= self._seen:
+                continue
+            self._seen = event.seq or 0
+            if isinstance(event, UnknownEvent) and event.type in _TYPES:
+                found = _DECODER.decode(event.body)
+                self._cases[found.incident] = self.of(found.incident).after(found)
+                incidents.add(found.incident)
+        return frozenset(incidents)

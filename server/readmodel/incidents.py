@@ -123,8 +123,8 @@ async def incidents(
         case = cases.of(incident_id(row.session, row.round))
         if is_incident(row, case):
             session = floor.session(row.session)
-            assert session is not None
-            yield placed.key, incident_row(session, row, case)
+            if session is not None:
+                yield placed.key, incident_row(session, row, case)
 
 
 def is_incident(row: RoundRow, case: Case) -> bool:

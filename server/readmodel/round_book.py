@@ -94,15 +94,27 @@ class RoundBook:
         self.undecided = 0
         """The number of undecided items."""
         self._in_hand: dict[int, _Round] = {}
-        self._round: _Round | None = None
+        self._present: _Round | None = None
+        self._stored: int | None = None
+        """The number of the last round, while it is still to be read from the index."""
 
     def _rows(self, kind: type[R]) -> Rows[R]:
         return Rows(self._index, self._id, kind)
 
     @property
-    def last(self) -> RoundRow | None:
+    def _round(self) -> _Round | None:
         """The round in play, or the last one."""
-        return None if self._round is None else self._round.row
+        if self._stored is not None:
+            number, self._stored = self._stored, None
+            self._present = self._read_round(number)
+        return self._present
+
+    @property
+    def last(self) -> int | None:
+        """The number of the round in play, or of the last one."""
+        if self._stored is not None:
+            return self._stored
+        return None if self._present is None else self._present.row.round
 
     # --- keeping --------------------------------------------------------------------------
 
@@ -139,7 +151,7 @@ class RoundBook:
         self.undecided = undecided
         for rows, (count, made) in zip(self._every_rows(), counts, strict=True):
             rows.go_on(count, made)
-        self._round = None if number is None else self._own(number)
+        self._present, self._stored = None, number
 
     def _every_rows(self) -> tuple[Rows[Any], ...]:
         return (
@@ -225,8 +237,8 @@ class RoundBook:
             result=None,
         )
         self._leave_round()
-        self._round = _Round(self.rounds.add(row), row)
-        self._in_hand[event.round] = self._round
+        self._present = _Round(self.rounds.add(row), row)
+        self._in_hand[event.round] = self._present
 
     def _leave_round(self) -> None:
         """Drop the fact times of a settled round: nothing needs them any more."""

@@ -8,7 +8,7 @@ import msgspec
 from server.readmodel.session import Session
 from server.readmodel.views import RoundRow
 from settlement.phases import Phase, RoundPhases
-from stream.journal import UnknownEvent, read_between
+from stream.journal import UnknownEvent
 
 _AT_ONCE: Final = 500
 """Entries read at a time: a round's last entry may be a decision made days later."""
@@ -31,7 +31,7 @@ async def phases_of(session: Session, row: RoundRow) -> tuple[PhaseBegun, ...]:
     phases, found = RoundPhases(session.dealer_dealt), list[PhaseBegun]()
     for after in range(row.seq - 1, row.last_seq, _AT_ONCE):
         to = min(after + _AT_ONCE, row.last_seq)
-        for event in await asyncio.to_thread(read_between, session.path, after, to):
+        for event in await asyncio.to_thread(session.journal.read_between, after, to):
             if isinstance(event, UnknownEvent):
                 continue
             phases.follow_event(event)

@@ -1,7 +1,7 @@
 """The reading of one journal: its rounds, its devices, and its hidden cards."""
 
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import msgspec
 
@@ -13,6 +13,7 @@ from server.readmodel.ending import Ending
 from server.readmodel.entries import Entry, Recent, entry_of
 from server.readmodel.index import ENDLESS, Index
 from server.readmodel.round_book import RoundBook
+from server.readmodel.session_journal import SessionJournal
 from server.readmodel.shoe_end import Moment, ShoeEnd
 from server.readmodel.views import (
     PassedFault,
@@ -48,26 +49,39 @@ class _Kept(msgspec.Struct, frozen=True, kw_only=True):
     """For each kind, the present and the total number of rows."""
 
 
+Stored: TypeAlias = tuple[int, bytes | None]
+"""A session's id in the index, and its last stored state."""
+
+
 class Session:
-    """A journal's events, folded in their order."""
+    """A journal's events, folded in their order.
+
+    Args:
+        journal: where the events are.
+        index: where the rows are.
+        is_worked_on: whether people work on a round of a session.
+        ending: decides when the session has ended.
+        stored: what the index has of the session, where that was read already.
+    """
 
     def __init__(
         self,
-        path: Path,
+        journal: SessionJournal,
         index: Index,
         is_worked_on: Callable[[str, int], bool] = lambda _session, _round: False,
         ending: Ending | None = None,
+        stored: Stored | None = None,
     ) -> None:
-        self.path = path
-        self.name = path.name.removesuffix(".journal")
+        self.journal = journal
+        self.name = journal.name
         self.place = Place()
         self.fault: str | None = None
         self.clock = ClockStanding()
         self._index = index
-        self._id, kept = index.session(self.name)
+        self._id, kept = index.session(self.name) if stored is None else stored
         self.rounds = RoundBook(index, self._id, self.name, is_worked_on)
         self.recent = Recent(self.rounds.hidden_at)
-        self._shoe = ShoeEnd(path, ending)
+        self._shoe = ShoeEnd(journal, ending)
         self._devices = DeviceStanding()
         self._phases = RoundPhases()
         self._started_at: int | None = None
@@ -100,15 +114,30 @@ class Session:
     def keep(self) -> tuple[RoundRow, ...]:
         """Write the results of the last events to the index; return the changed rounds."""
         changed = self.rounds.keep()
-        self._index.keep(self._id, msgspec.json.encode(self._kept()))
+        self._index.keep(self._id, msgspec.json.encode(self._kept()), self.place)
         return changed
+
+    def follow(self, kept: bytes, events: Sequence[AnyEvent | UnknownEvent]) -> None:
+        """Take over the state that another process stored.
+
+        Args:
+            kept: the state.
+            events: those that led to it from this session's state, in order; none where they
+                were too many to be read for its viewers.
+        """
+        if not events:
+            self.recent.clear()
+        for event in events:
+            if not isinstance(event, UnknownEvent):
+                self._phases.follow_event(event)
+            self.recent.add(event, self.phase)
+        self._go_on(msgspec.json.decode(kept, type=_Kept))
 
     def forget(self) -> None:
         """Drop the session's data from the index; this object is unusable afterwards."""
         self._index.forget(self._id)
 
     def _kept(self) -> _Kept:
-        last = self.rounds.last
         return _Kept(
             table=self.table,
             seq=self.place.seq,
@@ -119,7 +148,7 @@ class Session:
             closed=self._shoe.closed,
             ended=self._shoe.ended,
             undecided=self.rounds.undecided,
-            round=None if last is None else last.round,
+            round=self.rounds.last,
             troubles=self._devices.troubles,
             passed=self._devices.passed,
             clock=self.clock,
@@ -200,7 +229,6 @@ class Session:
 
     def view(self, presence: Presence = "recorded") -> SessionView:
         """Return the session's state; the caller, which follows the journal, knows its presence."""
-        last = self.rounds.last
         return SessionView(
             session=self.name,
             table=self.table,
@@ -214,7 +242,7 @@ class Session:
             state="unreadable" if self.fault is not None else self._state(),
             phase=self.phase,
             presence=presence,
-            round=None if last is None else last.round,
+            round=self.rounds.last,
             troubles=self._devices.troubles,
             passed=self._devices.passed,
             fault=self.fault,

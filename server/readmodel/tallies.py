@@ -21,7 +21,7 @@ from models.events import (
 )
 from models.judgements import AnyEvent
 from server.readmodel.session import Session
-from stream.journal import Place, UnknownEvent, read_between, read_on
+from stream.journal import Place, UnknownEvent
 
 MINUTE_NS: Final = 60_000_000_000
 AT_ONCE: Final = 20_000
@@ -85,7 +85,9 @@ class Tallies:
             tally = self._kept.setdefault(session.name, Tally())
             begun = tally.place.seq
             while tally.place.seq < session.place.seq and tally.place.seq - begun < at_most:
-                events, place = await asyncio.to_thread(read_on, session.path, tally.place, _PIECE)
+                events, place = await asyncio.to_thread(
+                    session.journal.read_on, tally.place, _PIECE
+                )
                 tally.take(events)
                 tally.place = place
             return tally, tally.place.seq - begun
@@ -97,7 +99,7 @@ class Tallies:
             TechnicianError: it cannot be read.
         """
         if session.name not in self._stated:
-            events = await asyncio.to_thread(read_between, session.path, 0, _RULES_WITHIN)
+            events = await asyncio.to_thread(session.journal.read_between, 0, _RULES_WITHIN)
             found = next((event for event in events if isinstance(event, RulesStated)), None)
             if found is None:
                 return None

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import (
     AbstractAsyncContextManager,
     asynccontextmanager,
+    closing,
     nullcontext,
     suppress,
 )
@@ -20,9 +21,8 @@ from server.integration.config import PlacedIntegration
 from server.integration.relay import relaying
 from server.readmodel.cases import Cases
 from server.readmodel.ending import Ending
-from server.readmodel.floor import POLL_NS, Floor
+from server.readmodel.floor import POLL_NS
 from server.readmodel.incident_queue import Queue
-from server.readmodel.index import Index
 from server.readmodel.tallies import Tallies
 from server.report.certificate import Identity
 from server.service.access.passwords import PasswordRules
@@ -66,6 +66,7 @@ from server.service.routes import (
     video_evidence,
 )
 from server.service.routes.reports import report_identity, report_signer
+from server.service.store import Files, Store
 from server.service.throttle import Throttle
 from server.table.sending import Target
 from stream.clock import Clock
@@ -76,7 +77,6 @@ _ABOUT = (
     "WebSocket `/stream?from=SESSION:SEQ`; `/api/schema/events` is their JSON Schema."
 )
 
-INDEX_FILE: Final = "index.sqlite"
 _COUNTED_EVERY_S: Final = 10
 ROUTES: Final = (
     health,
@@ -133,6 +133,8 @@ class Setup:
     """The destinations of messages; by default none."""
     house: House = field(default_factory=House)
     """Gives the zone, locale and currency for people."""
+    store: Store | None = None
+    """Where the tables are; by default in ``journals``."""
 
 
 def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -> FastAPI:
@@ -140,14 +142,16 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
 
     ``hasher`` replaces the password hash of the usual cost.
     """
-    services = _services(setup, clock)
+    store = setup.store or Files(setup.journals, setup.state)
+    services = _services(setup, store, clock)
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
         setup.state.mkdir(mode=0o700, parents=True, exist_ok=True)
         services.signer = report_signer(setup.state)
-        with own_journals(services.signer, setup.checkpoints, clock) as own:
-            async with _living(services, setup, hasher, own):
+        opened = own_journals(store.own_journal, services.signer, setup.checkpoints, clock)
+        with closing(store), opened as own:
+            async with _living(services, setup, store, hasher, own):
                 yield
 
     app = FastAPI(
@@ -177,13 +181,12 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
     return app
 
 
-def _services(setup: Setup, clock: Clock) -> Services:
+def _services(setup: Setup, store: Store, clock: Clock) -> Services:
     """Return the parts of the service; those with open files are added at its start."""
     meters, limits = Meters(), setup.limits
-    floor = Floor(
-        setup.journals,
+    store.measure(meters.registry)
+    floor = store.floor(
         lambda name, n: meters.events.labels(name).inc(n),
-        Index(setup.state / INDEX_FILE),
         Ending(clock, setup.house.ended_after_hours),
         clock.now_ns,
     )
@@ -196,20 +199,25 @@ def _services(setup: Setup, clock: Clock) -> Services:
         is_secure=setup.is_secure,
         two_people=frozenset(map(TwoPeople, setup.house.two_people)),
         limiters={
-            "account": Limiter(limits.account, limits.kept),
-            "sign_in": Limiter(limits.sign_in, limits.kept),
+            "account": store.turnstile("account", limits.account, limits.kept),
+            "sign_in": store.turnstile("sign_in", limits.sign_in, limits.kept),
         },
         left=LeftCheckpoints(setup.state / CHECKPOINTS_FILE),
         video=Video(Recordings(setup.recordings or setup.journals)),
         seats=asyncio.Semaphore(live_video.MOST),
         tallies=Tallies(),
-        deciding=asyncio.Lock(),
+        deciding=store.turn,
+        no_recordings=store.no_recordings,
     )
 
 
 @asynccontextmanager
 async def _living(
-    services: Services, setup: Setup, hasher: PasswordHasher | None, own: OwnJournals
+    services: Services,
+    setup: Setup,
+    store: Store,
+    hasher: PasswordHasher | None,
+    own: OwnJournals,
 ) -> AsyncIterator[None]:
     clock, floor = services.clock, services.floor
     records = services.records = Records.open(
@@ -219,6 +227,7 @@ async def _living(
         setup.guarded_roles,
         setup.passwords,
         journal=own.opened,
+        database=store.accounts,
     )
     cases = services.cases = Cases.open(setup.state, own.opened)
     queue = services.queue = Queue(floor, cases, clock.now_ns())
@@ -230,16 +239,19 @@ async def _living(
     covering = asyncio.create_task(keep_covered(own, records, cases))
     counting = asyncio.create_task(_count_strangers(records, clock))
     reading = asyncio.create_task(asyncio.to_thread(services.left.read_ahead))
+    tasks = [following, queueing, covering, counting, reading]
+    if store.is_shared:
+        tasks.append(asyncio.create_task(cases.follow(queue.touch)))
     try:
         async with _relaying(setup, services):
             yield
     finally:
-        for task in (following, queueing, covering, counting, reading):
+        for task in tasks:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
         await records.note_counted(clock.now_ns(), all_of_it=True)
-        floor.index.close()
+        floor.close()
         await cases.close()
         await records.close()
 

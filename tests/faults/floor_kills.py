@@ -178,7 +178,7 @@ def promote(seed: int = 7) -> int:
         place = stack.enter_context(tempfile.TemporaryDirectory(prefix="pit-"))
         first = stack.enter_context(cluster(fsync=True))
         site = new_floor(first)
-        second = stack.enter_context(standby(first))
+        second = stack.enter_context(replica(first))
         there = FloorSite(second, site.name)
         both = site.forwarder.replace(
             f"host={first.folder}", f"host={first.folder},{second.folder}"

@@ -8,7 +8,7 @@ import hmac
 import secrets
 import sqlite3
 from collections.abc import Collection
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Final, Literal, Self, TypeAlias
 
@@ -16,6 +16,7 @@ import msgspec
 from argon2 import PasswordHasher
 
 from models.errors import OperatorError
+from server.service.access.database import AccountsFile, Database
 from server.service.access.passwords import PasswordRules, Passwords, PasswordState, is_right
 from server.service.access.people import RIGHTS, Person, Right, Role
 from server.service.access.second_factor import Enrolment, Recovery, SecondFactors
@@ -27,6 +28,9 @@ TRIES: Final = 5
 LOCKED_NS: Final = 15 * MINUTE_NS
 IDLE_NS: Final = 30 * MINUTE_NS
 SESSION_NS: Final = 12 * 60 * MINUTE_NS
+
+_SEEN_NS: Final = 10_000_000_000
+"""Nanoseconds within which a session's use is noted once: each note waits for the disk."""
 
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS accounts (name TEXT PRIMARY KEY, role TEXT NOT NULL,
@@ -107,14 +111,14 @@ class Accounts:
 
     def __init__(
         self,
-        path: str,
+        database: Database,
         clock: Clock,
         hasher: PasswordHasher,
         guarded_roles: Collection[Role] = (),
         rules: PasswordRules | None = None,
     ) -> None:
-        self._connection = sqlite3.connect(path, isolation_level=None)
-        self._connection.executescript(_SCHEMA)
+        self._connection = database
+        self._connection.create(_SCHEMA)
         self._clock, self._hasher = clock, hasher
         self._factors = SecondFactors(self._connection, clock)
         self._passwords = Passwords(self._connection, clock, hasher, rules or PasswordRules())
@@ -132,24 +136,26 @@ class Accounts:
         rules: PasswordRules | None = None,
     ) -> Self:
         """Open the store, or create it, readable by this user only."""
-        path.touch(mode=0o600)
-        return cls(str(path), clock, hasher, guarded_roles, rules)
+        return cls(AccountsFile(path), clock, hasher, guarded_roles, rules)
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Return a context within which no other service changes an account."""
+        return self._connection.alone()
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the store."""
         self._connection.close()
 
     # --- accounts -------------------------------------------------------------------------
 
     def all(self) -> tuple[Account, ...]:
         """Return every account by name."""
-        rows = self._connection.execute(
-            "SELECT name, role, active, made_ns FROM accounts ORDER BY name"
-        )
-        return tuple(
-            self._complete(Account(name, Role(role), bool(active), made, "off"))
-            for name, role, active, made in rows.fetchall()
-        )
+        query = "SELECT name, role, active, made_ns FROM accounts ORDER BY name"
+        return tuple(map(self._read, self._connection.execute(query).fetchall()))
+
+    def _read(self, row: tuple[str, str, bool, int]) -> Account:
+        name, role, active, made_ns = row
+        return self._complete(Account(name, Role(role), bool(active), made_ns, "off"))
 
     def _complete(self, account: Account) -> Account:
         return msgspec.structs.replace(
@@ -162,13 +168,12 @@ class Accounts:
 
     def _tables(self, name: str) -> tuple[str, ...]:
         query = "SELECT tab FROM account_tables WHERE name = ? ORDER BY tab"
-        return tuple(row[0] for row in self._connection.execute(query, (name,)))
+        return tuple(row[0] for row in self._connection.execute(query, (name,)).fetchall())
 
     def _limit(self, name: str, tables: Collection[str]) -> None:
         self._connection.execute("DELETE FROM account_tables WHERE name = ?", (name,))
-        self._connection.executemany(
-            "INSERT INTO account_tables VALUES (?, ?)", [(name, one) for one in set(tables)]
-        )
+        for one in set(tables):
+            self._connection.execute("INSERT INTO account_tables VALUES (?, ?)", (name, one))
 
     def _factor(self, name: str, role: Role) -> FactorState:
         if self._factors.is_on(name):
@@ -193,15 +198,14 @@ class Accounts:
         """
         self._passwords.check(name, password)
         account = Account(name, role, True, self._clock.now_ns(), "off")
-        try:
-            self._connection.execute(
-                "INSERT INTO accounts VALUES (?, ?, ?, 1, ?)",
-                (name, role, self._hasher.hash(password), account.made_ns),
-            )
-        except sqlite3.IntegrityError as taken:
+        added = self._connection.execute(
+            "INSERT INTO accounts VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
+            (name, role, self._hasher.hash(password), True, account.made_ns),
+        )
+        if not added.rowcount:
             raise OperatorError(
                 f"there is an account {name!r} already", where="accounts", way_out="Take another"
-            ) from taken
+            )
         self._passwords.keep(name, None, is_first=is_first)
         self._limit(name, tables)
         return self._complete(account)
@@ -269,7 +273,9 @@ class Accounts:
             )
 
     def _account(self, name: str) -> Account | None:
-        return next((one for one in self.all() if one.name == name), None)
+        query = "SELECT name, role, active, made_ns FROM accounts WHERE name = ?"
+        row = self._connection.execute(query, (name,)).fetchone()
+        return None if row is None else self._read(row)
 
     # --- sessions -------------------------------------------------------------------------
 
@@ -314,7 +320,9 @@ class Accounts:
             self._connection.execute("DELETE FROM tries WHERE name = ?", (name,))
         else:
             self._connection.execute(
-                "INSERT OR REPLACE INTO tries VALUES (?, ?, ?)", (name, failed + 1, now_ns)
+                "INSERT INTO tries VALUES (?, ?, ?) ON CONFLICT (name)"
+                " DO UPDATE SET failed = excluded.failed, last_ns = excluded.last_ns",
+                (name, failed + 1, now_ns),
             )
 
     def _failed(self, name: str, now_ns: int) -> int:
@@ -357,7 +365,8 @@ class Accounts:
             return None
         with suppress(sqlite3.OperationalError):  # on a full disk the session just ends sooner
             self._connection.execute(
-                "UPDATE sessions SET seen_ns = ? WHERE digest = ?", (now_ns, digest_of(session))
+                "UPDATE sessions SET seen_ns = ? WHERE digest = ? AND seen_ns < ?",
+                (now_ns, digest_of(session), now_ns - _SEEN_NS),
             )
         own = csrf is not None and hmac.compare_digest(row[1], digest_of(csrf))
         return _person(account, _rights(account), "session"), own

@@ -4,7 +4,6 @@ zxcvbn detects common passwords and those guessed early: it ships lists of leake
 and words and knows keyboard rows, dates and repeats.
 """
 
-import sqlite3
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
@@ -12,6 +11,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from models.errors import OperatorError
+from server.service.access.database import Database
 from stream.clock import Clock
 
 SHORTEST_PASSWORD: Final = 12
@@ -56,14 +56,14 @@ class Passwords:
 
     def __init__(
         self,
-        connection: sqlite3.Connection,
+        connection: Database,
         clock: Clock,
         hasher: PasswordHasher,
         rules: PasswordRules,
     ) -> None:
         self._connection, self._clock = connection, clock
         self._hasher, self._rules = hasher, rules
-        connection.executescript(_SCHEMA)
+        connection.create(_SCHEMA)
 
     def check(self, name: str, new: str) -> None:
         """Raise ``OperatorError`` where ``new`` is common, easily guessed, or was used before."""
@@ -97,7 +97,8 @@ class Passwords:
             is_first: whether somebody else set it, so that it must be changed.
         """
         self._connection.execute(
-            "INSERT OR REPLACE INTO password_ages VALUES (?, ?, ?)",
+            "INSERT INTO password_ages VALUES (?, ?, ?) ON CONFLICT (name)"
+            " DO UPDATE SET since_ns = excluded.since_ns, is_first = excluded.is_first",
             (name, self._clock.now_ns(), is_first),
         )
         if former is not None:
@@ -116,7 +117,7 @@ class Passwords:
         One that was set before ages were kept is as old as the account.
         """
         row = self._connection.execute(
-            "SELECT coalesce(since_ns, made_ns), coalesce(is_first, 0) FROM accounts"
+            "SELECT coalesce(since_ns, made_ns), coalesce(is_first, FALSE) FROM accounts"
             " LEFT JOIN password_ages USING (name) WHERE name = ?",
             (name,),
         ).fetchone()

@@ -16,15 +16,18 @@ import msgspec
 from argon2 import PasswordHasher
 
 from models.errors import TechnicianError
+from server.readmodel.own_journal import OwnJournal
 from server.service.access.accounts import Accounts
 from server.service.access.activity import PersonActed
+from server.service.access.database import AccountsFile, Database
 from server.service.access.passwords import PasswordRules
 from server.service.access.people import Role
 from server.service.access.strangers import Strangers
 from stream.checkpoints import utc
 from stream.clock import Clock
-from stream.journal import Journal, UnknownEvent
+from stream.journal import UnknownEvent
 
+ACCOUNTS_FILE: Final = "accounts.sqlite"
 ACTIVITY_FILE: Final = "activity.journal"
 FIRST_ACCOUNT: Final = "admin"
 PASSWORD_FILE: Final = "first-password"
@@ -43,7 +46,7 @@ T = TypeVar("T")
 @dataclass(frozen=True, slots=True)
 class _Files:
     accounts: Accounts
-    activity: Journal
+    activity: OwnJournal
 
 
 @dataclass(slots=True)
@@ -72,13 +75,15 @@ class Records:
         guarded_roles: Collection[Role] = (),
         rules: PasswordRules | None = None,
         *,
-        journal: Callable[[Path], Journal],
+        journal: Callable[[Path], OwnJournal],
+        database: Callable[[], Database] | None = None,
     ) -> Self:
         """Open the files of ``folder``, or create them.
 
         Without any account it creates one, ``admin``, and writes its password to the file
         ``first-password``, which is removed when that password is changed. Accounts of
-        ``guarded_roles`` require a second factor. ``journal`` opens or begins the activity journal.
+        ``guarded_roles`` require a second factor. ``journal`` opens or begins the activity journal,
+        ``database`` opens the accounts where they are not in the folder.
 
         Raises:
             TechnicianError: the activity journal is damaged or the disk refuses it.
@@ -87,7 +92,16 @@ class Records:
         thread = ThreadPoolExecutor(1, "records")
         files = thread.submit(
             lambda: _Files(
-                _accounts(folder, clock, hasher or PasswordHasher(), guarded_roles, rules),
+                _accounts(
+                    folder,
+                    Accounts(
+                        AccountsFile(folder / ACCOUNTS_FILE) if database is None else database(),
+                        clock,
+                        hasher or PasswordHasher(),
+                        guarded_roles,
+                        rules,
+                    ),
+                ),
                 journal(folder / ACTIVITY_FILE),
             )
         ).result()
@@ -108,8 +122,17 @@ class Records:
         self._thread.shutdown()
 
     async def accounts(self, work: Callable[[Accounts], T]) -> T:
-        """Run ``work`` on the accounts, in their thread."""
-        return await self._do(lambda files: work(files.accounts))
+        """Run ``work`` on the accounts, in their thread, while no other service changes them."""
+
+        def alone(files: _Files) -> T:
+            with files.accounts.alone():
+                return work(files.accounts)
+
+        return await self._do(alone)
+
+    async def authority(self, find: Callable[[Accounts], T]) -> T:
+        """Look up whose session or token it is, beside other services' work."""
+        return await self._do(lambda files: find(files.accounts))
 
     async def note(self, event: PersonActed) -> None:
         """Append an action; durable on return.
@@ -210,16 +233,10 @@ def _refused(folder: Path, why: str) -> TechnicianError:
     )
 
 
-def _accounts(
-    folder: Path,
-    clock: Clock,
-    hasher: PasswordHasher,
-    guarded_roles: Collection[Role],
-    rules: PasswordRules | None,
-) -> Accounts:
-    accounts = Accounts.open(folder / "accounts.sqlite", clock, hasher, guarded_roles, rules)
-    if not accounts.all():
-        _make_first(folder / PASSWORD_FILE, accounts)
+def _accounts(folder: Path, accounts: Accounts) -> Accounts:
+    with accounts.alone():
+        if not accounts.all():
+            _make_first(folder / PASSWORD_FILE, accounts)
     return accounts
 
 
@@ -230,7 +247,7 @@ def _make_first(file: Path, accounts: Accounts) -> None:
     accounts.add(FIRST_ACCOUNT, Role.ADMIN, password, is_first=True)
 
 
-def _newest(journal: Journal, before_seq: int | None, limit: int) -> tuple[PersonActed, ...]:
+def _newest(journal: OwnJournal, before_seq: int | None, limit: int) -> tuple[PersonActed, ...]:
     last = journal.last_seq if before_seq is None else before_seq - 1
     events = islice(journal.read(max(last - limit, 0)), min(limit, max(last, 0)))
     bodies = [

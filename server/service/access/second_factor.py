@@ -7,11 +7,11 @@ the file. Of a recovery code only the SHA-256 is stored; it is 80 random bits.
 import base64
 import hashlib
 import secrets
-import sqlite3
 from typing import Final
 
 import msgspec
 
+from server.service.access.database import Database
 from server.service.access.totp import in_base32, new_secret, step_of, uri_of
 from stream.clock import Clock
 
@@ -44,9 +44,9 @@ class Recovery(msgspec.Struct, frozen=True):
 class SecondFactors:
     """The second factors in the accounts' file. Every method may access the disk."""
 
-    def __init__(self, connection: sqlite3.Connection, clock: Clock) -> None:
+    def __init__(self, connection: Database, clock: Clock) -> None:
         self._connection, self._clock = connection, clock
-        connection.executescript(_SCHEMA)
+        connection.create(_SCHEMA)
 
     def is_on(self, name: str) -> bool:
         """Return whether an account's sign-in asks for a code."""
@@ -57,7 +57,9 @@ class SecondFactors:
         """Create a secret; it takes effect once a code of it has been confirmed."""
         secret = new_secret()
         self._connection.execute(
-            "INSERT OR REPLACE INTO factors VALUES (?, ?, 0, 0)", (name, secret)
+            "INSERT INTO factors VALUES (?, ?, FALSE, 0) ON CONFLICT (name)"
+            " DO UPDATE SET secret = excluded.secret, confirmed = FALSE, last_step = 0",
+            (name, secret),
         )
         return Enrolment(in_base32(secret), uri_of(secret, name))
 
@@ -66,10 +68,9 @@ class SecondFactors:
         if not self._is_timely(name, code):
             return None
         codes = tuple(_new_code() for _ in range(RECOVERY_CODES))
-        self._connection.execute("UPDATE factors SET confirmed = 1 WHERE name = ?", (name,))
-        self._connection.executemany(
-            "INSERT INTO recoveries VALUES (?, ?)", [(name, _digest(one)) for one in codes]
-        )
+        self._connection.execute("UPDATE factors SET confirmed = TRUE WHERE name = ?", (name,))
+        for one in codes:
+            self._connection.execute("INSERT INTO recoveries VALUES (?, ?)", (name, _digest(one)))
         return Recovery(codes)
 
     def is_right(self, name: str, code: str) -> bool:

@@ -5,12 +5,12 @@ Of a token only the SHA-256 is stored: it is 256 random bits, so no slower hash 
 
 import hashlib
 import secrets
-import sqlite3
 from collections.abc import Collection
 from typing import Final
 
 import msgspec
 
+from server.service.access.database import Database
 from server.service.access.people import Right
 from stream.clock import Clock
 
@@ -39,9 +39,9 @@ class Token(msgspec.Struct, frozen=True):
 class Tokens:
     """The tokens of all accounts. Every method may access the disk."""
 
-    def __init__(self, connection: sqlite3.Connection, clock: Clock) -> None:
+    def __init__(self, connection: Database, clock: Clock) -> None:
         self._connection, self._clock = connection, clock
-        connection.executescript(_SCHEMA)
+        connection.create(_SCHEMA)
 
     def add(
         self, name: str, label: str, scopes: Collection[Right], lasts_ns: int, made_by: str = ""
@@ -73,7 +73,7 @@ class Tokens:
         )
         return tuple(
             Token(key, owner, label, tuple(map(Right, scopes.split())), made, ends, maker)
-            for key, owner, label, scopes, made, ends, maker in rows
+            for key, owner, label, scopes, made, ends, maker in rows.fetchall()
         )
 
     def find(self, secret: str) -> tuple[str, str, frozenset[Right]] | None:

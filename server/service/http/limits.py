@@ -7,7 +7,9 @@ import ipaddress
 from collections import OrderedDict
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, Protocol
+
+from stream.clock import elapsed_ns
 
 _SECOND_NS: Final = 1_000_000_000
 _IPV6_PREFIX: Final = 64
@@ -64,6 +66,24 @@ class Limiter:
             return int((1 - bucket.left) / self._rate.per_s * _SECOND_NS)
         bucket.left -= 1
         return 0
+
+
+class Turnstile(Protocol):
+    """Counts each client's requests, here or together with other services."""
+
+    async def wait_ns(self, who: str) -> int:
+        """Take a token of ``who``: return 0, or the nanoseconds until there is one."""
+
+
+class OwnTurnstile:
+    """Counts the requests to this service alone."""
+
+    def __init__(self, rate: Rate, kept: int) -> None:
+        self._limiter = Limiter(rate, kept)
+
+    async def wait_ns(self, who: str) -> int:
+        """Take a token of ``who``: return 0, or the nanoseconds until there is one."""
+        return self._limiter.wait_ns(who, elapsed_ns())
 
 
 @lru_cache(_NETWORKS_KNOWN)

@@ -16,7 +16,6 @@ from server.service.http.listening import PLACE, Held
 from server.service.http.problems import Problem, retry_after
 from server.service.request.answers import responses_of
 from server.service.request.services import services_of
-from stream.clock import elapsed_ns
 
 COOKIE: Final = "pitwatch"
 CSRF_HEADER: Final = "X-CSRF-Token"
@@ -76,7 +75,7 @@ def _checked(right: Right, action: str | None) -> Callable[[HTTPConnection], Awa
 
 async def _passed(connection: HTTPConnection, right: Right, action: str | None) -> Person:
     person = await authority(connection)
-    _limit(connection, "account", person.name)
+    await _limit(connection, "account", person.name)
     _hold(connection, person)
     if not person.may(right):
         await note(connection, person.name, person.by, action or "tried", outcome="refused")
@@ -116,7 +115,7 @@ def _hold(connection: HTTPConnection, person: Person) -> None:
 async def limit_sign_ins(connection: HTTPConnection) -> None:
     """Refuse too frequent attempts; raises ``Problem`` 429, which is recorded."""
     try:
-        _limit(connection, "sign_in", limited_as(address_of(connection)))
+        await _limit(connection, "sign_in", limited_as(address_of(connection)))
     except Problem:
         await note(
             connection,
@@ -130,9 +129,9 @@ async def limit_sign_ins(connection: HTTPConnection) -> None:
         raise
 
 
-def _limit(connection: HTTPConnection, kind: str, who: str) -> None:
+async def _limit(connection: HTTPConnection, kind: str, who: str) -> None:
     state = services_of(connection)
-    wait_ns = state.limiters[kind].wait_ns(who, elapsed_ns())
+    wait_ns = await state.limiters[kind].wait_ns(who)
     if wait_ns:
         state.meters.limited.labels(kind).inc()
         raise Problem(429, f"too many requests of this {kind}; wait", retry_after(wait_ns))
@@ -147,7 +146,7 @@ async def authority(connection: HTTPConnection) -> Person:
     """
     scheme, _, secret = connection.headers.get("Authorization", "").partition(" ")
     if scheme.lower() == "bearer":
-        return _known(await records_of(connection).accounts(lambda kept: kept.by_token(secret)))
+        return _known(await records_of(connection).authority(lambda kept: kept.by_token(secret)))
     session = connection.cookies.get(COOKIE)
     if not session:
         raise _unknown()
@@ -156,7 +155,7 @@ async def authority(connection: HTTPConnection) -> Person:
     def find(kept: Accounts) -> tuple[Person, bool] | None:
         return kept.by_session(session, csrf)
 
-    found = await records_of(connection).accounts(find)
+    found = await records_of(connection).authority(find)
     if found is None:
         raise _unknown()
     person, is_own_page = found

@@ -37,7 +37,8 @@ async def recorded(request: Request, session: Session, at_ns: int) -> Found:
     """Return the recording of a session at a time; raises ``Problem`` 404 where there is none."""
     found = await recording_of(request, session, at_ns)
     if found is None:
-        raise Problem(404, "there is no recording of that table and time")
+        elsewhere = services_of(request).no_recordings
+        raise Problem(404, elsewhere or "there is no recording of that table and time")
     return found
 
 

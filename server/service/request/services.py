@@ -1,7 +1,8 @@
 """The parts of a running service, in one typed place."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
 from starlette.applications import Starlette
@@ -17,7 +18,7 @@ from server.report.certificate import Identity
 from server.service.access.people import TwoPeople
 from server.service.access.records import Records
 from server.service.evidence.video import Video
-from server.service.http.limits import Limiter
+from server.service.http.limits import Turnstile
 from server.service.http.meters import Meters
 from server.service.http.patience import Patience
 from server.service.left_checkpoints import LeftCheckpoints
@@ -37,7 +38,7 @@ class Services:
     is_secure: bool
     """Whether clients use TLS."""
     two_people: frozenset[TwoPeople]
-    limiters: Mapping[str, Limiter]
+    limiters: Mapping[str, Turnstile]
     """By the kind of count: ``account`` and ``sign_in``."""
     left: LeftCheckpoints
     """What tables left here."""
@@ -45,8 +46,10 @@ class Services:
     seats: asyncio.Semaphore
     """One for each viewer of live video."""
     tallies: Tallies
-    deciding: asyncio.Lock
+    deciding: Callable[[], AbstractAsyncContextManager[None]]
     """Serialises decisions: the second of two on the same item sees the first."""
+    no_recordings: str | None
+    """Why recordings are not here; ``None`` where they are."""
     signer: Signer = field(init=False)
     """The service's key: it signs reports and the service's own journals."""
     identity: Identity = field(init=False)

@@ -1,6 +1,7 @@
 """Decide a review item: pass the decision to the journal's writer, which settles the round."""
 
 import asyncio
+from contextlib import AbstractAsyncContextManager
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Request, Response
@@ -22,15 +23,12 @@ from server.service.request.guard import Who, guarded, note
 from server.service.request.incidents import cases_of, the_round, view_of
 from server.service.request.services import services_of
 from server.service.request.sessions import shown
-from server.table.resolving import Handed, decide
-from stream.journal import read_on
+from server.table.resolving import Handed
 
 _NAMES_A_CARD: Final = frozenset({"chosen", "dealt", "burned"})
 _ASKS_FOR_A_REASON: Final = frozenset({"unreadable", "void"})
 _SEEN_WITHIN_S: Final = 5.0
 _LOOK_S: Final = 0.02
-_MANY: Final = 10_000
-"""Entries; more than follow from one decision."""
 
 router = APIRouter()
 
@@ -96,10 +94,10 @@ async def decide_review(
         if _needed(sent) & services_of(request).two_people:
             await _propose(request, who, proposed)
         else:
-            handed = await decide(session.path, _resolved(request, row.round, proposed))
+            handed = await session.journal.decide(_resolved(request, row.round, proposed))
             target = f"{incident} item {item}: {_how(sent.decision, handed)}"
             await note(request, who.name, who.by, "review_decided", target=target)
-            await _until_read(session)
+            await _until_read(session, handed)
     return give(view_of(request, who, incident))
 
 
@@ -139,7 +137,7 @@ async def approve_decision(
             raise Problem(409, "the same person proposed it; another must approve it")
         _check_open(session, row.round, proposed, who)
         decision = replace(_resolved(request, row.round, proposed), approved_by=who.name)
-        handed = await decide(session.path, decision)
+        handed = await session.journal.decide(decision)
         await cases_of(request).note(
             DecisionApproved(
                 at=_now(request),
@@ -152,7 +150,7 @@ async def approve_decision(
         )
         target = f"{incident} item {item} of {proposed.person}: {_how(proposed.decision, handed)}"
         await note(request, who.name, who.by, "decision_approved", target=target)
-        await _until_read(session)
+        await _until_read(session, handed)
     return give(view_of(request, who, incident))
 
 
@@ -217,9 +215,9 @@ def _how(decision: Decision, handed: Handed) -> str:
     return f"{decision}, entry {handed.seq} by the {handed.by}"
 
 
-def _turn(request: Request) -> asyncio.Lock:
+def _turn(request: Request) -> AbstractAsyncContextManager[None]:
     """Return the lock for decisions: the second of two on the same item sees the first."""
-    return services_of(request).deciding
+    return services_of(request).deciding()
 
 
 def _check_open(session: Session, number: int, proposed: DecisionProposed, who: Person) -> None:
@@ -247,12 +245,12 @@ def _now(request: Request) -> int:
     return services_of(request).clock.now_ns()
 
 
-async def _until_read(session: Session) -> None:
+async def _until_read(session: Session, handed: Handed) -> None:
     """Wait until the service has read all of it, so that the answer includes it."""
     try:
         async with asyncio.timeout(_SEEN_WITHIN_S):
-            _, end = await asyncio.to_thread(read_on, session.path, session.place, _MANY)
-            while session.place.seq < end.seq:
+            end = max(await asyncio.to_thread(session.journal.last_seq), handed.seq)
+            while session.place.seq < end:
                 await asyncio.sleep(_LOOK_S)
     except TimeoutError:
         raise Problem(503, "the journal has it but cannot be read now") from None

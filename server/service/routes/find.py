@@ -52,8 +52,9 @@ class _Lookup:
 
     async def _newest(self, before_ns: int, at_most: int) -> list[RoundRow]:
         sought = Sought(RoundRow, before=before_time(before_ns - 1), table=self.table)
-        found = await floor_of(self.request).index.look_up(sought, at_most)
-        return [placed.row for placed in found]
+        floor = floor_of(self.request)
+        found = await floor.index.look_up(sought, at_most)
+        return [placed.row for placed in found if floor.session(placed.row.session) is not None]
 
     async def _next(self, from_ns: int) -> RoundRow | None:
         sought = Sought(RoundRow, table=self.table, from_ns=from_ns, oldest_first=True)

@@ -241,7 +241,10 @@ class QueueFeed(Feed):
     def __init__(self, connection: HTTPConnection, after: int | None) -> None:
         super().__init__(connection, {})
         self._queue = services_of(connection).queue
-        self._after = self._queue.number if after is None else after
+        if after is None:
+            self._after = self._queue.number
+        else:  # a greater number is another service's: what is kept is told again
+            self._after = after if after <= self._queue.number else 0
 
     async def pieces(self, idle_ns: int) -> AsyncIterator[Piece | None]:
         """Yield each change as it comes; ``None`` where there is no news."""

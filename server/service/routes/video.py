@@ -40,6 +40,7 @@ from server.service.request.recordings import (
     recording_of,
     video_of,
 )
+from server.service.request.services import services_of
 from server.service.request.sessions import floor_of, session_of
 from stream.recording import table_layout
 
@@ -99,12 +100,13 @@ async def _footage(request: Request, session: Session, row: RoundRow | None) -> 
     at_ns = (session.view().last_at or 0) if row is None else row.at
     found = await recording_of(request, session, at_ns)
     if found is None:
+        elsewhere = services_of(request).no_recordings
         return FootageView(
             layout=_shipped_layout(session),
             is_own_layout=False,
             currency=None,
             cameras=(),
-            missing=(),
+            missing=() if elsewhere is None else (elsewhere,),
         )
     cameras, missing = [], []
     for camera in found.clips.cameras:

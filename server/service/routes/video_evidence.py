@@ -62,15 +62,22 @@ async def evidence(request: Request, who: Who, incident: str) -> Response:
     if not session.is_round_past(row.round):
         raise Problem(409, IN_USE.format("its shoe"))
     found = await recorded(request, session, row.at)
-    asked = await asyncio.to_thread(round_asked, session.path, row.round, MARGIN_NS)
+    asked = await asyncio.to_thread(round_asked, session.journal.file(), row.round, MARGIN_NS)
     reach_ns = MARGIN_NS + _HASHED_WITHIN_NS
     await _check_past(
-        request, session, await asyncio.to_thread(round_asked, session.path, row.round, reach_ns)
+        request,
+        session,
+        await asyncio.to_thread(round_asked, session.journal.file(), row.round, reach_ns),
     )
     made_ns = services_of(request).clock.now_ns()
     async with video_of(request).cutting:
         content = await asyncio.to_thread(
-            packed, found.folder, session.path, asked, made_ns, services_of(request).signer
+            packed,
+            found.folder,
+            session.journal.file(),
+            asked,
+            made_ns,
+            services_of(request).signer,
         )
         for part in await asyncio.to_thread(recordings, found.folder, asked):
             await asyncio.to_thread(hold, part.folder, f"{incident} taken out by {who.name}")

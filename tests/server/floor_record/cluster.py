@@ -77,6 +77,11 @@ class Cluster:
             self.process.send_signal(signal.SIGQUIT)
             self.process.wait(timeout=20)
 
+    def promote(self) -> None:
+        """Make a replica the primary."""
+        words = ["promote", "-D", str(self.folder / "data"), "-w"]
+        run_as(_user(), _program("pg_ctl"), *words)
+
     def url(self, database: str, user: str) -> str:
         return f"host={self.folder} dbname={database} user={user}"
 
@@ -136,26 +141,15 @@ def cluster(*, fsync: bool = False, within: Path | None = None) -> Iterator[Clus
 
 
 @contextmanager
-def standby(primary: Cluster) -> Iterator[Cluster]:
-    """Run a replica of a cluster; from now on the cluster commits nothing without it."""
+def replica(primary: Cluster) -> Iterator[Cluster]:
+    """Yield a replica of a cluster; commits there wait until it has applied them."""
     folder = Path(tempfile.mkdtemp(prefix="pit-"))
     user = _user()
     if user is not None:
         shutil.chown(folder, user)
     made = Cluster(folder, primary.fsync)
-    words = [
-        "-D",
-        str(folder / "data"),
-        "-h",
-        str(primary.folder),
-        "-U",
-        NO_ROOT,
-        "-R",
-        "-c",
-        "fast",
-    ]
-    subprocess.run([_program("pg_basebackup"), *words], user=user, check=True)
     try:
+        based_on(primary, folder / "data", "--write-recovery-conf")
         made.start()
         with psycopg.connect(primary.url("postgres", NO_ROOT), autocommit=True) as admin:
             admin.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
@@ -164,6 +158,19 @@ def standby(primary: Cluster) -> Iterator[Cluster]:
     finally:
         made.stop()
         shutil.rmtree(folder)
+
+
+def based_on(primary: Cluster, copy: Path, *words: str) -> None:
+    """Copy a running cluster, as the documented backup does."""
+    source = f"host={primary.folder} user={NO_ROOT}"
+    given = ["-d", source, "-D", str(copy), "--wal-method=stream", "--checkpoint=fast", *words]
+    run_as(_user(), _program("pg_basebackup"), *given)
+
+
+def run_as(user: str | None, *words: str) -> None:
+    """Run a program; what it says is shown where it fails."""
+    ran = subprocess.run(words, user=user, capture_output=True, text=True, check=False, cwd="/")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
 def new_floor(made: Cluster) -> FloorSite:
@@ -182,7 +189,7 @@ def new_floor(made: Cluster) -> FloorSite:
 def emptied(site: FloorSite) -> FloorSite:
     """Create its floor record anew: far quicker than another database."""
     with psycopg.connect(site.cluster.url(site.name, NO_ROOT), autocommit=True) as admin:
-        admin.execute("DROP SCHEMA pitwatch CASCADE")
+        admin.execute("DROP SCHEMA pitwatch, pitwatch_read, pitwatch_people CASCADE")
         admin.execute("DROP TABLE alembic_version")
     migrate(site.owner)
     return site

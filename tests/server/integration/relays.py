@@ -16,6 +16,7 @@ from server.integration.config import (
 )
 from server.integration.relay import Relay, opened
 from server.readmodel.floor import Floor
+from server.readmodel.folder_floor import FolderFloor
 from stream.clock import HostClock
 
 KEY: Final = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
@@ -44,7 +45,7 @@ def relaying(
     journals: Path, state: Path, configuration: PlacedIntegration
 ) -> Iterator[CollectorRegistry]:
     """Run a relay; it ends with the block, wherever it is then."""
-    registry, floor = CollectorRegistry(), Floor(journals)
+    registry, floor = CollectorRegistry(), FolderFloor(journals)
     with opened(configuration, state, floor, HostClock(), registry) as relay:
         loop = asyncio.new_event_loop()
         both = loop.create_task(_both(floor, relay))

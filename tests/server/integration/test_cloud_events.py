@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from server.integration.cloud_event import cloud_event
 from server.integration.message import Message, messages_of
-from server.readmodel.floor import Floor
+from server.readmodel.folder_floor import FolderFloor
 from tests.server.integration.relays import SERVICE
 from tests.server.service.house import write
 from tests.server.service.test_redaction import shoe
@@ -104,7 +104,7 @@ def test_every_message_of_a_shoe_has_an_id_of_its_own(tmp_path: Path) -> None:
 
 async def all_messages(folder: Path) -> list[Message]:
     """Everything that a journal tells."""
-    floor = Floor(folder)
+    floor = FolderFloor(folder)
     floor.open()
     await floor.poll()
     (session,) = floor.sessions()

@@ -19,7 +19,7 @@ from models.judgements import RoundSettled
 from server.integration.config import PlacedIntegration
 from server.integration.relay import opened
 from server.integration.store import RelayStore
-from server.readmodel.floor import Floor
+from server.readmodel.folder_floor import FolderFloor
 from stream.clock import HostClock
 from stream.journal import Journal
 from tests.server.integration.receivers import Receiver, Sent, receiving
@@ -280,7 +280,7 @@ def test_two_relays_never_tell_from_one_state(tmp_path: Path) -> None:
         with (
             relaying(tmp_path, tmp_path, configuration) as registry,
             pytest.raises(OperatorError, match="another relay uses this state"),
-            opened(configuration, tmp_path, Floor(tmp_path), HostClock(), registry),
+            opened(configuration, tmp_path, FolderFloor(tmp_path), HostClock(), registry),
         ):
             pass
 

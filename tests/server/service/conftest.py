@@ -1,10 +1,14 @@
 """One house for all that only look; whoever changes something makes one of their own."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
+from server.service.store import Store
+from tests.server.floor_record.served import forwarded, kept_in
 from tests.server.service.house import House, house, play
 
 
@@ -17,9 +21,24 @@ def evening(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
-def at_work(evening: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """A service over the evening, with an account of every role."""
-    with house(evening, tmp_path_factory.mktemp("state")) as found:
+Kept: TypeAlias = Callable[[Path], AbstractContextManager[Store | None]]
+
+
+@pytest.fixture(params=["folder", "floor"])
+def kept(request: pytest.FixtureRequest) -> Kept:
+    """Return what keeps a folder's tables: the folder itself, or the floor record."""
+    if request.param == "folder":
+        return lambda _: nullcontext()
+    site = request.getfixturevalue("site")
+    return lambda journals: forwarded(journals, site)
+
+
+@pytest.fixture(scope="session", params=["folder", "floor"])
+def at_work(
+    request: pytest.FixtureRequest, evening: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[House]:
+    """A service over the evening, in each kind of store, with an account of every role."""
+    state = tmp_path_factory.mktemp("state")
+    with kept_in(request.param, evening) as store, house(evening, state, store=store) as found:
         found.staff()
         yield found

@@ -29,6 +29,7 @@ from server.service.http.limits import Limits, Rate
 from server.service.http.listening import Server, bounds_here, configured
 from server.service.http.patience import Patience
 from server.service.request.services import services_in
+from server.service.store import Store
 from server.table.pipeline import Pipeline
 from server.table.sending import Target
 from settlement.engine import Engine
@@ -163,11 +164,12 @@ def house(
     recordings: Path | None = None,
     identity: Identity | None = None,
     checkpoints: tuple[Target, ...] = (),
+    store: Store | None = None,
 ) -> Iterator[House]:
     """Run a service on a port of this machine.
 
     Args: ``tls`` is its certificate and key, ``of`` the house that it shows. ``port`` 0 is any
-        free one.
+        free one, ``store`` where the tables are if not in ``journals``.
     """
     setup = Setup(
         journals,
@@ -181,6 +183,7 @@ def house(
         recordings=recordings,
         identity=identity,
         checkpoints=checkpoints,
+        store=store,
     )
     app = make_app(setup, clock or HostClock(), CHEAP)
     certificate, key = tls or (None, None)

@@ -24,20 +24,21 @@ from stream.clock import HostClock
 from stream.journal import Checkpoints, Journal, UnknownEvent, verify_journal
 from stream.signing import Signer
 from tests.server.doubted import FALSE, TRUE, blinded, play_blinded, table
+from tests.server.service.conftest import Kept
 from tests.server.service.house import House, Standing, house, play, until, write
 
 DECISION = "/api/incidents/bj-09.1/reviews/0/decision"
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Iterator[House]:
+def own(tmp_path: Path, kept: Kept) -> Iterator[House]:
     """BJ-09's session is over; of its first round a card could not be read."""
     journals = tmp_path / "journals"
     journals.mkdir()
     with Journal.create(journals / "bj-09.journal") as journal:
         play_blinded(journal, "BJ-09")
     play(journals / "bj-07.journal", "mistake", "BJ-07")
-    with house(journals, tmp_path / "state") as found:
+    with kept(journals) as store, house(journals, tmp_path / "state", store=store) as found:
         found.staff()
         yield found
 

@@ -13,11 +13,12 @@ from models.events import RoundClosed, RoundOpened
 from models.judgements import Review, ReviewRaised
 from server.readmodel.cases import CASES_FILE, AnyCaseEvent
 from stream.journal import Journal, UnknownEvent, read_journal, verify_journal
+from tests.server.service.conftest import Kept
 from tests.server.service.house import House, house, play, until, write
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Iterator[House]:
+def own(tmp_path: Path, kept: Kept) -> Iterator[House]:
     """A service of one's own: BJ-07 with two mistakes, BJ-09 with a round that is in doubt."""
     journals = tmp_path / "journals"
     journals.mkdir()
@@ -29,7 +30,7 @@ def own(tmp_path: Path) -> Iterator[House]:
         RoundClosed(at=3, table="BJ-09"),
         RoundOpened(round=2, at=4, table="BJ-09"),
     )
-    with house(journals, tmp_path / "state") as found:
+    with kept(journals) as store, house(journals, tmp_path / "state", store=store) as found:
         found.staff()
         yield found
 
@@ -117,6 +118,7 @@ def test_what_is_found_after_closing_opens_it_again(own: House, tmp_path: Path) 
         until(lambda: "bj-09.2" in queue(own, pit, state="open"))
 
 
+@pytest.mark.parametrize("kept", ["folder"], indirect=True)
 def test_nothing_done_is_ever_lost_and_every_change_of_the_chain_shows(own: House) -> None:
     with own.signed_in("pit") as pit:
         for number in range(3):

@@ -15,12 +15,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from models.events import CardDealt, RoundClosed, RoundOpened
-from server.readmodel import floor as floors
-from server.readmodel.floor import Floor
-from server.readmodel.index import Index, Sought
+from server.readmodel import folder_floor as floors
+from server.readmodel.file_index import FileIndex
+from server.readmodel.folder_floor import FolderFloor
+from server.readmodel.index import Sought
 from server.readmodel.rows import newest_first
 from server.readmodel.views import HandRow, LedgerRow, PaymentRow, ReviewRow, RoundRow, ViolationRow
-from server.service.app import INDEX_FILE
+from server.service.store import INDEX_FILE
 from stream.journal import Journal, read_journal
 from tests.server.service.house import House, house, play, until, write
 
@@ -38,7 +39,7 @@ def read_in(journals: Path, index: Path | None, *, at_once: int = 200) -> tuple[
     """Follow the journals once; return every row, and how each session stands."""
 
     async def reading() -> tuple[Any, ...]:
-        floor = Floor(journals, index=Index(index))
+        floor = FolderFloor(journals, index=FileIndex(index))
         floor.open()
         for _ in range(2):
             await floor.poll()
@@ -68,7 +69,7 @@ def test_a_table_goes_on_and_another_starts_while_an_archive_is_read(tmp_path: P
             started[0].append(RoundOpened(table="BJ-08", at=1, round=2))
 
     started: list[Journal] = []
-    floor = Floor(tmp_path, on_read)
+    floor = FolderFloor(tmp_path, on_read)
     floor.open()
     with (
         Journal.create(tmp_path / "live.journal") as writer,

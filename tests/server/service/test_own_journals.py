@@ -14,6 +14,7 @@ from server.service.access.accounts import MINUTE_NS
 from server.service.access.activity import PersonActed
 from server.service.access.records import ACTIVITY_FILE, Records
 from server.service.own_journals import own_journals
+from server.service.store import Files
 from server.table.sending import target_at
 from stream.clock import SimulatedClock
 from stream.journal import E, Journal, verify_journal
@@ -58,7 +59,12 @@ def test_the_service_does_not_go_on_with_a_journal_that_lost_its_end(state: Path
     cut(path, verify_journal(path).entries - 2)
     signer = Signer.read(state / "report.key")
     with (
-        own_journals(signer, (target_at("elsewhere", state.parent),), SimulatedClock()) as own,
+        own_journals(
+            Files(state, state).own_journal,
+            signer,
+            (target_at("elsewhere", state.parent),),
+            SimulatedClock(),
+        ) as own,
         pytest.raises(TechnicianError, match="entries are missing at its end"),
     ):
         own.opened(path)
@@ -89,7 +95,7 @@ def test_a_second_service_is_not_let_onto_the_checkpoints_of_another(state: Path
     other = Signer.create(state.parent / "other.key")
     with (
         pytest.raises(OperatorError, match="the checkpoints of another service") as refused,
-        own_journals(other, (target,), SimulatedClock()),
+        own_journals(Files(state, state).own_journal, other, (target,), SimulatedClock()),
     ):
         pass
     assert "\n" not in str(refused.value)

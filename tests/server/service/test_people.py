@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from server.service.access.accounts import IDLE_NS, LOCKED_NS, TRIES, Accounts, LockedOut
+from server.service.access.database import AccountsFile
 from server.service.access.people import Right, Role
 from stream.clock import SimulatedClock
 from stream.journal import UnknownEvent, read_journal
@@ -19,7 +20,7 @@ def clock() -> SimulatedClock:
 
 @pytest.fixture
 def kept(clock: SimulatedClock) -> Accounts:
-    found = Accounts(":memory:", clock, CHEAP)
+    found = Accounts(AccountsFile(), clock, CHEAP)
     found.add("ann", Role.PIT, PASSWORD)
     found.add("root", Role.ADMIN, PASSWORD)
     return found

@@ -15,6 +15,7 @@ from models.events import CardDealt, PlayerSeated, RoundClosed, RoundOpened
 from server.service.http.patience import Patience
 from server.service.routes.streaming import TRY_AGAIN_LATER
 from stream.journal import Journal
+from tests.server.service.conftest import Kept
 from tests.server.service.house import PASSWORD, House, house, until
 
 SECOND_NS = 1_000_000_000
@@ -40,9 +41,11 @@ def seqs(watching: ClientConnection, count: int) -> list[tuple[str, int]]:
 
 
 @pytest.fixture
-def quick(tmp_path: Path) -> Iterator[House]:
+def quick(tmp_path: Path, kept: Kept) -> Iterator[House]:
     """A service that soon loses patience."""
-    with house(tmp_path, tmp_path / "state", SHORT) as found:
+    journals, state = tmp_path / "journals", tmp_path / "state"
+    journals.mkdir()
+    with kept(journals) as store, house(journals, state, SHORT, store=store) as found:
         found.staff()
         yield found
 

@@ -11,6 +11,7 @@ from models.events import ReviewResolved
 from server.service.access.people import TwoPeople
 from stream.journal import Journal, read_journal
 from tests.server.doubted import FALSE, TRUE, play_blinded
+from tests.server.service.conftest import Kept
 from tests.server.service.house import House, house
 
 ITEM = "/api/incidents/bj-09.1/reviews/0"
@@ -28,8 +29,9 @@ def journals(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def own(journals: Path, tmp_path: Path) -> Iterator[House]:
-    with house(journals, tmp_path / "state", two_people=frozenset(TwoPeople)) as found:
+def own(journals: Path, tmp_path: Path, kept: Kept) -> Iterator[House]:
+    both, state = frozenset(TwoPeople), tmp_path / "state"
+    with kept(journals) as store, house(journals, state, two_people=both, store=store) as found:
         found.staff()
         yield found
 

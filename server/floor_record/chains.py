@@ -1,0 +1,211 @@
+"""The journals in the floor record, as a service reads them."""
+
+import asyncio
+import queue
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from models.errors import OperatorError, TechnicianError
+from models.events import ReviewResolved
+from models.judgements import AnyEvent
+from server.floor_record.desk import DecisionSent
+from server.floor_record.link import Link
+from server.table.resolving import Handed
+from stream.clock import elapsed_ns
+from stream.journal import Entry, Place, UnknownEvent, event_of, link
+from stream.upcasting import upcast
+
+_LINKS: Final = 4
+_PATIENCE_NS: Final = 15_000_000_000
+"""Nanoseconds that a decision waits for its table."""
+_LOOK_S: Final = 0.05
+Events: TypeAlias = tuple[AnyEvent | UnknownEvent, ...]
+_BETWEEN: Final = """
+    SELECT e.seq, e.hash, convert_to(e.body, 'UTF8'), e.version FROM pitwatch.entries e
+    WHERE e.day = ? AND e.table_id = ? AND e.epoch = ? AND e.seq > ? AND e.seq <= ?
+    ORDER BY e.seq LIMIT ?
+"""
+_OF_MANY: Final = """
+    SELECT v.nth, e.seq, e.hash, convert_to(e.body, 'UTF8'), e.version
+    FROM unnest(?::date[], ?::text[], ?::integer[], ?::bigint[], ?::bigint[])
+        WITH ORDINALITY AS v (day, table_id, epoch, after, upto, nth)
+    CROSS JOIN LATERAL (
+        SELECT * FROM pitwatch.entries e WHERE e.day = v.day AND e.table_id = v.table_id
+        AND e.epoch = v.epoch AND e.seq > v.after AND e.seq <= v.upto ORDER BY e.seq LIMIT ?
+    ) AS e ORDER BY v.nth, e.seq
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ChainKey:
+    """Where the entries of a session are."""
+
+    session: str
+    table: str
+    epoch: int
+    day: date
+
+
+@dataclass(slots=True)
+class ChainState:
+    """What the floor knows of a chain besides its entries."""
+
+    state: str
+    """``sound``, or why the floor takes no more of it."""
+    is_written: bool
+    is_sealed: bool
+
+
+class Links:
+    """Some connections that any thread may borrow."""
+
+    def __init__(self, url: str, *, settings: Mapping[str, str] = {}) -> None:
+        self._free: queue.LifoQueue[Link] = queue.LifoQueue()
+        self._all = [Link(url, settings=settings) for _ in range(_LINKS)]
+        for one in self._all:
+            self._free.put(one)
+
+    @contextmanager
+    def one(self) -> Iterator[Link]:
+        """Borrow a connection; wait while all are in use."""
+        found = self._free.get()
+        try:
+            yield found
+        finally:
+            self._free.put(found)
+
+    def close(self) -> None:
+        """Close them all."""
+        for one in self._all:
+            one.close()
+
+
+def entries_of(
+    on: Link, wanted: Sequence[tuple[ChainKey, int, int]], at_most: int
+) -> list[list[Entry]]:
+    """Return the entries of several chains at once: of each those after a number up to another."""
+    if not wanted:
+        return []
+    keys = [key for key, *_ in wanted]
+    found: list[list[Entry]] = [[] for _ in wanted]
+    values = (
+        [key.day for key in keys],
+        [key.table for key in keys],
+        [key.epoch for key in keys],
+        [after for _, after, _ in wanted],
+        [upto for *_, upto in wanted],
+        at_most,
+    )
+    for nth, *rest in on.execute(_OF_MANY, values).fetchall():
+        found[nth - 1].append(Entry(*rest))
+    return found
+
+
+def followed(key: ChainKey, entries: Sequence[Entry], place: Place) -> tuple[Events, Place]:
+    """Verify that entries follow ``place`` and return their events, and the last one's place.
+
+    Raises:
+        TechnicianError: an entry does not follow the one before.
+        InputRefused: an entry of a known type does not match the format.
+    """
+    for entry in entries:
+        head = link(place.head, place.seq + 1, entry.body)
+        if entry.seq != place.seq + 1 or entry.hash != head:
+            raise TechnicianError(
+                f"entry {place.seq + 1} is missing or does not match its hash",
+                where=f"session {key.session} in the floor record",
+                way_out="Restore the database from its backup; the table's journal has the entry",
+            )
+        place = Place(entry.seq, head)
+    return events_of(key, entries), place
+
+
+def events_of(key: ChainKey, entries: Sequence[Entry]) -> Events:
+    """Return the events of entries."""
+    where = f"session {key.session}"
+    return tuple(event_of(upcast(one.body, one.version), where, one.seq) for one in entries)
+
+
+class RecordJournal:
+    """A session's journal in the floor record."""
+
+    def __init__(self, key: ChainKey, state: ChainState, links: Links) -> None:
+        self.key, self.state, self._links = key, state, links
+
+    @property
+    def name(self) -> str:
+        """The session's name."""
+        return self.key.session
+
+    def read_on(self, place: Place, at_most: int) -> tuple[Events, Place]:
+        """Read and verify the next entries."""
+        return followed(self.key, self._entries(place.seq, 2**62, at_most), place)
+
+    def read_between(self, after_seq: int, last_seq: int) -> Events:
+        """Read verified entries again."""
+        return events_of(self.key, self._entries(after_seq, last_seq, last_seq - after_seq))
+
+    def last_seq(self) -> int:
+        """Return the number of the last entry that the floor has."""
+        query = "SELECT seq FROM pitwatch.chains WHERE table_id = ? AND epoch = ?"
+        with self._links.one() as on:
+            row: Any = on.execute(query, (self.key.table, self.key.epoch)).fetchone()
+        return int(row[0])
+
+    def is_sealed(self) -> bool:
+        """Return whether the table closed it in order, as it last said."""
+        return self.state.is_sealed
+
+    def file(self) -> Path:
+        """Refuse: the file, with its signatures, is at the table."""
+        raise OperatorError(
+            "the floor record holds the entries, not the journal's file with its signatures",
+            where=f"session {self.key.session}",
+            way_out=f"Ask the service of the machine where table {self.key.table} runs",
+        )
+
+    async def decide(self, decision: ReviewResolved) -> Handed:
+        """Send a decision to the table through the floor; return once the floor has its results.
+
+        Raises:
+            OperatorError: the table refuses it, or the floor takes no more of its journal.
+            TechnicianError: the table does not answer.
+        """
+        return await asyncio.to_thread(self._decide, msgspec.json.encode(decision))
+
+    def _decide(self, word: bytes) -> Handed:
+        with self._links.one() as on:
+            sent = DecisionSent(on, self.key.session, word)
+            until_ns = elapsed_ns() + _PATIENCE_NS
+            while (handed := sent.answer()) is None:
+                if elapsed_ns() > until_ns and sent.withdraw():
+                    raise TechnicianError(
+                        f"table {self.key.table} does not fetch decisions from the floor",
+                        where=f"session {self.key.session}",
+                        way_out="Run `pitwatch forward --decisions` there, or decide it there",
+                    )
+                time.sleep(_LOOK_S)
+            until_ns = elapsed_ns() + _PATIENCE_NS
+            while not sent.is_on_the_floor() and elapsed_ns() < until_ns:
+                time.sleep(_LOOK_S)
+        return handed
+
+    def _entries(self, after: int, upto: int, at_most: int) -> list[Entry]:
+        key = self.key
+        values = (key.day, key.table, key.epoch, after, upto, at_most)
+        with self._links.one() as on:
+            found = [Entry(*row) for row in on.execute(_BETWEEN, values).fetchall()]
+        if not found and self.state.state == "retired":
+            raise OperatorError(
+                f"the day {key.day} was retired from the floor record",
+                where=f"session {key.session}",
+                way_out="Its archived day has the facts; the table's journal has every entry",
+            )
+        return found

@@ -1,0 +1,178 @@
+"""The floor's side of a machine's tables: how their journals stand, and decisions for them.
+
+It runs beside the forwarder, on a connection of its own. A decision that a service on the floor
+asked for is handed in like one made on this machine: to the running table, or into the closed
+journal. A repeat of the same decision is journalled once, so a killed desk needs no recovery.
+"""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from models.decode import decode_event
+from models.errors import OperatorError, PitwatchError, TechnicianError
+from models.events import ReviewResolved
+from server.floor_record.database import FloorDown
+from server.floor_record.link import Link
+from server.table.resolving import Handed, decide
+from stream.clock import elapsed_ns
+from stream.files import JournalFiles
+from stream.journal import journal_identity, last_place
+from stream.seal import has_seal
+from stream.store import waiting
+
+_LOOK_S: Final = 0.2
+"""Seconds between two looks for decisions."""
+_STAND_NS: Final = 1_000_000_000
+"""Nanoseconds between two looks at how the journals stand."""
+_AGAIN_S: Final = 2.0
+log: Final = logging.getLogger("pitwatch.forward")
+
+
+class Desk:
+    """Tells the floor how journals stand, and with ``decides`` hands decisions in.
+
+    Args:
+        url: the database's address, with a forwarder's role.
+        journals: returns the journals there are now.
+        decides: whether decisions are handed in: that writes to closed journals.
+    """
+
+    def __init__(
+        self, url: str, journals: Callable[[], list[Path]], *, decides: bool = False
+    ) -> None:
+        self._link, self._journals, self._decides = Link(url), journals, decides
+        self._stood: dict[str, tuple[bool, bool]] = {}
+        """By the journal's id, what the floor was told last."""
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="desk", daemon=True)
+
+    def __enter__(self) -> "Desk":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+        self._link.close()
+
+    def look(self) -> None:
+        """Say once how every journal stands.
+
+        Raises:
+            FloorDown: the database does not answer.
+        """
+        for path in self._journals():
+            try:
+                self._stand(path)
+            except (TechnicianError, OSError) as fault:
+                if isinstance(fault, FloorDown):
+                    raise
+                log.warning("how a journal stands is not known: %s", fault)
+
+    def _run(self) -> None:
+        looked_ns = elapsed_ns() - _STAND_NS
+        while not self._over.wait(_LOOK_S):
+            try:
+                if elapsed_ns() - looked_ns >= _STAND_NS:
+                    looked_ns = elapsed_ns()
+                    self.look()
+                if self._decides:
+                    self.take_decisions()
+            except FloorDown as fault:
+                log.warning("no decisions are fetched: %s", fault)
+                self._stood.clear()
+                self._over.wait(_AGAIN_S)
+            except Exception:
+                log.exception("no decisions are fetched; retrying")
+                self._over.wait(_AGAIN_S)
+
+    def _stand(self, path: Path) -> None:
+        identity = journal_identity(path)
+        if identity is None:
+            return
+        log_size = JournalFiles(path).log.stat().st_size if JournalFiles(path).log.exists() else 0
+        now = log_size > 0, not waiting(path) and has_seal(path)
+        if self._stood.get(identity.journal) != now:
+            query = "SELECT pitwatch.stands(?, ?, ?)"
+            if self._link.execute(query, (identity.journal, *now)).fetchall()[0][0]:
+                self._stood[identity.journal] = now
+
+    def take_decisions(self) -> int:
+        """Hand in what services ask for; return the number of decisions answered.
+
+        Raises:
+            FloorDown: the database does not answer.
+        """
+        here = dict(self._identified())
+        asked = self._link.execute("SELECT * FROM pitwatch.asked(?)", (list(here),)).fetchall()
+        for number, journal, word in asked:
+            answer = self._handed_in(here[journal], word)
+            self._link.execute("SELECT pitwatch.answered(?, ?, ?, ?, ?)", (number, *answer))
+        return len(asked)
+
+    def _identified(self) -> Iterator[tuple[str, Path]]:
+        for path in self._journals():
+            try:
+                identity = journal_identity(path)
+            except TechnicianError:
+                continue
+            if identity is not None:
+                yield identity.journal, path
+
+    def _handed_in(
+        self, path: Path, word: str
+    ) -> tuple[int | None, int | None, str | None, str | None]:
+        try:
+            event = decode_event(word.encode(), "floor record", 1)
+            if not isinstance(event, ReviewResolved):
+                return None, None, None, "expected a review_resolved"
+            handed = asyncio.run(decide(path, event))
+            log.info(
+                "a decision of the floor was handed in", extra={"fields": _fields(path, handed)}
+            )
+            return handed.seq, last_place(path).seq, handed.by, None
+        except PitwatchError as fault:
+            return None, None, None, f"{fault.what}. {fault.way_out}"
+
+
+def _fields(path: Path, handed: Handed) -> dict[str, object]:
+    return {"journal": str(path), "entry": handed.seq, "by": handed.by}
+
+
+class DecisionSent:
+    """A service's side: ask, and wait for the table's answer."""
+
+    def __init__(self, on: Link, session: str, word: bytes) -> None:
+        self._on, self._session = on, session
+        query = "SELECT pitwatch.ask(?, ?)"
+        self.number: int = on.execute(query, (session, word.decode())).fetchall()[0][0]
+
+    def answer(self) -> Handed | None:
+        """Return the place of the decision; ``None`` while the table has not answered.
+
+        Raises:
+            OperatorError: the table refuses it.
+        """
+        query = "SELECT seq, by, refused, answered_at FROM pitwatch.decisions WHERE number = ?"
+        row: Any = self._on.execute(query, (self.number,)).fetchall()[0]
+        seq, by, refused, answered_at = row
+        if refused is not None:
+            raise OperatorError(refused, where=f"session {self._session}", way_out="Decide again")
+        return None if answered_at is None else Handed(seq, by)
+
+    def is_on_the_floor(self) -> bool:
+        """Return whether the floor has what followed from the decision."""
+        query = (
+            "SELECT c.seq >= d.last FROM pitwatch.decisions d"
+            " JOIN pitwatch.chains c ON c.session = d.session WHERE d.number = ?"
+        )
+        return bool(self._on.execute(query, (self.number,)).fetchall()[0][0])
+
+    def withdraw(self) -> bool:
+        """Take it back; return whether no table had answered."""
+        found = self._on.execute("SELECT pitwatch.withdraw(?)", (self.number,)).fetchall()
+        return bool(found and found[0][0])

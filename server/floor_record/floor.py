@@ -1,0 +1,242 @@
+"""The tables of the floor record, for a service: rows from the database, and live viewers' news."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from models.events import ReviewResolved, RoundOpened
+from models.judgements import AnyEvent, ReviewRaised, RoundSettled
+from server.floor_record.chains import (
+    ChainKey,
+    ChainState,
+    Events,
+    Links,
+    RecordJournal,
+    entries_of,
+    events_of,
+)
+from server.floor_record.folding import Folding
+from server.floor_record.index import RecordIndex
+from server.readmodel.ending import Ending
+from server.readmodel.entries import KEPT
+from server.readmodel.floor import Floor
+from server.readmodel.index import ENDLESS, Sought
+from server.readmodel.session import Session
+from server.readmodel.views import RoundRow
+from stream.clock import elapsed_ns
+from stream.journal import UnknownEvent
+
+_STATES_NS: Final = 1_000_000_000
+"""Nanoseconds between two looks at what tables say of themselves."""
+_MOST_ROUNDS: Final = 100
+"""Changed rounds of a session that are told of at once; lists have the others."""
+_MOVED: Final = """
+    SELECT s.moved, s.id, s.kept, s.seq, s.fault,
+        s.name, c.table_id, c.epoch, c.day, c.state, c.written, c.sealed
+    FROM pitwatch_read.sessions s JOIN pitwatch.chains c ON c.session = s.name
+    WHERE s.moved > ? ORDER BY s.moved LIMIT 2000
+"""
+_STATES: Final = "SELECT session, state, written, sealed FROM pitwatch.chains"
+_FOLDED: Final = "SELECT name, seq, fault IS NOT NULL FROM pitwatch_read.sessions"
+_AT_START: Final = "SELECT session, seq FROM pitwatch.chains WHERE state <> 'retired'"
+_REFUSED: Final = {
+    "forked": "the table's journal has other entries than the floor's copy",
+    "behind": "the table's journal ends before the floor's copy",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Moved:
+    """A session that another transaction folded further."""
+
+    moved: int
+    number: int
+    key: ChainKey
+    kept: bytes | None
+    seq: int
+    fault: str | None
+    state: ChainState
+
+
+class RecordFloor(Floor):
+    """Every session of the floor record. Other threads ask the database.
+
+    Args:
+        url: the database's address.
+        on_read: receives the number of entries that a session moved on.
+        ending: decides when a session has ended.
+        now_ns: the time.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        on_read: Callable[[str, int], None],
+        ending: Ending,
+        now_ns: Callable[[], int],
+    ) -> None:
+        self._record_index = RecordIndex(url)
+        super().__init__(self._record_index, on_read, ending, now_ns)
+        self._links = Links(url)
+        self._folding = Folding(url, self._is_worked_on_now, ending)
+        self._sessions: dict[str, Session] = {}
+        self._journals: dict[str, RecordJournal] = {}
+        self._last_moved = 0
+        self._states_ns = elapsed_ns() - _STATES_NS
+        self._awaited: dict[str, int] | None = None
+        """The entries that are to be folded before the service is ready."""
+
+    def _is_worked_on_now(self, session: str, number: int) -> bool:
+        return self.is_worked_on(session, number)
+
+    def open(self) -> None:
+        """Check that the floor record is there, and begin to fold.
+
+        Raises:
+            FloorDown: the database does not answer.
+            InstallerError: it has no floor record of this version.
+        """
+        with self._links.one() as on:
+            on.execute("SELECT FROM pitwatch_read.made")
+        self._folding.start()
+
+    def close(self) -> None:
+        """Let go of every connection."""
+        self._folding.close()
+        self._links.close()
+        super().close()
+
+    async def poll(self) -> None:
+        """Ask once which sessions moved, and process the news."""
+        while moved := await asyncio.to_thread(self._moved_since, self._last_moved):
+            events = await asyncio.to_thread(self._events_of, self._wanted(moved))
+            for one in moved:
+                self._take(one, events.get(one.key.session, ()))
+                self._last_moved = one.moved
+            await asyncio.sleep(0)
+        if elapsed_ns() - self._states_ns >= _STATES_NS:
+            self._states_ns = elapsed_ns()
+            for name, state in await asyncio.to_thread(self._stated):
+                self._stand(name, state)
+        if not self.is_ready:
+            self.is_ready = await asyncio.to_thread(self._has_caught_up)
+        self.looked_ns = elapsed_ns()
+
+    def sessions(self) -> tuple[Session, ...]:
+        """Return every session by name."""
+        return tuple(session for _, session in sorted(self._sessions.items()))
+
+    def session(self, name: str) -> Session | None:
+        """Return one session."""
+        return self._sessions.get(name)
+
+    def is_written(self, session: Session) -> bool:
+        """Return whether its table has the journal open, as the table last said."""
+        return self._journals[session.name].state.is_written
+
+    # --- what moved -----------------------------------------------------------------------
+
+    def _wanted(self, moved: Iterable[_Moved]) -> list[tuple[ChainKey, int, int]]:
+        """Return which entries to read for viewers: of known sessions, unless they are many."""
+        known = ((one, self._sessions.get(one.key.session)) for one in moved)
+        return [
+            (one.key, session.place.seq, one.seq)
+            for one, session in known
+            if session is not None and 0 < one.seq - session.place.seq <= KEPT
+        ]
+
+    def _take(self, moved: _Moved, events: Events) -> None:
+        name, kept = moved.key.session, moved.kept
+        if moved.state.state == "retired" and kept is None:
+            self._sessions.pop(name, None)
+            self._journals.pop(name, None)
+            return
+        session = self._sessions.get(name)
+        if session is None or kept is None:
+            self._sessions[name] = session = self._opened(moved)
+            if kept is not None:
+                self._moved_on(session, (), 0)
+        elif moved.seq > session.place.seq:
+            read = moved.seq - session.place.seq
+            session.follow(kept, events)
+            self._moved_on(session, self._changed(session, events, read), read)
+        self._journals[name].state = moved.state
+        session.fault = moved.fault or _why_refused(moved.state)
+
+    def _opened(self, moved: _Moved) -> Session:
+        journal = RecordJournal(moved.key, moved.state, self._links)
+        self._journals[moved.key.session] = journal
+        stored = (moved.number, moved.kept)
+        return Session(journal, self.index, self.is_worked_on, self._ending, stored)
+
+    def _changed(self, session: Session, events: Events, read: int) -> list[RoundRow]:
+        """Return the rounds that the last entries changed, or the newest that need attention."""
+        if read > len(events):
+            sought = Sought(RoundRow, session=session.name, noticed=True)
+            return [placed.row for placed in self.index.newest(sought, _MOST_ROUNDS)]
+        numbers = {number for event in events if (number := _round_of(event)) is not None}
+        rows = (session.rounds.row(number) for number in sorted(numbers)[-_MOST_ROUNDS:])
+        return [row for row in rows if row is not None]
+
+    def _stand(self, name: str, state: ChainState) -> None:
+        """Take note of what a table says of itself."""
+        session = self._sessions.get(name)
+        if session is None or self._journals[name].state == state:
+            return
+        self._journals[name].state = state
+        session.fault = session.fault or _why_refused(state)
+
+    # --- in other threads -----------------------------------------------------------------
+
+    def _moved_since(self, moved: int) -> list[_Moved]:
+        with self._links.one() as on:
+            rows = on.execute(_MOVED, (moved,)).fetchall()
+        return [
+            _Moved(at, number, ChainKey(*row[:4]), kept, seq, fault, ChainState(*row[4:]))
+            for at, number, kept, seq, fault, *row in rows
+        ]
+
+    def _events_of(self, wanted: Sequence[tuple[ChainKey, int, int]]) -> dict[str, Events]:
+        with self._links.one() as on:
+            found = entries_of(on, wanted, KEPT)
+        return {
+            key.session: events_of(key, entries)
+            for (key, *_), entries in zip(wanted, found, strict=True)
+        }
+
+    def _stated(self) -> list[tuple[str, ChainState]]:
+        with self._links.one() as on:
+            return [(name, ChainState(*rest)) for name, *rest in on.execute(_STATES).fetchall()]
+
+    def _has_caught_up(self) -> bool:
+        """Return whether all is folded that the floor had when it was first asked."""
+        if not self._folding.has_begun.is_set():
+            return False
+        with self._links.one() as on:
+            if self._awaited is None:
+                self._awaited = dict(on.execute(_AT_START).fetchall())
+            if self._awaited:
+                folded = {
+                    name: ENDLESS if is_at_fault else seq
+                    for name, seq, is_at_fault in on.execute(_FOLDED).fetchall()
+                }
+                self._awaited = {
+                    name: seq for name, seq in self._awaited.items() if folded.get(name, 0) < seq
+                }
+        return not self._awaited
+
+
+def _why_refused(state: ChainState) -> str | None:
+    why = _REFUSED.get(state.state)
+    return None if why is None else f"the floor takes no more of it: {why}"
+
+
+def _round_of(event: AnyEvent | UnknownEvent) -> int | None:
+    match event:
+        case RoundSettled():
+            return event.result.round
+        case RoundOpened() | ReviewRaised() | ReviewResolved():
+            return event.round
+        case _:
+            return None

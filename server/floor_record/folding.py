@@ -1,0 +1,215 @@
+"""Fold the floor's entries into the rows that services show: one process for all of them.
+
+Whoever holds the lock folds; when its connection ends, another process takes over. The rows are
+derived, and every row's transaction also stores the last entry folded: a killed process loses
+nothing, and none is folded twice.
+"""
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from models.errors import PitwatchError
+from server.floor_record.chains import (
+    ChainKey,
+    ChainState,
+    Links,
+    RecordJournal,
+    entries_of,
+    followed,
+)
+from server.floor_record.database import FloorDown
+from server.floor_record.index import RecordIndex
+from server.readmodel.ending import Ending
+from server.readmodel.floor import made_by
+from server.readmodel.index import KINDS
+from server.readmodel.session import Session
+from stream.clock import elapsed_ns
+from stream.journal import Entry
+
+_LOCK: Final = 0x7069_7466_6F6C_6421
+"""The number of the lock, PostgreSQL's way to name one."""
+_AT_ONCE: Final = 500
+"""Entries of a session that are folded in a transaction."""
+_SIDE_BY_SIDE: Final = 64
+"""Sessions that share a transaction."""
+_KEPT: Final = 4_000
+"""Sessions whose state is kept in memory."""
+_IDLE_S: Final = 0.05
+_WAIT_S: Final = 1.0
+"""Seconds between two tries for the lock, and after a fault."""
+_AGAIN_NS: Final = 60_000_000_000
+"""Nanoseconds after which a session with a fault is tried again."""
+_BEHIND: Final = """
+    SELECT c.session, c.table_id, c.epoch, c.day FROM pitwatch.chains c
+    LEFT JOIN sessions s ON s.name = c.session
+    WHERE c.seq > coalesce(s.seq, 0) AND c.state <> 'retired'
+    ORDER BY c.seq - coalesce(s.seq, 0)
+"""
+_RETIRED: Final = """
+    SELECT s.id FROM sessions s JOIN pitwatch.chains c ON c.session = s.name
+    WHERE c.state = 'retired' AND s.seq > 0
+"""
+log: Final = logging.getLogger("pitwatch.service")
+
+
+@dataclass(slots=True)
+class _Fault:
+    what: str
+    since_ns: int
+
+
+class Folding:
+    """Folds entries in a thread of its own, while this process holds the lock.
+
+    Args:
+        url: the database's address.
+        is_worked_on: whether people work on a round of a session.
+        ending: decides when a session has ended.
+    """
+
+    def __init__(
+        self, url: str, is_worked_on: Callable[[str, int], bool], ending: Ending | None
+    ) -> None:
+        self._index = RecordIndex(url, folds=True)
+        self._links = Links(url)
+        self._is_worked_on, self._ending = is_worked_on, ending
+        self._sessions: OrderedDict[str, Session] = OrderedDict()
+        self._faults: dict[str, _Fault] = {}
+        self._made_at_start: str | None = None
+        self.has_begun = threading.Event()
+        """Set once the rows are this version's, or another process folds."""
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="folding", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """End, after the transaction at work."""
+        self._over.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        self._index.close()
+        self._links.close()
+
+    def _run(self) -> None:
+        while not self._over.is_set():
+            try:
+                self._fold_while_locked()
+            except FloorDown as fault:
+                log.warning("nothing is folded: %s", fault)
+            except Exception:  # the service goes on; the log has the traceback
+                log.exception("entries cannot be folded; retrying")
+            self._index.link.close()  # lets go of the lock
+            self._sessions.clear()
+            self._over.wait(_WAIT_S)
+
+    def _fold_while_locked(self) -> None:
+        on = self._index.link
+        while not on.execute("SELECT pg_try_advisory_lock(?)", (_LOCK,)).fetchone()[0]:  # type: ignore[index]
+            self.has_begun.set()
+            if self._over.wait(_WAIT_S):
+                return
+        if not self._are_rows_ours():
+            return
+        self.has_begun.set()
+        log.info("this service folds the floor's entries")
+        while not self._over.is_set():
+            if not self.fold_once():
+                self._over.wait(_IDLE_S)
+
+    def _are_rows_ours(self) -> bool:
+        """Return whether the rows are this version's; at its start it makes them so.
+
+        Two versions beside each other do not take turns: the one started last has made the rows.
+        """
+        on, own = self._index.link, made_by()
+        row = on.execute("SELECT by FROM made").fetchone()
+        found = None if row is None else row[0]
+        if found == own:
+            self._made_at_start = own
+            return True
+        if self._made_at_start is not None:
+            log.error("another version of Pitwatch folds the floor's entries; restart this service")
+            return False
+        self._made_at_start = own
+        names = (*(kind.table for kind in KINDS.values()), "notes", "made")
+        if found is not None:
+            log.warning("the rows are of another version: the floor's entries are folded again")
+        with on.whole():
+            on.execute(f"TRUNCATE {', '.join(names)}")
+            on.execute("UPDATE sessions SET kept = NULL, seq = 0, moved = nextval('moves')")
+            on.execute("INSERT INTO made VALUES (?)", (own,))
+        return True
+
+    def fold_once(self) -> bool:
+        """Fold what there is now, some of each session; return whether there was anything."""
+        on = self._index.link
+        for (number,) in on.execute(_RETIRED).fetchall():
+            self._index.forget(number)
+        keys = [ChainKey(*row) for row in on.execute(_BEHIND).fetchall()]
+        keys = [key for key in keys if self._is_due(key.session)]
+        for at in range(0, len(keys), _SIDE_BY_SIDE):
+            self._fold_some(keys[at : at + _SIDE_BY_SIDE])
+            if self._over.is_set():
+                break
+        return bool(keys)
+
+    def _is_due(self, session: str) -> bool:
+        fault = self._faults.get(session)
+        return fault is None or elapsed_ns() - fault.since_ns >= _AGAIN_NS
+
+    def _fold_some(self, keys: Sequence[ChainKey]) -> None:
+        """Fold some sessions in one transaction; where one cannot be, each in its own."""
+        sessions = list(self._opened(keys))
+        wanted = [(key, one.place.seq, 2**62) for key, one in zip(keys, sessions, strict=True)]
+        found = entries_of(self._index.link, wanted, _AT_ONCE)
+        try:
+            with self._index.writing():
+                for key, session, entries in zip(keys, sessions, found, strict=True):
+                    self._fold(key, session, entries)
+        except FloorDown:
+            raise
+        except Exception as fault:
+            for key in keys:
+                self._sessions.pop(key.session, None)
+            if len(keys) == 1:
+                self._refuse(keys[0], fault)
+                return
+            for key in keys:
+                self._fold_some([key])
+
+    def _fold(self, key: ChainKey, session: Session, entries: Sequence[Entry]) -> None:
+        events, place = followed(key, entries, session.place)
+        for event in events:
+            session.fold(event)
+        session.place = place
+        session.keep()
+        session.recent.clear()
+        self._faults.pop(key.session, None)
+
+    def _refuse(self, key: ChainKey, fault: Exception) -> None:
+        log.exception("the journal cannot be read: %s", key.session)
+        what = fault.what if isinstance(fault, PitwatchError) else "see the log"
+        self._faults[key.session] = _Fault(what, elapsed_ns())
+        self._index.link.execute(
+            "UPDATE sessions SET fault = ?, moved = nextval('moves') WHERE name = ?",
+            (f"an entry cannot be read: {what}", key.session),
+        )
+
+    def _opened(self, keys: Sequence[ChainKey]) -> Iterator[Session]:
+        for key in keys:
+            if key.session not in self._sessions:
+                journal = RecordJournal(key, ChainState("sound", False, False), self._links)
+                self._sessions[key.session] = Session(
+                    journal, self._index, self._is_worked_on, self._ending
+                )
+            self._sessions.move_to_end(key.session)
+            yield self._sessions[key.session]
+        while len(self._sessions) > max(_KEPT, len(keys)):
+            self._sessions.popitem(last=False)

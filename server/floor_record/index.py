@@ -1,0 +1,108 @@
+"""The index in the floor record's database, shared by every service."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Final, TypeVar
+
+import msgspec
+
+from server.floor_record.link import Link
+from server.readmodel.index import KINDS, Asked, Index, Key, Placed, Sought, found_rows
+from server.readmodel.views import Row
+from stream.journal import Place
+
+R = TypeVar("R", bound=Row)
+_READERS: Final = 3
+_ANSWER_MS: Final = 5_000
+"""Milliseconds that a request waits at most: its thread answers others too."""
+_SCHEMA: Final = {"search_path": "pitwatch_read"}
+_DERIVED: Final = _SCHEMA | {"synchronous_commit": "off"}
+"""No commit of derived rows waits for the disk: after a crash they are folded again."""
+
+
+class RecordIndex(Index):
+    """The rows of every table.
+
+    Args:
+        url: the database's address.
+        folds: whether it is for the process that folds entries into rows.
+    """
+
+    def __init__(self, url: str, *, folds: bool = False) -> None:
+        super().__init__()
+        self._url, self._folds = url, folds
+        self.link = Link(url, answer_ms=30_000 if folds else _ANSWER_MS, settings=_DERIVED)
+        self._readers = ThreadPoolExecutor(_READERS, "index")
+        self._local = threading.local()
+        self._opened: list[Link] = []
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._readers.shutdown()
+        for link in (self.link, *self._opened):
+            link.close()
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Keep everything written within, or nothing of it."""
+        try:
+            with self.link.whole(pipelined=self._folds):
+                yield
+        except BaseException:
+            self._tables.clear()
+            raise
+
+    def keep(self, session: int, kept: bytes, place: Place) -> None:
+        """Store a session's state, and tell the other services that it moved."""
+        self._own.execute(
+            "UPDATE sessions SET kept = ?, seq = ?, fault = NULL, moved = nextval('moves')"
+            " WHERE id = ?",
+            (kept, place.seq, session),
+        )
+
+    def forget(self, session: int) -> None:
+        """Drop everything of a session, to fold it anew."""
+        super().forget(session)
+        query = "UPDATE sessions SET seq = 0, moved = nextval('moves') WHERE id = ?"
+        self._own.execute(query, (session,))
+
+    def change(self, session: int, key: Key, row: Row, *, noticed: bool) -> None:
+        """Replace the row at ``key``.
+
+        A round that needed attention once stays listed: another service may know of people's work
+        on it that this one does not know of yet.
+        """
+        kind = KINDS[type(row)]
+        columns = "".join(f", {name} = ?" for name in kind.asked_by)
+        self._own.execute(
+            f"UPDATE {kind.table} SET body = ?, noticed = noticed OR ?{columns}"
+            " WHERE at = ? AND session = ? AND seq = ? AND n = ?",
+            (
+                msgspec.json.encode(row),
+                noticed,
+                *(getattr(row, name) for name in kind.asked_by),
+                *(key[0], session, key[2], key[3]),
+            ),
+        )
+
+    async def look_up(self, sought: Sought[R], at_most: int) -> tuple[Placed[R], ...]:
+        """Return rows, the newest first, without blocking other requests.
+
+        Raises:
+            FloorDown: the database does not answer.
+        """
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._readers, self._read, sought, at_most)
+
+    def _read(self, sought: Sought[R], at_most: int) -> tuple[Placed[R], ...]:
+        if not hasattr(self._local, "link"):
+            self._local.link = Link(self._url, settings=_SCHEMA)
+            self._opened.append(self._local.link)
+        return found_rows(self._local.link, sought, at_most)
+
+    @property
+    def _own(self) -> Asked:
+        return self.link

@@ -1,0 +1,85 @@
+"""The floor's backup and its drill: restored beside the database, every chain computed again."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.deploy.tools import BIN, DEPLOY
+from tests.server.floor_record.cluster import NO_ROOT, FloorSite, cluster, new_floor, programs
+from tests.server.floor_record.test_intake import forward, journal_at, some
+
+pytestmark = pytest.mark.skipif(programs() is None, reason="PostgreSQL is not installed")
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Iterator[FloorSite]:
+    with cluster() as made:
+        site = new_floor(made)
+        forward(site, journal_at(tmp_path / "a.journal", some(600)))
+        yield site
+
+
+def ran(program: str, *words: str, as_user: str | None = None) -> subprocess.CompletedProcess[str]:
+    asked = [str(DEPLOY / "bin" / program), *words]
+    own = os.environ | {"PITWATCH": str(BIN / "pitwatch")}
+    return subprocess.run(
+        asked, env=own, user=as_user, cwd="/", capture_output=True, text=True, check=False
+    )
+
+
+def backed_up(site: FloorSite) -> Path:
+    """Back the running database up, in its cluster's folder."""
+    folder = site.cluster.folder
+    address = f"host={folder} user={NO_ROOT}"
+    script = folder / "pitwatch-floor-backup"
+    script.write_text((DEPLOY / "bin" / "pitwatch-floor-backup").read_text())
+    script.chmod(0o755)
+    as_user = NO_ROOT if os.geteuid() == 0 else None
+    (folder / "backups").mkdir(exist_ok=True)
+    if as_user is not None:
+        (folder / "backups").chmod(0o777)
+    done = subprocess.run(
+        ["sh", str(script), address, str(folder / "backups"), "2"],
+        user=as_user,
+        cwd="/",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return Path(done.stdout.strip())
+
+
+def test_a_drill_restores_the_newest_backup_and_verifies_every_chain(filled: FloorSite) -> None:
+    copy = backed_up(filled)
+    drilled = ran("pitwatch-floor-drill", str(copy), filled.name)
+    assert drilled.returncode == 0, drilled.stderr
+    assert "1 chain of 1 are whole, 600 entries" in drilled.stdout
+    with psycopg.connect(filled.owner) as still_there:
+        assert still_there.execute("SELECT count(*) FROM pitwatch.entries").fetchone() == (600,)
+
+
+def test_a_drill_finds_an_entry_that_was_changed_before_the_backup(filled: FloorSite) -> None:
+    with psycopg.connect(filled.cluster.url(filled.name, NO_ROOT), autocommit=True) as meddler:
+        meddler.execute("ALTER TABLE pitwatch.entries DISABLE TRIGGER ALL")
+        meddler.execute("SET session_replication_role = replica")
+        changed = "replace(body, '\"amount\":500', '\"amount\":900')"
+        meddler.execute(f"UPDATE pitwatch.entries SET body = {changed} WHERE seq = 77".encode())
+    drilled = ran("pitwatch-floor-drill", str(backed_up(filled)), filled.name)
+    assert drilled.returncode == 3
+    assert "BJ-07 epoch 1: entry 77 is missing or does not match its hash" in drilled.stdout
+
+
+def test_a_drill_refuses_a_backup_that_was_damaged(filled: FloorSite) -> None:
+    copy = backed_up(filled)
+    largest = max((file for file in copy.rglob("base/*/*")), key=lambda file: file.stat().st_size)
+    with largest.open("r+b") as opened:
+        opened.seek(4000)
+        opened.write(b"damage")
+    drilled = ran("pitwatch-floor-drill", str(copy), filled.name)
+    assert drilled.returncode == 1
+    assert "checksum mismatch" in drilled.stderr
