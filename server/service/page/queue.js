@@ -154,7 +154,7 @@ const decisionText = ({ decision, choice }) => (choice ? `The card is ${cardText
 /** A decision that waits for a second person. */
 function proposal(page, incident, one, done) {
   const own = one.person === page.me.name;
-  const answer = (approve, text) => post(approvalPath(incident, one.item), { approve }).then(() => done(text)).catch(refused(page));
+  const answer = (approve, text) => post(approvalPath(incident, one.item), { approve, proposal: one.seq }).then(() => done(text)).catch(refused(page));
   return h("section", { class: "panel", "aria-label": "Proposed" }, h("h2", {}, "A second person must approve this"),
     h("p", {}, `${one.person} proposes: ${decisionText(one)} ${one.reason}`),
     page.may("resolve_reviews") && h("div", { class: "head-links" },
