@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from models.errors import OperatorError
-from stream.files import JournalFiles, sync_folder
+from stream.files import JournalFiles, followed, sync_folder
 from stream.journal import Journal, Verified, verify_journal
 from stream.seal import Seal, write_seal
 from stream.sole import Sole
@@ -43,22 +43,24 @@ def whole_journal(path: Path, *, force: bool = False) -> Iterator[Journal]:
     Raises:
         OperatorError: a file of a journal is at ``path`` already, and ``force`` does not allow
             replacing it.
-        TechnicianError: the disk refuses it.
+        TechnicianError: the disk refuses it, or another program writes the journal at ``path``.
     """
+    path = followed(path)
     files = JournalFiles(path)
     if not force:
         files.check_vacant()
     part = JournalFiles(path.with_name(f".{path.name}.part"))
-    part.remove()
-    try:
-        with Journal.create(part.main, name=path.name) as journal:
-            yield journal
-        with one_line(str(path)):
-            files.remove_companions()
-            part.main.replace(path)
-            sync_folder(path.parent)
-    finally:
+    with _sole(path):
         part.remove()
+        try:
+            with Journal.create(part.main, name=path.name) as journal:
+                yield journal
+            with one_line(str(path)):
+                files.remove_companions()
+                part.main.replace(path)
+                sync_folder(path.parent)
+        finally:
+            part.remove()
 
 
 def backup_journal(source: Path, target: Path, *, force: bool = False) -> Verified:
@@ -72,6 +74,7 @@ def backup_journal(source: Path, target: Path, *, force: bool = False) -> Verifi
             replacing it.
         TechnicianError: the journal is missing or damaged, or a disk refuses it.
     """
+    target = followed(target)
     files = JournalFiles(target)
     if not force:
         files.check_vacant()
@@ -110,11 +113,13 @@ def archive_journal(path: Path, folder: Path) -> Archived:
     the move.
 
     Raises:
-        OperatorError: another file is at its place in the folder.
+        OperatorError: it is a link, it is archived in that folder already, or another file is at
+            its place there.
         TechnicianError: it is missing, damaged or being written, or a disk refuses it.
     """
     files = JournalFiles(path)
     _check_there(path)
+    _check_no_link(path)
     if not _is_closed(verify_journal(path)):
         Journal.open(path).close()
     with _sole(path):
@@ -123,6 +128,7 @@ def archive_journal(path: Path, folder: Path) -> Archived:
             raise unusable(str(path), "another program reads it", "Try again in a moment")
         assert found.identity is not None
         target = folder / found.identity.archive_name
+        _check_elsewhere(path, target)
         if not _is_there_already(target, found):
             _move(files, target)
         else:
@@ -136,6 +142,21 @@ def archive_journal(path: Path, folder: Path) -> Archived:
 def _check_there(path: Path) -> None:
     if not path.is_file():
         raise no_journal(path)
+
+
+def _check_no_link(path: Path) -> None:
+    if path.is_symlink():
+        raise OperatorError(
+            f"it is a link to {followed(path)}", where=str(path), way_out="Name that file"
+        )
+
+
+def _check_elsewhere(path: Path, target: Path) -> None:
+    """Raise ``OperatorError`` where a journal would replace itself."""
+    if target.exists() and path.samefile(target):
+        raise OperatorError(
+            "it is in this archive already", where=str(path), way_out="Name another folder"
+        )
 
 
 @contextmanager

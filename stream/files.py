@@ -89,7 +89,16 @@ class JournalFiles:
         self.remove_companions()
 
     def _beside(self, ending: str) -> Path:
-        return self.main.with_name(self.main.name + ending)
+        main = followed(self.main)
+        return main.with_name(main.name + ending)
+
+
+def followed(path: Path) -> Path:
+    """Return the file that ``path`` names; where it is a symbolic link, the link's target.
+
+    SQLite keeps a journal's other files beside the target.
+    """
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 def sync_folder(folder: Path) -> None:

@@ -33,6 +33,12 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return hashlib.sha256(_PURPOSE + msgspec.json.encode(self)).digest()
 
     @property
+    def names_a_file(self) -> bool:
+        """Whether its names are those of files in one folder, and lead to no other folder."""
+        names = (self.name, self.archive_name)
+        return all(Path(name).name == name != ".." and "\0" not in name for name in names)
+
+    @property
     def archive_name(self) -> str:
         """The file name in an archive: its own name, with the start of its id."""
         stem = self.name.removesuffix(_SUFFIX)

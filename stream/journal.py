@@ -23,7 +23,7 @@ from models.events import Event
 from models.judgements import AnyEvent
 from stream.checkpoints import Checkpoint, SendCheckpoint
 from stream.clock import Clock
-from stream.files import JournalFiles, sync_folder
+from stream.files import JournalFiles, followed, sync_folder
 from stream.identity import Identity, new_identity
 from stream.seal import Seal, break_seal, has_seal, put_back, write_seal
 from stream.signing import Signer
@@ -182,6 +182,7 @@ class Journal:
             OperatorError: a file of a journal is at ``path`` already.
             TechnicianError: the disk refuses it, or another program creates one there.
         """
+        path = followed(path)
         files = JournalFiles(path)
         files.check_vacant()
         sole = Sole(path)
@@ -222,6 +223,7 @@ class Journal:
                 lacks an entry that one of ``against`` covers, another program writes it, or the
                 disk refuses it.
         """
+        path = followed(path)
         found = verify_journal(path, checkpoints=_to_compare(path, against), after=after)
         _check_table(found.identity, table, str(path))
         sole = Sole(path)

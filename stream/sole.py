@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from stream.files import followed
 from stream.store import one_line, unusable
 
 SUFFIX: Final = "-lock"
@@ -60,9 +61,10 @@ class Sole:
 
     def __init__(self, journal: Path) -> None:
         where = str(journal)
+        main = followed(journal)
         with one_line(where):
             try:
-                self._lock = Lock(journal.with_name(journal.name + SUFFIX))
+                self._lock = Lock(main.with_name(main.name + SUFFIX))
             except BlockingIOError as held:
                 raise unusable(
                     where, "another program is writing it", "Leave this journal to one writer"

@@ -173,7 +173,10 @@ def identity_of(connection: sqlite3.Connection, where: str) -> tuple[int, Identi
     from_seq, journal, name, table = rows[0]
     if not (isinstance(journal, str) and isinstance(name, str)):
         raise damaged(where, "the record of its identity is not text")
-    return from_seq, Identity(journal=journal, name=name, table=table)
+    identity = Identity(journal=journal, name=name, table=table)
+    if not identity.names_a_file:
+        raise damaged(where, "the record of its identity names no file")
+    return from_seq, identity
 
 
 def check_kind(connection: sqlite3.Connection, where: str) -> None:

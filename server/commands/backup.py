@@ -33,6 +33,7 @@ _PARTS: Final = f".{_NAMES}.part"
 _DAY_S: Final = 86_400
 _LOCK: Final = ".backup-lock"
 _PROMETHEUS: Final = "pitwatch_backup.prom"
+_METRICS_PARTS: Final = f".{_PROMETHEUS}.*.part"
 _OWNER_ONLY: Final = 0o077
 
 
@@ -221,6 +222,8 @@ def _remove_parts(backups: Path) -> None:
     for part in backups.glob(_PARTS):
         shutil.rmtree(part)
         print(f"{part}: an interrupted backup, removed", file=sys.stderr)
+    for part in backups.glob(_METRICS_PARTS):
+        part.unlink(missing_ok=True)
 
 
 def _remove_old(backups: Path, made: Path, before_s: float) -> None:

@@ -64,10 +64,15 @@ class Throttle:
         return answer(429, "too many requests from this address; wait", retry_after(wait_ns))
 
 
+def _number(digits: str) -> int:
+    """Return a number of any length; of a long one the first digits, which are too many anyway."""
+    return int(digits.lstrip("0")[:9] or "0")
+
+
 def _too_much(headers: Headers) -> ASGIApp | None:
     if "Transfer-Encoding" in headers:
         return answer(411, "send Content-Length with the body")
     length = headers.get("Content-Length", "0")
-    if not (length.isascii() and length.isdigit() and int(length[:9]) <= LONGEST_BODY):
+    if not (length.isascii() and length.isdigit() and _number(length) <= LONGEST_BODY):
         return answer(413, f"no more than {LONGEST_BODY} bytes are accepted")
     return None

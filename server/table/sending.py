@@ -136,8 +136,8 @@ class _Asked(Thread):
         """Ask."""
         try:
             self.answer, self.fault = self._ask(), None
-        except OSError as fault:
-            self.fault = fault.strerror or str(fault)
+        except Exception as fault:  # such as a host's name that no library can encode
+            self.fault = _reason(fault)
 
 
 class Sender:
@@ -215,11 +215,15 @@ class _Queue(Thread):
     def _sent(self, checkpoint: Checkpoint) -> bool:
         try:
             self._target.send(checkpoint)
-        except OSError as fault:
-            self.fault = f"{self._target.name}: {fault.strerror or fault}"
+        except Exception as fault:  # the thread goes on, and the status line shows the fault
+            self.fault = f"{self._target.name}: {_reason(fault)}"
             return False
         self.fault = None
         return True
+
+
+def _reason(fault: Exception) -> str:
+    return getattr(fault, "strerror", None) or str(fault) or type(fault).__name__
 
 
 def _to_file(file: Path) -> Send:

@@ -26,7 +26,7 @@ import psycopg
 
 from server.floor_record.database import FloorDatabase
 from stream.clock import elapsed_ns
-from tests.server.floor_record.cluster import NO_ROOT, FloorSite, cluster, new_floor, standby
+from tests.server.floor_record.cluster import NO_ROOT, FloorSite, cluster, new_floor, replica
 from tests.server.floor_record.test_intake import forward, in_journal, on_floor, put_aside
 from tests.server.floor_record.test_kills import a_table_at_work
 

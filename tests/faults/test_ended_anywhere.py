@@ -18,19 +18,21 @@ from stream.files import JournalFiles
 from stream.journal import Journal, verify_journal
 from tests.faults.ended_anywhere import DUE, WAYS, laid
 from tests.stream.test_journal import Stopped, stop_at
+from tests.thoroughness import ALL
 
 ROOT = Path(__file__).parents[2]
 SOURCE = Path(__file__).with_name("mortal.c")
 
 
-@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler to count changes with")
-def test_a_kill_before_any_change_of_a_file_accuses_nobody_and_hides_nothing(
-    tmp_path: Path,
-) -> None:
+EVERY = 1 if ALL else 7
+
+
+def with_mortality(tmp_path: Path, module: str, *arguments: object) -> str:
+    """Run a module with the library of ``mortal.c`` preloaded; return what it said."""
     library = tmp_path / "mortal.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, SOURCE, "-ldl"], check=True)
     ran = subprocess.run(
-        [sys.executable, "-m", "tests.faults.ended_anywhere", tmp_path],
+        [sys.executable, "-m", f"tests.faults.{module}", tmp_path, *map(str, arguments)],
         cwd=ROOT,
         env={**os.environ, "LD_PRELOAD": str(library)},
         capture_output=True,
@@ -38,7 +40,28 @@ def test_a_kill_before_any_change_of_a_file_accuses_nobody_and_hides_nothing(
         check=False,
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert ran.stdout.count("killed before each of") == len(WAYS), ran.stdout
+    return ran.stdout + ran.stderr
+
+
+needs_compiler = pytest.mark.skipif(
+    shutil.which("cc") is None, reason="no C compiler to count changes with"
+)
+
+
+@needs_compiler
+def test_a_kill_before_any_change_of_a_file_accuses_nobody_and_hides_nothing(
+    tmp_path: Path,
+) -> None:
+    said = with_mortality(tmp_path, "ended_anywhere")
+    assert said.count("killed before each of") == len(WAYS), said
+
+
+@needs_compiler
+def test_archive_backup_and_restore_ended_anywhere_lose_nothing_and_are_done_again(
+    tmp_path: Path,
+) -> None:
+    said = with_mortality(tmp_path, "moved_anywhere", EVERY)
+    assert said.count(": killed before ") == said.count(": on a full disk from ") >= 6, said
 
 
 def test_a_signal_at_any_line_of_a_close_leaves_a_seal_or_a_log(tmp_path: Path) -> None:

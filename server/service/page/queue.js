@@ -157,7 +157,7 @@ const decisionText = (/** @type {Answer} */ { decision, choice }) => (choice ? `
 /** A decision that waits for a second person. */
 function proposal(/** @type {Answer} */ page, /** @type {Answer} */ incident, /** @type {Answer} */ one, /** @type {(text: string) => unknown} */ done) {
   const own = one.person === page.me.name;
-  const answer = (/** @type {boolean} */ approve, /** @type {string} */ text) => post(approvalPath(incident, one.item), { approve }).then(() => done(text)).catch(refused(page));
+  const answer = (/** @type {boolean} */ approve, /** @type {string} */ text) => post(approvalPath(incident, one.item), { approve, proposal: one.seq }).then(() => done(text)).catch(refused(page));
   return h("section", { class: "panel", "aria-label": "Proposed" }, h("h2", {}, "A second person must approve this"),
     h("p", {}, `${one.person} proposes: ${decisionText(one)} ${one.reason}`),
     page.may("resolve_reviews") && h("div", { class: "head-links" },

@@ -59,6 +59,8 @@ class Approval(Body):
     """A second person's answer to a proposal."""
 
     approve: bool = True
+    proposal: Annotated[int, Field(ge=1, le=2**63 - 1)] | None = None
+    """The proposal's `seq`; required to approve it."""
     reason: Annotated[str, Field(max_length=2000)] = ""
     """The reason for declining."""
 
@@ -108,7 +110,8 @@ async def decide_review(
         IncidentView,
         problems={
             404: "There is no such round, or no proposal for that item.",
-            409: "The same person proposed it, or the decision is no longer possible.",
+            409: "The same person proposed it, another proposal waits there, or the decision is no "
+            "longer possible.",
             503: "The table does not answer, or the journal cannot be written.",
         },
         action=None,
@@ -119,7 +122,8 @@ async def approve_decision(
 ) -> Response:
     """Approve or decline a proposed decision as the second person.
 
-    The proposer can withdraw it, but cannot approve it, with any token or session.
+    The proposer can withdraw it, but cannot approve it, with any token or session. Whoever approves
+    names the proposal, so that none takes its place after that person read it.
     """
     async with _turn(request):
         session, row = the_round(request, incident)
@@ -135,6 +139,8 @@ async def approve_decision(
                 request, who.name, who.by, "decision_approved", outcome="refused", target=incident
             )
             raise Problem(409, "the same person proposed it; another must approve it")
+        if sent.proposal != proposed.seq:
+            raise Problem(409, _another_waits(proposed))
         _check_open(session, row.round, proposed, who)
         decision = replace(_resolved(request, row.round, proposed), approved_by=who.name)
         handed = await session.journal.decide(decision)
@@ -209,6 +215,14 @@ async def _decline(request: Request, who: Person, proposed: DecisionProposed, re
     await cases_of(request).note(declined)
     target = f"{proposed.incident} item {proposed.item} of {proposed.person}"
     await note(request, who.name, who.by, "decision_declined", target=target)
+
+
+def _another_waits(proposed: DecisionProposed) -> str:
+    what = proposed.decision if proposed.choice is None else f"that it is {proposed.choice}"
+    return (
+        f"{proposed.person} proposes {what} for item {proposed.item}; "
+        f"to approve that, send its seq as proposal: {proposed.seq}"
+    )
 
 
 def _how(decision: Decision, handed: Handed) -> str:

@@ -42,6 +42,12 @@ def sent(client: httpx.Client, path: str, **body: Any) -> Any:
     return answer.json()
 
 
+def approved(client: httpx.Client, view: Any) -> Any:
+    """Approve the one proposal that a view shows."""
+    (proposed,) = view["proposals"]
+    return sent(client, "approval", proposal=proposed["seq"])
+
+
 def resolved(journals: Path) -> list[ReviewResolved]:
     events = read_journal(journals / "bj-09.journal")
     return [event for event in events if isinstance(event, ReviewResolved)]
@@ -56,7 +62,7 @@ def test_a_void_holds_only_once_another_person_approved_it(own: House, journals:
         own_approval = officer.post(f"{ITEM}/approval", json={})
         assert own_approval.status_code == 409
         assert resolved(journals) == []
-        view = sent(boss, "approval")
+        view = approved(boss, view)
         assert view["proposals"] == []
         decided = view["reviews"][0]["decided"]
         assert (decided["person"], decided["approved_by"]) == ("surveillance", "pit")
@@ -91,7 +97,7 @@ def test_an_override_needs_two_and_a_first_decision_one(own: House, journals: Pa
         again = {"decision": "chosen", "choice": str(TRUE), "instead_of": first["seq"]}
         view = sent(officer, "decision", **again)
         assert view["reviews"][0]["decided"]["seq"] == first["seq"]
-        view = sent(boss, "approval")
+        view = approved(boss, view)
         assert view["reviews"][0]["decided"]["choice"] == str(TRUE)
     assert [one.approved_by for one in resolved(journals)] == ["", "pit"]
 
@@ -107,9 +113,25 @@ def test_a_proposal_can_be_declined_or_taken_back(own: House, journals: Path) ->
 
 def test_what_was_proposed_and_decided_otherwise_meanwhile_is_refused(own: House) -> None:
     with own.signed_in("surveillance") as officer, own.signed_in("pit") as boss:
-        sent(officer, "decision", **VOID)
+        (proposed,) = sent(officer, "decision", **VOID)["proposals"]
         sent(officer, "decision", decision="chosen", choice=str(TRUE))
-        assert boss.post(f"{ITEM}/approval", json={}).status_code == 409
+        refused = boss.post(f"{ITEM}/approval", json={"proposal": proposed["seq"]})
+        assert refused.status_code == 409
+
+
+def test_nobody_approves_a_proposal_that_another_one_replaced_meanwhile(
+    own: House, journals: Path
+) -> None:
+    with own.signed_in("surveillance") as officer, own.signed_in("pit") as boss:
+        (read,) = sent(officer, "decision", **VOID | {"reason": "the cards fell"})["proposals"]
+        (put,) = sent(officer, "decision", **VOID | {"reason": "a friend lost"})["proposals"]
+        for body in ({"proposal": read["seq"]}, {}):
+            refused = boss.post(f"{ITEM}/approval", json=body)
+            assert refused.status_code == 409
+            assert f"send its seq as proposal: {put['seq']}" in refused.json()["detail"]
+        assert resolved(journals) == []
+        sent(boss, "approval", proposal=put["seq"])
+    assert [one.reason for one in resolved(journals)] == ["a friend lost"]
 
 
 def test_a_void_without_a_reason_is_not_even_proposed(own: House) -> None:
@@ -123,12 +145,12 @@ def test_proposals_outlive_a_restart(journals: Path, tmp_path: Path) -> None:
     with house(journals, tmp_path / "state", two_people=two) as found:
         found.staff()
         with found.signed_in("surveillance") as officer:
-            sent(officer, "decision", **VOID)
+            view = sent(officer, "decision", **VOID)
     with (
         house(journals, tmp_path / "state", two_people=two) as found,
         found.signed_in("pit") as boss,
     ):
-        assert sent(boss, "approval")["round"]["status"] == "final"
+        assert approved(boss, view)["round"]["status"] == "final"
 
 
 def test_where_the_house_does_not_ask_for_two_one_decides(journals: Path, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from models.errors import TechnicianError
 from models.events import RoundOpened
 from server.table.config import SentCheckpoints, read_config
 from server.table.journal import table_journal
-from server.table.sending import Sender, known_checkpoints, syslog_message, target_at
+from server.table.sending import Access, Sender, known_checkpoints, syslog_message, target_at
 from stream.checkpoints import Checkpoint, read_checkpoints
 from stream.clock import HostClock, SimulatedClock
 from stream.journal import Checkpoints, Journal
@@ -103,6 +103,25 @@ def test_a_target_that_takes_nothing_is_told_and_gets_them_later(
         (tmp_path / "mount").mkdir()
         until(lambda: sender.fault is None)
         until(lambda: seqs(known_checkpoints([target])) == [0, 10, 20, 25])
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["syslog://x..y", f"syslog+tcp://{'x' * 70}", "https://a\u2024b..c", "syslog:/" + "x" * 200],
+)
+def test_a_target_whose_name_no_library_can_encode_is_told_too(
+    tmp_path: Path, address: str
+) -> None:
+    (tmp_path / "token").write_text("secret")
+    target = target_at(address, tmp_path, Access("token"))
+    with Sender([target]) as sender:
+        write(tmp_path / "t.journal", sender)
+        until(lambda: sender.fault is not None)
+        assert sender.fault is not None
+        assert sender.fault.startswith(f"{address}: ")
+    warned: list[str] = []
+    known_checkpoints([target], warned.append)
+    assert len(warned) == address.startswith("https")
 
 
 def test_what_was_half_written_before_is_passed_over(tmp_path: Path) -> None:
