@@ -7,12 +7,12 @@ from typing import Final
 from msgspec.structs import replace
 
 from models.cards import Card
-from models.events import CardBurned, CardDealt, CardGone, CardSighted, Dealt, PlayerActed
+from models.events import CardBurned, CardDealt, CardGone, Dealt, PlayerActed
 from models.judgements import Review
 from models.places import spot_hand
 from models.rulebook import Rulebook
 from settlement.reckoning.grammar import Coming, draws, due_in_deal, face_in_deal
-from settlement.reckoning.in_play import Hand, InPlay, Track
+from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.odds import (
     ACROSS,
     ASTRAY,
@@ -47,7 +47,7 @@ from settlement.reconcile.draws import Draw
 from settlement.reconcile.faces import card_name
 from settlement.reconcile.felt import APART_MM, Felt, apart_mm
 from settlement.reconcile.looks import Reading
-from settlement.reconcile.sightings import AFRESH, AGREED_P, Place
+from settlement.reconcile.sightings import AGREED_P, Place, Sight
 from settlement.reconcile.table import zone_name
 from settlement.reconcile.timing import CARRY_NS, SECOND
 
@@ -87,14 +87,14 @@ class Option:
 class Look:
     """A sighting, read once for every story."""
 
-    def __init__(self, seen: CardSighted) -> None:
-        self.seen = seen
-        self.track: Track = (seen.source, seen.track)
+    def __init__(self, sight: Sight) -> None:
+        self.seen = seen = sight.seen
+        self.track = sight.track
         self.at = seen.at or 0
         self.face = seen.face
         self.place = Place(seen.x_mm, seen.y_mm, seen.angle_deg)
-        self.reading = None if seen.face == "down" else Reading.of(seen.card, seen.candidates)
-        self.afresh = seen.change in AFRESH
+        self.reading = sight.reading
+        self.afresh = sight.afresh
         self.seqs: tuple[int, ...] = () if seen.seq is None else (seen.seq,)
 
 
@@ -211,7 +211,7 @@ class Camera:
     def _reads(self, story: Story, card: InPlay, look: Look, *, first: bool) -> None:
         """Look at a card's face, for the first time by what the decks can still hold."""
         reading = self._held(story, look.reading) if first else look.reading
-        story.read(card, reading, afresh=look.afresh, summed=not look.seen.single_look)
+        story.read(card, reading, afresh=look.afresh)
         said = card.said
         if first and said and card.disputed and self._room(said) - story.out(said) < 0:
             story.distrust(card)

@@ -186,7 +186,7 @@ class Closing:
             return None
         told = [at - opened for at in (card.dealt, card.shown) if at >= opened]
         stated = _stated(record, told) or card.card
-        held = Held(0, stated, card.face, said=card.said, seqs=card.seqs, told=told)
+        held = Held(None, stated, card.face, said=card.said, seqs=card.seqs, told=told)
         known = (self._clinging.most, self._clinging.least)
         lasting = (LASTING, LASTING) if card.said is None else known
         return of_face(held, reading, record, self._shoe, lasting)

@@ -7,10 +7,7 @@ from models.events import Dealt, Face, Spot
 from settlement.hands import busted, natural, total
 from settlement.reconcile.identity import SHOE_MISREAD_P
 from settlement.reconcile.looks import Reading, meant_by
-from settlement.reconcile.sightings import Place
-
-Track: TypeAlias = tuple[str, int]
-"""A camera, and its own identity of a card."""
+from settlement.reconcile.sightings import Place, Track
 
 Where: TypeAlias = Literal["felt", "off", "unseen"]
 

@@ -45,6 +45,7 @@ from settlement.reckoning.odds import (
 )
 from settlement.reckoning.shoe import Shoe
 from settlement.reckoning.story import Story
+from settlement.reconcile.cameras import Cameras, Told
 from settlement.reconcile.clinging import Clinging
 from settlement.reconcile.draws import Composition, Draw
 from settlement.reconcile.felt import Felt
@@ -83,6 +84,7 @@ class Reckoning:
         self._decks = Composition(rules.decks)
         self._shoe = Shoe(rules) if dealing == "shoe" else None
         self._camera = Camera(self._felt, rules, self._decks.room, self._shoe)
+        self._cameras = Cameras()
         self._clinging = Clinging()
         self._closing = Closing(rules, self._decks, self._clinging)
         self._unknown: Counter[tuple[Dealt, int]] = Counter()
@@ -124,9 +126,11 @@ class Reckoning:
             case ShoeCardRead() | ShoeCutCard() | ShoeLoaded():
                 self._of_shoe(observation)
             case CardSighted():
-                self._sighted(observation)
+                if self._shoe is not None:
+                    self._clinging.observed(observation)
+                self._told(self._cameras.sighted(observation))
             case CardGone():
-                self._gone(observation)
+                self._told(self._cameras.gone(observation))
             case PlateRead():
                 self._plate(observation)
             case ConsoleEntry():
@@ -140,6 +144,7 @@ class Reckoning:
     def advance(self, now_ns: int) -> tuple[Said, ...]:
         """Tell that the sources have been read up to ``now_ns``."""
         self._now = max(self._now, now_ns)
+        self._told(self._cameras.due(self._now))
         self._lapse()
         for story in self._stories:
             story.close_if_over(self._now)
@@ -163,10 +168,14 @@ class Reckoning:
 
     # --- observations ---------------------------------------------------------------------
 
-    def _sighted(self, seen: CardSighted) -> None:
-        if self._shoe is not None:
-            self._clinging.observed(seen)
-        look = Look(seen)
+    def _told(self, told: Sequence[Told]) -> None:
+        for one in told:
+            if isinstance(one, CardGone):
+                self._gone(one)
+            else:
+                self._sighted(Look(one))
+
+    def _sighted(self, look: Look) -> None:
         branches = [
             (story.weight + option.evidence + option.mistakes, story, at, option)
             for story in self._stories

@@ -32,13 +32,13 @@ from models.events import (
 )
 from models.judgements import Review
 from models.money import Cents
-from settlement.reckoning.in_play import Hand, InPlay, Track
+from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.odds import MISSED, MISTAKE, NO_CARD_READ
 from settlement.reckoning.supply import Supply
 from settlement.reconcile.draws import Draw
 from settlement.reconcile.identity import probability, upheld
 from settlement.reconcile.looks import Reading
-from settlement.reconcile.sightings import Place
+from settlement.reconcile.sightings import Place, Track
 from settlement.reconcile.timing import SECOND, SWEPT_NS
 
 LEFT: Final = -1
@@ -425,11 +425,11 @@ class Story:
             card.tracks += (track,)
         self.tracks[track] = card.ident
 
-    def read(self, card: InPlay, look: Reading | None, *, afresh: bool, summed: bool) -> None:
+    def read(self, card: InPlay, look: Reading | None, *, afresh: bool) -> None:
         """Look at a card's face."""
         if look is None:
             return
-        if card.reading is None or summed:
+        if card.reading is None:
             card.reading = look
         else:
             card.reading = card.reading.and_look(look, afresh=afresh)
