@@ -189,7 +189,8 @@ class Camera:
         moved = card.place is not None and apart_mm(card.place, look.place) > MOVED_MM
         if first and look.face == "down":
             card.face = "down"
-        story.lie(card, look.track, look.place, look.at, look.seqs)
+        rested_at = card.rested_at if look.seen.change == "read" and not first else look.at
+        story.lie(card, look.track, look.place, rested_at, look.seqs)
         if card.to == "dealer":
             story.over_at = 0
         hand = story.hand_of(card)
@@ -259,7 +260,7 @@ class Camera:
     # --- a track that is known --------------------------------------------------------------
 
     def _of_known(self, card: InPlay, look: Look) -> Option:
-        evidence = _alike(card, look)
+        evidence = 0.0 if _says_again(card, look) else _alike(card, look)
         if card.face == "up" and look.face == "down":
             evidence += log(PUT_BACK)
         turned = card.face != look.face
@@ -635,6 +636,13 @@ def _glimpsed(card: InPlay, look: Look) -> bool:
     if card.said is None or look.reading is None:
         return False
     return max(look.reading.listed[0][1], look.reading.p(card.said)) < AGREED_P
+
+
+def _says_again(card: InPlay, look: Look) -> bool:
+    """Return whether a camera repeats its last look at a card: it would, right or wrong."""
+    if look.reading is None or card.reading is None or look.afresh:
+        return False
+    return card.face == "up" and card.reading.says_again(look.reading)
 
 
 def _alike(card: InPlay, look: Look) -> float:

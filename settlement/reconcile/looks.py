@@ -106,14 +106,23 @@ class Reading:
         runs = list(self.runs or (self,))
         if len(runs) > _MOST_RUNS:
             return self
-        own = [at for at, run in enumerate(runs) if run.camera == look.camera]
         if look.summed:
             return _together([*(run for run in runs if run.camera != look.camera), look])
-        if own and not afresh and runs[own[-1]].likeliest is look.likeliest:
-            runs[own[-1]] = runs[own[-1]]._repeated(look)
+        own = self._last_by(look.camera)
+        if own is not None and not afresh and runs[own].likeliest is look.likeliest:
+            runs[own] = runs[own]._repeated(look)
         else:
             runs.append(replace(look, afresh=afresh))
         return _together(runs)
+
+    def _last_by(self, camera: str) -> int | None:
+        runs = self.runs or (self,)
+        return next((at for at in range(len(runs) - 1, -1, -1) if runs[at].camera == camera), None)
+
+    def says_again(self, look: "Reading") -> bool:
+        """Tell whether a look at a card that did not move names what its camera named last."""
+        own = None if look.summed else self._last_by(look.camera)
+        return own is not None and (self.runs or (self,))[own].likeliest is look.likeliest
 
     def _repeated(self, look: "Reading") -> "Reading":
         """Return the looks of one camera that say the same: the surest of them, once."""
