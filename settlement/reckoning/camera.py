@@ -620,12 +620,10 @@ class Camera:
 
 def _left_at(story: Story, option: Option, look: Look) -> int:
     """Return when a card left the shoe, or the dealer's hand."""
-    if option.left_at is not None:
-        timed = option.draw is None or option.draw.timed
-        return option.left_at if timed else min(option.left_at, look.at - CARRY_NS)
     if option.draw is not None:
-        timed = option.draw.timed
-        return option.draw.at if timed else min(option.draw.at, look.at - CARRY_NS)
+        return option.draw.left_at(look.at)
+    if option.left_at is not None:
+        return option.left_at
     return look.at - CARRY_NS if story.shoe else look.at
 
 
