@@ -7,11 +7,19 @@ from typing import Final
 from msgspec.structs import replace
 
 from models.cards import Card
-from models.events import CardBurned, CardDealt, CardGone, Dealt, PlayerActed
+from models.events import CardBurned, CardDealt, CardGone, Dealt, Face, PlayerActed
 from models.judgements import Review
 from models.places import spot_hand
 from models.rulebook import Rulebook
-from settlement.reckoning.grammar import Coming, draws, due_in_deal, face_in_deal
+from settlement.reckoning.grammar import (
+    Coming,
+    draws,
+    due_in_deal,
+    face_in_deal,
+    hidden,
+    turn_ended,
+    unseen_ways,
+)
 from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.odds import (
     ACROSS,
@@ -36,12 +44,11 @@ from settlement.reckoning.odds import (
     SAME_PLACE_MM,
     SEEN_AGAIN,
     SEEN_TWICE,
-    SHOE_MISSED,
     TAKES_OVER,
     TRACK_BROKEN,
     ZONE_MM2,
 )
-from settlement.reckoning.shoe import Claim, Shoe
+from settlement.reckoning.shoe import LAPSE_NS, Claim, Shoe
 from settlement.reckoning.story import LEFT, NO_BACK_THERE, Story
 from settlement.reconcile.draws import Draw
 from settlement.reconcile.faces import card_name
@@ -72,16 +79,21 @@ class Option:
         ident: int = 0,
         to: Dealt = "dealer",
         number: int = 0,
-        unseen: int = 0,
+        unseen: tuple[int, ...] = (),
         kind: str = "none",
         draw: Draw | None = None,
         turned: bool = False,
+        since: bool = False,
         passed: tuple[Dealt, ...] = (),
+        skipped: int = 0,
+        left_at: int | None = None,
     ) -> None:
         self.evidence, self.mistakes = evidence, mistakes
         self.ident, self.to, self.number, self.unseen, self.kind = ident, to, number, unseen, kind
-        self.draw, self.turned = draw, turned
-        self.passed = passed
+        self.draw, self.turned, self.since = draw, turned, since
+        self.passed, self.skipped = passed, skipped
+        self.left_at = left_at
+        """When a card that the shoe did not read left it; ``None`` for just now."""
 
 
 class Look:
@@ -152,27 +164,29 @@ class Camera:
         self._lies(story, card, look, published)
 
     def _dealt(self, story: Story, option: Option, look: Look) -> InPlay:
-        at = look.at
-        if option.draw is not None:
-            at = option.draw.at
-            if not option.draw.timed:
-                at = min(at, look.at - CARRY_NS)
-        elif story.shoe:
-            at -= CARRY_NS
+        at = _left_at(story, option, look)
         story.start_shoe()
         if not story.in_play:
             story.open_round(at)
-        for _ in range(option.unseen):
-            to = due_in_deal(story, self._rules)[0]
-            story.deal(to, 0, face_in_deal(story, to, self._rules), at - 1)
+        self._deal_unseen(story, option, at)
         if option.turned:
             story.turn_unseen(at - 1)
-        card = story.deal(option.to, option.number, look.face, at, option.draw)
+        face: Face = "down" if option.since else look.face
+        card = story.deal(option.to, option.number, face, at, option.draw)
         story.dealt_at = at
         story.passed += option.passed
         if not any(draw.certain and draw.at < at for draw in story.supply.drawn):
             story.pass_over(card)
         return card
+
+    def _deal_unseen(self, story: Story, option: Option, at: int) -> None:
+        """Deal the cards due before one that nobody saw or read, each before the next in turn."""
+        order = due_in_deal(story, self._rules)
+        on_way = [draw.at for draw in story.supply.drawn if draw.certain][: option.skipped]
+        for before, place in enumerate(option.unseen):
+            later = on_way[place - before] if place - before < len(on_way) else at
+            to = order[place]
+            story.deal(to, 0, face_in_deal(story, to, self._rules), min(later, at) - 1)
 
     def _aside(self, story: Story, draw: Draw, look: Look) -> None:
         """A card of the shoe went to the discard rack."""
@@ -291,6 +305,7 @@ class Camera:
                     unseen=draw.unseen,
                     kind="deal",
                     draw=claim.draw,
+                    skipped=claim.skipped,
                 )
 
     # --- a track that is new ----------------------------------------------------------------
@@ -339,18 +354,18 @@ class Camera:
         if not staked:
             return
         order: list[Dealt] = [*staked, "dealer"]
-        hidden = log(HIDDEN * SHOE_MISSED) if story.shoe else log(HIDDEN)
         for claim in claims:
             place = claim.evidence - log(ZONE_MM2)
             before = order.index(owner) - claim.skipped if owner in order else -1
-            if before >= 0:
+            for unseen in unseen_ways(claim.skipped, before) if before >= 0 else ():
                 yield Option(
-                    before * hidden + place,
+                    before * hidden(story) + place,
                     claim.mistakes,
                     to=owner,
-                    unseen=before,
+                    unseen=unseen,
                     kind="deal",
                     draw=claim.draw,
+                    skipped=claim.skipped,
                 )
             if before:
                 yield Option(
@@ -365,9 +380,9 @@ class Camera:
     def _deals(
         self, story: Story, owner: Dealt, look: Look, claims: Sequence[Claim]
     ) -> Iterator[Option]:
-        for claim in claims:
-            at = None if claim.draw is None else claim.draw.at
-            coming = Coming(look.face, at, claim.skipped)
+        for claim in (*claims, *_in_its_turn(story, owner, look, claims)):
+            lain_ns = 0 if claim.draw is None else look.at - claim.draw.at
+            coming = Coming(look.face, claim.at, claim.skipped, lain_ns)
             for draw in draws(story, owner, coming, self._rules):
                 place = self._due_place(story, owner, draw.number, look, claim=claim)
                 place += self._across(story, owner, draw.number, look)
@@ -380,7 +395,10 @@ class Camera:
                     kind="deal",
                     draw=claim.draw,
                     turned=draw.turned,
+                    since=draw.since,
                     passed=draw.passed,
+                    skipped=claim.skipped,
+                    left_at=claim.at,
                 )
 
     def _across(self, story: Story, owner: Dealt, number: int, look: Look) -> float:
@@ -401,18 +419,18 @@ class Camera:
         order = story.lying_wagers()
         if owner not in order:
             return
-        hidden = log(HIDDEN * SHOE_MISSED) if story.shoe else log(HIDDEN)
         for claim in claims:
             before = order.index(owner) - claim.skipped
-            if before >= 0:
-                evidence = left * log(GOES_UNSEEN) + before * hidden - log(ZONE_MM2)
+            evidence = left * log(GOES_UNSEEN) + before * hidden(story) - log(ZONE_MM2)
+            for unseen in unseen_ways(claim.skipped, before) if before >= 0 else ():
                 yield Option(
                     evidence + claim.evidence,
                     claim.mistakes,
                     to=owner,
-                    unseen=before,
+                    unseen=unseen,
                     kind="next",
                     draw=claim.draw,
+                    skipped=claim.skipped,
                 )
 
     def _again(self, story: Story, card: InPlay, look: Look) -> Iterator[Option]:
@@ -425,9 +443,12 @@ class Camera:
                 else self._due_place(story, card.to, card.number, look, besides=card)
             )
             other = 0.0 if card.face == look.face else log(COMES_BACK)
+            mistakes = 0.0
             if look.face == "down" and card.face == "up":
-                other = log(PUT_BACK)
-            yield Option(place + other + self._fresh(story, look), ident=card.ident, kind="again")
+                mistakes = log(MISTAKE) if card.to == "dealer" else 0.0
+                other = 0.0 if mistakes else log(PUT_BACK)
+            evidence = place + other + self._fresh(story, look)
+            yield Option(evidence, mistakes, ident=card.ident, kind="again")
             return
         if card.where == "off":
             yield from self._back(story, card, look)
@@ -596,6 +617,31 @@ class Camera:
         if card.to == "dealer" and all(own.where != "felt" for own in story.dealer):
             story.over_at, story.over_seqs = at, seqs
         story.close_if_over(at)
+
+
+def _left_at(story: Story, option: Option, look: Look) -> int:
+    """Return when a card left the shoe, or the dealer's hand."""
+    if option.draw is not None:
+        return option.draw.left_at(look.at)
+    if option.left_at is not None:
+        return option.left_at
+    return look.at - CARRY_NS if story.shoe else look.at
+
+
+def _in_its_turn(
+    story: Story, owner: Dealt, look: Look, claims: Sequence[Claim]
+) -> Iterator[Claim]:
+    """An unread card of a spot, seen late, may have come before the cards of those after it."""
+    ended_at = turn_ended(story, owner) if owner != "dealer" and story.shoe else None
+    if ended_at is None or look.at - ended_at > LAPSE_NS:
+        return
+    on_way = sum(draw.certain and draw.at < ended_at for draw in story.supply.drawn)
+    for claim in claims:
+        if claim.draw is None:
+            further = (on_way + 1 - claim.skipped) * log(HIDDEN)
+            earlier = Claim(claim.evidence + further, None, on_way)
+            earlier.at = ended_at - 1
+            yield earlier
 
 
 def _one_of_each(options: Iterable[tuple[InPlay, Option]], look: Look) -> list[Option]:

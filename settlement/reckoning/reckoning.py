@@ -246,6 +246,7 @@ class Reckoning:
         match observation:
             case ShoeCardRead():
                 self._clinging.observed(observation)
+                self._hear(deaf=False)
                 self._drawn(self._shoe.read(observation))
             case ShoeCutCard():
                 at, seqs = observation.at or 0, _seqs(observation)
@@ -265,9 +266,15 @@ class Reckoning:
             self._ask(lost, fault)
         elif self._shoe is not None:
             draws, what = self._shoe.fault(fault)
+            if fault.kind in ("link_lost", "uncounted"):
+                self._hear(deaf=fault.kind == "link_lost")
             self._drawn(draws)
             if what is not None:
                 self._ask(what, fault)
+
+    def _hear(self, *, deaf: bool) -> None:
+        for story in self._stories:
+            story.supply.deaf = deaf
 
     def _lapse(self) -> None:
         """Take in that cards which left the shoe went unseen."""

@@ -58,6 +58,8 @@ class Claim:
         self.evidence, self.draw, self.mistakes = evidence, draw, mistakes
         self.skipped = skipped
         """Cards that left the shoe before it and did not come to rest yet."""
+        self.at: int | None = None if draw is None else draw.at
+        """When it left the shoe; ``None`` for just now."""
 
 
 class Way:

@@ -395,10 +395,11 @@ class Story:
             probability=_sure(card) if face == "up" else None,
             evidence=card.seqs,
         )
-        if self.shoe:
-            card.dealt = self.state_in_turn(fact)
-        else:
+        if not self.shoe:
             card.dealt = self.state(fact, at + UNSEEN_HOLD_NS)
+        else:
+            hold_ns = at + UNSEEN_HOLD_NS if self.supply.deaf else 0
+            card.dealt = self.state_in_turn(fact, hold_ns)
         if to == "dealer":
             self.dealer.append(card)
             if face == "up" and len(self.dealer) > 1 and not self.revealed:

@@ -28,7 +28,15 @@ from msgspec.structs import replace
 
 from models.cards import DECK, Card
 from models.errors import OperatorError
-from models.events import AnyFact, AnyObservation, CardGone, CardSighted, ShoeCardRead
+from models.events import (
+    AnyFact,
+    AnyObservation,
+    CardGone,
+    CardSighted,
+    ReaderFault,
+    ShoeCardRead,
+    ShoeCutCard,
+)
 from models.judgements import ReviewRaised, RoundResult
 from models.layout import TableLayout
 from models.rulebook import Rulebook
@@ -46,6 +54,7 @@ from stream.library import layout_text
 
 Timed: TypeAlias = tuple[int, AnyObservation]
 Dealing: TypeAlias = Literal["shoe", "pitch"]
+Dead: TypeAlias = Literal["shoe", "camera"]
 
 MS: Final = 1_000_000
 SECOND: Final = 1_000 * MS
@@ -194,6 +203,20 @@ def _in_view(told: Sequence[Timed]) -> Iterator[Timed]:
         yield at, said
 
 
+def without(dead: Dead, heard: Sequence[Timed]) -> list[Timed]:
+    """Return what is left where one device is silent from the first card to the last.
+
+    Of a shoe's reader its lost link is reported; somebody still enters which shoe was loaded.
+    """
+    silent = (ShoeCardRead, ShoeCutCard) if dead == "shoe" else (CardSighted, CardGone)
+    left = [(at, said) for at, said in heard if not isinstance(said, silent)]
+    if dead == "shoe":
+        at = heard[0][0]
+        lost = ReaderFault(source="shoe", at=at, kind="link_lost", detail="the cable is out")
+        left.insert(0, (at, lost))
+    return [(at, replace(said, seq=seq)) for seq, (at, said) in enumerate(left, start=1)]
+
+
 # --- one session --------------------------------------------------------------------------
 
 
@@ -210,6 +233,8 @@ class Plan:
     clinging: bool
     show: bool
     inference: Inference = "reconciler"
+    dead: Dead | None = None
+    """The device that is silent for the whole session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +261,8 @@ def heard(seed: int, plan: Plan) -> Heard:
         staged, layout, start_ns=START_NS, table=_TABLE, seed=seed, looks_ns=_LOOKS_NS
     )
     spoilt = Spoiler(plan.rates, seed, clinging=plan.clinging).spoil(ideal)
+    if plan.dead is not None:
+        spoilt = without(plan.dead, spoilt)
     return Heard(rules, layout, "shoe" if shoe else "pitch", staged.facts, spoilt)
 
 
@@ -299,7 +326,10 @@ def _counted(
         mistakes = Counter() if real is None else _mistakes(real)
         accused = Counter() if told is None or open_ else _mistakes(told)
         counts["mistakes"] += mistakes.total()
-        counts["mistakes_found"] += mistakes.total() if open_ else (mistakes & accused).total()
+        stated = (mistakes & accused).total()
+        counts["stated"] += stated
+        counts["asked"] += mistakes.total() if open_ else 0
+        counts["missed"] += 0 if open_ else mistakes.total() - stated
         counts["false"] += (accused - mistakes).total()
         if plan.show and (kind != "exact" or mistakes != accused):
             lines.append(_line(seed, number, kind, real, told))
@@ -376,6 +406,7 @@ def _named(plan: Plan) -> dict[str, object]:
         "every": plan.every,
         "clinging": plan.clinging,
         "inference": plan.inference,
+        "dead": plan.dead,
     }
 
 
@@ -397,11 +428,11 @@ def _note(log: Path, plan: Plan, block: range, counts: Counter[str]) -> None:
 def table_row(name: str, counts: Counter[str]) -> str:
     """Return the counts of a run as a line of the table."""
     rounds = max(1, counts["rounds"])
-    found = counts["mistakes_found"] / counts["mistakes"] if counts["mistakes"] else 1.0
+    found = " / ".join(f"{counts[which]:,}" for which in ("stated", "asked", "missed"))
     most = f"{counts['wrong']} (< {most_likely(counts['wrong']) / rounds:.1e} of rounds)"
     return (
         f"| {name} | {counts['rounds']:,} | {most} | {counts['review'] / rounds:.2%} |"
-        f" {found:.3%} of {counts['mistakes']:,} | {counts['false']} |"
+        f" {found} | {counts['false']} |"
         f" {rounds * 1000 / max(1, counts['cpu_ms']):.0f} |"
     )
 
@@ -422,8 +453,9 @@ def _poisson(at_most: int, mean: float) -> float:
 
 
 HEAD: Final = (
-    "| noise | rounds | wrong, no flag (95%) | to review | mistakes found | false accusations |"
-    " rounds/core-second |\n| --- | --- | --- | --- | --- | --- | --- |"
+    "| noise | rounds | wrong, no flag (95%) | to review |"
+    " mistakes stated / only asked / missed | false accusations | rounds/core-second |\n"
+    "| --- | --- | --- | --- | --- | --- | --- |"
 )
 
 
@@ -444,6 +476,9 @@ def main() -> None:
         choices=["reconciler", "reckoning"],
         default="reconciler",
         help="what reads a game with a shoe",
+    )
+    parser.add_argument(
+        "--dead", choices=["shoe", "camera"], help="a device that is silent for the whole session"
     )
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
@@ -469,6 +504,7 @@ def main() -> None:
                 clinging=asked.clinging,
                 show=asked.show,
                 inference=asked.inference,
+                dead=asked.dead,
             )
             counts = run(plan, seeds, asked.jobs, asked.log)
             name = f"{times:g} x {names[0] if asked.only else 'all at once'}"
