@@ -44,13 +44,17 @@ from settlement.engine import Engine
 from settlement.reckoning import Inference, sensors
 from settlement.reconcile import with_reviews
 from simulation.dealing import deal_session, is_shoe_game
+from simulation.filmed import as_filmed
 from simulation.house import house
-from simulation.ideal import ideal_observations
+from simulation.ideal import LEFT, OVERHEAD, RIGHT, Eye, ideal_observations
 from simulation.mistakes import known, mistake_for
 from simulation.session import START_NS
 from simulation.staging import stage
 from simulation.table import Table
 from stream.library import layout_text
+from tests.bench import film_noise
+from tests.bench.film_noise import FilmRates
+from tests.bench.rates import Game
 
 Timed: TypeAlias = tuple[int, AnyObservation]
 Dealing: TypeAlias = Literal["shoe", "pitch"]
@@ -85,6 +89,10 @@ class Rates:
     def times(self, factor: float) -> "Rates":
         """Return these rates multiplied by ``factor``."""
         return Rates(*(min(1.0, rate * factor) for rate in astuple(self)))
+
+    def of_shoe(self) -> "Rates":
+        """Return the rates of the shoe's reader alone."""
+        return self.only(("shoe_misread", "shoe_missed", "shoe_doubled", "burst"))
 
     def only(self, names: Sequence[str]) -> "Rates":
         """Return the rates named, the others zero."""
@@ -235,6 +243,9 @@ class Plan:
     inference: Inference = "reconciler"
     dead: Dead | None = None
     """The device that is silent for the whole session."""
+    film: FilmRates | None = None
+    """What cameras do, as measured on films; else ``rates`` says so of one camera."""
+    eyes: tuple[Eye, ...] = (OVERHEAD,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,8 +269,17 @@ def heard(seed: int, plan: Plan) -> Heard:
     steps = deal_session(Table(rules, spots, seed), plan.rounds, seed, mistakes=codes)
     staged = stage(steps, layout, seed, shoe=shoe)
     ideal = ideal_observations(
-        staged, layout, start_ns=START_NS, table=_TABLE, seed=seed, looks_ns=_LOOKS_NS
+        staged,
+        layout,
+        start_ns=START_NS,
+        table=_TABLE,
+        seed=seed,
+        looks_ns=() if plan.film else _LOOKS_NS,
+        eyes=plan.eyes,
     )
+    if plan.film is not None:
+        filmed = as_filmed(ideal, seed, start_ns=START_NS)
+        ideal = tuple(film_noise.spoilt(filmed, plan.film, seed))
     spoilt = Spoiler(plan.rates, seed, clinging=plan.clinging).spoil(ideal)
     if plan.dead is not None:
         spoilt = without(plan.dead, spoilt)
@@ -277,6 +297,10 @@ def played(seed: int, plan: Plan) -> tuple[Counter[str], list[str]]:
         seed,
         plan,
     )
+
+
+def _game(rulebook: str) -> Game:
+    return "shoe" if is_shoe_game(house(rulebook).rules) else "hand"
 
 
 @cache
@@ -406,6 +430,8 @@ def _named(plan: Plan) -> dict[str, object]:
         "every": plan.every,
         "clinging": plan.clinging,
         "inference": plan.inference,
+        "film": None if plan.film is None else astuple(plan.film),
+        "eyes": len(plan.eyes),
         "dead": plan.dead,
     }
 
@@ -469,6 +495,18 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[], help="the rates to use, one line each")
     parser.add_argument("--rulebook", default="kansas-shoe")
     parser.add_argument(
+        "--rates",
+        choices=["assumed", "measured"],
+        default="assumed",
+        help="the camera's: as this module states them, or as tests.bench.rates measured on films",
+    )
+    parser.add_argument(
+        "--deck", choices=["unknown", "known"], default="unknown", help="of the measured rates"
+    )
+    parser.add_argument(
+        "--cameras", type=int, choices=[1, 2, 3], default=1, help="overhead, and one on each side"
+    )
+    parser.add_argument(
         "--clinging", action="store_true", help="the camera errs by the card, not by the look"
     )
     parser.add_argument(
@@ -496,6 +534,10 @@ def main() -> None:
     for times in asked.times:
         for names in [[name] for name in asked.only] or [[f.name for f in fields(Rates)]]:
             rates = Rates().times(times).only(names)
+            film = None
+            if asked.rates == "measured":
+                film = FilmRates.measured(_game(asked.rulebook), asked.deck).times(times)
+                rates = rates.of_shoe()
             plan = Plan(
                 asked.rulebook,
                 rates,
@@ -505,6 +547,8 @@ def main() -> None:
                 show=asked.show,
                 inference=asked.inference,
                 dead=asked.dead,
+                film=film,
+                eyes=(OVERHEAD, LEFT, RIGHT)[: asked.cameras],
             )
             counts = run(plan, seeds, asked.jobs, asked.log)
             name = f"{times:g} x {names[0] if asked.only else 'all at once'}"

@@ -96,7 +96,8 @@ def measure(events: Sequence[tuple[int, Event]], scene: Scene, rounds: int) -> M
         placed.remove(match)
         told_ns, event = match
         found.counts[f"{kind} seen"] += 1
-        found.counts[f"{kind} late"] += told_ns - due.get(rest.move, told_ns) > LATE_NS
+        found.counts["cards seen"] += 1
+        found.counts["cards late"] += told_ns - due.get(rest.move, told_ns) > LATE_NS
         _place(found, event, rest)
         if kind == "faces":
             looks = [one for at, one in by_track[event.track] if told_ns <= at <= rest.until_ns]
@@ -140,13 +141,14 @@ def _judge(found: Measured, first: CardSighted, looks: Sequence[CardSighted], ca
     found.counts["faces misread"] += wrong
     found.counts["faces misread and sure"] += first.card not in (None, card)
     later = [one for one in looks if one is not first and one.face == "up"]
+    again = named is not None and bool(later)
+    changed = again and _named(later[0]) is not named
+    found.counts["faces looked at again"] += again
+    found.counts["looks that changed"] += changed
     if wrong:
         found.notes.append(f"{card} read as {named}, {first.candidates}")
-        found.counts["errors looked at again"] += bool(later)
-        found.counts["errors that lasted"] += bool(later) and _named(later[0]) is named
-    elif named is not None and later:
-        found.counts["right looks looked at again"] += 1
-        found.counts["right looks that changed"] += _named(later[0]) is not card
+        found.counts["errors looked at again"] += again
+        found.counts["errors that lasted"] += again and not changed
 
 
 def _named(one: CardSighted) -> Card | None:
@@ -191,10 +193,9 @@ RATES: Final = {
     "faces doubted": "faces seen",
     "faces missed": "faces",
     "backs missed": "backs",
-    "faces late": "faces seen",
-    "backs late": "backs seen",
+    "cards late": "cards seen",
     "errors that lasted": "errors looked at again",
-    "right looks that changed": "right looks looked at again",
+    "looks that changed": "faces looked at again",
     "spurious faces": "faces",
     "spurious backs": "faces",
     "spurious and doubtful": "spurious",
