@@ -20,8 +20,9 @@ from simulation.ideal import Timed
 
 FPS: Final = 15
 _FRAME_NS: Final = 10**9 // FPS
-_EARLIER_NS: Final = 50_000_000
-"""The observer reports a card so long before a perfect camera would, on average."""
+_EARLIER_NS: Final = 300_000_000
+"""The observer reports a card so long before a perfect camera, which waits until the hand that laid
+it is gone: a corner is enough."""
 SPREAD_MM: Final = 1.5
 """The error of a place that the observer states, at a pixel a millimetre."""
 _OFF_MM: Final = 1.0

@@ -102,7 +102,8 @@ def measure(events: Sequence[tuple[int, Event]], scene: Scene, rounds: int) -> M
         if kind == "faces":
             looks = [one for at, one in by_track[event.track] if told_ns <= at <= rest.until_ns]
             _judge(found, event, looks, rest.move.card)
-        _going(found, rest, gone.get(event.track), scene)
+        if not _kept(by_track[event.track], rest):
+            _going(found, rest, gone.get(event.track), scene)
     _spurious(found, placed, by_track)
     return found
 
@@ -155,6 +156,11 @@ def _named(one: CardSighted) -> Card | None:
     if not one.candidates:
         return one.card
     return Card(max(one.candidates, key=lambda name: one.candidates[name]))
+
+
+def _kept(looks: Sequence[tuple[int, CardSighted]], rest: Rest) -> bool:
+    """Return whether the card was followed to its next place, or was turned over here."""
+    return any(told > rest.until_ns and one.change != "read" for told, one in looks)
 
 
 def _going(found: Measured, rest: Rest, gone_ns: int | None, scene: Scene) -> None:
