@@ -636,7 +636,7 @@ def _in_its_turn(
         return
     on_way = sum(draw.certain and draw.at < ended_at for draw in story.supply.drawn)
     for claim in claims:
-        if claim.draw is None:
+        if claim.draw is None and claim.at is None:
             further = (on_way + 1 - claim.skipped) * log(HIDDEN)
             earlier = Claim(claim.evidence + further, None, on_way)
             earlier.at = ended_at - 1
