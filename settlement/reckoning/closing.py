@@ -147,13 +147,25 @@ class Closing:
             story.amend(over.opened + place, fact)
 
     def likeliest(self, stories: Sequence[Story]) -> Story:
-        """Return the story that is likeliest with every mistake in its first round counted."""
-        return max(stories, key=self._of_first_round)
+        """Return the story that is likeliest with every mistake in its first round counted.
+
+        Mistakes only make a story less likely: one is not settled whose observations alone are
+        less likely than the best story with its mistakes.
+        """
+        ordered = sorted(stories, key=lambda story: -story.closed[0].evidence)
+        best, most = ordered[0], self._of_first_round(ordered[0])
+        for story in ordered[1:]:
+            if story.closed[0].evidence <= most:
+                break
+            likely = self._of_first_round(story)
+            if likely > most:
+                best, most = story, likely
+        return best
 
     def _of_first_round(self, story: Story) -> float:
-        over = story.closed[0]
         facts = _round(story)
-        return self._likely(over.evidence, self._weighing.outcome(facts, facts))
+        outcome = self._weighing.outcome(facts, facts)
+        return self._likely(story.closed[0].evidence, outcome)
 
     def _unread(self, record: Sequence[AnyFact]) -> list[Asked]:
         settled = self._weighing.settled(record) and not self._weighing.mistakes(record)

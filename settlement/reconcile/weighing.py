@@ -51,6 +51,9 @@ _MOST_MISTAKES: Final = 2
 """Mistakes beyond these make a story no less likely: one leads to another. A round of more, and
 a card in doubt besides, may have gone quite otherwise than by any story that is weighed."""
 
+_MOST_KNOWN: Final = 512
+"""So many settled stories are kept: those of a round or two."""
+
 _PASSED_OVER: Final = frozenset({"spot_skipped", "missing_card"})
 
 _PLAYED_OUT: Final = ("win", "lose", "push")
@@ -119,6 +122,15 @@ class Outcome:
     mistakes: Counter[_Mistake]
 
 
+@dataclass(frozen=True, slots=True)
+class _Settled:
+    """What the engine makes of a story, whatever the shoe can hold."""
+
+    money: tuple[tuple[object, ...], ...]
+    mistakes: Counter[_Mistake]
+    out_of_time: Counter[_Mistake]
+
+
 class Weighing:
     """Settles the stories of a round, and tells which questions its course leaves open.
 
@@ -131,6 +143,7 @@ class Weighing:
     def __init__(self, rules: Rulebook, room: Callable[[Card], int]) -> None:
         self._engine, self._room = Engine(rules), room
         self._fresh = ShoeStarted(decks=rules.decks)
+        self._known: dict[tuple[object, ...], _Settled] = {}
         self.turned_unseen = False
         """Whether nobody saw when the dealer's card was turned up in the round that is weighed:
         what was paid before that cannot be told."""
@@ -221,22 +234,50 @@ class Weighing:
 
     def _outcome(self, story: Sequence[AnyFact], counted: Counter[Card]) -> Outcome:
         """Settle a story; ``counted`` is what of this round the room in the shoe is less by."""
+        settled = self._settled(story)
+        mistakes = Counter(settled.mistakes)
+        if not self.turned_unseen:
+            mistakes.update(settled.out_of_time)
+        mistakes.update(self._too_many(story, counted))
+        return Outcome(settled.money, mistakes)
+
+    def _settled(self, story: Sequence[AnyFact]) -> "_Settled":
+        """Settle a story by the engine, once for all that state the same."""
+        key = tuple([_stated(fact) for fact in story])
+        known = self._known.get(key)
+        if known is not None:
+            return known
         self._engine.feed(self._fresh, 1)
         found: list[RoundResult] = []
         for at, fact in enumerate(story, 2):
             found += self._engine.feed(fact, at)
         found += self._engine.finish()
         mistakes = Counter((v.code, v.spot, v.hand) for one in found for v in one.violations)
-        if not self.turned_unseen:
-            mistakes.update(_out_of_time(story, found))
-        mistakes.update(self._too_many(story, counted))
-        return Outcome(tuple(_money(result) for result in found), mistakes)
+        money = tuple(_money(result) for result in found)
+        settled = _Settled(money, mistakes, Counter(_out_of_time(story, found)))
+        if len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
+        self._known[key] = settled
+        return settled
 
     def _too_many(self, story: Sequence[AnyFact], counted: Counter[Card]) -> Iterator[_Mistake]:
         """Yield that the shoe held fewer of a face than a story has, and rounds before it had."""
         for card, copies in _out_of_shoe(story).items():
             if copies > self._room(card) + counted[card]:
                 yield ("impossible_card", None, None)
+
+
+def _stated(fact: AnyFact) -> object:
+    """Return what a fact states, without what it rests on."""
+    match fact:
+        case CardDealt():
+            return (fact.at, fact.to, fact.hand, fact.card, fact.face, fact.probability)
+        case CardExposed():
+            return (fact.at, fact.to, fact.hand, fact.card)
+        case PaymentMade():
+            return (fact.at, fact.spot, fact.hand, fact.kind, fact.amount)
+        case _:
+            return fact
 
 
 def _stories(
