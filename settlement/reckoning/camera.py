@@ -597,6 +597,13 @@ class Camera:
 
     # --- cards that go ----------------------------------------------------------------------
 
+    def may_end(self, story: Story, gone: CardGone) -> bool:
+        """Return whether the round may be over by a card that is off the felt."""
+        if story.over_at:
+            return True
+        ident = story.tracks.get((gone.source, gone.track), 0)
+        return any(card.ident == ident for card in story.dealer)
+
     def gone(self, story: Story, gone: CardGone) -> None:
         """Take in that a card is off the felt."""
         track = (gone.source, gone.track)
