@@ -77,7 +77,7 @@ GOES_UNSEEN: Final = 0.03
 NOT_ACROSS: Final = 1e-4
 """A double's card is not laid across its hand."""
 
-ACROSS: Final = 0.01
+ACROSS: Final = 1e-3
 """Any other card is."""
 
 GLIMPSED: Final = 1e-3

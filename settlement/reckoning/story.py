@@ -692,6 +692,11 @@ def gist(fact: AnyFact) -> tuple[object, ...]:
             return ("exposed", fact.at, fact.to, fact.hand, fact.card)
         case PaymentMade():
             return ("paid", fact.at, fact.spot, fact.hand, fact.amount)
+        case WagerPlaced() | WagerRemoved():
+            name = type(fact).__name__
+            return (name, fact.at, fact.spot, fact.hand, fact.kind, fact.amount)
+        case PlayerActed():
+            return ("acted", fact.at, fact.spot, fact.hand, fact.action)
         case _:
             return (type(fact).__name__, fact.at)
 
