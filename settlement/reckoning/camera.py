@@ -87,8 +87,10 @@ class Option:
         passed: tuple[Dealt, ...] = (),
         skipped: int = 0,
         left_at: int | None = None,
+        play: float = 0.0,
     ) -> None:
-        self.evidence, self.mistakes = evidence, mistakes
+        self.evidence, self.mistakes, self.play = evidence, mistakes, play
+        """``play`` is the part of its evidence that tells how a game usually goes on."""
         self.ident, self.to, self.number, self.unseen, self.kind = ident, to, number, unseen, kind
         self.draw, self.turned, self.since = draw, turned, since
         self.passed, self.skipped = passed, skipped
@@ -139,7 +141,8 @@ class Camera:
 
     def apply(self, story: Story, option: Option, look: Look, published: int) -> None:
         """Have a sighting mean this in a story."""
-        story.evidence += option.evidence
+        story.weigh("play", option.play)
+        story.weigh("camera", option.evidence - option.play)
         story.mistakes += option.mistakes
         if option.kind == "none":
             if look.track not in story.tracks:
@@ -398,6 +401,7 @@ class Camera:
                     passed=draw.passed,
                     skipped=claim.skipped,
                     left_at=claim.at,
+                    play=draw.evidence,
                 )
 
     def _across(self, story: Story, owner: Dealt, number: int, look: Look) -> float:
@@ -611,7 +615,7 @@ class Camera:
         at = gone.at or 0
         hand = story.hand_of(card)
         if hand is not None and hand.owed and not story.revealed:
-            story.evidence += log(LOST_SIGHT)
+            story.weigh("camera", log(LOST_SIGHT))
         story.take_up(card, at, seqs)
         if card.to == "dealer" and all(own.where != "felt" for own in story.dealer):
             story.over_at, story.over_seqs = at, seqs

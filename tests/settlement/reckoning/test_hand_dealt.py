@@ -205,3 +205,25 @@ def test_a_review_is_raised_in_the_round_that_is_in_play() -> None:
                 closed.append(in_play)
     assert closed == list(range(1, len(closed) + 1))
     assert len(closed) >= 6
+
+
+def test_the_accounts_that_remain_are_told_with_odds_outcomes_and_senses() -> None:
+    """A hand that won is not paid, and the camera looked but once at the cards that make it win."""
+    played = session(
+        "casino-single-deck",
+        1,
+        rounds=1,
+        spots=SPOTS,
+        mistake="payment_missing",
+        looks_ns=LOOKS_NS,
+    )
+    raised = [one for one in reconciled(played, played.heard) if isinstance(one, ReviewRaised)]
+    told = raised[0].accounts
+    assert told
+    stated, rival, *_ = told
+    assert (stated.odds, stated.mistakes) == (1.0, ("payment_missing at spot 1",))
+    assert (stated.hands[0].outcome, rival.hands[0].outcome) == ("win", "push")
+    assert rival.mistakes == ()
+    senses = {one.sense: one.odds for one in rival.witnesses}
+    assert senses["camera"] < 1 < senses["play"]
+    assert rival.odds == pytest.approx(senses["camera"] * senses["play"], rel=0.1)
