@@ -62,9 +62,9 @@ def accounts(
     """Return the stated account and its likeliest rivals; nothing where there are none."""
     likeliest: list[Rival] = []
     for rival in sorted(rivals, key=lambda one: -one.odds):
-        told = any(_same(rival.outcome, one) for one in (stated, *(o.outcome for o in likeliest)))
+        known = any(_same(rival.outcome, one) for one in (stated, *(o.outcome for o in likeliest)))
         faint = bool(likeliest) and rival.odds * FAINT < likeliest[0].odds
-        if not (told or faint) and len(likeliest) < MOST - 1:
+        if not (known or faint) and len(likeliest) < MOST - 1:
             likeliest.append(rival)
     if not likeliest:
         return ()
