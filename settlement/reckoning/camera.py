@@ -601,6 +601,13 @@ class Camera:
 
     # --- cards that go ----------------------------------------------------------------------
 
+    def may_end(self, story: Story, gone: CardGone) -> bool:
+        """Return whether the round may be over by a card that is off the felt."""
+        if story.over_at:
+            return True
+        ident = story.tracks.get((gone.source, gone.track), 0)
+        return any(card.ident == ident for card in story.dealer)
+
     def gone(self, story: Story, gone: CardGone) -> None:
         """Take in that a card is off the felt."""
         track = (gone.source, gone.track)
@@ -624,12 +631,10 @@ class Camera:
 
 def _left_at(story: Story, option: Option, look: Look) -> int:
     """Return when a card left the shoe, or the dealer's hand."""
-    if option.left_at is not None:
-        timed = option.draw is None or option.draw.timed
-        return option.left_at if timed else min(option.left_at, look.at - CARRY_NS)
     if option.draw is not None:
-        timed = option.draw.timed
-        return option.draw.at if timed else min(option.draw.at, look.at - CARRY_NS)
+        return option.draw.left_at(look.at)
+    if option.left_at is not None:
+        return option.left_at
     return look.at - CARRY_NS if story.shoe else look.at
 
 
@@ -642,7 +647,7 @@ def _in_its_turn(
         return
     on_way = sum(draw.certain and draw.at < ended_at for draw in story.supply.drawn)
     for claim in claims:
-        if claim.draw is None:
+        if claim.draw is None and claim.at is None:
             further = (on_way + 1 - claim.skipped) * log(HIDDEN)
             earlier = Claim(claim.evidence + further, None, on_way)
             earlier.at = ended_at - 1

@@ -140,10 +140,12 @@ class Closing:
             return
         record = story.record[over.opened - story.base : over.end + 1 - story.base]
         self._weighing.turned_unseen = over.turned_unseen
-        for place, fact in self._weighing.instead(record, self._faces(over, record)).items():
-            if over.opened + place >= story.published:
-                over.amended[_whose(record[place])] = fact
-                story.amend(over.opened + place, fact)
+        instead = self._weighing.instead(record, self._faces(over, record))
+        if any(over.opened + place < story.published for place in instead):
+            return
+        for place, fact in instead.items():
+            over.amended[_whose(record[place])] = fact
+            story.amend(over.opened + place, fact)
 
     def likeliest(self, stories: Sequence[Story]) -> Story:
         """Return the story that is likeliest with every mistake in its first round counted.

@@ -182,11 +182,12 @@ def _after_deal(story: Story, to: Dealt, coming: Coming, rules: Rulebook) -> lis
 
 
 def turn_ended(story: Story, spot: Spot) -> int | None:
-    """Return when others got cards that come after a spot's turn, ``None`` if they did not yet."""
+    """Return when others got cards or doubled after a spot's turn, ``None`` if nobody did yet."""
     ends = [story.revealed_at] if story.revealed else []
     for hand in story.all_hands():
         if hand.spot > spot:
             ends += [card.at for card in hand.cards[1 if hand.of_split else 2 :]]
+            ends += [story.laid_at(hand)] if hand.doubled else []
     return min(ends, default=None)
 
 
@@ -228,11 +229,16 @@ def to_hand(story: Story, hand: Hand, coming: Coming) -> Draw:
     if coming.face == "down" and not hand.owed:
         mistakes += log(MISTAKE)
     others = [other for other in story.all_hands() if other is not hand]
-    owed = sum(other.owed and not other.passed_over for other in others)
+    owed = sum(_owed(story, other, coming.at) for other in others)
     mistakes += max(0, owed - coming.skipped) * log(MISTAKE)
     before = list(story.all_hands())
     evidence += _all_stood(before[: before.index(hand)], coming)
     return Draw(evidence, mistakes, hand.number)
+
+
+def _owed(story: Story, hand: Hand, at: int | None) -> bool:
+    """Return whether a card was owed to a hand that doubled, at a time."""
+    return hand.owed and not hand.passed_over and (at is None or story.laid_at(hand) <= at)
 
 
 def _faces(cards: Sequence[InPlay], at: int | None) -> tuple[Card | None, ...]:

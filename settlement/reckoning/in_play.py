@@ -42,6 +42,9 @@ class InPlay:
         self.shown = -1
         """Place of its ``card_exposed`` in the record."""
         self.seqs: tuple[int, ...] = ()
+        self._of: tuple[Card | None, Reading | None] | None = None
+        """What the face was last told of."""
+        self._card: Card | None = None
 
     def copy(self) -> "InPlay":
         """Return a copy for another story."""
@@ -52,11 +55,18 @@ class InPlay:
         other.dealt_place, other.rested_at = self.dealt_place, self.rested_at
         other.gone_at, other.reading, other.tucked = self.gone_at, self.reading, self.tucked
         other.dealt, other.shown, other.seqs = self.dealt, self.shown, self.seqs
+        other._of, other._card = self._of, self._card
         return other
 
     @property
     def card(self) -> Card | None:
         """The face, where it is known; where shoe and camera differ, the likelier one."""
+        if self._of is None or self._of[0] is not self.said or self._of[1] is not self.reading:
+            self._of = (self.said, self.reading)
+            self._card = self._told()
+        return self._card
+
+    def _told(self) -> Card | None:
         if self.reading is None:
             return self.said
         face, p = self.reading.listed[0]

@@ -195,6 +195,10 @@ class Reckoning:
     def _gone(self, gone: CardGone) -> None:
         found: list[Story] = []
         for story in self._stories:
+            if not self._camera.may_end(story, gone):
+                self._camera.gone(story, gone)
+                found.append(story)
+                continue
             lost = story.copy()
             rounds, over_at = len(story.closed), story.over_at
             self._camera.gone(story, gone)
@@ -272,7 +276,7 @@ class Reckoning:
     def _lapse(self) -> None:
         """Take in that cards which left the shoe went unseen."""
         shoe = self._shoe
-        if shoe is None:
+        if shoe is None or not any(s.supply.drawn or s.supply.entered for s in self._stories):
             return
         for story in self._stories:
             shoe.overdue_entries(story, self._now)

@@ -457,6 +457,9 @@ class Story:
         fact = self.fact(at) if at >= self.base else None
         if fact is not None and at >= published and isinstance(fact, CardDealt | CardExposed):
             hold_ns = card.rested_at + READ_HOLD_NS if card.card is None else 0
+            if self.supply.deaf:
+                # One that an arm hides may yet come before it.
+                hold_ns = max(hold_ns, card.at + UNSEEN_HOLD_NS)
             if _open(card):
                 hold_ns = UNTIL_CLOSED
             if card.shown >= 0 and known is not None:
@@ -626,6 +629,10 @@ class Story:
         """Return when a hand was paid or taken up; 0 where it was not, or long ago."""
         paid = self.fact(hand.paid).at if hand.paid >= self.base else None
         return paid or hand.taken_at
+
+    def laid_at(self, hand: Hand) -> int:
+        """Return when chips last changed on a hand's circle."""
+        return self.since.get((hand.spot, str(hand.number)), (0, ()))[0]
 
     def take_up(self, card: InPlay, at: int, seqs: tuple[int, ...]) -> None:
         """See that a card is off the felt."""

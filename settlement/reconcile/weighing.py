@@ -31,8 +31,9 @@ MISTAKE_P: Final = 2e-5
 """How likely a round holds just that mistake by which another story would look right: one
 mistake in a hundred rounds, and of some sixty kinds at some eight hands just that one."""
 
-WRONG_P: Final = 2.5e-5
-"""A person is asked where the stated story settles wrongly with more than this probability."""
+WRONG_P: Final = 5e-5
+"""A person is asked where the stated story settles wrongly with more than this probability. One
+card in a thousand is doubtful, and of those one in so many would be settled wrongly at most."""
 
 MISJUDGED_P: Final = 1e-3
 """As ``WRONG_P``, where a mistake more or less is all that differs, and no money."""
