@@ -75,7 +75,7 @@ def _acted(story: Story, acted: PlayerActed) -> None:
     if hand is None:
         return
     if acted.action != "double":
-        hand.over = True
+        hand.over, hand.over_at = True, acted.at or 0
         return
     hand.entered_double = True
     if hand.paid >= 0:

@@ -405,7 +405,7 @@ class Story:
             evidence=card.seqs,
         )
         if not self.shoe:
-            card.dealt = self.state(fact, at + UNSEEN_HOLD_NS)
+            card.dealt = self.state_in_time(fact, at + UNSEEN_HOLD_NS)
         else:
             hold_ns = at + UNSEEN_HOLD_NS if self.supply.deaf else 0
             card.dealt = self.state_in_turn(fact, hold_ns)
