@@ -92,6 +92,8 @@ class Hand:
         self.of_split = False
         self.over = False
         """Surrendered or paid even money."""
+        self.over_at = 0
+        """When that was entered."""
         self.doubled = False
         self.owed = False
         """Doubled, and its card has not come."""
@@ -111,7 +113,7 @@ class Hand:
         other = Hand(self.spot, self.number)
         other.cards = [card.copy() for card in self.cards]
         other.of_split, other.over, other.doubled = self.of_split, self.over, self.doubled
-        other.doubled_amiss = self.doubled_amiss
+        other.doubled_amiss, other.over_at = self.doubled_amiss, self.over_at
         other.passed_over = self.passed_over
         other.entered_double = self.entered_double
         other.owed, other.stood = self.owed, self.stood

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from math import exp, log
 from typing import Final, Literal, TypeAlias
 
+from msgspec import UNSET
+
 from models.cards import Card
 from models.events import (
     AnyFact,
@@ -202,7 +204,7 @@ class Reckoning:
             self._camera.gone(story, gone)
             found.append(story)
             if not over_at and (story.over_at or len(story.closed) > rounds):
-                lost.evidence += log(LOST_SIGHT)
+                lost.weigh("camera", log(LOST_SIGHT))
                 ident = lost.tracks.pop((gone.source, gone.track), 0)
                 card = lost.card(ident)
                 if card is not None:
@@ -441,9 +443,15 @@ class Reckoning:
         best.trim(over.end)
         self._stories = [best]
         best.evidence = best.mistakes = 0.0
+        best.spoken = {}
         best.retracts = best.asked_to_retract = False
         return [
-            ReviewRaised(round=over.round, review=one.review, settles_alike=one.settles_alike)
+            ReviewRaised(
+                round=over.round,
+                review=one.review,
+                settles_alike=one.settles_alike,
+                accounts=one.accounts or UNSET,
+            )
             for one in asked
         ]
 

@@ -198,7 +198,7 @@ class Shoe:
 
     def go(self, story: Story, draw: Draw, way: Way) -> None:
         """Have a card that nobody saw go one way."""
-        story.evidence += way.evidence
+        story.weigh("shoe", way.evidence)
         story.mistakes += way.mistakes
         if way.to is None:
             story.supply.drawn.remove(draw)
