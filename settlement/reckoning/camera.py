@@ -1,7 +1,7 @@
 """What a camera's observation may mean in a story, and how likely it is there."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from math import exp, log, pi
+from math import exp, hypot, log, pi
 from typing import Final
 
 from msgspec.structs import replace
@@ -28,6 +28,7 @@ from settlement.reckoning.odds import (
     GLIMPSED,
     GOES_UNSEEN,
     HIDDEN,
+    IN_ROW,
     LOST_SIGHT,
     MISSED,
     MISTAKE,
@@ -41,11 +42,13 @@ from settlement.reckoning.odds import (
     OTHER_SIDE,
     PLACE_SPREAD_MM,
     PUT_BACK,
+    ROW_STEP_MM,
     SAME_PLACE_MM,
     SEEN_AGAIN,
     SEEN_TWICE,
     TAKES_OVER,
     TRACK_BROKEN,
+    TURNED_IN_DEAL,
     ZONE_MM2,
 )
 from settlement.reckoning.shoe import LAPSE_NS, Claim, Shoe
@@ -87,8 +90,10 @@ class Option:
         passed: tuple[Dealt, ...] = (),
         skipped: int = 0,
         left_at: int | None = None,
+        play: float = 0.0,
     ) -> None:
-        self.evidence, self.mistakes = evidence, mistakes
+        self.evidence, self.mistakes, self.play = evidence, mistakes, play
+        """``play`` is the part of its evidence that tells how a game usually goes on."""
         self.ident, self.to, self.number, self.unseen, self.kind = ident, to, number, unseen, kind
         self.draw, self.turned, self.since = draw, turned, since
         self.passed, self.skipped = passed, skipped
@@ -139,7 +144,8 @@ class Camera:
 
     def apply(self, story: Story, option: Option, look: Look, published: int) -> None:
         """Have a sighting mean this in a story."""
-        story.evidence += option.evidence
+        story.weigh("play", option.play)
+        story.weigh("camera", option.evidence - option.play)
         story.mistakes += option.mistakes
         if option.kind == "none":
             if look.track not in story.tracks:
@@ -382,7 +388,8 @@ class Camera:
     ) -> Iterator[Option]:
         for claim in (*claims, *_in_its_turn(story, owner, look, claims)):
             lain_ns = 0 if claim.draw is None else look.at - claim.draw.at
-            coming = Coming(look.face, claim.at, claim.skipped, lain_ns)
+            at = claim.at if story.shoe else look.at
+            coming = Coming(look.face, at, claim.skipped, lain_ns)
             for draw in draws(story, owner, coming, self._rules):
                 place = self._due_place(story, owner, draw.number, look, claim=claim)
                 place += self._across(story, owner, draw.number, look)
@@ -399,6 +406,7 @@ class Camera:
                     passed=draw.passed,
                     skipped=claim.skipped,
                     left_at=claim.at,
+                    play=draw.evidence,
                 )
 
     def _across(self, story: Story, owner: Dealt, number: int, look: Look) -> float:
@@ -442,7 +450,7 @@ class Camera:
                 if hand is None or len(hand.cards) < 2
                 else self._due_place(story, card.to, card.number, look, besides=card)
             )
-            other = 0.0 if card.face == look.face else log(COMES_BACK)
+            other = 0.0 if card.face == look.face else log(COMES_BACK) + _early(story, card)
             mistakes = 0.0
             if look.face == "down" and card.face == "up":
                 mistakes = log(MISTAKE) if card.to == "dealer" else 0.0
@@ -468,7 +476,7 @@ class Camera:
             yield Option(moved + alike, ident=card.ident, kind="again")
         elif look.face == "up":
             yield Option(
-                log(5 * TRACK_BROKEN) + self._place_again(card, look) + alike,
+                log(5 * TRACK_BROKEN) + self._place_again(card, look) + alike + _early(story, card),
                 ident=card.ident,
                 kind="again",
             )
@@ -535,7 +543,7 @@ class Camera:
         that are on their way may come to lie between.
         """
         if owner == "dealer":
-            return -log(ZONE_MM2)
+            return _in_row(story, look)
         hand = story.hand(owner, number)
         lies = []
         further = 0 if claim is None else claim.skipped
@@ -598,6 +606,13 @@ class Camera:
 
     # --- cards that go ----------------------------------------------------------------------
 
+    def may_end(self, story: Story, gone: CardGone) -> bool:
+        """Return whether the round may be over by a card that is off the felt."""
+        if story.over_at:
+            return True
+        ident = story.tracks.get((gone.source, gone.track), 0)
+        return any(card.ident == ident for card in story.dealer)
+
     def gone(self, story: Story, gone: CardGone) -> None:
         """Take in that a card is off the felt."""
         track = (gone.source, gone.track)
@@ -612,7 +627,7 @@ class Camera:
         at = gone.at or 0
         hand = story.hand_of(card)
         if hand is not None and hand.owed and not story.revealed:
-            story.evidence += log(LOST_SIGHT)
+            story.weigh("camera", log(LOST_SIGHT))
         story.take_up(card, at, seqs)
         if card.to == "dealer" and all(own.where != "felt" for own in story.dealer):
             story.over_at, story.over_seqs = at, seqs
@@ -637,11 +652,18 @@ def _in_its_turn(
         return
     on_way = sum(draw.certain and draw.at < ended_at for draw in story.supply.drawn)
     for claim in claims:
-        if claim.draw is None:
+        if claim.draw is None and claim.at is None:
             further = (on_way + 1 - claim.skipped) * log(HIDDEN)
             earlier = Claim(claim.evidence + further, None, on_way)
             earlier.at = ended_at - 1
             yield earlier
+
+
+def _early(story: Story, card: InPlay) -> float:
+    """Return how likely a card's player turns it up by now: he waits for his second card."""
+    hand = story.hand_of(card)
+    waits = hand is not None and len(hand.cards) < 2 and not hand.of_split
+    return log(TURNED_IN_DEAL) if waits else 0.0
 
 
 def _one_of_each(options: Iterable[tuple[InPlay, Option]], look: Look) -> list[Option]:
@@ -670,6 +692,16 @@ def _about(off_mm: float) -> float:
         + NEAR * exp(_gauss(off_mm, NEAR_SPREAD_MM))
         + ASTRAY / ZONE_MM2
     )
+
+
+def _in_row(story: Story, look: Look) -> float:
+    """Return how likely a card of the dealer's lies just there: beside his last, or anywhere."""
+    row = [card.place for card in story.dealer if card.where == "felt" and card.place is not None]
+    if not row or look.face == "down":
+        return -log(ZONE_MM2)
+    last = max(row, key=lambda place: place.x_mm)
+    off = hypot(look.place.x_mm - last.x_mm - ROW_STEP_MM, look.place.y_mm - last.y_mm)
+    return log(IN_ROW * exp(_about(off)) + (1.0 - IN_ROW) / ZONE_MM2)
 
 
 def _gauss(off_mm: float, spread_mm: float) -> float:

@@ -200,7 +200,7 @@ def _pays(wager: Cents, amount: Cents, rules: Rulebook) -> bool:
 
 def apply(story: Story, meaning: Meaning, change: Change, published: int) -> None:
     """Have a change mean this in a story."""
-    story.evidence += meaning.evidence
+    story.weigh("chips", meaning.evidence)
     story.mistakes += meaning.mistakes
     delta = change.total - story.plates.get(change.key, 0)
     if meaning.means == "wager":

@@ -159,8 +159,7 @@ def _in_deal(
     found = [Draw(evidence, wrong, 0, unseen) for unseen in unseen_ways(coming.skipped, before)]
     if wrong and to == "dealer" and coming.face == "up" and coming.lain_ns > TURNED_NS:
         # It lay face down, an arm hid it, and it was turned up in its turn.
-        stood = 0.0 if story.hole_blackjack else _all_stood(list(story.all_hands()), coming)
-        evidence += log(HIDDEN) + stood
+        evidence += log(HIDDEN) + _dealers_turn(story, coming)
         found += [
             Draw(evidence, 0.0, 0, unseen, since=True)
             for unseen in unseen_ways(coming.skipped, before)
@@ -182,11 +181,12 @@ def _after_deal(story: Story, to: Dealt, coming: Coming, rules: Rulebook) -> lis
 
 
 def turn_ended(story: Story, spot: Spot) -> int | None:
-    """Return when others got cards that come after a spot's turn, ``None`` if they did not yet."""
+    """Return when others got cards or doubled after a spot's turn, ``None`` if nobody did yet."""
     ends = [story.revealed_at] if story.revealed else []
     for hand in story.all_hands():
         if hand.spot > spot:
             ends += [card.at for card in hand.cards[1 if hand.of_split else 2 :]]
+            ends += [story.laid_at(hand)] if hand.doubled else []
     return min(ends, default=None)
 
 
@@ -209,7 +209,7 @@ def _to_dealer(story: Story, coming: Coming, rules: Rulebook) -> list[Draw]:
     hidden_hole = not story.revealed and any(card.face == "down" for card in story.dealer)
     if must_draw(_faces(story.dealer, coming.at), rules) is False:
         mistakes += log(MISTAKE)
-    evidence = _all_stood(list(story.all_hands()), coming)
+    evidence = _dealers_turn(story, coming)
     if not hidden_hole:
         return [Draw(evidence, mistakes)]
     early = Draw(evidence, mistakes + log(MISTAKE))
@@ -228,11 +228,16 @@ def to_hand(story: Story, hand: Hand, coming: Coming) -> Draw:
     if coming.face == "down" and not hand.owed:
         mistakes += log(MISTAKE)
     others = [other for other in story.all_hands() if other is not hand]
-    owed = sum(other.owed and not other.passed_over for other in others)
+    owed = sum(_owed(story, other, coming.at) for other in others)
     mistakes += max(0, owed - coming.skipped) * log(MISTAKE)
     before = list(story.all_hands())
     evidence += _all_stood(before[: before.index(hand)], coming)
     return Draw(evidence, mistakes, hand.number)
+
+
+def _owed(story: Story, hand: Hand, at: int | None) -> bool:
+    """Return whether a card was owed to a hand that doubled, at a time."""
+    return hand.owed and not hand.passed_over and (at is None or story.laid_at(hand) <= at)
 
 
 def _faces(cards: Sequence[InPlay], at: int | None) -> tuple[Card | None, ...]:
@@ -243,10 +248,15 @@ def _faces(cards: Sequence[InPlay], at: int | None) -> tuple[Card | None, ...]:
 def _done(story: Story, hand: Hand, at: int | None) -> bool:
     """Return whether no card was to come to a hand at a time."""
     later = at is not None and any(card.at > at for card in hand.cards)
-    if at is None or not (later or story.settled_at(hand) > at):
+    if at is None or not (later or story.settled_at(hand) > at or hand.over_at > at):
         return hand.done
     faces = _faces(hand.cards, at)
     return None not in faces and total(faces)[0] >= 21
+
+
+def _dealers_turn(story: Story, coming: Coming) -> float:
+    """Return how likely it is the dealer's turn: of his blackjack nobody plays."""
+    return 0.0 if story.hole_blackjack else _all_stood(list(story.all_hands()), coming)
 
 
 def _all_stood(hands: Sequence[Hand], coming: Coming) -> float:

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from math import exp, log
 from typing import Final, Literal, TypeAlias
 
+from msgspec import UNSET
+
 from models.cards import Card
 from models.events import (
     AnyFact,
@@ -202,12 +204,16 @@ class Reckoning:
     def _gone(self, gone: CardGone) -> None:
         found: list[Story] = []
         for story in self._stories:
+            if not self._camera.may_end(story, gone):
+                self._camera.gone(story, gone)
+                found.append(story)
+                continue
             lost = story.copy()
             rounds, over_at = len(story.closed), story.over_at
             self._camera.gone(story, gone)
             found.append(story)
             if not over_at and (story.over_at or len(story.closed) > rounds):
-                lost.evidence += log(LOST_SIGHT)
+                lost.weigh("camera", log(LOST_SIGHT))
                 ident = lost.tracks.pop((gone.source, gone.track), 0)
                 card = lost.card(ident)
                 if card is not None:
@@ -279,7 +285,7 @@ class Reckoning:
     def _lapse(self) -> None:
         """Take in that cards which left the shoe went unseen."""
         shoe = self._shoe
-        if shoe is None:
+        if shoe is None or not any(s.supply.drawn or s.supply.entered for s in self._stories):
             return
         for story in self._stories:
             shoe.overdue_entries(story, self._now)
@@ -446,9 +452,15 @@ class Reckoning:
         best.trim(over.end)
         self._stories = [best]
         best.evidence = best.mistakes = 0.0
+        best.spoken = {}
         best.retracts = best.asked_to_retract = False
         return [
-            ReviewRaised(round=over.round, review=one.review, settles_alike=one.settles_alike)
+            ReviewRaised(
+                round=over.round,
+                review=one.review,
+                settles_alike=one.settles_alike,
+                accounts=one.accounts or UNSET,
+            )
             for one in asked
         ]
 

@@ -31,7 +31,7 @@ MISTAKE_P: Final = 2e-5
 """How likely a round holds just that mistake by which another story would look right: one
 mistake in a hundred rounds, and of some sixty kinds at some eight hands just that one."""
 
-WRONG_P: Final = 5e-5
+WRONG_P: Final = 3e-5
 """A person is asked where the stated story settles wrongly with more than this probability. One
 card in a thousand is doubtful, and of those one in so many would be settled wrongly at most."""
 
@@ -120,6 +120,8 @@ class Outcome:
 
     money: tuple[tuple[object, ...], ...]
     mistakes: Counter[_Mistake]
+    hands: Mapping[tuple[int, int], tuple[int, str, int | None]]
+    """Stake, outcome and net of each hand, by spot and hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,7 @@ class _Settled:
 
     money: tuple[tuple[object, ...], ...]
     mistakes: Counter[_Mistake]
+    hands: Mapping[tuple[int, int], tuple[int, str, int | None]]
     out_of_time: Counter[_Mistake]
 
 
@@ -202,6 +205,24 @@ class Weighing:
         odd = len({code for code, _, _ in stated.mistakes}) > _MOST_MISTAKES
         return [weight.answer(odd=odd) for weight in weights]
 
+    def instances(
+        self, record: Sequence[AnyFact], question: Question
+    ) -> list[tuple[float, float, list[AnyFact], Outcome]]:
+        """Settle each story of a question.
+
+        Returns:
+            Of each: its odds by the sensors, its odds with the mistakes that it holds or spares,
+            the round by it, and what it settles to.
+        """
+        stated = self.outcome(record, record)
+        found = []
+        for rival in question.rivals:
+            facts = list(_whole(record, rival.instead))
+            outcome = self.outcome(facts, record)
+            likely = rival.odds * _by_mistakes(stated, outcome)
+            found.append((rival.odds, likely, facts, outcome))
+        return found
+
     def settled(self, record: Sequence[AnyFact]) -> bool:
         """Tell whether a round settles the same whatever the cards are that nobody read."""
         return all(status == "final" for status, *_ in self._outcome(record, Counter()).money)
@@ -239,7 +260,7 @@ class Weighing:
         if not self.turned_unseen:
             mistakes.update(settled.out_of_time)
         mistakes.update(self._too_many(story, counted))
-        return Outcome(settled.money, mistakes)
+        return Outcome(settled.money, mistakes, settled.hands)
 
     def _settled(self, story: Sequence[AnyFact]) -> "_Settled":
         """Settle a story by the engine, once for all that state the same."""
@@ -254,7 +275,7 @@ class Weighing:
         found += self._engine.finish()
         mistakes = Counter((v.code, v.spot, v.hand) for one in found for v in one.violations)
         money = tuple(_money(result) for result in found)
-        settled = _Settled(money, mistakes, Counter(_out_of_time(story, found)))
+        settled = _Settled(money, mistakes, _hands(found), Counter(_out_of_time(story, found)))
         if len(self._known) >= _MOST_KNOWN:
             self._known.clear()
         self._known[key] = settled
@@ -380,6 +401,15 @@ def _before_the_dealer(record: Sequence[AnyFact]) -> Iterator[PaymentMade]:
     for fact in record[: turned[0] if turned else 0]:
         if isinstance(fact, PaymentMade) and fact.kind == "main":
             yield fact
+
+
+def _hands(found: Sequence[RoundResult]) -> dict[tuple[int, int], tuple[int, str, int | None]]:
+    return {
+        (spot.spot, hand.hand): (hand.stake, hand.outcome, hand.net)
+        for result in found
+        for spot in result.spots
+        for hand in spot.hands
+    }
 
 
 def _money(result: RoundResult) -> tuple[object, ...]:
