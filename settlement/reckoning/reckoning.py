@@ -304,9 +304,9 @@ class Reckoning:
     def _prune(self) -> None:
         stories = sorted(self._stories, key=lambda story: -story.weight)
         least = stories[0].weight + log(KEPT)
-        if len(stories) > MANY_STORIES:
-            stories = _merged(stories)
         kept = [story for story in stories if story.weight >= least]
+        if len(kept) > MANY_STORIES:
+            kept = _merged(kept)
         self._drop(sum(exp(story.weight - stories[0].weight) for story in kept[MOST_STORIES:]))
         self._stories = kept[:MOST_STORIES]
 
