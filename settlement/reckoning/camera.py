@@ -25,6 +25,9 @@ from settlement.reckoning.odds import (
     ACROSS,
     ASTRAY,
     COMES_BACK,
+    DOUBTED,
+    FAINT,
+    FAINT_P,
     GLIMPSED,
     GOES_UNSEEN,
     HIDDEN,
@@ -37,7 +40,9 @@ from settlement.reckoning.odds import (
     NEAR,
     NEAR_SPREAD_MM,
     NO_BACK,
+    NO_BACK_FAINT,
     NO_FACE,
+    NO_FACE_DOUBTED,
     NOT_ACROSS,
     OTHER_SIDE,
     PLACE_SPREAD_MM,
@@ -280,7 +285,7 @@ class Camera:
     # --- a track that is known --------------------------------------------------------------
 
     def _of_known(self, card: InPlay, look: Look) -> Option:
-        evidence = 0.0 if _says_again(card, look) else _alike(card, look)
+        evidence = _alike(card, look)
         if card.face == "up" and look.face == "down":
             evidence += log(PUT_BACK)
         turned = card.face != look.face
@@ -324,7 +329,7 @@ class Camera:
                 Option(0.0)
             ]
         owners = self._felt.zone(look.place).owners
-        found = [Option(log((NO_FACE if look.face == "up" else NO_BACK) / ZONE_MM2))]
+        found = [Option(_of_nothing(look))]
         for owner in owners:
             if not story.in_play:
                 found += self._first_card(story, owner, look, claims)
@@ -716,11 +721,17 @@ def _glimpsed(card: InPlay, look: Look) -> bool:
     return max(look.reading.listed[0][1], look.reading.p(card.said)) < AGREED_P
 
 
-def _says_again(card: InPlay, look: Look) -> bool:
-    """Return whether a camera repeats its last look at a card: it would, right or wrong."""
-    if look.reading is None or card.reading is None or look.afresh:
-        return False
-    return card.face == "up" and card.reading.says_again(look.reading)
+def _of_nothing(look: Look) -> float:
+    """Return how likely a sighting is of no card, beside looking so as a card; per mm²."""
+    if look.face == "up":
+        doubted = look.seen.card is None
+        share = NO_FACE_DOUBTED / DOUBTED if doubted else (1 - NO_FACE_DOUBTED) / (1 - DOUBTED)
+        return log(NO_FACE * share / ZONE_MM2)
+    sure = look.seen.confidence
+    if sure is None:
+        return log(NO_BACK / ZONE_MM2)
+    faint = NO_BACK_FAINT / FAINT if sure < FAINT_P else (1 - NO_BACK_FAINT) / (1 - FAINT)
+    return log(NO_BACK * faint / ZONE_MM2)
 
 
 def _alike(card: InPlay, look: Look) -> float:

@@ -50,6 +50,22 @@ NO_FACE: Final = 0.0005
 NO_BACK: Final = 0.005
 """A sighting of a back is of no card: one in ten rounds of twenty cards."""
 
+FAINT_P: Final = 0.5
+"""A back that its finder is less sure of is faint."""
+
+FAINT: Final = 0.16
+"""The back of a card is faint: 42 of 264 on films."""
+
+NO_BACK_FAINT: Final = 0.87
+"""A sighting of a back that is no card is faint: 16 of 18 on films."""
+
+DOUBTED: Final = 0.1
+"""The first look at a card's face is not certain: 6 of 546 on films whose decks are read well, and
+most of those of a deck that is not."""
+
+NO_FACE_DOUBTED: Final = 0.8
+"""A sighting of a face that is no card's is not certain: 2 of 2 on films."""
+
 SEEN_AGAIN: Final = 0.1
 """A sighting of no card is repeated by the next look."""
 

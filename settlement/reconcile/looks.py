@@ -119,11 +119,6 @@ class Reading:
         runs = self.runs or (self,)
         return next((at for at in range(len(runs) - 1, -1, -1) if runs[at].camera == camera), None)
 
-    def says_again(self, look: "Reading") -> bool:
-        """Tell whether a look at a card that did not move names what its camera named last."""
-        own = None if look.summed else self._last_by(look.camera)
-        return own is not None and (self.runs or (self,))[own].likeliest is look.likeliest
-
     def _repeated(self, look: "Reading") -> "Reading":
         """Return the looks of one camera that say the same: the surest of them, once."""
         surer = max(self, look, key=lambda one: one.listed[0][1])

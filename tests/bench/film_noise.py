@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from models.cards import DECK, Card
 from models.events import AnyObservation, CardGone, CardSighted
-from tests.bench.rates import Deck, Game, rate
+from models.layout import Point, TableLayout
+from tests.bench.rates import Deck, Game, in_a_zone, rate
 
 Timed: TypeAlias = tuple[int, AnyObservation]
 Told: TypeAlias = tuple[int, CardSighted | CardGone]
@@ -45,6 +46,8 @@ class FilmRates:
     going_late: float
     ghost_face: float
     ghost_back: float
+    ghost_in_zone: float
+    """Share of the reports of nothing that lie where cards are dealt."""
 
     @classmethod
     def measured(cls, game: Game, deck: Deck) -> "FilmRates":
@@ -65,6 +68,7 @@ class FilmRates:
             going_late=of("not seen to go"),
             ghost_face=of("spurious faces"),
             ghost_back=of("spurious backs"),
+            ghost_in_zone=of("spurious in a zone of cards"),
         )
 
     def times(self, factor: float) -> "FilmRates":
@@ -80,10 +84,11 @@ class FilmRates:
             going_late=min(1.0, self.going_late * factor),
             ghost_face=min(1.0, self.ghost_face * factor),
             ghost_back=min(1.0, self.ghost_back * factor),
+            ghost_in_zone=self.ghost_in_zone,
         )
 
 
-def spoilt(heard: Sequence[Timed], rates: FilmRates, seed: int) -> list[Timed]:
+def spoilt(heard: Sequence[Timed], rates: FilmRates, seed: int, layout: TableLayout) -> list[Timed]:
     """Return filmed observations with every camera's errors, each camera's by itself."""
     told = [timed for timed in heard if not isinstance(timed[1], CardSighted | CardGone)]
     for source in sorted({one.source for _, one in heard if isinstance(one, CardSighted)}):
@@ -92,7 +97,7 @@ def spoilt(heard: Sequence[Timed], rates: FilmRates, seed: int) -> list[Timed]:
             for at, one in heard
             if isinstance(one, CardSighted | CardGone) and one.source == source
         ]
-        told += _Camera(rates, Random(f"{seed}:{source}:errors")).spoil(own)
+        told += _Camera(rates, Random(f"{seed}:{source}:errors"), layout).spoil(own)
     told.sort(key=lambda timed: timed[0])
     return [(at, replace(one, seq=seq)) for seq, (at, one) in enumerate(told, start=1)]
 
@@ -100,8 +105,8 @@ def spoilt(heard: Sequence[Timed], rates: FilmRates, seed: int) -> list[Timed]:
 class _Camera:
     """One camera's errors."""
 
-    def __init__(self, rates: FilmRates, chance: Random) -> None:
-        self._rates, self._chance = rates, chance
+    def __init__(self, rates: FilmRates, chance: Random, layout: TableLayout) -> None:
+        self._rates, self._chance, self._layout = rates, chance, layout
         self._ghosts = 0
 
     def spoil(self, own: Sequence[Told]) -> Iterator[Timed]:
@@ -171,6 +176,7 @@ class _Camera:
         track = _GHOST_TRACK + self._ghosts
         card = self._chance.choice(DECK)
         p = round(self._chance.uniform(0.3, 0.65), 4)
+        place = self._ghost_place((near.x_mm, near.y_mm))
         ghost = replace(
             near,
             track=track,
@@ -179,8 +185,8 @@ class _Camera:
             card=None,
             candidates={card.value: p, self._another(card).value: 0.3} if face else {},
             confidence=p,
-            x_mm=round(near.x_mm + self._chance.gauss(0.0, _GHOST_MM), 1),
-            y_mm=round(near.y_mm + self._chance.gauss(0.0, _GHOST_MM), 1),
+            x_mm=round(place[0], 1),
+            y_mm=round(place[1], 1),
         )
         yield at, ghost
         gone_ns = at + self._between(_GHOST_NS)
@@ -190,6 +196,18 @@ class _Camera:
                 source=near.source, at=gone_ns, table=near.table, track=track, frame=near.frame
             ),
         )
+
+    def _ghost_place(self, near: Point) -> Point:
+        """Return a place about a card, or one where no card is dealt."""
+        chance, layout = self._chance, self._layout
+        in_zone = self._strikes(self._rates.ghost_in_zone)
+        while True:
+            place = (near[0] + chance.gauss(0.0, _GHOST_MM), near[1] + chance.gauss(0.0, _GHOST_MM))
+            if not in_zone:
+                half = layout.width_mm / 2
+                place = (chance.uniform(-half, half), chance.uniform(0.0, layout.depth_mm))
+            if in_a_zone(place, layout) == in_zone:
+                return place
 
     def _another(self, card: Card) -> Card:
         return self._chance.choice([other for other in DECK if other is not card])

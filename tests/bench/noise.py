@@ -279,7 +279,7 @@ def heard(seed: int, plan: Plan) -> Heard:
     )
     if plan.film is not None:
         filmed = as_filmed(ideal, seed, start_ns=START_NS)
-        ideal = tuple(film_noise.spoilt(filmed, plan.film, seed))
+        ideal = tuple(film_noise.spoilt(filmed, plan.film, seed, layout))
     spoilt = Spoiler(plan.rates, seed, clinging=plan.clinging).spoil(ideal)
     if plan.dead is not None:
         spoilt = without(plan.dead, spoilt)

@@ -21,6 +21,7 @@ from typing import Final, Literal, TypeAlias
 from devices.cameras.file import FileCamera
 from models.cards import Card
 from models.events import CardGone, CardSighted
+from models.layout import Point, TableLayout, inside
 from simulation.ideal import ideal_observations
 from simulation.session import Scene, Settings, prepare, simulate
 from tests.bench.record import NETWORKS, RESULTS, Claim, add_option, load, record
@@ -104,7 +105,7 @@ def measure(events: Sequence[tuple[int, Event]], scene: Scene, rounds: int) -> M
             _judge(found, event, looks, rest.move.card)
         if not _kept(by_track[event.track], rest):
             _going(found, rest, gone.get(event.track), scene)
-    _spurious(found, placed, by_track)
+    _spurious(found, placed, by_track, scene.layout)
     return found
 
 
@@ -175,6 +176,7 @@ def _spurious(
     found: Measured,
     left: Sequence[tuple[int, CardSighted]],
     by_track: dict[int, list[tuple[int, CardSighted]]],
+    layout: TableLayout,
 ) -> None:
     for told, one in left:
         if one.change not in ("new", "turned"):
@@ -183,11 +185,18 @@ def _spurious(
         kind = "faces" if one.face == "up" else "backs"
         found.counts[f"spurious {kind}"] += 1
         found.counts["spurious and doubtful"] += not sure
+        found.counts["spurious in a zone of cards"] += in_a_zone((one.x_mm, one.y_mm), layout)
         found.counts["spurious and repeated"] += len(by_track[one.track]) > 1
         found.notes.append(
             f"spurious {one.change} {one.face} {one.card} {one.candidates} p {one.confidence}"
             f" at {told / 1e9:.2f} s ({one.x_mm:.0f}, {one.y_mm:.0f})"
         )
+
+
+def in_a_zone(point: Point, layout: TableLayout) -> bool:
+    """Return whether cards are dealt there."""
+    zones = (layout.dealer_cards, *(spot.cards for spot in layout.spots))
+    return any(inside(point, zone) for zone in zones)
 
 
 # --- the rates, as the noise bench takes them ------------------------------------------------
@@ -206,6 +215,7 @@ RATES: Final = {
     "spurious backs": "faces",
     "spurious and doubtful": "spurious",
     "spurious and repeated": "spurious",
+    "spurious in a zone of cards": "spurious",
     "not seen to go": "left their place",
 }
 """What is counted, and of what."""
