@@ -144,6 +144,8 @@ class CardSighted(Observation, frozen=True, kw_only=True, tag="card_sighted"):
     x_mm: float
     y_mm: float
     """The card's middle on the felt (table layout's frame)."""
+    spread_mm: Annotated[float, Meta(ge=0)] = 0.0
+    """Standard error of that place on each axis; 0 where the camera does not state it."""
     angle_deg: float
     """Direction of the card's top edge from its middle, clockwise from the felt's -y."""
     frame: int

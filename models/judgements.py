@@ -120,6 +120,42 @@ class RoundSettled(Judgement, frozen=True, kw_only=True, tag="round_settled"):
     result: RoundResult
 
 
+Sense: TypeAlias = Literal["camera", "shoe", "chips", "console", "play"]
+"""Who speaks for an account of a round: a sensor, or what dealer and players usually do."""
+
+
+class Witness(msgspec.Struct, frozen=True):
+    """What one sense says of an account of a round."""
+
+    sense: Sense
+    odds: float
+    """How many times likelier its reports are by this account than by the stated one."""
+
+
+class AccountHand(msgspec.Struct, frozen=True):
+    """How one hand settles by an account of a round."""
+
+    spot: Spot
+    hand: HandNo
+    outcome: str
+    net: Cents | None
+
+
+class Account(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the accounts of a round that remain."""
+
+    odds: float
+    """How many times likelier it is than the stated one, which has 1."""
+    tells: str
+    """Where it first differs from the others."""
+    hands: tuple[AccountHand, ...]
+    """The hands that settle otherwise by another of the accounts."""
+    mistakes: tuple[str, ...]
+    """Codes of the mistakes that it holds, with the spot: ``wrong_payout at spot 3``."""
+    witnesses: tuple[Witness, ...] = ()
+    """Who speaks for it (more than 1) or against it; none for the stated one."""
+
+
 class ReviewRaised(Judgement, frozen=True, kw_only=True, tag="review_raised"):
     """A review item in the stream, with the round it holds open."""
 
@@ -127,6 +163,9 @@ class ReviewRaised(Judgement, frozen=True, kw_only=True, tag="review_raised"):
     review: Review
     settles_alike: bool = False
     """Whether the round settles the same under every answer: the item then holds nothing open."""
+    accounts: tuple[Account, ...] | msgspec.UnsetType = msgspec.UNSET
+    """The two or three likeliest accounts of the round, the stated one first; absent where the
+    question is not between accounts."""
 
 
 class LedgerPosted(Judgement, frozen=True, kw_only=True, tag="ledger_posted"):

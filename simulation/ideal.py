@@ -33,6 +33,25 @@ _ARM_MM: Final = 55.0
 _FPS: Final = 15
 
 
+@dataclass(frozen=True, slots=True)
+class Eye:
+    """A camera of the simulated table.
+
+    Attributes:
+        source: ``camera:NAME``.
+        shadow_mm: where on the felt an arm seems to lie, against where it is: an arm is some 80 mm
+            above the felt, and a camera at the side sees it before what lies behind it.
+    """
+
+    source: str = CAMERA
+    shadow_mm: Point = (0.0, 0.0)
+
+
+OVERHEAD: Final = Eye()
+LEFT: Final = Eye("camera:left", (80.0, 0.0))
+RIGHT: Final = Eye("camera:right", (-80.0, 0.0))
+
+
 def ideal_observations(
     staged: Staged,
     layout: TableLayout,
@@ -42,16 +61,22 @@ def ideal_observations(
     seed: int = 0,
     keeps_tracks: bool = True,
     looks_ns: tuple[int, ...] = (),
+    eyes: Sequence[Eye] = (OVERHEAD,),
 ) -> tuple[Timed, ...]:
     """Return perfect sensors' observations of a session, numbered in order of arrival.
 
     ``at`` of a sighting is the time at which the card came to rest; it arrives once the card has
     rested and no arm hides it. Without ``keeps_tracks`` a card that moved or was turned counts as
     gone and a new one, as for an uncertain camera. ``looks_ns`` after the first sighting the camera
-    looks at a card again, where it is still visible there.
+    looks at a card again, where it is still visible there. Every camera of ``eyes`` reports by
+    itself.
     """
     observations = [
-        *_camera(staged, layout, keeps_tracks=keeps_tracks, looks_ns=looks_ns),
+        *(
+            told
+            for eye in eyes
+            for told in _camera(staged, layout, eye, keeps_tracks=keeps_tracks, looks_ns=looks_ns)
+        ),
         *_port(AngelEyeShoe(), shoe_reads(staged.shoe, "angel-eye", seed)),
         *_port(Plates(), plate_reads(staged.plates, seed)),
         *_console(staged),
@@ -127,14 +152,27 @@ class _Arms:
 
 
 def _camera(
-    staged: Staged, layout: TableLayout, *, keeps_tracks: bool, looks_ns: tuple[int, ...]
+    staged: Staged,
+    layout: TableLayout,
+    eye: Eye,
+    *,
+    keeps_tracks: bool,
+    looks_ns: tuple[int, ...],
 ) -> Iterator[Timed]:
-    arms = _Arms(_reaches(staged, layout))
+    arms = _Arms(_seen_from(eye, arm) for arm in _reaches(staged, layout))
     histories: dict[int, list[CardMove]] = {}
     for move in staged.performance.cards:
         histories.setdefault(move.card_id, []).append(move)
     for moves in histories.values():
-        yield from _watched(moves, arms, layout, keeps_tracks=keeps_tracks, looks_ns=looks_ns)
+        for at, told in _watched(moves, arms, layout, keeps_tracks=keeps_tracks, looks_ns=looks_ns):
+            yield at, told if eye is OVERHEAD else msgspec.structs.replace(told, source=eye.source)
+
+
+def _seen_from(eye: Eye, arm: _Arm) -> _Arm:
+    if eye.shadow_mm == (0.0, 0.0):
+        return arm
+    (ex, ey), (hx, hy), (dx, dy) = arm.edge, arm.hand, eye.shadow_mm
+    return _Arm(arm.from_ns, arm.until_ns, (ex + dx, ey + dy), (hx + dx, hy + dy))
 
 
 def _watched(

@@ -42,11 +42,12 @@ class Evidence:
         first = int(self.card_p.argmax())
         return DECK[first], float(self.card_p[first])
 
-    def candidates(self, most: int, least_p: float) -> dict[str, float]:
-        """Return the most likely faces, best first, to four places."""
-        order = np.argsort(-self.card_p, kind="stable")[:most]
-        named = {str(DECK[int(i)]): round(min(float(self.card_p[i]), 1.0), 4) for i in order}
-        return {code: p for code, p in named.items() if p >= least_p}
+
+def candidates(card_p: NDArray[np.float64], most: int, least_p: float) -> dict[str, float]:
+    """Return the most likely faces of ``(52,)`` probabilities, best first, to four places."""
+    order = np.argsort(-card_p, kind="stable")[:most]
+    named = {str(DECK[int(i)]): round(min(float(card_p[i]), 1.0), 4) for i in order}
+    return {code: p for code, p in named.items() if p >= least_p}
 
 
 def agreement(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:

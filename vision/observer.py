@@ -1,23 +1,36 @@
-"""Convert the tracker's changes to events, only where they are new."""
+"""Convert the tracker's changes to events, only where they are new.
+
+Each look at a face is reported by itself. What several looks say together is for whoever reads the
+events: they know of every camera. A look that names what the one before it named is reported once,
+so that the reader learns whether an error would last. Further ones say nothing new.
+"""
 
 import math
 from collections.abc import Iterable
-from typing import Final, TypeAlias
+from dataclasses import dataclass
+from typing import Final
 
-from models.cards import Card
+import numpy as np
+from numpy.typing import NDArray
+
+from models.cards import DECK, Card
 from models.events import CardGone, CardSighted, Face, ForeignCardSighted
 from models.layout import DEALER_POINT
 from vision.change import Rect
 from vision.decks.reading import FOREIGN_BACK_FIT, FOREIGN_FIT
+from vision.evidence import candidates
 from vision.felt import Felt, Pose
 from vision.tracker import Change, Track
-
-Reading: TypeAlias = tuple[Card | None, Card | None]
 
 # Chosen, not measured, unless a line says otherwise.
 _MOST: Final = 4  # candidates of a doubtful card in an event
 _LEAST_P: Final = 0.01  # a less likely candidate is left out
 _MARGIN_MM: Final = 8.0  # felt around a card in its evidence region
+MOST_LOOKS: Final = 12
+"""Looks reported of a card while it lies as it lies: a card that cannot be read is looked at again
+and again."""
+_PLACE_PX: Final = 1.5
+"""Standard error of a place on each axis, in pixels."""
 FOREIGN_LOOKS: Final = 2
 """Looks after which a card that fitted in none of them is called foreign."""
 
@@ -27,6 +40,25 @@ def foreign(track: Track) -> bool:
     return track.looks > 0 and track.deck_fit < (
         FOREIGN_FIT if track.face == "up" else FOREIGN_BACK_FIT
     )
+
+
+@dataclass(slots=True)
+class _Told:
+    """What was reported of a card since it came to lie as it lies."""
+
+    best: Card | None
+    sure: bool
+    repeated: bool = False
+    looks: int = 1
+
+    def news(self, best: Card | None, *, sure: bool) -> bool:
+        """Take in a look; return whether it is reported."""
+        same = best is self.best
+        if self.looks >= MOST_LOOKS or (same and self.repeated and (self.sure or not sure)):
+            return False
+        self.repeated = same
+        self.best, self.sure, self.looks = best, sure, self.looks + 1
+        return True
 
 
 class Observer:
@@ -44,11 +76,11 @@ class Observer:
     ) -> None:
         self._source, self._confident_p = source, confident_p
         self._felt, self._picture = felt, picture
-        self._reported: dict[int, Reading] = {}
+        self._told: dict[int, _Told] = {}
         self._foreign: set[tuple[int, Face]] = set()
 
     def report(self, changes: Iterable[Change], frame: int) -> tuple[CardSighted | CardGone, ...]:
-        """Convert changes to events; a look that repeats the last report gives none."""
+        """Convert changes to events; a look that was repeated already gives none."""
         return tuple(self._event(change, frame) for change in changes if self._news(change))
 
     def report_foreign(
@@ -72,7 +104,7 @@ class Observer:
             confidence=round(min(track.found_p, 1.0), 4),
             track=track.number,
             face=track.face,
-            card=self._reading(track)[0],
+            card=self._certain(track.evidence.card_p) if track.face == "up" else None,
             deck_fit=round(min(max(track.deck_fit, 0.0), 1.0), 3),
             x_mm=round(track.pose.x_mm, 1),
             y_mm=round(track.pose.y_mm, 1),
@@ -81,35 +113,47 @@ class Observer:
         )
 
     def _news(self, change: Change) -> bool:
-        before = self._reported.get(change.track.number)
+        track = change.track
         if change.kind == "gone":
-            return self._reported.pop(change.track.number, None) is not None
-        self._reported[change.track.number] = now = self._reading(change.track)
-        return change.kind != "read" or now != before
+            return self._told.pop(track.number, None) is not None
+        best, sure = self._best(track)
+        told = self._told.get(track.number)
+        if change.kind == "read" and told is not None:
+            return track.face == "up" and told.news(best, sure=sure)
+        self._told[track.number] = _Told(best, sure)
+        return True
 
-    def _reading(self, track: Track) -> Reading:
-        """Return the card where it is certain, and the most likely one."""
-        if track.face == "down":
-            return None, None
-        best, p = track.evidence.best()
-        return (best if p >= self._confident_p else None), best
+    def _best(self, track: Track) -> tuple[Card | None, bool]:
+        """Return the face that the last look names first, and whether it is certain."""
+        card_p = _face_of(track)
+        if card_p is None:
+            return None, False
+        best = int(card_p.argmax())
+        return DECK[best], bool(card_p[best] >= self._confident_p)
+
+    def _certain(self, card_p: NDArray[np.float64]) -> Card | None:
+        best = int(card_p.argmax())
+        return DECK[best] if card_p[best] >= self._confident_p else None
 
     def _event(self, change: Change, frame: int) -> CardSighted | CardGone:
         track = change.track
         if change.kind == "gone":
             return CardGone(source=self._source, at=change.at_ns, track=track.number, frame=frame)
-        up = track.face == "up"
+        card_p = None if change.kind == "squared" else _face_of(track)
+        x_mm, y_mm = track.pose.x_mm, track.pose.y_mm
         return CardSighted(
             source=self._source,
             at=change.at_ns,
-            confidence=round(min(track.evidence.best()[1] if up else track.found_p, 1.0), 4),
+            confidence=round(min(_sure_p(track), 1.0), 4),
             track=track.number,
             change=change.kind,
             face=track.face,
-            card=self._reading(track)[0],
-            candidates=track.evidence.candidates(_MOST, _LEAST_P) if up else {},
-            x_mm=round(track.pose.x_mm, 1),
-            y_mm=round(track.pose.y_mm, 1),
+            card=None if card_p is None else self._certain(card_p),
+            candidates={} if card_p is None else candidates(card_p, _MOST, _LEAST_P),
+            single_look=True,
+            x_mm=round(x_mm, 1),
+            y_mm=round(y_mm, 1),
+            spread_mm=round(_PLACE_PX / self._felt.px_per_mm(x_mm, y_mm), 1),
             angle_deg=_upright(track.pose),
             frame=frame,
             crop=self._crop(track),
@@ -121,6 +165,22 @@ class Observer:
         right = min(self._picture[0], int(corners[:, 0].max()))
         bottom = min(self._picture[1], int(corners[:, 1].max()))
         return left, top, max(0, right - left), max(0, bottom - top)
+
+
+def _face_of(track: Track) -> NDArray[np.float64] | None:
+    """Return what the last look says of a face, ``(52,)``; ``None`` where it says nothing."""
+    look = track.look
+    if track.face == "down" or look is None or look.card_p.sum() <= 0:
+        return None
+    return look.card_p
+
+
+def _sure_p(track: Track) -> float:
+    """Return the probability of the face of the last look; of a back, that it is one."""
+    card_p = _face_of(track)
+    if card_p is not None:
+        return float(card_p.max())
+    return track.found_p if track.look is None else track.look.found_p
 
 
 def _upright(pose: Pose) -> float:

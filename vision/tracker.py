@@ -95,6 +95,8 @@ class Track:
     """Time of the look that found the place free."""
     came_from: Pose | None = None
     """Its place before its last move."""
+    look: Seen | None = None
+    """The latest look at it."""
     looks: int = 0
     """The number of looks that measured the fit of its face or back to the decks in use."""
     deck_fit: float = -1.0
@@ -105,7 +107,7 @@ class Track:
         """Add another look at the card; its place is the mean of the last few."""
         self._poses = [*self._poses, seen.pose][-_STEADY:]
         self.pose = mean_pose(self._poses)
-        self.face, self.seen_ns = seen.face, now_ns
+        self.face, self.seen_ns, self.look = seen.face, now_ns, seen
         self.found_p = max(self.found_p, seen.found_p)
         self.vanished_ns = None
         if not math.isnan(seen.deck_fit):

@@ -23,6 +23,24 @@ def list_reviews(
     raise typer.Exit(Exit.FINDINGS if is_open else Exit.CLEAN)
 
 
+@reviews.command("show", epilog="[dim]pitwatch review show BJ-07.journal -n 12[/dim]")
+def show_reviews(
+    journal: Annotated[Path, typer.Argument(help="The journal of a table.")],
+    number: Annotated[
+        int | None, typer.Option("--round", "-n", min=1, help="Only this round's items.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show open items: the accounts that remain, their odds, and what each settles to.
+
+    Exit 3 while any is open.
+    """
+    from server.commands import review as review_command
+
+    is_open = review_command.show_reviews(journal, number, as_json=as_json)
+    raise typer.Exit(Exit.FINDINGS if is_open else Exit.CLEAN)
+
+
 @reviews.command(
     "resolve",
     epilog="[dim]pitwatch review resolve BJ-07.journal -n 12 --item 0 --choose 9C --by ann[/dim]"

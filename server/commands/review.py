@@ -15,7 +15,8 @@ from models.cards import Card
 from models.errors import OperatorError
 from models.events import CardPlace, Decision, ReviewResolved
 from models.house import House
-from models.judgements import AnyEvent, ReviewRaised
+from models.judgements import AccountHand, AnyEvent, ReviewRaised, Sense, Witness
+from models.money import dollars
 from models.rulebook import Rulebook
 from server.house.wording import place
 from server.process.terminal import print_json, screen
@@ -31,6 +32,15 @@ _IN_WORDS: Final = re.compile(
 _IN_NUMBERS: Final = re.compile(
     r"(?P<to>dealer|[0-9]+)(?:\.(?P<hand>[0-9]+))?(?::(?P<nth>[0-9]+))?"
 )
+
+
+_SENSES: Final[dict[Sense, str]] = {
+    "camera": "the camera speaks",
+    "shoe": "the shoe speaks",
+    "chips": "the chips speak",
+    "console": "what was entered speaks",
+    "play": "how dealer and players usually go on speaks",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +70,64 @@ def list_reviews(journal: Path, *, as_json: bool) -> int:
     else:
         screen().print(_table(rows) if rows else "nothing to decide")
     return sum(row["decided"] is None for row in rows)
+
+
+def show_reviews(journal: Path, number: int | None, *, as_json: bool) -> int:
+    """Print the open items of a journal, or of one round, with the accounts that remain.
+
+    Returns:
+        The number of items printed.
+
+    Raises:
+        TechnicianError: the journal is damaged.
+    """
+    rows = [
+        row
+        for row in _rows(read_journal(journal))
+        if row["decided"] is None and number in (None, row["round"])
+    ]
+    if as_json:
+        print_json(rows)
+    elif not rows:
+        screen().print("nothing to decide")
+    for row in () if as_json else rows:
+        screen().print(_shown(row))
+    return len(rows)
+
+
+def _shown(row: dict[str, object]) -> Text:
+    """Return an item in words: its accounts, what each settles to, and who speaks for it."""
+    text = Text(f"round {row['round']}, item {row['item']}: ", style="bold")
+    text.append(f"{row['what']}\n", style="not bold")
+    accounts = row["accounts"]
+    assert isinstance(accounts, tuple)
+    for account in accounts:
+        stated = account is accounts[0]
+        odds = "as stated" if stated else f"odds {account.odds:g} to 1"
+        text.append(f"  {odds}: {account.tells}\n", style="not bold")
+        settles = [_settles(hand) for hand in account.hands]
+        settles += account.mistakes or ("no mistake",)
+        text.append(f"    settles to: {', '.join(settles)}\n", style="dim not bold")
+        spoken = "; ".join(_speaks(witness) for witness in account.witnesses)
+        text.append(f"    {spoken}\n" if spoken else "", style="dim not bold")
+    candidates = row["candidates"]
+    assert isinstance(candidates, tuple)
+    if candidates and not accounts:
+        text.append(f"  it may be {' or '.join(candidates)}\n", style="not bold")
+    return text
+
+
+def _settles(hand: AccountHand) -> str:
+    net = "open" if hand.net is None else dollars(hand.net)
+    return f"{place(hand.spot, hand.hand)}: {hand.outcome} {net}"
+
+
+def _speaks(witness: Witness) -> str:
+    """Say what a sense makes of an account, in how many times likelier or less likely."""
+    who = _SENSES[witness.sense]
+    if witness.odds >= 1.0:
+        return f"{who} for it, {witness.odds:,.0f} to 1"
+    return f"{who} against it, {float(f'{1.0 / witness.odds:.2g}'):,.0f} to 1"
 
 
 def resolve(
@@ -137,6 +205,7 @@ def _rows(events: Iterable[AnyEvent | UnknownEvent]) -> list[dict[str, object]]:
                 "item": item,
                 "what": event.review.what,
                 "candidates": event.review.candidates,
+                "accounts": event.accounts or (),
                 "decided": None,
             }
         elif isinstance(event, ReviewResolved) and (event.round, event.item) in rows:

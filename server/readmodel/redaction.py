@@ -86,7 +86,8 @@ def _shown(event: AnyEvent, hidden: Hidden) -> object:
     if isinstance(event, RoundSettled):
         return replace(event, result=_result(event.result, hidden))
     if isinstance(event, ReviewRaised):
-        return replace(event, review=_review(event.review, hidden))
+        accounts = msgspec.UNSET if hidden else event.accounts
+        return replace(event, review=_review(event.review, hidden), accounts=accounts)
     if isinstance(event, ConsoleEntry):
         return replace(event, fact=_fact(event.fact))
     return event if isinstance(event, LedgerPosted) else _observation(event)

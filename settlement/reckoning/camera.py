@@ -1,25 +1,37 @@
 """What a camera's observation may mean in a story, and how likely it is there."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from math import exp, log, pi
+from math import exp, hypot, log, pi
 from typing import Final
 
 from msgspec.structs import replace
 
 from models.cards import Card
-from models.events import CardBurned, CardDealt, CardGone, CardSighted, Dealt, PlayerActed
+from models.events import CardBurned, CardDealt, CardGone, Dealt, Face, PlayerActed
 from models.judgements import Review
 from models.places import spot_hand
 from models.rulebook import Rulebook
-from settlement.reckoning.grammar import Coming, draws, due_in_deal, face_in_deal
-from settlement.reckoning.in_play import Hand, InPlay, Track
+from settlement.reckoning.grammar import (
+    Coming,
+    draws,
+    due_in_deal,
+    face_in_deal,
+    hidden,
+    turn_ended,
+    unseen_ways,
+)
+from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.odds import (
     ACROSS,
     ASTRAY,
     COMES_BACK,
+    DOUBTED,
+    FAINT,
+    FAINT_P,
     GLIMPSED,
     GOES_UNSEEN,
     HIDDEN,
+    IN_ROW,
     LOST_SIGHT,
     MISSED,
     MISTAKE,
@@ -28,26 +40,29 @@ from settlement.reckoning.odds import (
     NEAR,
     NEAR_SPREAD_MM,
     NO_BACK,
+    NO_BACK_FAINT,
     NO_FACE,
+    NO_FACE_DOUBTED,
     NOT_ACROSS,
     OTHER_SIDE,
     PLACE_SPREAD_MM,
     PUT_BACK,
+    ROW_STEP_MM,
     SAME_PLACE_MM,
     SEEN_AGAIN,
     SEEN_TWICE,
-    SHOE_MISSED,
     TAKES_OVER,
     TRACK_BROKEN,
+    TURNED_IN_DEAL,
     ZONE_MM2,
 )
-from settlement.reckoning.shoe import Claim, Shoe
+from settlement.reckoning.shoe import LAPSE_NS, Claim, Shoe
 from settlement.reckoning.story import LEFT, NO_BACK_THERE, Story
 from settlement.reconcile.draws import Draw
 from settlement.reconcile.faces import card_name
 from settlement.reconcile.felt import APART_MM, Felt, apart_mm
 from settlement.reconcile.looks import Reading
-from settlement.reconcile.sightings import AFRESH, AGREED_P, Place
+from settlement.reconcile.sightings import AGREED_P, Place, Sight
 from settlement.reconcile.table import zone_name
 from settlement.reconcile.timing import CARRY_NS, SECOND
 
@@ -72,29 +87,36 @@ class Option:
         ident: int = 0,
         to: Dealt = "dealer",
         number: int = 0,
-        unseen: int = 0,
+        unseen: tuple[int, ...] = (),
         kind: str = "none",
         draw: Draw | None = None,
         turned: bool = False,
+        since: bool = False,
         passed: tuple[Dealt, ...] = (),
+        skipped: int = 0,
+        left_at: int | None = None,
+        play: float = 0.0,
     ) -> None:
-        self.evidence, self.mistakes = evidence, mistakes
+        self.evidence, self.mistakes, self.play = evidence, mistakes, play
+        """``play`` is the part of its evidence that tells how a game usually goes on."""
         self.ident, self.to, self.number, self.unseen, self.kind = ident, to, number, unseen, kind
-        self.draw, self.turned = draw, turned
-        self.passed = passed
+        self.draw, self.turned, self.since = draw, turned, since
+        self.passed, self.skipped = passed, skipped
+        self.left_at = left_at
+        """When a card that the shoe did not read left it; ``None`` for just now."""
 
 
 class Look:
     """A sighting, read once for every story."""
 
-    def __init__(self, seen: CardSighted) -> None:
-        self.seen = seen
-        self.track: Track = (seen.source, seen.track)
+    def __init__(self, sight: Sight) -> None:
+        self.seen = seen = sight.seen
+        self.track = sight.track
         self.at = seen.at or 0
         self.face = seen.face
         self.place = Place(seen.x_mm, seen.y_mm, seen.angle_deg)
-        self.reading = None if seen.face == "down" else Reading.of(seen.card, seen.candidates)
-        self.afresh = seen.change in AFRESH
+        self.reading = sight.reading
+        self.afresh = sight.afresh
         self.seqs: tuple[int, ...] = () if seen.seq is None else (seen.seq,)
 
 
@@ -127,7 +149,8 @@ class Camera:
 
     def apply(self, story: Story, option: Option, look: Look, published: int) -> None:
         """Have a sighting mean this in a story."""
-        story.evidence += option.evidence
+        story.weigh("play", option.play)
+        story.weigh("camera", option.evidence - option.play)
         story.mistakes += option.mistakes
         if option.kind == "none":
             if look.track not in story.tracks:
@@ -152,27 +175,29 @@ class Camera:
         self._lies(story, card, look, published)
 
     def _dealt(self, story: Story, option: Option, look: Look) -> InPlay:
-        at = look.at
-        if option.draw is not None:
-            at = option.draw.at
-            if not option.draw.timed:
-                at = min(at, look.at - CARRY_NS)
-        elif story.shoe:
-            at -= CARRY_NS
+        at = _left_at(story, option, look)
         story.start_shoe()
         if not story.in_play:
             story.open_round(at)
-        for _ in range(option.unseen):
-            to = due_in_deal(story, self._rules)[0]
-            story.deal(to, 0, face_in_deal(story, to, self._rules), at - 1)
+        self._deal_unseen(story, option, at)
         if option.turned:
             story.turn_unseen(at - 1)
-        card = story.deal(option.to, option.number, look.face, at, option.draw)
+        face: Face = "down" if option.since else look.face
+        card = story.deal(option.to, option.number, face, at, option.draw)
         story.dealt_at = at
         story.passed += option.passed
         if not any(draw.certain and draw.at < at for draw in story.supply.drawn):
             story.pass_over(card)
         return card
+
+    def _deal_unseen(self, story: Story, option: Option, at: int) -> None:
+        """Deal the cards due before one that nobody saw or read, each before the next in turn."""
+        order = due_in_deal(story, self._rules)
+        on_way = [draw.at for draw in story.supply.drawn if draw.certain][: option.skipped]
+        for before, place in enumerate(option.unseen):
+            later = on_way[place - before] if place - before < len(on_way) else at
+            to = order[place]
+            story.deal(to, 0, face_in_deal(story, to, self._rules), min(later, at) - 1)
 
     def _aside(self, story: Story, draw: Draw, look: Look) -> None:
         """A card of the shoe went to the discard rack."""
@@ -189,7 +214,8 @@ class Camera:
         moved = card.place is not None and apart_mm(card.place, look.place) > MOVED_MM
         if first and look.face == "down":
             card.face = "down"
-        story.lie(card, look.track, look.place, look.at, look.seqs)
+        rested_at = card.rested_at if look.seen.change == "read" and not first else look.at
+        story.lie(card, look.track, look.place, rested_at, look.seqs)
         if card.to == "dealer":
             story.over_at = 0
         hand = story.hand_of(card)
@@ -211,7 +237,7 @@ class Camera:
     def _reads(self, story: Story, card: InPlay, look: Look, *, first: bool) -> None:
         """Look at a card's face, for the first time by what the decks can still hold."""
         reading = self._held(story, look.reading) if first else look.reading
-        story.read(card, reading, afresh=look.afresh, summed=not look.seen.single_look)
+        story.read(card, reading, afresh=look.afresh)
         said = card.said
         if first and said and card.disputed and self._room(said) - story.out(said) < 0:
             story.distrust(card)
@@ -290,6 +316,7 @@ class Camera:
                     unseen=draw.unseen,
                     kind="deal",
                     draw=claim.draw,
+                    skipped=claim.skipped,
                 )
 
     # --- a track that is new ----------------------------------------------------------------
@@ -302,7 +329,7 @@ class Camera:
                 Option(0.0)
             ]
         owners = self._felt.zone(look.place).owners
-        found = [Option(log((NO_FACE if look.face == "up" else NO_BACK) / ZONE_MM2))]
+        found = [Option(_of_nothing(look))]
         for owner in owners:
             if not story.in_play:
                 found += self._first_card(story, owner, look, claims)
@@ -338,18 +365,18 @@ class Camera:
         if not staked:
             return
         order: list[Dealt] = [*staked, "dealer"]
-        hidden = log(HIDDEN * SHOE_MISSED) if story.shoe else log(HIDDEN)
         for claim in claims:
             place = claim.evidence - log(ZONE_MM2)
             before = order.index(owner) - claim.skipped if owner in order else -1
-            if before >= 0:
+            for unseen in unseen_ways(claim.skipped, before) if before >= 0 else ():
                 yield Option(
-                    before * hidden + place,
+                    before * hidden(story) + place,
                     claim.mistakes,
                     to=owner,
-                    unseen=before,
+                    unseen=unseen,
                     kind="deal",
                     draw=claim.draw,
+                    skipped=claim.skipped,
                 )
             if before:
                 yield Option(
@@ -364,9 +391,10 @@ class Camera:
     def _deals(
         self, story: Story, owner: Dealt, look: Look, claims: Sequence[Claim]
     ) -> Iterator[Option]:
-        for claim in claims:
-            at = None if claim.draw is None else claim.draw.at
-            coming = Coming(look.face, at, claim.skipped)
+        for claim in (*claims, *_in_its_turn(story, owner, look, claims)):
+            lain_ns = 0 if claim.draw is None else look.at - claim.draw.at
+            at = claim.at if story.shoe else look.at
+            coming = Coming(look.face, at, claim.skipped, lain_ns)
             for draw in draws(story, owner, coming, self._rules):
                 place = self._due_place(story, owner, draw.number, look, claim=claim)
                 place += self._across(story, owner, draw.number, look)
@@ -379,7 +407,11 @@ class Camera:
                     kind="deal",
                     draw=claim.draw,
                     turned=draw.turned,
+                    since=draw.since,
                     passed=draw.passed,
+                    skipped=claim.skipped,
+                    left_at=claim.at,
+                    play=draw.evidence,
                 )
 
     def _across(self, story: Story, owner: Dealt, number: int, look: Look) -> float:
@@ -400,18 +432,18 @@ class Camera:
         order = story.lying_wagers()
         if owner not in order:
             return
-        hidden = log(HIDDEN * SHOE_MISSED) if story.shoe else log(HIDDEN)
         for claim in claims:
             before = order.index(owner) - claim.skipped
-            if before >= 0:
-                evidence = left * log(GOES_UNSEEN) + before * hidden - log(ZONE_MM2)
+            evidence = left * log(GOES_UNSEEN) + before * hidden(story) - log(ZONE_MM2)
+            for unseen in unseen_ways(claim.skipped, before) if before >= 0 else ():
                 yield Option(
                     evidence + claim.evidence,
                     claim.mistakes,
                     to=owner,
-                    unseen=before,
+                    unseen=unseen,
                     kind="next",
                     draw=claim.draw,
+                    skipped=claim.skipped,
                 )
 
     def _again(self, story: Story, card: InPlay, look: Look) -> Iterator[Option]:
@@ -423,10 +455,13 @@ class Camera:
                 if hand is None or len(hand.cards) < 2
                 else self._due_place(story, card.to, card.number, look, besides=card)
             )
-            other = 0.0 if card.face == look.face else log(COMES_BACK)
+            other = 0.0 if card.face == look.face else log(COMES_BACK) + _early(story, card)
+            mistakes = 0.0
             if look.face == "down" and card.face == "up":
-                other = log(PUT_BACK)
-            yield Option(place + other + self._fresh(story, look), ident=card.ident, kind="again")
+                mistakes = log(MISTAKE) if card.to == "dealer" else 0.0
+                other = 0.0 if mistakes else log(PUT_BACK)
+            evidence = place + other + self._fresh(story, look)
+            yield Option(evidence, mistakes, ident=card.ident, kind="again")
             return
         if card.where == "off":
             yield from self._back(story, card, look)
@@ -446,7 +481,7 @@ class Camera:
             yield Option(moved + alike, ident=card.ident, kind="again")
         elif look.face == "up":
             yield Option(
-                log(5 * TRACK_BROKEN) + self._place_again(card, look) + alike,
+                log(5 * TRACK_BROKEN) + self._place_again(card, look) + alike + _early(story, card),
                 ident=card.ident,
                 kind="again",
             )
@@ -513,7 +548,7 @@ class Camera:
         that are on their way may come to lie between.
         """
         if owner == "dealer":
-            return -log(ZONE_MM2)
+            return _in_row(story, look)
         hand = story.hand(owner, number)
         lies = []
         further = 0 if claim is None else claim.skipped
@@ -576,6 +611,13 @@ class Camera:
 
     # --- cards that go ----------------------------------------------------------------------
 
+    def may_end(self, story: Story, gone: CardGone) -> bool:
+        """Return whether the round may be over by a card that is off the felt."""
+        if story.over_at:
+            return True
+        ident = story.tracks.get((gone.source, gone.track), 0)
+        return any(card.ident == ident for card in story.dealer)
+
     def gone(self, story: Story, gone: CardGone) -> None:
         """Take in that a card is off the felt."""
         track = (gone.source, gone.track)
@@ -590,11 +632,43 @@ class Camera:
         at = gone.at or 0
         hand = story.hand_of(card)
         if hand is not None and hand.owed and not story.revealed:
-            story.evidence += log(LOST_SIGHT)
+            story.weigh("camera", log(LOST_SIGHT))
         story.take_up(card, at, seqs)
         if card.to == "dealer" and all(own.where != "felt" for own in story.dealer):
             story.over_at, story.over_seqs = at, seqs
         story.close_if_over(at)
+
+
+def _left_at(story: Story, option: Option, look: Look) -> int:
+    """Return when a card left the shoe, or the dealer's hand."""
+    if option.draw is not None:
+        return option.draw.left_at(look.at)
+    if option.left_at is not None:
+        return option.left_at
+    return look.at - CARRY_NS if story.shoe else look.at
+
+
+def _in_its_turn(
+    story: Story, owner: Dealt, look: Look, claims: Sequence[Claim]
+) -> Iterator[Claim]:
+    """An unread card of a spot, seen late, may have come before the cards of those after it."""
+    ended_at = turn_ended(story, owner) if owner != "dealer" and story.shoe else None
+    if ended_at is None or look.at - ended_at > LAPSE_NS:
+        return
+    on_way = sum(draw.certain and draw.at < ended_at for draw in story.supply.drawn)
+    for claim in claims:
+        if claim.draw is None and claim.at is None:
+            further = (on_way + 1 - claim.skipped) * log(HIDDEN)
+            earlier = Claim(claim.evidence + further, None, on_way)
+            earlier.at = ended_at - 1
+            yield earlier
+
+
+def _early(story: Story, card: InPlay) -> float:
+    """Return how likely a card's player turns it up by now: he waits for his second card."""
+    hand = story.hand_of(card)
+    waits = hand is not None and len(hand.cards) < 2 and not hand.of_split
+    return log(TURNED_IN_DEAL) if waits else 0.0
 
 
 def _one_of_each(options: Iterable[tuple[InPlay, Option]], look: Look) -> list[Option]:
@@ -625,6 +699,16 @@ def _about(off_mm: float) -> float:
     )
 
 
+def _in_row(story: Story, look: Look) -> float:
+    """Return how likely a card of the dealer's lies just there: beside his last, or anywhere."""
+    row = [card.place for card in story.dealer if card.where == "felt" and card.place is not None]
+    if not row or look.face == "down":
+        return -log(ZONE_MM2)
+    last = max(row, key=lambda place: place.x_mm)
+    off = hypot(look.place.x_mm - last.x_mm - ROW_STEP_MM, look.place.y_mm - last.y_mm)
+    return log(IN_ROW * exp(_about(off)) + (1.0 - IN_ROW) / ZONE_MM2)
+
+
 def _gauss(off_mm: float, spread_mm: float) -> float:
     """Return the logarithm of a density in the plane, per square millimetre."""
     return -0.5 * (off_mm / spread_mm) ** 2 - log(2 * pi * spread_mm * spread_mm)
@@ -635,6 +719,19 @@ def _glimpsed(card: InPlay, look: Look) -> bool:
     if card.said is None or look.reading is None:
         return False
     return max(look.reading.listed[0][1], look.reading.p(card.said)) < AGREED_P
+
+
+def _of_nothing(look: Look) -> float:
+    """Return how likely a sighting is of no card, beside looking so as a card; per mm²."""
+    if look.face == "up":
+        doubted = look.seen.card is None
+        share = NO_FACE_DOUBTED / DOUBTED if doubted else (1 - NO_FACE_DOUBTED) / (1 - DOUBTED)
+        return log(NO_FACE * share / ZONE_MM2)
+    sure = look.seen.confidence
+    if sure is None:
+        return log(NO_BACK / ZONE_MM2)
+    faint = NO_BACK_FAINT / FAINT if sure < FAINT_P else (1 - NO_BACK_FAINT) / (1 - FAINT)
+    return log(NO_BACK * faint / ZONE_MM2)
 
 
 def _alike(card: InPlay, look: Look) -> float:

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from models.events import PaymentMade, PlateRead, Spot, WagerKind
 from models.money import Cents
 from models.rulebook import Rulebook
-from settlement.hands import busted, natural
-from settlement.reckoning.grammar import must_draw
-from settlement.reckoning.in_play import Hand
+from settlement.hands import natural
+from settlement.reckoning.grammar import Coming, must_draw, to_hand
+from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.odds import (
     DOUBLES,
     ENTERED_AMISS,
@@ -95,11 +95,47 @@ def _main(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[Mea
         return [Meaning(log(PAID_TWICE) if delta > 0 else 0.0, "idle")]
     if story.revealed:
         return [Meaning(0.0, "payment", mistakes=_dealer_stood(story, rules))]
+    found = _in_turn(story, hand, change, rules)
+    with_next = _with_next(story, hand, change)
+    if with_next is not None:
+        hidden, its = with_next
+        for meaning in _in_turn(story, its, change, rules):
+            meaning.evidence += hidden
+            meaning.unseen = 1
+            found.append(meaning)
+    return found
+
+
+def _with_next(story: Story, hand: Hand, change: Change) -> tuple[float, Hand] | None:
+    """Return the hand with a card that lies there and that an arm hides, and how likely that is.
+
+    Where a shoe reads the cards it is the next one on its way; without one only a hand that was
+    split is known to get a card.
+    """
+    draw = next((one for one in story.supply.drawn if one.certain), None)
+    if draw is None or draw.at >= change.at:
+        if not hand.of_split or len(hand.cards) != 1:
+            return None
+        draw = None
+    at = change.at - 1 if draw is None else draw.at
+    coming = to_hand(story, hand, Coming("up", at))
+    if coming.mistakes:
+        return None
+    its = hand.copy()
+    card = InPlay(0, hand.spot, hand.number, "up", at)
+    card.said = None if draw is None else draw.card
+    its.cards.append(card)
+    return log(HIDDEN) + coming.evidence, its
+
+
+def _in_turn(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[Meaning]:
+    """Return what a change may mean before the dealer's turn, for a hand as it lies."""
+    delta = change.total - story.plates.get(change.key, 0)
     amiss = log(ENTERED_AMISS) if hand.entered_double else 0.0
     found = _payments(story, hand, change, rules)
     for meaning in found:
         meaning.evidence += amiss
-    return found + (_raises(story, hand) if delta > 0 else [_taken_back(change)])
+    return found + (_raises(story, hand, change) if delta > 0 else [_taken_back(change)])
 
 
 def _payments(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[Meaning]:
@@ -107,16 +143,14 @@ def _payments(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list
     before = story.plates.get(change.key, 0)
     delta = change.total - before
     found: list[Meaning] = []
-    coming = next((draw for draw in story.supply.drawn if draw.at < change.at), None)
-    if coming is not None and delta < 0 and busted((*hand.faces, coming.card)):
-        # The card that broke the hand lies there, and an arm hides it.
-        found.append(Meaning(log(HIDDEN), "payment", unseen=1))
+    own = (hand.spot, hand.number)
+    others = (other for other in story.all_hands() if (other.spot, other.number) != own)
     if hand.settles_early:
         # A natural is paid its odds; other chips on it are as likely a wager as a wrong payment.
         odd = natural(hand.faces[:2]) and delta > 0 and not _pays(before, delta, rules)
         wrong = log(MISTAKE) if odd and not hand.over else 0.0
         found.append(Meaning(log(0.9), "payment", mistakes=wrong))
-    elif not all(other.done for other in story.all_hands()):
+    elif not (hand.done and all(other.done for other in others)):
         unearned = log(MISTAKE) if change.total else 0.0
         found.append(
             Meaning(log(PAID_EARLY) * (2 if unearned else 1), "payment", mistakes=unearned)
@@ -132,14 +166,15 @@ def _taken_back(change: Change) -> Meaning:
     return Meaning(whole, "wager", "main", log(MISTAKE))
 
 
-def _raises(story: Story, hand: Hand) -> list[Meaning]:
+def _raises(story: Story, hand: Hand, change: Change) -> list[Meaning]:
     """Chips may double a hand, or raise its wager against the rules."""
     found: list[Meaning] = []
-    if hand.of_split and len(hand.cards) == 1:
-        # The second card of a split hand lies there, and an arm hides it.
-        found.append(Meaning(log(HIDDEN * DOUBLES), "wager", "double", unseen=1))
+    before = story.plates.get(change.key, 0)
     may_double = len(hand.cards) == 2 and not hand.stood and not hand.settles_early
-    if may_double:
+    if may_double and change.total > 2 * before and not hand.entered_double:
+        # A double of more than the wager is that mistake, and no rarer for being a double.
+        found.append(Meaning(0.0, "wager", "double", log(MISTAKE)))
+    elif may_double:
         found.append(Meaning(log(1.0 if hand.entered_double else DOUBLES), "wager", "double"))
     elif len(hand.cards) > 1 and not hand.doubled:
         found.append(Meaning(0.0, "wager", "double", log(MISTAKE)))
@@ -165,7 +200,7 @@ def _pays(wager: Cents, amount: Cents, rules: Rulebook) -> bool:
 
 def apply(story: Story, meaning: Meaning, change: Change, published: int) -> None:
     """Have a change mean this in a story."""
-    story.evidence += meaning.evidence
+    story.weigh("chips", meaning.evidence)
     story.mistakes += meaning.mistakes
     delta = change.total - story.plates.get(change.key, 0)
     if meaning.means == "wager":

@@ -1,7 +1,6 @@
 """A round that is over: what the stories that remain settle to, and what a person is asked."""
 
-from collections.abc import Sequence
-from itertools import zip_longest
+from collections.abc import Mapping, Sequence
 from math import exp, log
 from typing import Final
 
@@ -11,15 +10,12 @@ from models.events import (
     CardDealt,
     CardExposed,
     PaymentMade,
-    PlayerActed,
     RoundClosed,
-    WagerPlaced,
-    WagerRemoved,
 )
-from models.judgements import Review
-from models.money import dollars
+from models.judgements import Account, Review, Sense
 from models.places import spot_hand
 from models.rulebook import Rulebook
+from settlement.reckoning.accounts import FAINT, Rival, accounts, difference
 from settlement.reckoning.in_play import InPlay
 from settlement.reckoning.odds import ASKED_FROM, MISJUDGED_FROM, MISTAKE
 from settlement.reckoning.story import Closed, Story, gist
@@ -27,7 +23,7 @@ from settlement.reconcile.clinging import Clinging
 from settlement.reconcile.draws import Composition
 from settlement.reconcile.faces import card_name
 from settlement.reconcile.questions import of_face
-from settlement.reconcile.table import Held, zone_name
+from settlement.reconcile.table import Held
 from settlement.reconcile.timing import TAKING_NS
 from settlement.reconcile.unread import never_known
 from settlement.reconcile.weighing import Outcome, Question, Weighing
@@ -49,8 +45,12 @@ _ADDED: Final = ("doubled, and no card was dealt", "raised after the deal")
 class Asked:
     """What a person is asked of a round, and whether the round settles alike all the same."""
 
-    def __init__(self, review: Review, *, settles_alike: bool) -> None:
+    def __init__(
+        self, review: Review, *, settles_alike: bool, accounts: tuple[Account, ...] = ()
+    ) -> None:
         self.review, self.settles_alike = review, settles_alike
+        self.accounts = accounts
+        """The accounts between which the question is."""
 
 
 class Closing:
@@ -78,7 +78,8 @@ class Closing:
         for question, answer, otherwise in zip(questions, answers, wary, strict=True):
             still_open = "open" in (answer, otherwise)
             if still_open or answer == "alike":
-                found.append(Asked(question.review, settles_alike=not still_open))
+                told = self._faced(record, question) if still_open else ()
+                found.append(Asked(question.review, settles_alike=not still_open, accounts=told))
         found += self._stories(over, others, record)
         found += self._unlikely(record)
         found += self._unread(record)
@@ -123,7 +124,7 @@ class Closing:
                 continue
             facts = _round(other)[:-1]
             if sorted(_dealt(facts), key=str) != sorted(_dealt(record), key=str):
-                told, instead = _difference(record, facts)
+                told, instead = difference(record, facts)
                 what = "what happened cannot be told apart"
                 asked.append(Review(what, (told, f"{instead} ({odds:.2g})"), ()))
                 break
@@ -139,19 +140,33 @@ class Closing:
             return
         record = story.record[over.opened - story.base : over.end + 1 - story.base]
         self._weighing.turned_unseen = over.turned_unseen
-        for place, fact in self._weighing.instead(record, self._faces(over, record)).items():
-            if over.opened + place >= story.published:
-                over.amended[_whose(record[place])] = fact
-                story.amend(over.opened + place, fact)
+        instead = self._weighing.instead(record, self._faces(over, record))
+        if any(over.opened + place < story.published for place in instead):
+            return
+        for place, fact in instead.items():
+            over.amended[_whose(record[place])] = fact
+            story.amend(over.opened + place, fact)
 
     def likeliest(self, stories: Sequence[Story]) -> Story:
-        """Return the story that is likeliest with every mistake in its first round counted."""
-        return max(stories, key=self._of_first_round)
+        """Return the story that is likeliest with every mistake in its first round counted.
+
+        Mistakes only make a story less likely: one is not settled whose observations alone are
+        less likely than the best story with its mistakes.
+        """
+        ordered = sorted(stories, key=lambda story: -story.closed[0].evidence)
+        best, most = ordered[0], self._of_first_round(ordered[0])
+        for story in ordered[1:]:
+            if story.closed[0].evidence <= most:
+                break
+            likely = self._of_first_round(story)
+            if likely > most:
+                best, most = story, likely
+        return best
 
     def _of_first_round(self, story: Story) -> float:
-        over = story.closed[0]
         facts = _round(story)
-        return self._likely(over.evidence, self._weighing.outcome(facts, facts))
+        outcome = self._weighing.outcome(facts, facts)
+        return self._likely(story.closed[0].evidence, outcome)
 
     def _unread(self, record: Sequence[AnyFact]) -> list[Asked]:
         settled = self._weighing.settled(record) and not self._weighing.mistakes(record)
@@ -186,7 +201,7 @@ class Closing:
             return None
         told = [at - opened for at in (card.dealt, card.shown) if at >= opened]
         stated = _stated(record, told) or card.card
-        held = Held(0, stated, card.face, said=card.said, seqs=card.seqs, told=told)
+        held = Held(None, stated, card.face, said=card.said, seqs=card.seqs, told=told)
         known = (self._clinging.most, self._clinging.least)
         lasting = (LASTING, LASTING) if card.said is None else known
         return of_face(held, reading, record, self._shoe, lasting)
@@ -199,22 +214,23 @@ class Closing:
         Where it settles alike and a card of the shoe goes elsewhere, nothing is held open.
         """
         stated = self._weighing.outcome(record, record)
-        found: list[tuple[float, list[AnyFact]]] = []
+        found: list[Rival] = []
         wrong = misjudged = alike = 0.0
         by_shoe = any(card.announced for card in over.cards)
         paid = _final(stated) and any(isinstance(fact, PaymentMade) for fact in record)
         own = self._likely(over.evidence, stated)
-        for other in others:
-            its = other.closed[0] if other.closed else None
-            evidence = other.evidence if its is None else its.evidence
-            mistakes = other.wrong if its is None else its.wrong
-            if evidence + mistakes * log(MISTAKE) - own < log(_LEAST):
-                continue
-            facts = [over.amended.get(_whose(fact), fact) for fact in _round(other)]
-            if facts == record or (its is None and facts[: len(record) - 1] == record[:-1]):
-                continue
+        tellings = self._tellings(over, others, record, own)
+        left = sum(telling.most for telling in tellings)
+        for telling in tellings:
+            open_ = wrong > ASKED_FROM or misjudged > MISJUDGED_FROM
+            if not open_ and max(wrong, misjudged, alike) + left <= ASKED_FROM:
+                break
+            if open_ and telling.most * FAINT < max(rival.odds for rival in found):
+                break
+            left -= telling.most
+            facts = telling.facts
             outcome = self._weighing.outcome(facts, record)
-            odds = exp(min(50.0, self._likely(evidence, outcome) - own))
+            odds = exp(min(50.0, self._likely(telling.evidence, outcome) - own))
             if paid and not _final(outcome):
                 odds *= MISTAKE
             if outcome.money != stated.money:
@@ -225,15 +241,44 @@ class Closing:
                 alike += odds
             else:
                 continue
-            found.append((odds, facts))
+            found.append(Rival(odds, facts, outcome, _apart(telling.spoken, over.spoken)))
         open_ = wrong > ASKED_FROM or misjudged > MISJUDGED_FROM
         if not open_ and alike <= MISJUDGED_FROM:
             return []
-        odds, facts = max(found, key=lambda one: one[0])
-        told, instead = _difference(record, facts)
+        rival = max(found, key=lambda one: one.odds)
+        told, instead = difference(record, rival.facts)
         what = "what happened cannot be told apart"
-        review = Review(what, (told, f"{instead} ({odds:.2g})"), record[-1].evidence)
-        return [Asked(review, settles_alike=not open_)]
+        review = Review(what, (told, f"{instead} ({rival.odds:.2g})"), record[-1].evidence)
+        both = accounts(record, stated, found)
+        return [Asked(review, settles_alike=not open_, accounts=both)]
+
+    def _tellings(
+        self, over: Closed, others: Sequence[Story], record: Sequence[AnyFact], own: float
+    ) -> list["_Telling"]:
+        """Return the other stories of the round that are not too unlikely, the likeliest first."""
+        found: list[_Telling] = []
+        for other in others:
+            its = other.closed[0] if other.closed else None
+            evidence = other.evidence if its is None else its.evidence
+            mistakes = other.wrong if its is None else its.wrong
+            if evidence + mistakes * log(MISTAKE) - own < log(_LEAST):
+                continue
+            facts = [over.amended.get(_whose(fact), fact) for fact in _round(other)]
+            if facts == record or (its is None and facts[: len(record) - 1] == record[:-1]):
+                continue
+            spoken = other.spoken if its is None else its.spoken
+            found.append(_Telling(evidence, exp(min(50.0, evidence - own)), facts, spoken))
+        return sorted(found, key=lambda telling: -telling.most)
+
+    def _faced(self, record: Sequence[AnyFact], question: Question) -> tuple[Account, ...]:
+        """Return the accounts of a round by which one card has another face."""
+        stated = self._weighing.outcome(record, record)
+        sense: Sense = "camera"
+        found = [
+            Rival(likely, facts, outcome, {sense: log(max(odds, _LEAST))})
+            for odds, likely, facts, outcome in self._weighing.instances(record, question.warily())
+        ]
+        return accounts(record, stated, found)
 
     def _unlikely(self, record: Sequence[AnyFact]) -> list[Asked]:
         """Ask about a round of several mistakes: it may have gone as no story has it."""
@@ -247,6 +292,21 @@ class Closing:
     def _likely(self, evidence: float, outcome: Outcome) -> float:
         """Return the logarithm of how likely a story is, with every mistake that it holds."""
         return evidence + len({code for code, _, _ in outcome.mistakes}) * log(MISTAKE)
+
+
+class _Telling:
+    """Another story of a round: the facts by it, and the most that its odds may come to."""
+
+    def __init__(
+        self, evidence: float, most: float, facts: list[AnyFact], spoken: Mapping[Sense, float]
+    ) -> None:
+        self.evidence, self.most, self.facts, self.spoken = evidence, most, facts, spoken
+
+
+def _apart(one: Mapping[Sense, float], other: Mapping[Sense, float]) -> dict[Sense, float]:
+    """Return what each sense says for one story and not for the other, as a logarithm."""
+    senses = sorted({*one, *other})
+    return {sense: one.get(sense, 0.0) - other.get(sense, 0.0) for sense in senses}
 
 
 def _stated(record: Sequence[AnyFact], told: Sequence[int]) -> Card | None:
@@ -291,45 +351,3 @@ def _round(story: Story) -> list[AnyFact]:
         return story.record[over.opened - story.base : over.end + 1 - story.base]
     record = story.record[story.opened - story.base :]
     return [*record, RoundClosed(at=record[-1].at)] if record else []
-
-
-def _difference(one: Sequence[AnyFact], other: Sequence[AnyFact]) -> tuple[str, str]:
-    """Name the first facts in which two records differ."""
-    for mine, its in zip_longest(one, other):
-        if mine != its:
-            return _name(mine), _name(its)
-    return "", ""
-
-
-def _name(fact: AnyFact | None) -> str:
-    match fact:
-        case None:
-            what = "nothing more"
-        case CardDealt():
-            what = f"{_face(fact.card)} dealt to {zone_name(fact.to)}, face {fact.face}"
-        case CardExposed():
-            what = f"{_face(fact.card)} of {zone_name(fact.to)} turned up"
-        case PaymentMade() | WagerPlaced() | WagerRemoved():
-            what = _chips(fact)
-        case PlayerActed():
-            what = f"{spot_hand(fact.spot, fact.hand)}: {fact.action.replace('_', ' ')}"
-        case RoundClosed():
-            what = "the round was over"
-        case _:
-            what = type(fact).__name__
-    return what
-
-
-def _face(card: Card | None) -> str:
-    return "a card" if card is None else str(card)
-
-
-def _chips(fact: PaymentMade | WagerPlaced | WagerRemoved) -> str:
-    whose, amount = spot_hand(fact.spot, fact.hand), dollars(abs(fact.amount))
-    if isinstance(fact, WagerPlaced):
-        return f"{amount} put on {whose} ({fact.kind} wager)"
-    if isinstance(fact, WagerRemoved):
-        return f"{amount} taken back from {whose}"
-    if not fact.amount:
-        return f"{whose} left alone"
-    return f"{amount} paid to {whose}" if fact.amount > 0 else f"{amount} taken from {whose}"

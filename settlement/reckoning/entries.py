@@ -61,7 +61,7 @@ def _learn(story: Story, fact: AnyFact, rules: Rulebook) -> None:
         case HoleCardChecked():
             for to in due_in_deal(story, rules) if story.in_play and not story.shoe else ():
                 story.deal(to, 0, face_in_deal(story, to, rules), fact.at or 0)
-                story.evidence += log(HIDDEN)
+                story.weigh("camera", log(HIDDEN))
             story.peeked, story.hole_blackjack = True, fact.blackjack
         case ShoeStarted():
             story.state_cut_card()
@@ -75,11 +75,11 @@ def _acted(story: Story, acted: PlayerActed) -> None:
     if hand is None:
         return
     if acted.action != "double":
-        hand.over = True
+        hand.over, hand.over_at = True, acted.at or 0
         return
     hand.entered_double = True
     if hand.paid >= 0:
-        story.evidence += log(ENTERED_AMISS)
+        story.weigh("console", log(ENTERED_AMISS))
 
 
 def _split(story: Story, fact: PlayerActed) -> None:

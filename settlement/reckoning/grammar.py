@@ -1,12 +1,14 @@
 """Who gets the next card, and how likely each card would be."""
 
 from collections.abc import Sequence
+from itertools import combinations, islice
 from math import log
+from typing import Final
 
 from models.cards import Card
-from models.events import Dealt, Face
+from models.events import Dealt, Face, Spot
 from models.rulebook import Rulebook
-from settlement.hands import total
+from settlement.hands import natural, total
 from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.odds import (
     HIDDEN,
@@ -20,6 +22,13 @@ from settlement.reckoning.odds import (
     STOOD_UNSEEN,
 )
 from settlement.reckoning.story import Story
+from settlement.reconcile.timing import SECOND
+
+TURNED_NS: Final = 3 * SECOND // 2
+"""The dealer turns up his hole card no sooner than this after it left the shoe."""
+
+_MOST_WAYS: Final = 6
+"""So many ways are weighed in which some of the cards due went unread, others are on their way."""
 
 
 def due_in_deal(story: Story, rules: Rulebook) -> list[Dealt]:
@@ -37,35 +46,68 @@ def due_in_deal(story: Story, rules: Rulebook) -> list[Dealt]:
     return due
 
 
-def face_in_deal(story: Story, to: Dealt, rules: Rulebook) -> Face:
-    """Return which side the next card of the deal shows."""
+def face_in_deal(story: Story, to: Dealt, rules: Rulebook, ahead: int = 0) -> Face:
+    """Return which side a card of the deal shows; ``ahead`` others come to the dealer before it."""
     if to != "dealer":
         return rules.player_cards
-    first = not story.dealer
-    up = first == (rules.dealer_first_card == "up")
-    return "up" if up else "down"
+    due: list[Face] = ["up", "down"] if rules.dealer_first_card == "up" else ["down", "up"]
+    for card in story.dealer:
+        if card.face in due:
+            due.remove(card.face)
+    return due[min(ahead, len(due) - 1)] if due else "up"
+
+
+def hidden(story: Story) -> float:
+    """Return how likely a card is not seen when the next one is, nor read by a shoe."""
+    unheard = not story.shoe or story.supply.deaf
+    return log(HIDDEN if unheard else HIDDEN * SHOE_MISSED)
+
+
+def unseen_ways(skipped: int, before: int) -> list[tuple[int, ...]]:
+    """Return which of the cards due before one nobody saw or read, by their places in turn.
+
+    The others, ``skipped`` of them, left the shoe and are on their way, in the same order.
+    """
+    return list(islice(combinations(range(skipped + before), before), _MOST_WAYS))
 
 
 def must_draw(cards: tuple[Card | None, ...], rules: Rulebook) -> bool | None:
     """Return whether the dealer takes another card; ``None`` where a card is not known."""
     if None in cards:
         return None
+    if natural(cards[:2]):
+        return False
     points, soft = total(cards)
     return points < 17 or (points == 17 and soft and rules.dealer_soft17 == "hit")
 
 
 class Draw:
-    """A card that may come to a hand: how likely, and how many others must have come unseen."""
+    """A card that may come to a hand, and how likely.
+
+    Args:
+        evidence: the logarithm of how likely it comes there.
+        mistakes: the same of the mistakes that it holds.
+        number: the hand of the spot.
+        unseen: which of the cards due before it nobody saw or read, by their places in turn.
+        turned: whether the dealer turned up his hole card before, and nobody saw it yet.
+        since: whether it was dealt face down and turned up before it was first seen.
+    """
 
     def __init__(
-        self, evidence: float, mistakes: float, number: int, unseen: int, *, turned: bool = False
+        self,
+        evidence: float,
+        mistakes: float = 0.0,
+        number: int = 0,
+        unseen: tuple[int, ...] = (),
+        *,
+        turned: bool = False,
+        since: bool = False,
     ) -> None:
         self.evidence, self.mistakes = evidence, mistakes
         self.number, self.unseen = number, unseen
-        self.turned = turned
+        self.turned, self.since = turned, since
         self.passed: tuple[Dealt, ...] = ()
         """Who is passed over in the initial deal by it."""
-        """Whether the dealer turned up his hole card before, and nobody saw it yet."""
 
 
 class Coming:
@@ -75,37 +117,60 @@ class Coming:
         face: which side it shows.
         at: when it left the shoe; ``None`` for just now.
         skipped: cards that left the shoe before it and are on their way.
+        lain_ns: how long ago it left the shoe, as it is first seen.
     """
 
-    def __init__(self, face: Face, at: int | None = None, skipped: int = 0) -> None:
-        self.face, self.at, self.skipped = face, at, skipped
+    def __init__(
+        self, face: Face, at: int | None = None, skipped: int = 0, lain_ns: int = 0
+    ) -> None:
+        self.face, self.at, self.skipped, self.lain_ns = face, at, skipped, lain_ns
 
 
 def draws(story: Story, to: Dealt, coming: Coming, rules: Rulebook) -> list[Draw]:
     """Return the ways in which a card may come to a spot or to the dealer."""
-    due = due_in_deal(story, rules)[coming.skipped :]
-    hidden_each = log(HIDDEN * SHOE_MISSED) if story.shoe else log(HIDDEN)
+    order = due_in_deal(story, rules)
+    due = order[coming.skipped :]
     found: list[Draw] = []
     if to in due:
-        before = due.index(to)
-        odd = face_in_deal(story, to, rules) != coming.face
-        wrong = log(MISTAKE) if odd else 0.0
-        found.append(Draw(before * hidden_each, wrong, 0, before))
-        if before:
-            passing = Draw(0.0, wrong + log(MISTAKE), 0, 0)
-            passing.passed = tuple(due[:before])
-            found.append(passing)
-        if before < len(due) - 1 or to == "dealer":
+        found = _in_deal(story, to, coming, order, rules)
+        if due.index(to) < len(due) - 1 or to == "dealer":
             return found
     elif to in story.passed:
-        found.append(Draw(0.0, 0.0, 0, 0))
+        found.append(Draw(0.0))
     elif to != "dealer" and not story.hands.get(to):
-        return [Draw(0.0, log(MISTAKE), 0, 0)]
+        return [Draw(0.0, log(MISTAKE))]
     later = _after_deal(story, to, coming, rules)
-    for draw in later:
-        draw.evidence += len(due) * hidden_each
-        draw.unseen = len(due)
-    return found + later
+    if not due:
+        return found + later
+    for unseen in unseen_ways(coming.skipped, len(due)):
+        for draw in later:
+            evidence = draw.evidence + len(due) * hidden(story)
+            found.append(Draw(evidence, draw.mistakes, draw.number, unseen, turned=draw.turned))
+    return found
+
+
+def _in_deal(
+    story: Story, to: Dealt, coming: Coming, order: Sequence[Dealt], rules: Rulebook
+) -> list[Draw]:
+    """Return the ways in which a card of the initial deal comes to somebody it is due to."""
+    before = order.index(to, coming.skipped) - coming.skipped
+    ahead = order[: coming.skipped + before].count(to)
+    face = face_in_deal(story, to, rules, ahead)
+    wrong = log(MISTAKE) if face != coming.face else 0.0
+    evidence = before * hidden(story)
+    found = [Draw(evidence, wrong, 0, unseen) for unseen in unseen_ways(coming.skipped, before)]
+    if wrong and to == "dealer" and coming.face == "up" and coming.lain_ns > TURNED_NS:
+        # It lay face down, an arm hid it, and it was turned up in its turn.
+        evidence += log(HIDDEN) + _dealers_turn(story, coming)
+        found += [
+            Draw(evidence, 0.0, 0, unseen, since=True)
+            for unseen in unseen_ways(coming.skipped, before)
+        ]
+    if before:
+        passing = Draw(0.0, wrong + log(MISTAKE))
+        passing.passed = tuple(order[coming.skipped : coming.skipped + before])
+        found.append(passing)
+    return found
 
 
 def _after_deal(story: Story, to: Dealt, coming: Coming, rules: Rulebook) -> list[Draw]:
@@ -113,8 +178,18 @@ def _after_deal(story: Story, to: Dealt, coming: Coming, rules: Rulebook) -> lis
         return _to_dealer(story, coming, rules)
     own = story.hands.get(to, [])
     if not own:
-        return [Draw(0.0, log(MISTAKE), 0, 0)]
-    return [_to_hand(story, hand, coming) for hand in own]
+        return [Draw(0.0, log(MISTAKE))]
+    return [to_hand(story, hand, coming) for hand in own]
+
+
+def turn_ended(story: Story, spot: Spot) -> int | None:
+    """Return when others got cards or doubled after a spot's turn, ``None`` if nobody did yet."""
+    ends = [story.revealed_at] if story.revealed else []
+    for hand in story.all_hands():
+        if hand.spot > spot:
+            ends += [card.at for card in hand.cards[1 if hand.of_split else 2 :]]
+            ends += [story.laid_at(hand)] if hand.doubled else []
+    return min(ends, default=None)
 
 
 def takers(story: Story, rules: Rulebook, at: int) -> list[tuple[Dealt, Draw]]:
@@ -126,7 +201,7 @@ def takers(story: Story, rules: Rulebook, at: int) -> list[tuple[Dealt, Draw]]:
     if story.revealed_by(at):
         return to_dealer
     to_hands: list[tuple[Dealt, Draw]] = [
-        (hand.spot, _to_hand(story, hand, coming)) for hand in story.all_hands()
+        (hand.spot, to_hand(story, hand, coming)) for hand in story.all_hands()
     ]
     return to_hands if story.revealed else to_dealer + to_hands
 
@@ -136,16 +211,17 @@ def _to_dealer(story: Story, coming: Coming, rules: Rulebook) -> list[Draw]:
     hidden_hole = not story.revealed and any(card.face == "down" for card in story.dealer)
     if must_draw(_faces(story.dealer, coming.at), rules) is False:
         mistakes += log(MISTAKE)
-    evidence = _all_stood(list(story.all_hands()), coming)
+    evidence = _dealers_turn(story, coming)
     if not hidden_hole:
-        return [Draw(evidence, mistakes, 0, 0)]
-    early = Draw(evidence, mistakes + log(MISTAKE), 0, 0)
+        return [Draw(evidence, mistakes)]
+    early = Draw(evidence, mistakes + log(MISTAKE))
     if not story.shoe:
         return [early]
-    return [early, Draw(evidence + log(HIDDEN), mistakes, 0, 0, turned=True)]
+    return [early, Draw(evidence + log(HIDDEN), mistakes, turned=True)]
 
 
-def _to_hand(story: Story, hand: Hand, coming: Coming) -> Draw:
+def to_hand(story: Story, hand: Hand, coming: Coming) -> Draw:
+    """Return how a card may come to a hand after the initial deal."""
     faces = _faces(hand.cards, coming.at)
     due = hand.owed or (hand.of_split and len(faces) == 1)
     evidence, mistakes = 0.0 if due else log(_hits(faces)), 0.0
@@ -154,11 +230,16 @@ def _to_hand(story: Story, hand: Hand, coming: Coming) -> Draw:
     if coming.face == "down" and not hand.owed:
         mistakes += log(MISTAKE)
     others = [other for other in story.all_hands() if other is not hand]
-    owed = sum(other.owed and not other.passed_over for other in others)
+    owed = sum(_owed(story, other, coming.at) for other in others)
     mistakes += max(0, owed - coming.skipped) * log(MISTAKE)
     before = list(story.all_hands())
     evidence += _all_stood(before[: before.index(hand)], coming)
-    return Draw(evidence, mistakes, hand.number, 0)
+    return Draw(evidence, mistakes, hand.number)
+
+
+def _owed(story: Story, hand: Hand, at: int | None) -> bool:
+    """Return whether a card was owed to a hand that doubled, at a time."""
+    return hand.owed and not hand.passed_over and (at is None or story.laid_at(hand) <= at)
 
 
 def _faces(cards: Sequence[InPlay], at: int | None) -> tuple[Card | None, ...]:
@@ -169,10 +250,15 @@ def _faces(cards: Sequence[InPlay], at: int | None) -> tuple[Card | None, ...]:
 def _done(story: Story, hand: Hand, at: int | None) -> bool:
     """Return whether no card was to come to a hand at a time."""
     later = at is not None and any(card.at > at for card in hand.cards)
-    if at is None or not (later or story.settled_at(hand) > at):
+    if at is None or not (later or story.settled_at(hand) > at or hand.over_at > at):
         return hand.done
     faces = _faces(hand.cards, at)
     return None not in faces and total(faces)[0] >= 21
+
+
+def _dealers_turn(story: Story, coming: Coming) -> float:
+    """Return how likely it is the dealer's turn: of his blackjack nobody plays."""
+    return 0.0 if story.hole_blackjack else _all_stood(list(story.all_hands()), coming)
 
 
 def _all_stood(hands: Sequence[Hand], coming: Coming) -> float:

@@ -7,10 +7,7 @@ from models.events import Dealt, Face, Spot
 from settlement.hands import busted, natural, total
 from settlement.reconcile.identity import SHOE_MISREAD_P
 from settlement.reconcile.looks import Reading, meant_by
-from settlement.reconcile.sightings import Place
-
-Track: TypeAlias = tuple[str, int]
-"""A camera, and its own identity of a card."""
+from settlement.reconcile.sightings import Place, Track
 
 Where: TypeAlias = Literal["felt", "off", "unseen"]
 
@@ -42,6 +39,9 @@ class InPlay:
         self.shown = -1
         """Place of its ``card_exposed`` in the record."""
         self.seqs: tuple[int, ...] = ()
+        self._of: tuple[Card | None, Reading | None] | None = None
+        """What the face was last told of."""
+        self._card: Card | None = None
 
     def copy(self) -> "InPlay":
         """Return a copy for another story."""
@@ -52,11 +52,18 @@ class InPlay:
         other.dealt_place, other.rested_at = self.dealt_place, self.rested_at
         other.gone_at, other.reading, other.tucked = self.gone_at, self.reading, self.tucked
         other.dealt, other.shown, other.seqs = self.dealt, self.shown, self.seqs
+        other._of, other._card = self._of, self._card
         return other
 
     @property
     def card(self) -> Card | None:
         """The face, where it is known; where shoe and camera differ, the likelier one."""
+        if self._of is None or self._of[0] is not self.said or self._of[1] is not self.reading:
+            self._of = (self.said, self.reading)
+            self._card = self._told()
+        return self._card
+
+    def _told(self) -> Card | None:
         if self.reading is None:
             return self.said
         face, p = self.reading.listed[0]
@@ -82,6 +89,8 @@ class Hand:
         self.of_split = False
         self.over = False
         """Surrendered or paid even money."""
+        self.over_at = 0
+        """When that was entered."""
         self.doubled = False
         self.owed = False
         """Doubled, and its card has not come."""
@@ -101,7 +110,7 @@ class Hand:
         other = Hand(self.spot, self.number)
         other.cards = [card.copy() for card in self.cards]
         other.of_split, other.over, other.doubled = self.of_split, self.over, self.doubled
-        other.doubled_amiss = self.doubled_amiss
+        other.doubled_amiss, other.over_at = self.doubled_amiss, self.over_at
         other.passed_over = self.passed_over
         other.entered_double = self.entered_double
         other.owed, other.stood = self.owed, self.stood

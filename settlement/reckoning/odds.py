@@ -27,6 +27,9 @@ STOOD_UNSEEN: Final = 0.03
 STOOD: Final = 0.5
 """A hand that lies open stood: nothing on the felt shows it."""
 
+TURNED_IN_DEAL: Final = 1e-3
+"""A player turns a card up before he has his second one."""
+
 PUT_BACK: Final = 0.02
 """A player lays cards back as they were dealt."""
 
@@ -46,6 +49,22 @@ NO_FACE: Final = 0.0005
 
 NO_BACK: Final = 0.005
 """A sighting of a back is of no card: one in ten rounds of twenty cards."""
+
+FAINT_P: Final = 0.5
+"""A back that its finder is less sure of is faint."""
+
+FAINT: Final = 0.16
+"""The back of a card is faint: 42 of 264 on films."""
+
+NO_BACK_FAINT: Final = 0.87
+"""A sighting of a back that is no card is faint: 16 of 18 on films."""
+
+DOUBTED: Final = 0.1
+"""The first look at a card's face is not certain: 6 of 546 on films whose decks are read well, and
+most of those of a deck that is not."""
+
+NO_FACE_DOUBTED: Final = 0.8
+"""A sighting of a face that is no card's is not certain: 2 of 2 on films."""
 
 SEEN_AGAIN: Final = 0.1
 """A sighting of no card is repeated by the next look."""
@@ -77,7 +96,7 @@ GOES_UNSEEN: Final = 0.03
 NOT_ACROSS: Final = 1e-4
 """A double's card is not laid across its hand."""
 
-ACROSS: Final = 0.01
+ACROSS: Final = 1e-3
 """Any other card is."""
 
 GLIMPSED: Final = 1e-3
@@ -150,6 +169,12 @@ NEAR_SPREAD_MM: Final = 25.0
 
 ASTRAY: Final = 0.01
 """A card lies anywhere in its zone, and not where it was due."""
+
+IN_ROW: Final = 0.5
+"""A card that the dealer draws lies beside his last one, in a row."""
+
+ROW_STEP_MM: Final = 70.0
+"""From one card of the dealer's row to the next: a card's width and some felt."""
 
 ZONE_MM2: Final = 60_000.0
 """The area of a zone of cards, to compare a place in it with one that was due."""

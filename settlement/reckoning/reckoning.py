@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from math import exp, log
 from typing import Final, Literal, TypeAlias
 
+from msgspec import UNSET
+
 from models.cards import Card
 from models.events import (
     AnyFact,
@@ -45,6 +47,7 @@ from settlement.reckoning.odds import (
 )
 from settlement.reckoning.shoe import Shoe
 from settlement.reckoning.story import Story
+from settlement.reconcile.cameras import Cameras, Told
 from settlement.reconcile.clinging import Clinging
 from settlement.reconcile.draws import Composition, Draw
 from settlement.reconcile.felt import Felt
@@ -83,6 +86,7 @@ class Reckoning:
         self._decks = Composition(rules.decks)
         self._shoe = Shoe(rules) if dealing == "shoe" else None
         self._camera = Camera(self._felt, rules, self._decks.room, self._shoe)
+        self._cameras = Cameras()
         self._clinging = Clinging()
         self._closing = Closing(rules, self._decks, self._clinging)
         self._unknown: Counter[tuple[Dealt, int]] = Counter()
@@ -124,9 +128,11 @@ class Reckoning:
             case ShoeCardRead() | ShoeCutCard() | ShoeLoaded():
                 self._of_shoe(observation)
             case CardSighted():
-                self._sighted(observation)
+                if self._shoe is not None:
+                    self._clinging.observed(observation)
+                self._told(self._cameras.sighted(observation))
             case CardGone():
-                self._gone(observation)
+                self._told(self._cameras.gone(observation))
             case PlateRead():
                 self._plate(observation)
             case ConsoleEntry():
@@ -140,6 +146,7 @@ class Reckoning:
     def advance(self, now_ns: int) -> tuple[Said, ...]:
         """Tell that the sources have been read up to ``now_ns``."""
         self._now = max(self._now, now_ns)
+        self._told(self._cameras.due(self._now))
         self._lapse()
         for story in self._stories:
             story.close_if_over(self._now)
@@ -163,10 +170,14 @@ class Reckoning:
 
     # --- observations ---------------------------------------------------------------------
 
-    def _sighted(self, seen: CardSighted) -> None:
-        if self._shoe is not None:
-            self._clinging.observed(seen)
-        look = Look(seen)
+    def _told(self, told: Sequence[Told]) -> None:
+        for one in told:
+            if isinstance(one, CardGone):
+                self._gone(one)
+            else:
+                self._sighted(Look(one))
+
+    def _sighted(self, look: Look) -> None:
         branches = [
             (story.weight + option.evidence + option.mistakes, story, at, option)
             for story in self._stories
@@ -193,12 +204,16 @@ class Reckoning:
     def _gone(self, gone: CardGone) -> None:
         found: list[Story] = []
         for story in self._stories:
+            if not self._camera.may_end(story, gone):
+                self._camera.gone(story, gone)
+                found.append(story)
+                continue
             lost = story.copy()
             rounds, over_at = len(story.closed), story.over_at
             self._camera.gone(story, gone)
             found.append(story)
             if not over_at and (story.over_at or len(story.closed) > rounds):
-                lost.evidence += log(LOST_SIGHT)
+                lost.weigh("camera", log(LOST_SIGHT))
                 ident = lost.tracks.pop((gone.source, gone.track), 0)
                 card = lost.card(ident)
                 if card is not None:
@@ -237,6 +252,7 @@ class Reckoning:
         match observation:
             case ShoeCardRead():
                 self._clinging.observed(observation)
+                self._hear(deaf=False)
                 self._drawn(self._shoe.read(observation))
             case ShoeCutCard():
                 at, seqs = observation.at or 0, _seqs(observation)
@@ -256,14 +272,20 @@ class Reckoning:
             self._ask(lost, fault)
         elif self._shoe is not None:
             draws, what = self._shoe.fault(fault)
+            if fault.kind in ("link_lost", "uncounted"):
+                self._hear(deaf=fault.kind == "link_lost")
             self._drawn(draws)
             if what is not None:
                 self._ask(what, fault)
 
+    def _hear(self, *, deaf: bool) -> None:
+        for story in self._stories:
+            story.supply.deaf = deaf
+
     def _lapse(self) -> None:
         """Take in that cards which left the shoe went unseen."""
         shoe = self._shoe
-        if shoe is None:
+        if shoe is None or not any(s.supply.drawn or s.supply.entered for s in self._stories):
             return
         for story in self._stories:
             shoe.overdue_entries(story, self._now)
@@ -291,9 +313,9 @@ class Reckoning:
     def _prune(self) -> None:
         stories = sorted(self._stories, key=lambda story: -story.weight)
         least = stories[0].weight + log(KEPT)
-        if len(stories) > MANY_STORIES:
-            stories = _merged(stories)
         kept = [story for story in stories if story.weight >= least]
+        if len(kept) > MANY_STORIES:
+            kept = _merged(kept)
         self._drop(sum(exp(story.weight - stories[0].weight) for story in kept[MOST_STORIES:]))
         self._stories = kept[:MOST_STORIES]
 
@@ -317,7 +339,7 @@ class Reckoning:
             if over:
                 best = self._chosen(best)
             fact = best.fact(at)
-            if not (over or self._agreed(best, at, fact)):
+            if not self._agreed(best, at, fact, over=over):
                 return said
             if isinstance(fact, CardDealt):
                 self._ask_too_many(best, fact)
@@ -399,8 +421,12 @@ class Reckoning:
             case _:
                 pass
 
-    def _agreed(self, best: Story, at: int, fact: AnyFact) -> bool:
-        """Return whether the stories that hold a fact otherwise weigh next to nothing."""
+    def _agreed(self, best: Story, at: int, fact: AnyFact, *, over: bool) -> bool:
+        """Set the stories aside that hold a fact otherwise.
+
+        Returns ``False``, and sets none aside, where they weigh something and the round is not
+        ``over``: then it is stated as it is chosen.
+        """
         others = [
             story
             for story in self._stories
@@ -409,7 +435,7 @@ class Reckoning:
             and (at >= story.end or at < story.base or story.fact(at) != fact)
         ]
         mass = sum(exp(story.weight - best.weight) for story in others)
-        if mass > AGREED:
+        if mass > AGREED and not over:
             return False
         for story in others:
             story.retracts = True
@@ -430,9 +456,15 @@ class Reckoning:
         best.trim(over.end)
         self._stories = [best]
         best.evidence = best.mistakes = 0.0
+        best.spoken = {}
         best.retracts = best.asked_to_retract = False
         return [
-            ReviewRaised(round=over.round, review=one.review, settles_alike=one.settles_alike)
+            ReviewRaised(
+                round=over.round,
+                review=one.review,
+                settles_alike=one.settles_alike,
+                accounts=one.accounts or UNSET,
+            )
             for one in asked
         ]
 

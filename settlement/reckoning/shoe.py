@@ -1,5 +1,6 @@
 """What a shoe that reads its cards reports, and where each card of it may have gone."""
 
+from collections.abc import Iterator
 from math import exp, log
 from typing import Final
 
@@ -46,6 +47,9 @@ LAPSE_NS: Final = 17 * SECOND // 2
 """A card that left the shoe and did not come to rest by then went unseen; what a person enters of
 it comes before that."""
 
+_MOST_HIDDEN: Final = 3
+"""An unread card came before one of so many that are on their way."""
+
 _FACES: Final = 52.0
 
 
@@ -58,6 +62,8 @@ class Claim:
         self.evidence, self.draw, self.mistakes = evidence, draw, mistakes
         self.skipped = skipped
         """Cards that left the shoe before it and did not come to rest yet."""
+        self.at: int | None = None if draw is None else draw.at
+        """When it left the shoe; ``None`` for just now."""
 
 
 class Way:
@@ -133,15 +139,27 @@ class Shoe:
             evidence += 0.0 if draw.certain else log(BEHIND_A_FAULT)
             found.append(Claim(evidence, draw, skipped))
             skipped += draw.certain
-        heard = not self._count.deaf(at - CARRY_NS)
-        evidence = skipped * log(HIDDEN) + (log(SHOE_MISSED) if heard else 0.0)
-        found.append(Claim(evidence, None, skipped))
+        found += self._unread(story, at, skipped, max((one.evidence for one in found), default=0.0))
         found += [
             Claim(_alike(draw.card, look), draw, skipped, log(MISTAKE))
             for draw in story.supply.boxed
             if 0 < at - draw.at < ENTRY_NS
         ]
         return found
+
+    def _unread(self, story: Story, at: int, skipped: int, read: float) -> Iterator[Claim]:
+        """Yield an unread card; where no card that was ``read`` fits, also one hidden for long."""
+        missed = 0.0 if self._count.deaf(at - CARRY_NS) else log(SHOE_MISSED)
+        latest = Claim(skipped * log(HIDDEN) + missed, None, skipped)
+        yield latest
+        if read >= log(HIDDEN) or not skipped:
+            return
+        on_way = [draw for draw in story.supply.drawn if draw.certain][:_MOST_HIDDEN]
+        for before, draw in enumerate(on_way):
+            if draw.at < at - CARRY_NS:
+                earlier = Claim((before + 1) * log(HIDDEN) + missed, None, before)
+                earlier.at = draw.at - 1
+                yield earlier
 
     # --- what nobody saw ------------------------------------------------------------------------
 
@@ -180,7 +198,7 @@ class Shoe:
 
     def go(self, story: Story, draw: Draw, way: Way) -> None:
         """Have a card that nobody saw go one way."""
-        story.evidence += way.evidence
+        story.weigh("shoe", way.evidence)
         story.mistakes += way.mistakes
         if way.to is None:
             story.supply.drawn.remove(draw)

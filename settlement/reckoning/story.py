@@ -30,15 +30,15 @@ from models.events import (
     WagerPlaced,
     WagerRemoved,
 )
-from models.judgements import Review
+from models.judgements import Review, Sense
 from models.money import Cents
-from settlement.reckoning.in_play import Hand, InPlay, Track
+from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.odds import MISSED, MISTAKE, NO_CARD_READ
 from settlement.reckoning.supply import Supply
 from settlement.reconcile.draws import Draw
 from settlement.reconcile.identity import probability, upheld
 from settlement.reconcile.looks import Reading
-from settlement.reconcile.sightings import Place
+from settlement.reconcile.sightings import Place, Track
 from settlement.reconcile.timing import SECOND, SWEPT_NS
 
 LEFT: Final = -1
@@ -89,6 +89,7 @@ class Closed:
         self.asks = story.asks
         self.turned_unseen = story.turned_unseen
         self.evidence, self.wrong = story.evidence, story.wrong
+        self.spoken = story.spoken.copy()
         self.amended: dict[tuple[object, ...], AnyFact] = {}
         """Facts that the round's course had stated otherwise, by what they were before."""
 
@@ -101,6 +102,8 @@ class Story:
         """Whether cards come from a shoe that reads them."""
         self.supply = Supply()
         self.evidence = 0.0
+        self.spoken: dict[Sense, float] = {}
+        """What of it each sense has said."""
         """Logarithm of how likely the observations are by this story."""
         self.mistakes = 0.0
         """Logarithm of how likely the mistakes are that it holds so far."""
@@ -124,8 +127,7 @@ class Story:
         """Who was passed over in the initial deal."""
         self.staked: tuple[Spot, ...] = ()
         """The spots that held a wager as the first card came."""
-        self.round = 0
-        self.in_play = False
+        self.round, self.in_play = 0, False
         self.amended = 0
         """The last round whose facts were amended by its course."""
         self.opened = 0
@@ -157,9 +159,16 @@ class Story:
         """How likely it is, as a logarithm."""
         return self.evidence + self.mistakes
 
+    def weigh(self, sense: Sense, evidence: float) -> None:
+        """Take in how likely what a sense said is by this story, as a logarithm."""
+        if evidence:
+            self.evidence += evidence
+            self.spoken[sense] = self.spoken.get(sense, 0.0) + evidence
+
     def copy(self) -> "Story":
         """Return a copy that shares nothing that changes."""
         other = Story(shoe=self.shoe)
+        other.spoken = self.spoken.copy()
         other.supply = self.supply.copy()
         other.evidence, other.mistakes, other.retracts = self.evidence, self.mistakes, self.retracts
         other.base, other.record, other.holds = self.base, self.record[:], self.holds.copy()
@@ -395,10 +404,11 @@ class Story:
             probability=_sure(card) if face == "up" else None,
             evidence=card.seqs,
         )
-        if self.shoe:
-            card.dealt = self.state_in_turn(fact)
+        if not self.shoe:
+            card.dealt = self.state_in_time(fact, at + UNSEEN_HOLD_NS)
         else:
-            card.dealt = self.state(fact, at + UNSEEN_HOLD_NS)
+            hold_ns = at + UNSEEN_HOLD_NS if self.supply.deaf else 0
+            card.dealt = self.state_in_turn(fact, hold_ns)
         if to == "dealer":
             self.dealer.append(card)
             if face == "up" and len(self.dealer) > 1 and not self.revealed:
@@ -425,11 +435,11 @@ class Story:
             card.tracks += (track,)
         self.tracks[track] = card.ident
 
-    def read(self, card: InPlay, look: Reading | None, *, afresh: bool, summed: bool) -> None:
+    def read(self, card: InPlay, look: Reading | None, *, afresh: bool) -> None:
         """Look at a card's face."""
         if look is None:
             return
-        if card.reading is None or summed:
+        if card.reading is None:
             card.reading = look
         else:
             card.reading = card.reading.and_look(look, afresh=afresh)
@@ -447,6 +457,9 @@ class Story:
         fact = self.fact(at) if at >= self.base else None
         if fact is not None and at >= published and isinstance(fact, CardDealt | CardExposed):
             hold_ns = card.rested_at + READ_HOLD_NS if card.card is None else 0
+            if self.supply.deaf:
+                # One that an arm hides may yet come before it.
+                hold_ns = max(hold_ns, card.at + UNSEEN_HOLD_NS)
             if _open(card):
                 hold_ns = UNTIL_CLOSED
             if card.shown >= 0 and known is not None:
@@ -617,6 +630,10 @@ class Story:
         paid = self.fact(hand.paid).at if hand.paid >= self.base else None
         return paid or hand.taken_at
 
+    def laid_at(self, hand: Hand) -> int:
+        """Return when chips last changed on a hand's circle."""
+        return self.since.get((hand.spot, str(hand.number)), (0, ()))[0]
+
     def take_up(self, card: InPlay, at: int, seqs: tuple[int, ...]) -> None:
         """See that a card is off the felt."""
         card.where, card.gone_at = "off", at
@@ -647,11 +664,11 @@ class Story:
         for hand in self.all_hands():
             for card in hand.cards:
                 if card.where == "unseen":
-                    self.evidence += 0.0 if card.announced else 2 * log(MISSED)
+                    self.weigh("camera", 0.0 if card.announced else 2 * log(MISSED))
                 elif card.face == "down":
-                    self.evidence += log(MISSED)
+                    self.weigh("camera", log(MISSED))
         for draw in self.supply.drawn:
-            self.evidence += log(NO_CARD_READ) if draw.certain and draw.at < at else 0.0
+            self.weigh("shoe", log(NO_CARD_READ) if draw.certain and draw.at < at else 0.0)
         self.withdraw_unpaid()
         end = self.state(RoundClosed(at=at, evidence=seqs), at + CLOSE_HOLD_NS)
         self.closed.append(Closed(self, end, entered=entered))
@@ -684,6 +701,11 @@ def gist(fact: AnyFact) -> tuple[object, ...]:
             return ("exposed", fact.at, fact.to, fact.hand, fact.card)
         case PaymentMade():
             return ("paid", fact.at, fact.spot, fact.hand, fact.amount)
+        case WagerPlaced() | WagerRemoved():
+            name = type(fact).__name__
+            return (name, fact.at, fact.spot, fact.hand, fact.kind, fact.amount)
+        case PlayerActed():
+            return ("acted", fact.at, fact.spot, fact.hand, fact.action)
         case _:
             return (type(fact).__name__, fact.at)
 

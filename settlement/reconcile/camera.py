@@ -10,7 +10,7 @@ from settlement.reconcile.clinging import Clinging
 from settlement.reconcile.felt import Felt, apart_mm
 from settlement.reconcile.happenings import Agenda, Arrived, Moved, Taken, Turned
 from settlement.reconcile.looks import Reading
-from settlement.reconcile.sightings import AGREED_P, Lying, Place
+from settlement.reconcile.sightings import AGREED_P, Lying, Place, Sight, Track
 from settlement.reconcile.table import Table
 from settlement.reconcile.timing import CARRY_NS, HIDDEN_NS, MS, ORPHAN_NS, SECOND, SWEPT_NS
 
@@ -48,29 +48,29 @@ class Camera:
         self._felt, self._table, self._agenda = felt, table, agenda
         self.pending: list[Lying] = []
         self.clinging = Clinging()
-        self._lying: dict[int, Lying] = {}
-        self._rested: dict[int, int] = {}
-        self._alias: dict[int, int] = {}
-        self._ignored: set[int] = set()
+        self._lying: dict[Track, Lying] = {}
+        self._rested: dict[Track, int] = {}
+        self._alias: dict[Track, Track] = {}
+        self._ignored: set[Track] = set()
         self._dismissed: list[Lying] = []
         """Faces held to be another card seen doubled or askew, in the order they came to rest."""
         self._steps: list[tuple[Place, Lying]] = []
 
-    def sighted(self, seen: CardSighted) -> None:
-        """Take in what the camera tells of a card."""
-        self.clinging.observed(seen)
-        if self._alias.get(seen.track) == -seen.track:
-            self._same_after_all(seen)
-        track = self._alias.get(seen.track, seen.track)
+    def sighted(self, sight: Sight) -> None:
+        """Take in what a camera tells of a card."""
+        seen, told = sight.seen, sight.track
+        if self._alias.get(told) == _second(told):
+            self._same_after_all(sight)
+        track = self._alias.get(told, told)
         if track in self._ignored or track in self._table.left:
             self._lying.pop(track, None)
             return
         known = self._lying.get(track)
-        lying = Lying.of(seen, track)
+        lying = replace(Lying.of(sight), track=track)
         if known is not None and _another(known, lying):
-            self._alias[seen.track] = track = -seen.track
+            self._alias[told] = track = _second(told)
             lying, known = replace(lying, track=track), None
-        lying = lying if known is None else known.after(lying, seen)
+        lying = lying if known is None else known.after(lying, sight)
         if seen.change != "read":
             self._rested[track] = seen.at or 0
         self._keep(lying)
@@ -79,17 +79,18 @@ class Camera:
         elif not self._better_read(lying):
             self._changed(known, lying, seen)
 
-    def _same_after_all(self, seen: CardSighted) -> None:
+    def _same_after_all(self, sight: Sight) -> None:
         """A card that moved was misread just then, and taken for another: it is itself again."""
-        before, since = self._lying.get(seen.track), self._lying.get(-seen.track)
+        track = sight.track
+        before, since = self._lying.get(track), self._lying.get(_second(track))
         if before is None or since is None or before.card is None:
             return
-        again = _agrees(Lying.of(seen, seen.track), before.card)
+        again = _agrees(Lying.of(sight), before.card)
         if again and any(lying.track == since.track for lying in self.pending):
-            del self._alias[seen.track]
-            self.join(since, seen.track)
+            del self._alias[track]
+            self.join(since, track)
             self._keep(replace(before, place=since.place, seqs=before.seqs + since.seqs))
-            self._moved(since.at, seen.track, since.seqs)
+            self._moved(since.at, track, since.seqs)
 
     def _came(self, lying: Lying) -> None:
         """A new track is pending, unless it is the double of another: the surer face stays.
@@ -171,7 +172,8 @@ class Camera:
 
     def gone(self, gone: CardGone) -> None:
         """Take in that a card was taken up."""
-        track = self._alias.get(gone.track, gone.track)
+        told = (gone.source, gone.track)
+        track = self._alias.get(told, told)
         if track not in self._ignored:
             self._agenda.add(Taken(gone.at or 0, track, _seqs(gone)))
 
@@ -285,7 +287,7 @@ class Camera:
         self._moved(lying.at, taken.track, lying.seqs)
         return True
 
-    def _of_twins(self, track: int, lying: Lying) -> int:
+    def _of_twins(self, track: Track, lying: Lying) -> Track:
         """Choose between two like cards of a hand laid apart: the left one stays the left one.
 
         No picture tells them apart once they have moved; the boxes of their wagers stand in
@@ -305,7 +307,7 @@ class Camera:
         went_right = self._felt.rightward_mm(lying.place, hand.spot) > mean(across.values())
         return (max if went_right else min)(across, key=lambda twin: across[twin])
 
-    def _may_have_come(self, track: int, lying: Lying, strictly: bool) -> bool:
+    def _may_have_come(self, track: Track, lying: Lying, strictly: bool) -> bool:
         place = self._table.places.get(track)
         if place is None or not self._same_zone(place, lying.place):
             return False
@@ -330,7 +332,7 @@ class Camera:
                 return True
         return False
 
-    def _shows(self, track: int) -> bool:
+    def _shows(self, track: Track) -> bool:
         """Tell whether the camera has already told of the card's face."""
         known = self._lying.get(track)
         return known is not None and known.face == "up"
@@ -351,7 +353,7 @@ class Camera:
                     self._keep_as(face, back.track)
                     break
 
-    def _keep_as(self, face: Lying, track: int) -> None:
+    def _keep_as(self, face: Lying, track: Track) -> None:
         self.join(face, track)
         turned = replace(face, track=track)
         self._agenda.add(Turned(face.at, track, turned, face.seqs))
@@ -366,12 +368,12 @@ class Camera:
             return lying
         return replace(now, at=lying.at, place=lying.place)
 
-    def reading(self, track: int) -> Reading | None:
+    def reading(self, track: Track) -> Reading | None:
         """Return all that was read of a card's face."""
         known = self._lying.get(track)
         return None if known is None else known.reading
 
-    def join(self, lying: Lying, track: int) -> None:
+    def join(self, lying: Lying, track: Track) -> None:
         """Say that a new track is a card known already, as ``track``."""
         self.explained(lying)
         self._alias[lying.track] = track
@@ -380,23 +382,23 @@ class Camera:
         self._table.places.pop(lying.track, None)
         self._keep(replace(latest, track=track))
 
-    def _gone(self, track: int) -> Taken | None:
+    def _gone(self, track: Track) -> Taken | None:
         return next(
             (found for found in self._agenda if isinstance(found, Taken) and found.track == track),
             None,
         )
 
-    def _agreement(self, track: int, lying: Lying) -> float | None:
+    def _agreement(self, track: Track, lying: Lying) -> float | None:
         dealt = self._dealt(track)
         return None if dealt is None or dealt[0] is None else lying.p(dealt[0])
 
-    def _may_be(self, track: int, lying: Lying) -> bool:
+    def _may_be(self, track: Track, lying: Lying) -> bool:
         dealt = self._dealt(track)
         if dealt is None or dealt[1] != lying.face:
             return False
         return dealt[0] is None or lying.face == "down" or not lying.excludes(dealt[0])
 
-    def _dealt(self, track: int) -> tuple[Card | None, Face] | None:
+    def _dealt(self, track: Track) -> tuple[Card | None, Face] | None:
         """Return what a card in play is, and which side of it shows; ``None`` for no such card."""
         found = self._table.owner(track)
         if found is not None:
@@ -406,7 +408,7 @@ class Camera:
                 return waiting.card, waiting.lying.face
         return None
 
-    def _moved(self, at: int, track: int, seqs: tuple[int, ...]) -> None:
+    def _moved(self, at: int, track: Track, seqs: tuple[int, ...]) -> None:
         self._table.rests_since[track] = at
         self._agenda.add(Moved(at, track, seqs))
 
@@ -437,6 +439,12 @@ class Camera:
         if after.face != before.face or seen.change in ("turned", "read"):
             unseen = after.face != before.face and seen.change == "read"
             self._agenda.add(Turned(at, after.track, after, seqs, unseen))
+
+
+def _second(track: Track) -> Track:
+    """Return the identity of another card that went on under a track."""
+    source, number = track
+    return source, -number
 
 
 def _another(known: Lying, seen: Lying) -> bool:

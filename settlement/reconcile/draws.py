@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from models.cards import Card
 from models.events import ReaderFault, ShoeCardRead
-from settlement.reconcile.timing import MS
+from settlement.reconcile.timing import CARRY_NS, MS
 
 _NO_CARD_LOST: Final = frozenset(
     {
@@ -47,6 +47,16 @@ class Draw:
     seqs: tuple[int, ...]
     certain: bool = True
     """False for a fault of the reader, behind which a card may have passed."""
+    latest: int = 0
+    """Where the moment itself was missed, the next card left the shoe then."""
+
+    def left_at(self, rested_at: int) -> int:
+        """Return when it left the shoe by when it came to rest, where the moment was missed."""
+        if self.timed:
+            return self.at
+        if not self.latest:
+            return min(self.at, rested_at - CARRY_NS)
+        return max(self.earliest, min(rested_at - CARRY_NS, self.latest - 1))
 
     @property
     def timed(self) -> bool:
@@ -99,7 +109,7 @@ class ShoeCount:
             return (Draw(at, at, read.card, seqs),)
         since = last.at or 0
         gap = tuple(
-            Draw(since + (at - since) * (n + 1) // (missed + 1), since, None, seqs)
+            Draw(since + (at - since) * (n + 1) // (missed + 1), since, None, seqs, latest=at)
             for n in range(missed)
         )
         return (*gap, Draw(at, at, read.card, seqs))

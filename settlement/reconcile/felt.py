@@ -49,6 +49,7 @@ class Felt:
         self._zones += [(spot.spot, spot.cards) for spot in layout.spots]
         self._towards_top = {spot.spot: _towards_dealer(spot) for spot in layout.spots}
         self._known = lru_cache(_PLACES)(self._zone_of)
+        self._known_aside = lru_cache(_PLACES)(self._is_aside)
 
     @property
     def spots(self) -> tuple[int, ...]:
@@ -85,12 +86,14 @@ class Felt:
 
     def aside(self, place: Place) -> bool:
         """Tell whether ``place`` is where cards out of play lie: rack, tray, the shoe's mouth."""
-        here = (place.x_mm, place.y_mm)
+        return self._known_aside((place.x_mm, place.y_mm))
+
+    def _is_aside(self, here: Point) -> bool:
         if any(
             _depth_mm(here, area) > -REACH_MM
             for area in (self._layout.discard_rack, self._layout.tray)
         ):
-            return self.zone(place).owner is None
+            return self._known(here).owner is None
         return (
             hypot(here[0] - self._layout.shoe_mouth[0], here[1] - self._layout.shoe_mouth[1]) < 60
         )

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from models.cards import Card
 from models.events import AnyFact, Spot
 from models.judgements import Review
-from settlement.reconcile.sightings import Lying
+from settlement.reconcile.sightings import Lying, Track
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Moved:
     """A card that lay on the felt lies elsewhere now."""
 
     at: int
-    track: int
+    track: Track
     seqs: tuple[int, ...]
 
 
@@ -40,7 +40,7 @@ class Turned:
     """A card that lay on the felt shows its other side now, or was read for the first time."""
 
     at: int
-    track: int
+    track: Track
     lying: Lying
     seqs: tuple[int, ...]
     unseen: bool = False
@@ -52,7 +52,7 @@ class Taken:
     """A card was taken up."""
 
     at: int
-    track: int
+    track: Track
     seqs: tuple[int, ...]
 
 
@@ -105,7 +105,7 @@ class Agenda:
         """Take a happening out again: it was explained by another."""
         self._waiting.remove(happening)
 
-    def rename(self, track: int, known_as: int) -> None:
+    def rename(self, track: Track, known_as: Track) -> None:
         """What was told of one track is told of another: they are the same card."""
         for at, found in enumerate(self._waiting):
             if isinstance(found, Moved | Turned | Taken) and found.track == track:

@@ -5,7 +5,7 @@ look by itself counts for more than that allows. What makes a camera take one ca
 a worn print or a gleam, mostly lasts while the card lies as it lies: looks that say the same of
 a card that has not moved since count as the surest of them, once. Where they say different
 things, or the card was moved or turned between, each is evidence of its own, and likelihoods
-multiply.
+multiply. So do those of two cameras, which see a card from two sides and share no error.
 """
 
 from collections.abc import Mapping, Sequence
@@ -53,6 +53,7 @@ class Reading:
             is one look.
         summed: whether it is the camera's own sum of every look so far.
         afresh: whether the card was moved or turned before the first of these looks.
+        camera: whose look it is; none where it rests on several runs.
     """
 
     listed: tuple[tuple[Card, float], ...]
@@ -61,10 +62,25 @@ class Reading:
     runs: tuple["Reading", ...] = ()
     summed: bool = False
     afresh: bool = False
+    camera: str = ""
 
     @classmethod
-    def of(cls, card: Card | None, candidates: Mapping[str, float]) -> "Reading | None":
-        """Take one look: its candidates, or a face without any; ``None`` where it says nothing."""
+    def of(
+        cls,
+        card: Card | None,
+        candidates: Mapping[str, float],
+        *,
+        camera: str = "",
+        summed: bool = False,
+    ) -> "Reading | None":
+        """Take one look: its candidates, or a face without any; ``None`` where it says nothing.
+
+        Args:
+            card: the face where it is certain.
+            candidates: the probabilities of the likeliest faces.
+            camera: whose look it is.
+            summed: whether the candidates are the camera's own sum of every look so far.
+        """
         named = {Card(name): p for name, p in candidates.items()}
         if not named and card is not None:
             named = {card: 1.0}
@@ -77,33 +93,42 @@ class Reading:
                 given[one] = given.get(one, 0.0) + p / len(faces)
         rest = min(max(0.0, 1.0 - sum(given.values(), 0.0)), *given.values(), 1.0)
         doubted = {face: _doubted(p) for face, p in given.items()}
-        return _normalised(doubted, _doubted(rest), 1)
+        alone = _normalised(doubted, _doubted(rest), 1)
+        return replace(alone, camera=camera, summed=summed)
 
     def and_look(self, look: "Reading", *, afresh: bool = False) -> "Reading":
         """Return what this and another look at the same card say together.
 
         Args:
-            look: the other look.
+            look: the other look. A camera's own sum replaces its looks so far.
             afresh: whether the card was moved or turned since.
         """
-        *before, last = self.runs or (self,)
-        if len(before) >= _MOST_RUNS:
+        runs = list(self.runs or (self,))
+        if len(runs) > _MOST_RUNS:
             return self
-        if afresh or last.likeliest is not look.likeliest:
-            runs = (*before, last, replace(look, afresh=afresh))
+        if look.summed:
+            return _together([*(run for run in runs if run.camera != look.camera), look])
+        own = self._last_by(look.camera)
+        if own is not None and not afresh and runs[own].likeliest is look.likeliest:
+            runs[own] = runs[own]._repeated(look)
         else:
-            surer = max(last, look, key=lambda one: one.listed[0][1])
-            looks = last.looks + look.looks
-            joined = Reading(
-                surer.listed, surer.other, looks, surer.runs, surer.summed, last.afresh
-            )
-            runs = (*before, joined)
+            runs.append(replace(look, afresh=afresh))
         return _together(runs)
+
+    def _last_by(self, camera: str) -> int | None:
+        runs = self.runs or (self,)
+        return next((at for at in range(len(runs) - 1, -1, -1) if runs[at].camera == camera), None)
+
+    def _repeated(self, look: "Reading") -> "Reading":
+        """Return the looks of one camera that say the same: the surest of them, once."""
+        surer = max(self, look, key=lambda one: one.listed[0][1])
+        return replace(surer, looks=self.looks + look.looks, afresh=self.afresh)
 
     def weighed(self, weights: Mapping[Card, float]) -> "Reading":
         """Return one look with the probability of some faces multiplied."""
         joint = {face: p * weights.get(face, 1.0) for face, p in self.listed}
-        return _normalised(joint, self.other, self.looks)
+        weighed = _normalised(joint, self.other, self.looks)
+        return replace(weighed, camera=self.camera, summed=self.summed)
 
     def agrees(self, said: Card | None) -> bool:
         """Tell whether the last looks were for ``said``; for the others', where nothing was.

@@ -32,6 +32,7 @@ from models.judgements import AnyEvent, Review
 from models.layout import TableLayout
 from models.rulebook import Rulebook
 from settlement.reconcile.camera import Camera
+from settlement.reconcile.cameras import Cameras, Told
 from settlement.reconcile.draws import (
     LARGEST_GAP,
     Composition,
@@ -97,6 +98,7 @@ class Reconciler:
         self._decks = rules.decks
         self._agenda = Agenda()
         self._table = Table(felt)
+        self._cameras = Cameras()
         self._camera = Camera(felt, self._table, self._agenda)
         self._composition = Composition(rules.decks)
         self._rounds = Rounds(self._table, self._agenda, self._composition, rules, self._camera)
@@ -136,9 +138,10 @@ class Reconciler:
                 self._composition.shuffled(self._decks)
                 self._rounds.shoe_loaded(observation.at or 0, _seqs(observation))
             case CardSighted():
-                self._camera.sighted(observation)
+                self._camera.clinging.observed(observation)
+                self._told(self._cameras.sighted(observation))
             case CardGone():
-                self._camera.gone(observation)
+                self._told(self._cameras.gone(observation))
             case PlateRead():
                 self._plate(observation)
             case ConsoleEntry():
@@ -152,6 +155,7 @@ class Reconciler:
     def advance(self, now_ns: int) -> tuple[Said, ...]:
         """Tell that the sources have been read up to ``now_ns``: deadlines pass by this."""
         self._now = max(self._now, now_ns)
+        self._told(self._cameras.due(self._now))
         self._resolve()
         self._play()
         return self._rounds.spoken()
@@ -163,6 +167,13 @@ class Reconciler:
         return said + self._rounds.spoken()
 
     # --- taking in ------------------------------------------------------------------------
+
+    def _told(self, told: Sequence[Told]) -> None:
+        for one in told:
+            if isinstance(one, CardGone):
+                self._camera.gone(one)
+            else:
+                self._camera.sighted(one)
 
     def _plate(self, read: PlateRead) -> None:
         at = max(0, (read.at or 0) - PLATE_DWELL_NS)

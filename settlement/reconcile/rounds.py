@@ -39,7 +39,7 @@ from settlement.reconcile.happenings import (
 )
 from settlement.reconcile.identity import probability, upheld
 from settlement.reconcile.looks import Reading
-from settlement.reconcile.sightings import AGREED_P, EXCLUDED_P, Lying
+from settlement.reconcile.sightings import AGREED_P, EXCLUDED_P, Lying, Track
 from settlement.reconcile.splits import Splits, evidenced
 from settlement.reconcile.table import Destination, Held, PlayedHand, Table, zone_name
 from settlement.reconcile.timing import (
@@ -87,7 +87,7 @@ class Rounds:
         self._splits = Splits(table, agenda, self._voice)
         self._wagers = Wagers(table, agenda, self._voice)
         self._unseen = Unseen(table, agenda)
-        self._carried: set[int] = set()
+        self._carried: set[Track] = set()
         self._opened: frozenset[Spot] = frozenset()
         """The spots that held a wager as the first card was dealt."""
         self._now = 0

@@ -1,10 +1,14 @@
 """A card on the felt as the camera last told of it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from models.cards import Card
 from models.events import CardSighted, Face
 from settlement.reconcile.looks import Reading
+
+Track: TypeAlias = tuple[str, int]
+"""A camera, and its own identity of a card. Of several cameras the first that told of it."""
 
 EXCLUDED_P = 0.01
 """Below this the camera says that a face is not the one."""
@@ -26,10 +30,36 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Lying:
-    """One track of the camera: since when it rests, where, and what was read of its face."""
+class Sight:
+    """One camera's look at a card, as ``settlement.reconcile.cameras`` identified it."""
 
-    track: int
+    seen: CardSighted
+    """As the camera told of it, but placed by all cameras, and changed as the card was."""
+    track: Track
+    """The card."""
+    afresh: bool
+    """Whether it was moved or turned since this camera's last look."""
+
+    @classmethod
+    def alone(cls, seen: CardSighted) -> "Sight":
+        """Return a look at a card that no other camera sees."""
+        return cls(seen, (seen.source, seen.track), seen.change in AFRESH)
+
+    @property
+    def reading(self) -> Reading | None:
+        """What this look says of the face; ``None`` where it says nothing."""
+        seen = self.seen
+        if seen.face == "down":
+            return None
+        summed = not seen.single_look
+        return Reading.of(seen.card, seen.candidates, camera=seen.source, summed=summed)
+
+
+@dataclass(frozen=True, slots=True)
+class Lying:
+    """One card that the cameras see: since when it rests, where, and what was read of its face."""
+
+    track: Track
     at: int
     face: Face
     card: Card | None
@@ -40,32 +70,30 @@ class Lying:
     seqs: tuple[int, ...]
 
     @classmethod
-    def of(cls, seen: CardSighted, track: int) -> "Lying":
-        """Take a card as it was sighted, known as ``track``."""
-        reading = None if seen.face == "down" else Reading.of(seen.card, seen.candidates)
-        if reading is not None and not seen.single_look:
-            reading = replace(reading, summed=True)
+    def of(cls, sight: Sight) -> "Lying":
+        """Take a card as it was sighted."""
+        seen = sight.seen
         return cls(
-            track=track,
+            track=sight.track,
             at=seen.at or 0,
             face=seen.face,
             card=seen.card,
-            reading=reading,
+            reading=sight.reading,
             place=Place(seen.x_mm, seen.y_mm, seen.angle_deg),
             seqs=(seen.seq,) if seen.seq is not None else (),
         )
 
-    def after(self, later: "Lying", seen: CardSighted) -> "Lying":
+    def after(self, later: "Lying", sight: Sight) -> "Lying":
         """Return the card as told of again: it rests since it was first seen resting.
 
         Args:
             later: the card as it was sighted again.
-            seen: that sighting.
+            sight: that sighting.
         """
         card, reading = later.card, later.reading
-        if later.face == "up" and (seen.single_look or reading is None):
-            reading = self._with_look(reading, afresh=seen.change in AFRESH)
-            card = card or self.card
+        if later.face == "up":
+            reading = self._with_look(reading, afresh=sight.afresh)
+            card = card or (self.card if sight.seen.single_look or later.reading is None else None)
             if card is not None and reading is not None and reading.p(card) < AGREED_P:
                 card = None
         return Lying(

@@ -11,7 +11,7 @@ from models.places import spot_hand
 from settlement.hands import busted, natural, total
 from settlement.reconcile.felt import APART_MM, CHAIN_MM, Felt, apart_mm, nearest_mm
 from settlement.reconcile.looks import Reading
-from settlement.reconcile.sightings import Lying, Place
+from settlement.reconcile.sightings import Lying, Place, Track
 
 _FIT_MM = 32.0
 """A card further than this from where a hand's next card is due was not meant for it."""
@@ -27,7 +27,7 @@ _SPOT_MM = 75.0
 class Held:
     """One card of a hand."""
 
-    track: int | None
+    track: Track | None
     card: Card | None
     face: Face
     dealt_to: Place | None = None
@@ -110,11 +110,11 @@ class Table:
         self.hands: dict[Spot, list[PlayedHand]] = {}
         self.dealer: list[Held] = []
         self.plates: dict[tuple[Spot, str], Cents] = {}
-        self.places: dict[int, Place] = {}
-        self.rests_since: dict[int, int] = {}
+        self.places: dict[Track, Place] = {}
+        self.rests_since: dict[Track, int] = {}
         """Since when each track has lain where it lies."""
         self.peeked = False
-        self.left: set[int] = set()
+        self.left: set[Track] = set()
         """Tracks of rounds that are over: whatever the camera still tells of them is past."""
 
     def clear(self) -> None:
@@ -149,7 +149,7 @@ class Table:
         hands = self.hands.get(spot, [])
         return hands[number] if number < len(hands) else None
 
-    def owner(self, track: int) -> tuple[PlayedHand | None, Held] | None:
+    def owner(self, track: Track) -> tuple[PlayedHand | None, Held] | None:
         """Return the card of ``track``, and its hand; no hand for the dealer's."""
         for held in self.dealer:
             if held.track == track:
@@ -160,7 +160,7 @@ class Table:
                     return hand, held
         return None
 
-    def known(self, track: int) -> bool:
+    def known(self, track: Track) -> bool:
         """Tell whether ``track`` is a card of the round in play."""
         return self.owner(track) is not None
 
@@ -259,7 +259,8 @@ class Table:
         """Return the hand of two cards that ``by_ns`` lay too far apart to be one hand."""
         for hand in self.hands.get(spot, []):
             lies = self._places(hand.cards)
-            rests = [self.rests_since.get(held.track or 0, 0) for held in hand.cards]
+            tracks = [held.track for held in hand.cards if held.track is not None]
+            rests = [self.rests_since.get(track, 0) for track in tracks]
             if len(hand.cards) != 2 or len(lies) != 2 or max(rests) > by_ns:
                 continue
             if any(held.face == "down" for held in hand.cards):

@@ -31,8 +31,9 @@ MISTAKE_P: Final = 2e-5
 """How likely a round holds just that mistake by which another story would look right: one
 mistake in a hundred rounds, and of some sixty kinds at some eight hands just that one."""
 
-WRONG_P: Final = 2.5e-5
-"""A person is asked where the stated story settles wrongly with more than this probability."""
+WRONG_P: Final = 3e-5
+"""A person is asked where the stated story settles wrongly with more than this probability. One
+card in a thousand is doubtful, and of those one in so many would be settled wrongly at most."""
 
 MISJUDGED_P: Final = 1e-3
 """As ``WRONG_P``, where a mistake more or less is all that differs, and no money."""
@@ -49,6 +50,9 @@ _MOST_PAIRS: Final = 64
 _MOST_MISTAKES: Final = 2
 """Mistakes beyond these make a story no less likely: one leads to another. A round of more, and
 a card in doubt besides, may have gone quite otherwise than by any story that is weighed."""
+
+_MOST_KNOWN: Final = 512
+"""So many settled stories are kept: those of a round or two."""
 
 _PASSED_OVER: Final = frozenset({"spot_skipped", "missing_card"})
 
@@ -101,9 +105,14 @@ class _Weight:
     alike: float = 0.0
     uncounted: bool = False
 
+    @property
+    def open(self) -> bool:
+        """Whether no further story can settle the question."""
+        return self.uncounted or self.wrong > WRONG_P or self.misjudged > MISJUDGED_P
+
     def answer(self, *, odd: bool) -> Answer:
         """Return the answer; in an ``odd`` round nothing doubtful is alike."""
-        if self.uncounted or self.wrong > WRONG_P or self.misjudged > MISJUDGED_P:
+        if self.open:
             return "open"
         if self.alike > DISPUTED_P:
             return "open" if odd else "alike"
@@ -116,6 +125,18 @@ class Outcome:
 
     money: tuple[tuple[object, ...], ...]
     mistakes: Counter[_Mistake]
+    hands: Mapping[tuple[int, int], tuple[int, str, int | None]]
+    """Stake, outcome and net of each hand, by spot and hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Settled:
+    """What the engine makes of a story, whatever the shoe can hold."""
+
+    money: tuple[tuple[object, ...], ...]
+    mistakes: Counter[_Mistake]
+    hands: Mapping[tuple[int, int], tuple[int, str, int | None]]
+    out_of_time: Counter[_Mistake]
 
 
 class Weighing:
@@ -130,6 +151,7 @@ class Weighing:
     def __init__(self, rules: Rulebook, room: Callable[[Card], int]) -> None:
         self._engine, self._room = Engine(rules), room
         self._fresh = ShoeStarted(decks=rules.decks)
+        self._known: dict[tuple[object, ...], _Settled] = {}
         self.turned_unseen = False
         """Whether nobody saw when the dealer's card was turned up in the round that is weighed:
         what was paid before that cannot be told."""
@@ -176,6 +198,8 @@ class Weighing:
         clean = not stated.mistakes and any(isinstance(fact, PaymentMade) for fact in record)
         weights = [_Weight() for _ in questions]
         for about, rival in _stories(questions, weights, clean=clean):
+            if all(weights[at].open for at in about):
+                continue
             other = self._outcome([*_whole(record, rival.instead)], counted)
             likely = rival.odds * _by_mistakes(stated, other)
             for at in about:
@@ -187,6 +211,24 @@ class Weighing:
                     weights[at].alike += likely
         odd = len({code for code, _, _ in stated.mistakes}) > _MOST_MISTAKES
         return [weight.answer(odd=odd) for weight in weights]
+
+    def instances(
+        self, record: Sequence[AnyFact], question: Question
+    ) -> list[tuple[float, float, list[AnyFact], Outcome]]:
+        """Settle each story of a question.
+
+        Returns:
+            Of each: its odds by the sensors, its odds with the mistakes that it holds or spares,
+            the round by it, and what it settles to.
+        """
+        stated = self.outcome(record, record)
+        found = []
+        for rival in question.rivals:
+            facts = list(_whole(record, rival.instead))
+            outcome = self.outcome(facts, record)
+            likely = rival.odds * _by_mistakes(stated, outcome)
+            found.append((rival.odds, likely, facts, outcome))
+        return found
 
     def settled(self, record: Sequence[AnyFact]) -> bool:
         """Tell whether a round settles the same whatever the cards are that nobody read."""
@@ -220,22 +262,50 @@ class Weighing:
 
     def _outcome(self, story: Sequence[AnyFact], counted: Counter[Card]) -> Outcome:
         """Settle a story; ``counted`` is what of this round the room in the shoe is less by."""
+        settled = self._settled(story)
+        mistakes = Counter(settled.mistakes)
+        if not self.turned_unseen:
+            mistakes.update(settled.out_of_time)
+        mistakes.update(self._too_many(story, counted))
+        return Outcome(settled.money, mistakes, settled.hands)
+
+    def _settled(self, story: Sequence[AnyFact]) -> "_Settled":
+        """Settle a story by the engine, once for all that state the same."""
+        key = tuple([_stated(fact) for fact in story])
+        known = self._known.get(key)
+        if known is not None:
+            return known
         self._engine.feed(self._fresh, 1)
         found: list[RoundResult] = []
         for at, fact in enumerate(story, 2):
             found += self._engine.feed(fact, at)
         found += self._engine.finish()
         mistakes = Counter((v.code, v.spot, v.hand) for one in found for v in one.violations)
-        if not self.turned_unseen:
-            mistakes.update(_out_of_time(story, found))
-        mistakes.update(self._too_many(story, counted))
-        return Outcome(tuple(_money(result) for result in found), mistakes)
+        money = tuple(_money(result) for result in found)
+        settled = _Settled(money, mistakes, _hands(found), Counter(_out_of_time(story, found)))
+        if len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
+        self._known[key] = settled
+        return settled
 
     def _too_many(self, story: Sequence[AnyFact], counted: Counter[Card]) -> Iterator[_Mistake]:
         """Yield that the shoe held fewer of a face than a story has, and rounds before it had."""
         for card, copies in _out_of_shoe(story).items():
             if copies > self._room(card) + counted[card]:
                 yield ("impossible_card", None, None)
+
+
+def _stated(fact: AnyFact) -> object:
+    """Return what a fact states, without what it rests on."""
+    match fact:
+        case CardDealt():
+            return (fact.at, fact.to, fact.hand, fact.card, fact.face, fact.probability)
+        case CardExposed():
+            return (fact.at, fact.to, fact.hand, fact.card)
+        case PaymentMade():
+            return (fact.at, fact.spot, fact.hand, fact.kind, fact.amount)
+        case _:
+            return fact
 
 
 def _stories(
@@ -338,6 +408,15 @@ def _before_the_dealer(record: Sequence[AnyFact]) -> Iterator[PaymentMade]:
     for fact in record[: turned[0] if turned else 0]:
         if isinstance(fact, PaymentMade) and fact.kind == "main":
             yield fact
+
+
+def _hands(found: Sequence[RoundResult]) -> dict[tuple[int, int], tuple[int, str, int | None]]:
+    return {
+        (spot.spot, hand.hand): (hand.stake, hand.outcome, hand.net)
+        for result in found
+        for spot in result.spots
+        for hand in spot.hands
+    }
 
 
 def _money(result: RoundResult) -> tuple[object, ...]:

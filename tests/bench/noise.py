@@ -28,7 +28,15 @@ from msgspec.structs import replace
 
 from models.cards import DECK, Card
 from models.errors import OperatorError
-from models.events import AnyFact, AnyObservation, CardGone, CardSighted, ShoeCardRead
+from models.events import (
+    AnyFact,
+    AnyObservation,
+    CardGone,
+    CardSighted,
+    ReaderFault,
+    ShoeCardRead,
+    ShoeCutCard,
+)
 from models.judgements import ReviewRaised, RoundResult
 from models.layout import TableLayout
 from models.rulebook import Rulebook
@@ -36,16 +44,21 @@ from settlement.engine import Engine
 from settlement.reckoning import Inference, sensors
 from settlement.reconcile import with_reviews
 from simulation.dealing import deal_session, is_shoe_game
+from simulation.filmed import as_filmed
 from simulation.house import house
-from simulation.ideal import ideal_observations
+from simulation.ideal import LEFT, OVERHEAD, RIGHT, Eye, ideal_observations
 from simulation.mistakes import known, mistake_for
 from simulation.session import START_NS
 from simulation.staging import stage
 from simulation.table import Table
 from stream.library import layout_text
+from tests.bench import film_noise
+from tests.bench.film_noise import FilmRates
+from tests.bench.rates import Game
 
 Timed: TypeAlias = tuple[int, AnyObservation]
 Dealing: TypeAlias = Literal["shoe", "pitch"]
+Dead: TypeAlias = Literal["shoe", "camera"]
 
 MS: Final = 1_000_000
 SECOND: Final = 1_000 * MS
@@ -76,6 +89,10 @@ class Rates:
     def times(self, factor: float) -> "Rates":
         """Return these rates multiplied by ``factor``."""
         return Rates(*(min(1.0, rate * factor) for rate in astuple(self)))
+
+    def of_shoe(self) -> "Rates":
+        """Return the rates of the shoe's reader alone."""
+        return self.only(("shoe_misread", "shoe_missed", "shoe_doubled", "burst"))
 
     def only(self, names: Sequence[str]) -> "Rates":
         """Return the rates named, the others zero."""
@@ -194,6 +211,20 @@ def _in_view(told: Sequence[Timed]) -> Iterator[Timed]:
         yield at, said
 
 
+def without(dead: Dead, heard: Sequence[Timed]) -> list[Timed]:
+    """Return what is left where one device is silent from the first card to the last.
+
+    Of a shoe's reader its lost link is reported; somebody still enters which shoe was loaded.
+    """
+    silent = (ShoeCardRead, ShoeCutCard) if dead == "shoe" else (CardSighted, CardGone)
+    left = [(at, said) for at, said in heard if not isinstance(said, silent)]
+    if dead == "shoe":
+        at = heard[0][0]
+        lost = ReaderFault(source="shoe", at=at, kind="link_lost", detail="the cable is out")
+        left.insert(0, (at, lost))
+    return [(at, replace(said, seq=seq)) for seq, (at, said) in enumerate(left, start=1)]
+
+
 # --- one session --------------------------------------------------------------------------
 
 
@@ -210,6 +241,11 @@ class Plan:
     clinging: bool
     show: bool
     inference: Inference = "reconciler"
+    dead: Dead | None = None
+    """The device that is silent for the whole session."""
+    film: FilmRates | None = None
+    """What cameras do, as measured on films; else ``rates`` says so of one camera."""
+    eyes: tuple[Eye, ...] = (OVERHEAD,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,9 +269,20 @@ def heard(seed: int, plan: Plan) -> Heard:
     steps = deal_session(Table(rules, spots, seed), plan.rounds, seed, mistakes=codes)
     staged = stage(steps, layout, seed, shoe=shoe)
     ideal = ideal_observations(
-        staged, layout, start_ns=START_NS, table=_TABLE, seed=seed, looks_ns=_LOOKS_NS
+        staged,
+        layout,
+        start_ns=START_NS,
+        table=_TABLE,
+        seed=seed,
+        looks_ns=() if plan.film else _LOOKS_NS,
+        eyes=plan.eyes,
     )
+    if plan.film is not None:
+        filmed = as_filmed(ideal, seed, start_ns=START_NS)
+        ideal = tuple(film_noise.spoilt(filmed, plan.film, seed, layout))
     spoilt = Spoiler(plan.rates, seed, clinging=plan.clinging).spoil(ideal)
+    if plan.dead is not None:
+        spoilt = without(plan.dead, spoilt)
     return Heard(rules, layout, "shoe" if shoe else "pitch", staged.facts, spoilt)
 
 
@@ -250,6 +297,10 @@ def played(seed: int, plan: Plan) -> tuple[Counter[str], list[str]]:
         seed,
         plan,
     )
+
+
+def _game(rulebook: str) -> Game:
+    return "shoe" if is_shoe_game(house(rulebook).rules) else "hand"
 
 
 @cache
@@ -299,7 +350,10 @@ def _counted(
         mistakes = Counter() if real is None else _mistakes(real)
         accused = Counter() if told is None or open_ else _mistakes(told)
         counts["mistakes"] += mistakes.total()
-        counts["mistakes_found"] += mistakes.total() if open_ else (mistakes & accused).total()
+        stated = (mistakes & accused).total()
+        counts["stated"] += stated
+        counts["asked"] += mistakes.total() if open_ else 0
+        counts["missed"] += 0 if open_ else mistakes.total() - stated
         counts["false"] += (accused - mistakes).total()
         if plan.show and (kind != "exact" or mistakes != accused):
             lines.append(_line(seed, number, kind, real, told))
@@ -376,6 +430,9 @@ def _named(plan: Plan) -> dict[str, object]:
         "every": plan.every,
         "clinging": plan.clinging,
         "inference": plan.inference,
+        "film": None if plan.film is None else astuple(plan.film),
+        "eyes": len(plan.eyes),
+        "dead": plan.dead,
     }
 
 
@@ -397,11 +454,11 @@ def _note(log: Path, plan: Plan, block: range, counts: Counter[str]) -> None:
 def table_row(name: str, counts: Counter[str]) -> str:
     """Return the counts of a run as a line of the table."""
     rounds = max(1, counts["rounds"])
-    found = counts["mistakes_found"] / counts["mistakes"] if counts["mistakes"] else 1.0
+    found = " / ".join(f"{counts[which]:,}" for which in ("stated", "asked", "missed"))
     most = f"{counts['wrong']} (< {most_likely(counts['wrong']) / rounds:.1e} of rounds)"
     return (
         f"| {name} | {counts['rounds']:,} | {most} | {counts['review'] / rounds:.2%} |"
-        f" {found:.3%} of {counts['mistakes']:,} | {counts['false']} |"
+        f" {found} | {counts['false']} |"
         f" {rounds * 1000 / max(1, counts['cpu_ms']):.0f} |"
     )
 
@@ -422,8 +479,9 @@ def _poisson(at_most: int, mean: float) -> float:
 
 
 HEAD: Final = (
-    "| noise | rounds | wrong, no flag (95%) | to review | mistakes found | false accusations |"
-    " rounds/core-second |\n| --- | --- | --- | --- | --- | --- | --- |"
+    "| noise | rounds | wrong, no flag (95%) | to review |"
+    " mistakes stated / only asked / missed | false accusations | rounds/core-second |\n"
+    "| --- | --- | --- | --- | --- | --- | --- |"
 )
 
 
@@ -437,6 +495,18 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[], help="the rates to use, one line each")
     parser.add_argument("--rulebook", default="kansas-shoe")
     parser.add_argument(
+        "--rates",
+        choices=["assumed", "measured"],
+        default="assumed",
+        help="the camera's: as this module states them, or as tests.bench.rates measured on films",
+    )
+    parser.add_argument(
+        "--deck", choices=["unknown", "known"], default="unknown", help="of the measured rates"
+    )
+    parser.add_argument(
+        "--cameras", type=int, choices=[1, 2, 3], default=1, help="overhead, and one on each side"
+    )
+    parser.add_argument(
         "--clinging", action="store_true", help="the camera errs by the card, not by the look"
     )
     parser.add_argument(
@@ -444,6 +514,9 @@ def main() -> None:
         choices=["reconciler", "reckoning"],
         default="reconciler",
         help="what reads a game with a shoe",
+    )
+    parser.add_argument(
+        "--dead", choices=["shoe", "camera"], help="a device that is silent for the whole session"
     )
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
@@ -461,6 +534,10 @@ def main() -> None:
     for times in asked.times:
         for names in [[name] for name in asked.only] or [[f.name for f in fields(Rates)]]:
             rates = Rates().times(times).only(names)
+            film = None
+            if asked.rates == "measured":
+                film = FilmRates.measured(_game(asked.rulebook), asked.deck).times(times)
+                rates = rates.of_shoe()
             plan = Plan(
                 asked.rulebook,
                 rates,
@@ -469,6 +546,9 @@ def main() -> None:
                 clinging=asked.clinging,
                 show=asked.show,
                 inference=asked.inference,
+                dead=asked.dead,
+                film=film,
+                eyes=(OVERHEAD, LEFT, RIGHT)[: asked.cameras],
             )
             counts = run(plan, seeds, asked.jobs, asked.log)
             name = f"{times:g} x {names[0] if asked.only else 'all at once'}"

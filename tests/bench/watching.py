@@ -40,7 +40,7 @@ Event: TypeAlias = Observed
 FLAWS = ("missed", "doubted", "misread", "jitter_mm", "jitter_deg")
 _NEAR_MM = 20.0
 _NEAR_NS = 1_000_000_000
-_GLIMPSE_NS = 350_000_000
+GLIMPSE_NS = 350_000_000
 _PLACE_MM = 3.0
 _SHOWN_NS = 5_000_000_000
 
@@ -141,10 +141,10 @@ def score(
     placed = [(told, e) for told, e in sighted if e.change != "read"]
     final = {e.track: e for _, e in sighted}
     for rest in sorted(rests(performance, scene.layout), key=lambda r: r.from_ns):
-        lasting = rest.until_ns - rest.from_ns > _GLIMPSE_NS
+        lasting = rest.until_ns - rest.from_ns > GLIMPSE_NS
         down = rest.move.face_after == "down"
-        match = min(placed, key=lambda p: _apart(p[1], rest), default=None)
-        if match is None or _apart(match[1], rest) > 1:
+        match = min(placed, key=lambda p: apart(p[1], rest), default=None)
+        if match is None or apart(match[1], rest) > 1:
             if lasting:
                 found.counts["missed"] += 1
                 found.counts["missed down"] += down
@@ -196,7 +196,7 @@ def _judge(
             found.notes.append(f"WRONG {event.card} for {_description(rest)}")
 
 
-def _apart(event: CardSighted, rest: Rest) -> float:
+def apart(event: CardSighted, rest: Rest) -> float:
     """1 or less where the event may be of this rest."""
     end = rest.move.end
     assert end is not None

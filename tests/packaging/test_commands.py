@@ -52,6 +52,7 @@ COMMANDS = (
     (f"settle big {RULES} --jobs 2 --summary", Exit.FINDINGS),
     (f"resettle evening.journal {RULES} --set dealer_soft17=stand", None),
     ("review list evening.journal", None),
+    ("review show evening.journal", None),
     ("review resolve evening.journal --round 1 --as stands --by ann", None),
     ("export evening.journal --what ledger --out ledger.csv", Exit.CLEAN),
     ("journal verify evening.journal", Exit.CLEAN),

@@ -7,7 +7,7 @@ from models.cards import DECK, Card
 from models.events import CardGone, CardSighted
 from tests.vision.painted import SIZE, felt
 from vision.felt import Pose
-from vision.observer import Observer
+from vision.observer import MOST_LOOKS, Observer
 from vision.tracker import Change, Kind, Seen, Track
 
 POSE = Pose(-100, 300, 5)
@@ -55,26 +55,64 @@ def test_a_back_has_neither() -> None:
     assert (event.face, event.card, event.candidates) == ("down", None, {})
 
 
-def test_another_look_that_says_the_same_is_no_news() -> None:
-    by, made = observer(), track(_7H=0.99)
-    report(by, "new", made)
-    see(made, _7H=0.995)
-    assert report(by, "read", made) == []
-
-
-def test_a_look_that_settles_or_raises_doubt_is_news() -> None:
+def test_each_look_is_told_by_itself() -> None:
     by, made = observer(), track(_8S=0.6, _6S=0.39)
     report(by, "new", made)
-    for _ in range(8):
-        see(made, _8S=0.999)
+    see(made, _8S=0.7, _6S=0.2)
+    (event,) = report(by, "read", made)
+    assert isinstance(event, CardSighted)
+    assert event.single_look
+    assert event.candidates == {"8S": 0.7, "6S": 0.2}
+
+
+def test_a_look_that_says_the_same_is_told_once() -> None:
+    by, made = observer(), track(_7H=0.99)
+    report(by, "new", made)
+    told = 0
+    for _ in range(5):
+        see(made, _7H=0.995)
+        told += len(report(by, "read", made))
+    assert told == 1
+
+
+def test_a_look_that_becomes_certain_or_names_another_face_is_news() -> None:
+    by, made = observer(), track(_8S=0.6, _6S=0.39)
+    report(by, "new", made)
+    report(by, "read", made)
+    see(made, _8S=0.999)
     (settled,) = report(by, "read", made)
     assert isinstance(settled, CardSighted)
     assert settled.card is Card("8S")
-    for _ in range(8):
-        see(made, _6S=0.999)
+    see(made, _6S=0.7, _8S=0.2)
     (doubted,) = report(by, "read", made)
     assert isinstance(doubted, CardSighted)
-    assert doubted.card is None
+    assert (doubted.card, doubted.candidates) == (None, {"6S": 0.7, "8S": 0.2})
+
+
+def test_a_card_that_cannot_be_read_is_not_told_of_for_ever() -> None:
+    by, made = observer(), track(_8S=0.5)
+    told = len(report(by, "new", made))
+    for number in range(50):
+        see(made, **{"_6S" if number % 2 else "_8S": 0.5})
+        told += len(report(by, "read", made))
+    assert told == MOST_LOOKS
+    see(made, _8S=0.5)
+    assert len(report(by, "moved", made)) == 1
+
+
+def test_a_card_squared_up_beneath_another_was_not_looked_at() -> None:
+    by, made = observer(), track(_7H=0.99)
+    report(by, "new", made)
+    (event,) = report(by, "squared", made)
+    assert isinstance(event, CardSighted)
+    assert (event.change, event.card, event.candidates) == ("squared", None, {})
+
+
+def test_the_error_of_a_place_is_stated_in_millimetres() -> None:
+    (event,) = report(observer(), "new", track(_7H=0.99))
+    assert isinstance(event, CardSighted)
+    px = event.spread_mm * felt().px_per_mm(-100, 300)
+    assert px == pytest.approx(1.5, abs=0.05)
 
 
 def test_a_card_is_gone_once() -> None:

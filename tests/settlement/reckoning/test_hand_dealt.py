@@ -205,3 +205,47 @@ def test_a_review_is_raised_in_the_round_that_is_in_play() -> None:
                 closed.append(in_play)
     assert closed == list(range(1, len(closed) + 1))
     assert len(closed) >= 6
+
+
+def test_the_accounts_that_remain_are_told_with_odds_outcomes_and_senses() -> None:
+    """A hand that won is not paid, and the camera looked but once at the cards that make it win."""
+    played = session(
+        "casino-single-deck",
+        1,
+        rounds=1,
+        spots=SPOTS,
+        mistake="payment_missing",
+        looks_ns=LOOKS_NS,
+    )
+    raised = [one for one in reconciled(played, played.heard) if isinstance(one, ReviewRaised)]
+    told = raised[0].accounts
+    assert told
+    stated, rival, *_ = told
+    assert (stated.odds, stated.mistakes) == (1.0, ("payment_missing at spot 1",))
+    assert (stated.hands[0].outcome, rival.hands[0].outcome) == ("win", "push")
+    assert rival.mistakes == ()
+    senses = {one.sense: one.odds for one in rival.witnesses}
+    assert senses["camera"] < 1 < senses["play"]
+    assert rival.odds == pytest.approx(senses["camera"] * senses["play"], rel=0.1)
+
+
+@pytest.mark.parametrize("mistake", ["deal_face", "surrender_after_split"])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_one_mistake_of_the_deal_or_of_play_is_stated_alone(mistake: str, seed: int) -> None:
+    played = session(
+        "casino-single-deck", seed, rounds=1, spots=SPOTS, mistake=mistake, looks_ns=LOOKS_NS
+    )
+    said = reconciled(played, played.heard)
+    stated = [one for one in said if not isinstance(one, ReviewRaised)]
+    assert codes_of(played, stated) == {mistake}
+    assert asked(said) == []
+
+
+@pytest.mark.parametrize("mistake", ["dealer_drew_on_blackjack", "dealer_drew_no_live_hands"])
+def test_a_card_in_the_dealers_row_is_not_taken_for_none(mistake: str) -> None:
+    played = session(
+        "casino-single-deck", 1, rounds=1, spots=SPOTS, mistake=mistake, looks_ns=LOOKS_NS
+    )
+    said = reconciled(played, played.heard)
+    stated = [one for one in said if not isinstance(one, ReviewRaised)]
+    assert codes_of(played, stated) == {mistake}

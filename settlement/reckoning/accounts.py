@@ -1,0 +1,172 @@
+"""The accounts of a round that remain, in words: odds, what each settles to, who speaks for it."""
+
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from math import exp
+from typing import Final
+
+from models.cards import Card
+from models.events import (
+    AnyFact,
+    CardDealt,
+    CardExposed,
+    PaymentMade,
+    PlayerActed,
+    RoundClosed,
+    WagerPlaced,
+    WagerRemoved,
+)
+from models.judgements import Account, AccountHand, Sense, Witness
+from models.money import dollars
+from models.places import spot_hand
+from settlement.reckoning.odds import MISTAKE
+from settlement.reconcile.table import zone_name
+from settlement.reconcile.weighing import Outcome
+
+MOST: Final = 3
+"""So many accounts of a round are told at most."""
+
+FAINT: Final = 1e4
+"""A story so many times less likely than another one that is told is not told beside it."""
+
+_SPEAKS: Final = 2.0
+"""A sense that makes an account less than so many times likelier or less likely says nothing."""
+
+_UTMOST: Final = 50.0
+"""Logarithm of the odds beyond which more says nothing."""
+
+
+class Rival:
+    """An account of a round beside the stated one.
+
+    Args:
+        odds: how many times likelier it is than the stated one.
+        facts: the round by it.
+        outcome: what it settles to.
+        spoken: how likely what each sense said is by it and not by the stated one, as a logarithm.
+    """
+
+    def __init__(
+        self,
+        odds: float,
+        facts: Sequence[AnyFact],
+        outcome: Outcome,
+        spoken: Mapping[Sense, float],
+    ) -> None:
+        self.odds, self.facts, self.outcome, self.spoken = odds, facts, outcome, spoken
+
+
+def accounts(
+    record: Sequence[AnyFact], stated: Outcome, rivals: Sequence[Rival]
+) -> tuple[Account, ...]:
+    """Return the stated account and its likeliest rivals; nothing where there are none."""
+    likeliest: list[Rival] = []
+    for rival in sorted(rivals, key=lambda one: -one.odds):
+        known = any(_same(rival.outcome, one) for one in (stated, *(o.outcome for o in likeliest)))
+        faint = bool(likeliest) and rival.odds * FAINT < likeliest[0].odds
+        if not (known or faint) and len(likeliest) < MOST - 1:
+            likeliest.append(rival)
+    if not likeliest:
+        return ()
+    differing = _differing([stated, *(rival.outcome for rival in likeliest)])
+    told = difference(record, likeliest[0].facts)[0]
+    found = [_account(1.0, told, stated, differing, ())]
+    for rival in likeliest:
+        witnesses = _witnesses(rival, stated)
+        instead = difference(record, rival.facts)[1]
+        found.append(_account(rival.odds, instead, rival.outcome, differing, witnesses))
+    return tuple(found)
+
+
+def _account(
+    odds: float,
+    tells: str,
+    outcome: Outcome,
+    differing: set[tuple[int, int]],
+    witnesses: tuple[Witness, ...],
+) -> Account:
+    hands = tuple(
+        AccountHand(spot, hand, how, net)
+        for (spot, hand), (_, how, net) in sorted(outcome.hands.items())
+        if (spot, hand) in differing
+    )
+    mistakes = sorted(
+        {code if spot is None else f"{code} at spot {spot}" for code, spot, _ in outcome.mistakes}
+    )
+    return Account(
+        odds=_rounded(odds), tells=tells, hands=hands, mistakes=tuple(mistakes), witnesses=witnesses
+    )
+
+
+def _witnesses(rival: Rival, stated: Outcome) -> tuple[Witness, ...]:
+    """Return which senses speak for a rival or against it, the loudest first."""
+    less, more = _kinds(stated), _kinds(rival.outcome)
+    odds = {sense: exp(min(_UTMOST, said)) for sense, said in rival.spoken.items()}
+    odds["play"] = odds.get("play", 1.0) * MISTAKE ** (len(more) - len(less))
+    heard = [
+        Witness(sense, _rounded(one))
+        for sense, one in odds.items()
+        if one >= _SPEAKS or one * _SPEAKS <= 1.0
+    ]
+    return tuple(sorted(heard, key=lambda one: (-one.odds, one.sense)))
+
+
+def _kinds(outcome: Outcome) -> set[str]:
+    return {code for code, _, _ in outcome.mistakes}
+
+
+def _same(one: Outcome, other: Outcome) -> bool:
+    return one.money == other.money and one.mistakes == other.mistakes
+
+
+def _differing(outcomes: Sequence[Outcome]) -> set[tuple[int, int]]:
+    """Return the hands that do not settle alike by all of them."""
+    whose = {key for outcome in outcomes for key in outcome.hands}
+    return {key for key in whose if len({outcome.hands.get(key) for outcome in outcomes}) > 1}
+
+
+def _rounded(odds: float) -> float:
+    """Return odds with two digits, which are all that the probabilities bear."""
+    return float(f"{odds:.2g}")
+
+
+def difference(one: Sequence[AnyFact], other: Sequence[AnyFact]) -> tuple[str, str]:
+    """Name the first facts in which two records differ."""
+    for mine, its in zip_longest(one, other):
+        if mine != its:
+            return _name(mine), _name(its)
+    return "", ""
+
+
+def _name(fact: AnyFact | None) -> str:
+    match fact:
+        case None:
+            what = "nothing more"
+        case CardDealt():
+            what = f"{_face(fact.card)} dealt to {zone_name(fact.to)}, face {fact.face}"
+        case CardExposed():
+            what = f"{_face(fact.card)} of {zone_name(fact.to)} turned up"
+        case PaymentMade() | WagerPlaced() | WagerRemoved():
+            what = _chips(fact)
+        case PlayerActed():
+            what = f"{spot_hand(fact.spot, fact.hand)}: {fact.action.replace('_', ' ')}"
+        case RoundClosed():
+            what = "the round was over"
+        case _:
+            what = type(fact).__name__
+    return what
+
+
+def _face(card: Card | None) -> str:
+    return "a card" if card is None else str(card)
+
+
+def _chips(fact: PaymentMade | WagerPlaced | WagerRemoved) -> str:
+    whose, amount = spot_hand(fact.spot, fact.hand), dollars(abs(fact.amount))
+    if isinstance(fact, WagerPlaced):
+        return f"{amount} put on {whose} ({fact.kind} wager)"
+    if isinstance(fact, WagerRemoved):
+        return f"{amount} taken back from {whose}"
+    if not fact.amount:
+        return f"{whose} left alone"
+    return f"{amount} paid to {whose}" if fact.amount > 0 else f"{amount} taken from {whose}"

@@ -1,0 +1,260 @@
+"""Several cameras as one: which camera's track is which card.
+
+Each camera counts its own tracks. A card that two cameras see has two of them. It is known here by
+the track that told of it first; the other camera's looks become further looks at that card. Places
+are fused by each camera's own error. What one camera alone reports is passed on unchanged.
+
+A camera may lag, stop or err. So a card is off the felt once every camera that saw it says so, or
+``GONE_HOLD_NS`` after the first one did where no later look contradicts it. A camera that reports a
+card after the others saw it go adds nothing.
+"""
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from math import hypot, sqrt
+from typing import Final, TypeAlias
+
+from msgspec.structs import replace
+
+from models.cards import Card
+from models.events import CardGone, CardSighted, Face
+from settlement.reconcile.sightings import AFRESH, AGREED_P, Sight, Track
+from settlement.reconcile.timing import SECOND
+
+Told: TypeAlias = Sight | CardGone
+
+GONE_HOLD_NS: Final = 2 * SECOND
+"""A card that one camera saw go is gone after this, whatever a camera that stopped still holds. A
+camera reports a card that left alone after 1.2 s, and one that an arm hid somewhat later."""
+
+LAG_NS: Final = 2 * SECOND
+"""A camera's clock may be so late."""
+
+SPREAD_MM: Final = 3.0
+"""Standard error of a place on each axis, where a camera does not state its own."""
+
+_REACH: Final = 3.5
+"""Two cameras see one card within so many standard errors: farther ones are 1 in 450."""
+
+_MOST_REACH_MM: Final = 18.0
+"""No camera is so bad that a card counts as its neighbour, which lies 20 mm away."""
+
+_PAST: Final = 64
+"""So many cards that are gone are remembered, for a camera that lags."""
+
+
+@dataclass(slots=True)
+class _View:
+    """A card as one camera sees it."""
+
+    x_mm: float
+    y_mm: float
+    angle_deg: float
+    spread_mm: float
+    stale: bool = False
+    """Whether the card was moved since, and this camera has not told of it."""
+
+    @classmethod
+    def of(cls, seen: CardSighted) -> "_View":
+        return cls(seen.x_mm, seen.y_mm, seen.angle_deg, seen.spread_mm or SPREAD_MM)
+
+
+@dataclass(slots=True)
+class _Card:
+    """A card on the felt, and every camera that sees it."""
+
+    track: Track
+    face: Face
+    since: int
+    views: dict[str, _View]
+    names: dict[str, Card | None] = field(default_factory=dict)
+    """The face that each camera named last, where it was certain."""
+    gone: CardGone | None = None
+    """The first report that it went, until it is believed."""
+    left: set[str] = field(default_factory=set)
+    """The cameras that saw it go."""
+
+    def place(self) -> _View:
+        """Return where it lies by every camera, each weighed by its error."""
+        fresh = [view for view in self.views.values() if not view.stale]
+        views = fresh or list(self.views.values())
+        if len(views) == 1:
+            return views[0]
+        weights = [1.0 / view.spread_mm**2 for view in views]
+        whole = sum(weights)
+        best = min(views, key=lambda view: view.spread_mm)
+        x_mm = sum(w * view.x_mm for w, view in zip(weights, views, strict=True)) / whole
+        y_mm = sum(w * view.y_mm for w, view in zip(weights, views, strict=True)) / whole
+        return _View(x_mm, y_mm, best.angle_deg, sqrt(1.0 / whole))
+
+
+class Cameras:
+    """Knows every card on the felt by one track, whichever cameras see it."""
+
+    def __init__(self) -> None:
+        self._sources: set[str] = set()
+        self._cards: dict[Track, _Card] = {}
+        self._of: dict[Track, Track] = {}
+        self._going: list[_Card] = []
+        self._past: deque[_Card] = deque(maxlen=_PAST)
+
+    def sighted(self, seen: CardSighted) -> tuple[Told, ...]:
+        """Return what a sighting says, in terms of cards; nothing where it adds nothing."""
+        told = (seen.source, seen.track)
+        self._sources.add(seen.source)
+        known = self._of.get(told)
+        if known is None:
+            return self._new(told, seen)
+        card = self._cards.get(known)
+        return () if card is None else self._seen(card, seen)
+
+    def gone(self, gone: CardGone) -> tuple[CardGone, ...]:
+        """Return the card that a camera's report says is gone, once that is believed."""
+        told = (gone.source, gone.track)
+        known = self._of.pop(told, None)
+        if known is None:
+            return (gone,)
+        card = self._cards.get(known)
+        if card is None:
+            return ()
+        card.views.pop(gone.source, None)
+        card.left.add(gone.source)
+        card.gone = card.gone or gone
+        if not card.views:
+            return (self._over(card),)
+        if card not in self._going:
+            self._going.append(card)
+        return ()
+
+    def due(self, now_ns: int) -> tuple[CardGone, ...]:
+        """Return the cards that a camera saw go, and that no other told of again by now."""
+        if not self._going:
+            return ()
+        over = [c for c in self._going if c.gone and (c.gone.at or 0) + GONE_HOLD_NS <= now_ns]
+        over.sort(key=_gone_at)
+        return tuple(self._over(card) for card in over)
+
+    # --- inside ---------------------------------------------------------------------------
+
+    def _new(self, told: Track, seen: CardSighted) -> tuple[Told, ...]:
+        before: tuple[Told, ...] = ()
+        if len(self._sources) > 1:
+            near = [card for card in self._cards.values() if _near(card, seen)]
+            before = tuple(self._over(card) for card in near if seen.source in card.left)
+            card = _likeliest((c for c in near if seen.source not in c.left), seen)
+            if card is not None:
+                self._of[told] = card.track
+                return before + self._seen(card, seen)
+            if self._seen_late(told, seen):
+                return before
+        card = _Card(told, seen.face, seen.at or 0, {seen.source: _View.of(seen)})
+        card.names[seen.source] = seen.card
+        self._of[told], self._cards[told] = told, card
+        return (*before, Sight.alone(seen))
+
+    def _seen_late(self, told: Track, seen: CardSighted) -> bool:
+        """Tell whether it is a card that the others saw come and go: this camera lags."""
+        for card in reversed(self._past):
+            lay = card.since - LAG_NS <= (seen.at or 0) <= _gone_at(card) + LAG_NS
+            knew = seen.source in card.left or seen.source in card.views
+            if lay and not knew and card.face == seen.face and _near(card, seen):
+                if _differ(card, seen):
+                    continue
+                card.views[seen.source] = _View.of(seen)
+                self._of[told] = card.track
+                return True
+        return False
+
+    def _seen(self, card: _Card, seen: CardSighted) -> tuple[Told, ...]:
+        """A camera tells of a card that is known."""
+        view = _View.of(seen)
+        others = [other for name, other in card.views.items() if name != seen.source]
+        afresh = seen.change in AFRESH
+        card.views[seen.source], card.names[seen.source] = view, seen.card
+        if not others and not card.left:
+            card.face = seen.face
+            return (Sight(seen, card.track, afresh),)
+        if card.gone is not None and (seen.at or 0) > (card.gone.at or 0):
+            self._still_there(card)
+        change = self._changed(card, view, others, seen)
+        if change is None:
+            return ()
+        place = card.place()
+        told = replace(
+            seen, change=change, x_mm=place.x_mm, y_mm=place.y_mm, angle_deg=place.angle_deg
+        )
+        return (Sight(told, card.track, afresh),)
+
+    def _changed(
+        self, card: _Card, view: _View, others: list[_View], seen: CardSighted
+    ) -> str | None:
+        """Return what became of the card by this look; ``None`` where the look says nothing.
+
+        A back where another camera reads a face is no look at that face: something lies over it.
+        """
+        if seen.face != card.face:
+            if seen.face == "down" and seen.change != "turned":
+                return None
+            card.face = seen.face
+            return "turned"
+        if seen.change in ("moved", "squared"):
+            fresh = [other for other in others if not other.stale]
+            if not any(_apart_mm(other, view) <= _reach_mm(other, view) for other in fresh):
+                for other in others:
+                    other.stale = True
+                return seen.change
+        return "read" if seen.face == "up" else None
+
+    def _still_there(self, card: _Card) -> None:
+        card.gone = None
+        card.left.clear()
+        self._going = [other for other in self._going if other is not card]
+
+    def _over(self, card: _Card) -> CardGone:
+        """A card is off the felt; what a camera still tells of it is past."""
+        del self._cards[card.track]
+        self._going = [other for other in self._going if other is not card]
+        if len(self._sources) > 1:
+            self._past.append(card)
+        assert card.gone is not None
+        source, number = card.track
+        return replace(card.gone, source=source, track=number)
+
+
+def _gone_at(card: _Card) -> int:
+    return 0 if card.gone is None else card.gone.at or 0
+
+
+def _likeliest(near: Iterable[_Card], seen: CardSighted) -> _Card | None:
+    """Return the card that a new track is: one of a like face rather than of another."""
+    fits = [card for card in near if seen.source not in card.views]
+    view = _View.of(seen)
+    return min(fits, key=lambda card: _strangeness(card, seen, view), default=None)
+
+
+def _strangeness(card: _Card, seen: CardSighted, view: _View) -> float:
+    place = card.place()
+    unlike = card.face != seen.face or _differ(card, seen)
+    return _apart_mm(place, view) / _reach_mm(place, view) + unlike
+
+
+def _near(card: _Card, seen: CardSighted) -> bool:
+    place = card.place() if card.views else None
+    view = _View.of(seen)
+    return place is not None and _apart_mm(place, view) <= _reach_mm(place, view)
+
+
+def _differ(card: _Card, seen: CardSighted) -> bool:
+    """Tell whether every camera that named the face named another."""
+    names = {name for name in card.names.values() if name is not None}
+    likeliest = max(seen.candidates.values(), default=0.0) >= AGREED_P
+    return likeliest and seen.card is not None and bool(names) and seen.card not in names
+
+
+def _apart_mm(one: _View, other: _View) -> float:
+    return hypot(one.x_mm - other.x_mm, one.y_mm - other.y_mm)
+
+
+def _reach_mm(one: _View, other: _View) -> float:
+    return min(_MOST_REACH_MM, _REACH * hypot(one.spread_mm, other.spread_mm))

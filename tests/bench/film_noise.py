@@ -1,0 +1,213 @@
+"""What a camera does to a simulated session, at the rates measured on films.
+
+``tests.bench.rates`` measures them; :func:`spoilt` does the same to sessions that no film was made
+of. An error of reading lasts as long as the card lies still: on films, looks at one card agree.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Final, TypeAlias
+
+from msgspec.structs import replace
+
+from models.cards import DECK, Card
+from models.events import AnyObservation, CardGone, CardSighted
+from models.layout import Point, TableLayout
+from tests.bench.rates import Deck, Game, in_a_zone, rate
+
+Timed: TypeAlias = tuple[int, AnyObservation]
+Told: TypeAlias = tuple[int, CardSighted | CardGone]
+
+_SECOND: Final = 10**9
+_LATE_NS: Final = (_SECOND // 2, 5 * _SECOND)
+_GONE_LATE_NS: Final = (3 * _SECOND, 10 * _SECOND)
+_GHOST_NS: Final = (_SECOND // 2, 20 * _SECOND)
+"""A report of nothing lasts for so long."""
+_GHOST_MM: Final = 60.0
+"""Standard deviation of its place about that of a card, on each axis."""
+_GHOST_TRACK: Final = 500_000_000
+_SURE_P: Final = 0.9999
+
+
+@dataclass(frozen=True, slots=True)
+class FilmRates:
+    """How often a camera errs, per card; ``changed`` per second look."""
+
+    misread: float
+    misread_sure: float
+    """Share of the misread faces that it is sure of."""
+    doubted: float
+    changed: float
+    """Share of second looks that name another face than the first."""
+    face_missed: float
+    back_missed: float
+    late: float
+    going_late: float
+    ghost_face: float
+    ghost_back: float
+    ghost_in_zone: float
+    """Share of the reports of nothing that lie where cards are dealt."""
+
+    @classmethod
+    def measured(cls, game: Game, deck: Deck) -> "FilmRates":
+        """Return the recorded rates of a game, with its deck known to the reader or not."""
+
+        def of(what: str) -> float:
+            return rate(game, deck, what)
+
+        misread = of("faces misread")
+        return cls(
+            misread=misread,
+            misread_sure=min(1.0, of("faces misread and sure") / misread),
+            doubted=of("faces doubted"),
+            changed=of("looks that changed"),
+            face_missed=of("faces missed"),
+            back_missed=of("backs missed"),
+            late=of("cards late"),
+            going_late=of("not seen to go"),
+            ghost_face=of("spurious faces"),
+            ghost_back=of("spurious backs"),
+            ghost_in_zone=of("spurious in a zone of cards"),
+        )
+
+    def times(self, factor: float) -> "FilmRates":
+        """Return these rates, but for shares of errors, multiplied by ``factor``."""
+        return FilmRates(
+            misread=min(1.0, self.misread * factor),
+            misread_sure=self.misread_sure,
+            doubted=min(1.0, self.doubted * factor),
+            changed=self.changed,
+            face_missed=min(1.0, self.face_missed * factor),
+            back_missed=min(1.0, self.back_missed * factor),
+            late=min(1.0, self.late * factor),
+            going_late=min(1.0, self.going_late * factor),
+            ghost_face=min(1.0, self.ghost_face * factor),
+            ghost_back=min(1.0, self.ghost_back * factor),
+            ghost_in_zone=self.ghost_in_zone,
+        )
+
+
+def spoilt(heard: Sequence[Timed], rates: FilmRates, seed: int, layout: TableLayout) -> list[Timed]:
+    """Return filmed observations with every camera's errors, each camera's by itself."""
+    told = [timed for timed in heard if not isinstance(timed[1], CardSighted | CardGone)]
+    for source in sorted({one.source for _, one in heard if isinstance(one, CardSighted)}):
+        own: list[Told] = [
+            (at, one)
+            for at, one in heard
+            if isinstance(one, CardSighted | CardGone) and one.source == source
+        ]
+        told += _Camera(rates, Random(f"{seed}:{source}:errors"), layout).spoil(own)
+    told.sort(key=lambda timed: timed[0])
+    return [(at, replace(one, seq=seq)) for seq, (at, one) in enumerate(told, start=1)]
+
+
+class _Camera:
+    """One camera's errors."""
+
+    def __init__(self, rates: FilmRates, chance: Random, layout: TableLayout) -> None:
+        self._rates, self._chance, self._layout = rates, chance, layout
+        self._ghosts = 0
+
+    def spoil(self, own: Sequence[Told]) -> Iterator[Timed]:
+        tracks: dict[int, list[Told]] = {}
+        for at, one in own:
+            tracks.setdefault(one.track, []).append((at, one))
+        for track in tracks.values():
+            yield from self._track(track)
+
+    def _strikes(self, share: float) -> bool:
+        return self._chance.random() < share
+
+    def _between(self, span_ns: tuple[int, int]) -> int:
+        return self._chance.randrange(*span_ns)
+
+    def _track(self, track: Sequence[Told]) -> Iterator[Timed]:
+        first = track[0][1]
+        if not isinstance(first, CardSighted):
+            return
+        yield from self._ghost(track[0][0], first)
+        up = first.face == "up"
+        if self._strikes(self._rates.face_missed if up else self._rates.back_missed):
+            track = self._turned_later(track)
+        late_ns = self._between(_LATE_NS) if self._strikes(self._rates.late) else 0
+        seen_ns = track[0][0] + late_ns if track else 0
+        known: dict[Card, Card] = {}
+        for number, (at, one) in enumerate(track):
+            if isinstance(one, CardGone):
+                going = self._strikes(self._rates.going_late)
+                yield max(at, seen_ns) + (self._between(_GONE_LATE_NS) if going else 0), one
+            elif number == 0 and late_ns:
+                yield seen_ns, self._read(replace(one, at=seen_ns), known)
+            elif at >= seen_ns:
+                yield at, self._read(one, known)
+
+    def _turned_later(self, track: Sequence[Told]) -> Sequence[Told]:
+        """Return what is left of a card that was missed as it first lay: it is seen once turned."""
+        for number, (at, one) in enumerate(track):
+            if isinstance(one, CardSighted) and one.change == "turned":
+                return [(at, replace(one, change="new")), *track[number + 1 :]]
+        return ()
+
+    def _read(self, seen: CardSighted, known: dict[Card, Card]) -> CardSighted:
+        """Look at a face: rightly, in doubt, or as another, mostly the same one each time."""
+        card = seen.card
+        if card is None:
+            return seen
+        if card not in known or self._strikes(self._rates.changed):
+            known[card] = self._another(card) if self._strikes(self._rates.misread) else card
+        named = known[card]
+        doubt = self._rates.doubted if named is card else 1.0 - self._rates.misread_sure
+        if not self._strikes(doubt):
+            return replace(seen, card=named, candidates={named.value: _SURE_P})
+        other = self._another(card) if named is card else card
+        p = round(self._chance.uniform(0.5, 0.95), 4)
+        candidates = {named.value: p, other.value: round(0.98 - p, 4)}
+        candidates = {face: p for face, p in candidates.items() if p >= 0.01}
+        return replace(seen, card=None, candidates=candidates, confidence=p)
+
+    def _ghost(self, at: int, near: CardSighted) -> Iterator[Timed]:
+        rates = self._rates
+        chance = rates.ghost_face if near.face == "up" else 0.0
+        face = self._strikes(chance)
+        if not face and not self._strikes(rates.ghost_back if near.face == "up" else 0.0):
+            return
+        self._ghosts += 1
+        track = _GHOST_TRACK + self._ghosts
+        card = self._chance.choice(DECK)
+        p = round(self._chance.uniform(0.3, 0.65), 4)
+        place = self._ghost_place((near.x_mm, near.y_mm))
+        ghost = replace(
+            near,
+            track=track,
+            change="new",
+            face="up" if face else "down",
+            card=None,
+            candidates={card.value: p, self._another(card).value: 0.3} if face else {},
+            confidence=p,
+            x_mm=round(place[0], 1),
+            y_mm=round(place[1], 1),
+        )
+        yield at, ghost
+        gone_ns = at + self._between(_GHOST_NS)
+        yield (
+            gone_ns,
+            CardGone(
+                source=near.source, at=gone_ns, table=near.table, track=track, frame=near.frame
+            ),
+        )
+
+    def _ghost_place(self, near: Point) -> Point:
+        """Return a place about a card, or one where no card is dealt."""
+        chance, layout = self._chance, self._layout
+        in_zone = self._strikes(self._rates.ghost_in_zone)
+        while True:
+            place = (near[0] + chance.gauss(0.0, _GHOST_MM), near[1] + chance.gauss(0.0, _GHOST_MM))
+            if not in_zone:
+                half = layout.width_mm / 2
+                place = (chance.uniform(-half, half), chance.uniform(0.0, layout.depth_mm))
+            if in_a_zone(place, layout) == in_zone:
+                return place
+
+    def _another(self, card: Card) -> Card:
+        return self._chance.choice([other for other in DECK if other is not card])

@@ -1,0 +1,72 @@
+"""``pitwatch review show``, as it is typed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from models.events import ReviewResolved, RoundOpened
+from models.judgements import Account, AccountHand, Review, ReviewRaised, Witness
+from server.cli.app import run
+from stream.journal import Journal
+
+Capture = pytest.CaptureFixture[str]
+
+STATED = Account(
+    odds=1.0,
+    tells="QC of spot 1 turned up",
+    hands=(AccountHand(1, 0, "win", 1500),),
+    mistakes=("payment_missing at spot 1",),
+)
+RIVAL = Account(
+    odds=9.6,
+    tells="9D of spot 1 turned up",
+    hands=(AccountHand(1, 0, "push", 0),),
+    mistakes=(),
+    witnesses=(Witness("play", 50_000.0), Witness("camera", 0.00019)),
+)
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    """A journal with an item between two accounts, one without, and one that is decided."""
+    path = tmp_path / "07.journal"
+    face = Review("which card is it?", ("QC", "9D"), (4,))
+    with Journal.create(path) as journal:
+        journal.append_all(
+            [
+                RoundOpened(round=1),
+                ReviewRaised(round=1, review=face, accounts=(STATED, RIVAL)),
+                ReviewRaised(round=2, review=Review("the camera was moved", (), ())),
+                ReviewRaised(round=3, review=Review("a split?", ("split", "one hand"), ())),
+                ReviewResolved(source="console:ann", round=2, item=0, decision="stands"),
+            ]
+        )
+    return path
+
+
+def test_an_open_item_shows_its_accounts(journal: Path, capsys: Capture) -> None:
+    assert run(["review", "show", str(journal)]) == 3
+    said = capsys.readouterr().out
+    assert "round 1, item 0: which card is it?" in said
+    assert "as stated: QC of spot 1 turned up" in said
+    assert "settles to: spot 1: win 15.00, payment_missing at spot 1" in said
+    assert "odds 9.6 to 1: 9D of spot 1 turned up" in said
+    assert "settles to: spot 1: push 0.00, no mistake" in said
+    assert "usually go on speaks for it, 50,000 to 1" in said
+    assert "the camera speaks against it, 5,300 to 1" in said
+    assert "it may be split or one hand" in said
+    assert "camera was moved" not in said
+
+
+def test_one_round_is_shown_as_json(journal: Path, capsys: Capture) -> None:
+    assert run(["review", "show", str(journal), "-n", "1", "--json"]) == 3
+    (row,) = json.loads(capsys.readouterr().out)
+    assert [one["odds"] for one in row["accounts"]] == [1.0, 9.6]
+    assert row["accounts"][1]["witnesses"][0] == {"sense": "play", "odds": 50000.0}
+    assert row["accounts"][0]["hands"] == [{"spot": 1, "hand": 0, "outcome": "win", "net": 1500}]
+
+
+def test_a_journal_without_open_items_says_so(journal: Path, capsys: Capture) -> None:
+    assert run(["review", "show", str(journal), "-n", "2"]) == 0
+    assert "nothing to decide" in capsys.readouterr().out

@@ -1,0 +1,104 @@
+"""Cards that an arm hid, that the shoe did not read, or both: each belongs where it was due."""
+
+import pytest
+
+from models.events import HoleCardChecked
+from simulation.places import dealer_card
+from tests.settlement.felt_scene import UNSEEN, Scene
+from tests.settlement.reconcile.test_sensors_that_lie import (
+    NOBODY_ASKED,
+    dealt,
+    missed,
+    seen_late,
+    settle_two,
+    two_spots,
+)
+
+pytestmark = pytest.mark.usefixtures("by_the_reckoning")
+
+
+def whose(scene: Scene) -> list[str]:
+    """Return who was dealt a card, in the order of the facts."""
+    return [line.split()[1].removeprefix("to=") for line in dealt(scene)]
+
+
+def test_chips_beside_a_hit_under_an_arm_double_the_hand_of_three_cards() -> None:
+    scene = Scene().chips(1, 0, 1000).deal_round("2D 9D 3H JS")
+    scene.deal(1, "4D", seen_after_ms=3_400).chips(1, 0, 1000)
+    scene.deal(1, "TD", sideways=True).wait(1_000).turn_hole("JS").take(1).take("dealer")
+    scene.wait(15_000)
+    assert "wager_placed spot=1 kind=double amount=1000" in scene.lines("wager_placed")
+    assert scene.reviews() == NOBODY_ASKED
+
+
+def test_a_double_of_more_than_the_wager_is_stated() -> None:
+    scene = Scene().chips(1, 0, 1000).deal_round("6D 9D 4H JS").chips(1, 0, 1500)
+    scene.deal(1, "9C", sideways=True).wait(1_000).turn_hole("JS")
+    scene.take(1).take("dealer").wait(15_000)
+    assert "wager_placed spot=1 kind=double amount=1500" in scene.lines("wager_placed")
+    assert scene.reviews() == NOBODY_ASKED
+
+
+def test_a_card_missed_by_the_shoe_and_seen_late_was_dealt_in_turn_beside_one_on_its_way() -> None:
+    scene = two_spots().chips(3, 0, 1000)
+    seen_late(scene, 1, "KC", 3_400)
+    missed(seen_late(scene, 2, "2S", 3_400, shoe=None))
+    scene.deal(3, "7C").deal("dealer", "9S").deal(1, "QS").deal(2, "4C").deal(3, "TC")
+    scene.deal("dealer", "KS", face="down").wait(8_000)
+    assert whose(scene) == ["1", "2", "3", "dealer", "1", "2", "3", "dealer"]
+
+
+def test_a_hit_missed_by_the_shoe_and_seen_late_came_in_its_spots_turn() -> None:
+    scene = two_spots().deal_round("6C 2C TD 5D JC 6H", spots=(1, 2))
+    missed(seen_late(scene, 1, "8H", 3_400, shoe=None))
+    seen_late(scene, 2, "4D", 3_400).wait(4_000)
+    scene.turn_hole("6H").deal("dealer", "TS").chips(2, 0, 1000).take(2).chips(1, 0, 1000)
+    scene.take(1).take("dealer").wait(15_000)
+    assert whose(scene)[-3:] == ["1", "2", "dealer"]
+    assert scene.reviews() == NOBODY_ASKED
+
+
+def test_a_hole_card_first_seen_when_it_is_up_was_dealt_face_down() -> None:
+    scene = Scene().chips(1, 0, 1000).deal(1, "KD").deal("dealer", "TD").deal(1, "8S")
+    scene.deal("dealer", "AD", face="down", camera=UNSEEN).wait(1_000)
+    scene.enter(HoleCardChecked(blackjack=True)).wait(600)
+    scene.sight(90, dealer_card(1), "up", {"AD": 0.9995})
+    scene.wait(900).chips(1, 0, -1000).take(1)
+    scene._lying["dealer", 0][1] = (90, dealer_card(1))
+    scene.take("dealer").wait(15_000)
+    assert "card_dealt to=dealer card=AD face=down" in dealt(scene)
+    assert scene.reviews() == NOBODY_ASKED
+
+
+def test_an_up_card_that_no_camera_saw_is_not_the_back_beside_it() -> None:
+    scene = two_spots().deal(1, "TH").deal(2, "9D").deal("dealer", "8H", camera=UNSEEN)
+    scene.deal(1, "KD").deal(2, "TS").deal("dealer", "7D", face="down").wait(9_000)
+    scene.turn_hole("7D").deal("dealer", "2H").chips(2, 0, 1000).take(2).chips(1, 0, 1000).take(1)
+    scene.take("dealer").wait(15_000)
+    assert dealt(scene)[2] == "card_dealt to=dealer card=8H"
+    assert dealt(scene)[5] == "card_dealt to=dealer card=7D face=down"
+
+
+def test_a_first_card_that_the_shoe_counted_unread_is_of_the_round_it_opens() -> None:
+    scene = two_spots().deal_round("TS 9S TD 9C TC 8C", spots=(1, 2)).turn_hole("8C")
+    scene.chips(2, 0, 1000).take(2).chips(1, 0, 1000).take(1).take("dealer").wait(3_000)
+    scene.chips(1, 0, -2000).chips(2, 0, -2000).chips(1, 0, 1000)
+    scene.deal(1, "QS", shoe=None, seen_after_ms=1_000).deal("dealer", "9D").deal(1, "TD")
+    scene.wait(4_000)
+    lines = scene.lines("round_opened", "wager_placed", "card_dealt", "round_closed")
+    after = lines[lines.index("round_closed") :]
+    assert [line.split()[0] for line in after[:4]] == [
+        "round_closed",
+        "round_opened",
+        "wager_placed",
+        "card_dealt",
+    ]
+
+
+def test_a_late_card_of_a_shoe_that_nobody_hears_was_dealt_in_turn() -> None:
+    scene = two_spots().fault("shoe", "link_lost").wait(3_000).deal(1, "KC", shoe=None)
+    seen_late(scene, 2, "TS", 3_400, shoe=None).deal("dealer", "9S", shoe=None)
+    scene.deal(1, "QS", shoe=None).deal(2, "9C", shoe=None)
+    settle_two(scene.deal("dealer", "8C", face="down", shoe=None).wait(6_000))
+    assert whose(scene) == ["1", "2", "dealer", "1", "2", "dealer"]
+    assert scene.reviews() == NOBODY_ASKED
