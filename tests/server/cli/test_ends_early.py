@@ -157,7 +157,9 @@ def test_a_signal_ends_every_process_and_removes_every_file(
     temporary, place = tmp_path / "tmp", tmp_path / "out"
     temporary.mkdir()
     place.mkdir()
-    archives = [month / f"{day}.tar" for day in range(4)]
+    archives = [
+        month / f"{day}.tar" for day in range(4)
+    ] * 8  # more than a busy machine settles first
     run = ("settle", *archives, *RULES, "--summary", "--jobs", 2, "--out", place / "tables")
     with started(*run, temporary=temporary, group=True) as process:
         until(lambda: any(temporary.glob("pitwatch-*/*.journal")))
