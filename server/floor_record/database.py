@@ -270,8 +270,8 @@ class FloorDatabase:
             return self._connection.execute(query, values).fetchall()
 
 
-def migrate(url: str) -> None:
-    """Create the floor record, or bring it to this version.
+def migrate(url: str, revision: str = "head") -> None:
+    """Create the floor record, or bring it to this version or to a named revision.
 
     Raises:
         InstallerError: the address is invalid, or its user may not do this.
@@ -288,7 +288,7 @@ def migrate(url: str) -> None:
         config.set_main_option("script_location", str(_MIGRATIONS))
         with engine.begin() as opened:
             config.attributes["connection"] = opened
-            command.upgrade(config, "head")
+            command.upgrade(config, revision)
 
 
 def _connected(url: str) -> psycopg.Connection[Any]:

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -45,8 +46,10 @@ class Desk:
         self, url: str, journals: Callable[[], list[Path]], *, decides: bool = False
     ) -> None:
         self._link, self._journals, self._decides = Link(url), journals, decides
-        self._stood: dict[str, tuple[bool, bool]] = {}
-        """By the journal's id, what the floor was told last."""
+        self._stood: dict[Path, tuple[int, int, int, bool]] = {}
+        """The state of each journal's files when the floor was told of it."""
+        self._ids: dict[Path, tuple[int, str]] = {}
+        """The id of each journal, and the file's number."""
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="desk", daemon=True)
 
@@ -91,15 +94,29 @@ class Desk:
                 self._over.wait(_AGAIN_S)
 
     def _stand(self, path: Path) -> None:
-        identity = journal_identity(path)
-        if identity is None:
+        main, log_size = path.stat(), 0
+        with suppress(FileNotFoundError):
+            log_size = JournalFiles(path).log.stat().st_size
+        stamp = (main.st_ino, main.st_mtime_ns, main.st_size, log_size > 0)
+        if self._stood.get(path) == stamp:
             return
-        log_size = JournalFiles(path).log.stat().st_size if JournalFiles(path).log.exists() else 0
+        journal = self._id_of(path)
         now = log_size > 0, not waiting(path) and has_seal(path)
-        if self._stood.get(identity.journal) != now:
+        if journal is not None:
             query = "SELECT pitwatch.stands(?, ?, ?)"
-            if self._link.execute(query, (identity.journal, *now)).fetchall()[0][0]:
-                self._stood[identity.journal] = now
+            if self._link.execute(query, (journal, *now)).fetchall()[0][0]:
+                self._stood[path] = stamp
+
+    def _id_of(self, path: Path) -> str | None:
+        """Return a journal's id, read once from each file; ``None`` while it has none."""
+        node = path.stat().st_ino
+        known = self._ids.get(path)
+        if known is None or known[0] != node:
+            identity = journal_identity(path)
+            if identity is None:
+                return None
+            known = self._ids[path] = (node, identity.journal)
+        return known[1]
 
     def take_decisions(self) -> int:
         """Hand in what services ask for; return the number of decisions answered.
@@ -117,11 +134,11 @@ class Desk:
     def _identified(self) -> Iterator[tuple[str, Path]]:
         for path in self._journals():
             try:
-                identity = journal_identity(path)
-            except TechnicianError:
+                journal = self._id_of(path)
+            except (TechnicianError, OSError):
                 continue
-            if identity is not None:
-                yield identity.journal, path
+            if journal is not None:
+                yield journal, path
 
     def _handed_in(
         self, path: Path, word: str

@@ -30,7 +30,7 @@ from server.readmodel.session import Session
 from stream.clock import elapsed_ns
 from stream.journal import Entry
 
-_LOCK: Final = 0x7069_7466_6F6C_6421
+LOCK: Final = 0x7069_7466_6F6C_6421
 """The number of the lock, PostgreSQL's way to name one."""
 _AT_ONCE: Final = 500
 """Entries of a session that are folded in a transaction."""
@@ -41,6 +41,8 @@ _KEPT: Final = 4_000
 _IDLE_S: Final = 0.05
 _WAIT_S: Final = 1.0
 """Seconds between two tries for the lock, and after a fault."""
+_REFUSED_S: Final = 30.0
+"""Seconds after which a service of an older version looks for the lock again."""
 _AGAIN_NS: Final = 60_000_000_000
 """Nanoseconds after which a session with a fault is tried again."""
 _BEHIND: Final = """
@@ -80,14 +82,24 @@ class Folding:
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._faults: dict[str, _Fault] = {}
         self._made_at_start: str | None = None
+        """Whose rows there were when this process started, or its own since it made them."""
         self.has_begun = threading.Event()
         """Set once the rows are this version's, or another process folds."""
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="folding", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Begin.
+
+        Raises:
+            FloorDown: the database does not answer.
+        """
+        self._made_at_start = self._made_by()
         self._thread.start()
+
+    def _made_by(self) -> str | None:
+        row = self._index.link.execute("SELECT by FROM made").fetchone()
+        return None if row is None else row[0]
 
     def close(self) -> None:
         """End, after the transaction at work."""
@@ -111,7 +123,7 @@ class Folding:
 
     def _fold_while_locked(self) -> None:
         on = self._index.link
-        while not on.execute("SELECT pg_try_advisory_lock(?)", (_LOCK,)).fetchone()[0]:  # type: ignore[index]
+        while not on.execute("SELECT pg_try_advisory_lock(?)", (LOCK,)).fetchone()[0]:  # type: ignore[index]
             self.has_begun.set()
             if self._over.wait(_WAIT_S):
                 return
@@ -128,14 +140,12 @@ class Folding:
 
         Two versions beside each other do not take turns: the one started last has made the rows.
         """
-        on, own = self._index.link, made_by()
-        row = on.execute("SELECT by FROM made").fetchone()
-        found = None if row is None else row[0]
+        on, own, found = self._index.link, made_by(), self._made_by()
         if found == own:
-            self._made_at_start = own
             return True
-        if self._made_at_start is not None:
+        if found != self._made_at_start:
             log.error("another version of Pitwatch folds the floor's entries; restart this service")
+            self._over.wait(_REFUSED_S)
             return False
         self._made_at_start = own
         names = (*(kind.table for kind in KINDS.values()), "notes", "made")

@@ -1,11 +1,13 @@
 """A connection for a service: made again after it was lost, with ``?`` for values."""
 
+import select
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import Any, Final
 
 import psycopg
+from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 
 from server.floor_record.database import FloorDown, named, shown
@@ -63,8 +65,10 @@ class Link:
 
     def live(self) -> psycopg.Connection[Any]:
         """Return the connection, made again where it was lost."""
-        if self._connection is not None and not self._connection.closed:
-            return self._connection
+        if self._connection is not None:
+            if not self._connection.closed and not _was_ended(self._connection):
+                return self._connection
+            self.close()
         if self._failed_ns is not None and elapsed_ns() - self._failed_ns < _AGAIN_NS:
             raise FloorDown(
                 "the floor's database does not answer",
@@ -97,6 +101,19 @@ class Link:
         except FloorDown:
             self.close()
             raise
+
+
+def _was_ended(connection: psycopg.Connection[Any]) -> bool:
+    """Return whether the server has ended an idle connection: it says nothing else by itself.
+
+    So a restart of the database fails no statement that is sent after it.
+    """
+    low = connection.pgconn
+    if low.transaction_status != TransactionStatus.IDLE or low.pipeline_status:
+        return False
+    look = select.poll()
+    look.register(low.socket, select.POLLIN | select.POLLHUP)
+    return bool(look.poll(0))
 
 
 @lru_cache(512)

@@ -1,5 +1,6 @@
 """What services share of people: accounts, limits, and the chains of actions and of casework."""
 
+import logging
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final, TypeVar
@@ -18,6 +19,7 @@ from stream.journal import Checkpoints, Place, UnknownEvent, chained, event_of
 _ALONE: Final = 0x7069_7470_6F70_6C21
 """The number of the lock for changes of accounts."""
 _READ_AT_ONCE: Final = 500
+log: Final = logging.getLogger("pitwatch.service")
 _TRIES: Final = 20
 E = TypeVar("E", bound=Event)
 
@@ -73,7 +75,11 @@ class SharedJournal:
         self._identity = Identity(journal=journal, name=name)
         self._place = Place(seq, head)
         self._signed_seq = seq
-        self._check(known)
+        try:
+            self._check(known)
+        except BaseException:
+            self._link.close()
+            raise
 
     @property
     def last_seq(self) -> int:
@@ -145,9 +151,14 @@ class SharedJournal:
         self._signed_seq = seq
 
     def close(self) -> None:
-        """Sign what is unsigned, and close the connection."""
+        """Sign what is unsigned, and close the connection.
+
+        A database that is down keeps the entries; the next start signs them.
+        """
         try:
             self.checkpoint()
+        except FloorDown as fault:
+            log.warning("no checkpoint of %s: %s", self._name, fault)
         finally:
             self._link.close()
 

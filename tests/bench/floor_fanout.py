@@ -11,6 +11,7 @@ run as processes, and what is measured is the time from an append to a viewer's 
 import argparse
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -20,11 +21,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import date
-from functools import cache
+from functools import cache, partial
 from itertools import cycle
 from pathlib import Path
 from typing import Any, Final
 
+import httpx
 import msgspec
 import psycopg
 from websockets.sync.client import connect
@@ -36,6 +38,7 @@ from simulation.house import house
 from stream.clock import elapsed_ns
 from stream.identity import Identity
 from stream.journal import Journal, Place, chained
+from tests.bench.floor_record import forwarded, write_journals
 from tests.bench.record import Claim, add_option, record
 from tests.bench.settlement_speed import RULEBOOK, dealt
 from tests.server.floor_record.cluster import FloorSite, cluster, new_floor
@@ -168,20 +171,25 @@ def started(*words: str, stop: int = signal.SIGTERM) -> Iterator[subprocess.Pope
         process.wait(30)
 
 
-def viewed(site: FloorSite, place: Path, tables: int, per_s: float, seconds: float) -> list[float]:
+def viewed(
+    site: FloorSite, place: Path, tables: int, per_s: float, seconds: float, forwarders: int
+) -> list[float]:
     """Let tables write, and return each entry's way to a viewer in seconds."""
     facts = cycle(some_facts())
     names = [f"BJ-{number:03}" for number in range(tables)]
-    (place / "journals").mkdir()
+    folders = [place / f"machine-{number}" for number in range(forwarders)]
+    for folder in folders:
+        folder.mkdir()
     state, port = place / "state", "8791"
     url = f"http://127.0.0.1:{port}"
     appended, ways = dict[tuple[str, int], int](), list[float]()
     with ExitStack() as stack:
         journals = [
-            stack.enter_context(Journal.create(place / "journals" / f"{name}.journal", table=name))
-            for name in names
+            stack.enter_context(Journal.create(folder / f"{name}.journal", table=name))
+            for name, folder in zip(names, cycle(folders), strict=False)
         ]
-        stack.enter_context(started("forward", str(place / "journals"), "--floor", site.forwarder))
+        for folder in folders:
+            stack.enter_context(started("forward", str(folder), "--floor", site.forwarder))
         serve = ("serve", "--floor", site.reader, "--state", str(state), "--port", port)
         stack.enter_context(started(*serve))
         until(lambda: is_ready(url))
@@ -220,17 +228,63 @@ def viewed(site: FloorSite, place: Path, tables: int, per_s: float, seconds: flo
     return sorted(ways)
 
 
-def to_viewers(tables: int, per_s: float, seconds: float) -> Iterator[Claim]:
+def to_viewers(tables: int, per_s: float, seconds: float, forwarders: int = 1) -> Iterator[Claim]:
     """Measure the whole way, with every process on this machine."""
     with tempfile.TemporaryDirectory(prefix="pit-") as place, cluster(fsync=True) as made:
-        ways = viewed(new_floor(made), Path(place), tables, per_s, seconds)
-    what = f"{tables} tables, {len(ways) / seconds:,.0f} entries/s, append to viewer"
+        ways = viewed(new_floor(made), Path(place), tables, per_s, seconds, forwarders)
+    machines = "one forwarder" if forwarders == 1 else f"{forwarders} forwarders"
+    what = f"{tables} tables, {machines}, {len(ways) / seconds:,.0f} entries/s, append to viewer"
     for said, share in (("half of them", 0.5), ("99 of 100", 0.99)):
         yield Claim(
             claim=f"{what}: {said} within",
             value=round(ways[int(len(ways) * share)] * 1000),
             unit="ms",
         )
+
+
+# --- a service over many tables -----------------------------------------------------------
+
+
+def opened_over(tables: int, _: float, entries: float) -> Iterator[Claim]:
+    """Measure two starts of a service, and what it answers with first."""
+    with tempfile.TemporaryDirectory(prefix="pit-") as place, cluster(fsync=True) as made:
+        site, folder = new_floor(made), Path(place)
+        write_journals(folder, tables, int(entries))
+        forwarded(site, folder, 2)
+        port, url = "8792", "http://127.0.0.1:8792"
+        serve = ("serve", "--floor", site.reader, "--state", str(folder / "state"))
+        for nth in ("first", "second"):
+            began_ns = elapsed_ns()
+            with started(*serve, "--port", port) as service:
+                until(lambda: is_ready(url))
+                what = f"{tables:,} tables of {entries:,.0f} entries, {nth} start"
+                yield Claim(
+                    claim=f"{what}: ready after",
+                    value=round((elapsed_ns() - began_ns) / 1e9, 1),
+                    unit="s",
+                )
+                if nth == "first":
+                    token = token_for(url, folder / "state", "pit")
+                asked_ns = elapsed_ns()
+                answer = httpx.get(
+                    f"{url}/api/tables",
+                    headers={"Authorization": f"Bearer {token}"},
+                    timeout=60,
+                    verify=False,
+                )
+                assert len(answer.raise_for_status().json()) == tables
+                yield Claim(
+                    claim=f"{what}: every table's state answered in",
+                    value=round((elapsed_ns() - asked_ns) / 1e6),
+                    unit="ms",
+                )
+                status = Path(f"/proc/{service.pid}/status").read_text()
+                (memory_kb,) = re.findall(r"VmRSS:\s+(\d+) kB", status)
+                yield Claim(
+                    claim=f"{what}: memory of the service",
+                    value=round(int(memory_kb) / 1024),
+                    unit="MiB",
+                )
 
 
 def main() -> None:
@@ -242,11 +296,16 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=400, help="entries a second, of all tables")
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--viewer", action="store_true", help="measure the whole way to a viewer")
+    parser.add_argument("--forwarders", type=int, default=1, help="machines, with --viewer")
+    parser.add_argument("--open", action="store_true", help="measure a start over many tables")
+    parser.add_argument("--entries", type=int, default=60, help="of each table, with --open")
     add_option(parser)
     asked = parser.parse_args()
-    measure = to_viewers if asked.viewer else compare
+    to_viewer = partial(to_viewers, forwarders=asked.forwarders)
+    measure = opened_over if asked.open else to_viewer if asked.viewer else compare
     claims = []
-    for claim in measure(asked.tables, asked.rate, asked.seconds):
+    last = asked.entries if asked.open else asked.seconds
+    for claim in measure(asked.tables, asked.rate, last):
         print(f"{claim.claim:<70}{claim.value:>10} {claim.unit}", flush=True)
         claims.append(claim)
     if asked.record:

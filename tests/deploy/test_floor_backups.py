@@ -1,6 +1,7 @@
 """The floor's backup and its drill: restored beside the database, every chain computed again."""
 
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -83,3 +84,28 @@ def test_a_drill_refuses_a_backup_that_was_damaged(filled: FloorSite) -> None:
     drilled = ran("pitwatch-floor-drill", str(copy), filled.name)
     assert drilled.returncode == 1
     assert "checksum mismatch" in drilled.stderr
+
+
+def test_postgres_takes_the_settings_the_access_rules_and_the_logins(filled: FloorSite) -> None:
+    floor = DEPLOY / "floor"
+    with psycopg.connect(filled.cluster.url(filled.name, NO_ROOT), autocommit=True) as admin:
+        for line in (floor / "pitwatch.conf").read_text().splitlines():
+            if line.removeprefix("#")[:1].islower() and " = " in line:
+                name = line.removeprefix("#").split(" = ")[0]
+                assert admin.execute("SELECT FROM pg_settings WHERE name = %s", (name,)).rowcount, (
+                    name
+                )
+        rules = filled.cluster.folder / "data" / "pg_hba.conf"
+        before = rules.read_text()
+        rules.write_text(before + (floor / "pg_hba.conf").read_text())
+        faults = admin.execute(
+            "SELECT line_number, error FROM pg_hba_file_rules WHERE error IS NOT NULL"
+        ).fetchall()
+        assert [one for one in faults if "SSL" not in one[1]] == []
+        rules.write_text(before)
+        admin.execute("DROP ROLE bj07, console")
+        script = re.sub(r"--.*", "", (floor / "roles.sql").read_text())
+        for statement in script.split(";"):
+            if statement.strip():
+                admin.execute(statement.encode())
+    forward(filled, journal_at(filled.cluster.folder / "b.journal", some(3), "BJ-08"))

@@ -12,7 +12,7 @@ from tests.deploy.tools import BIN, DEPLOY, ROOT, run_program
 
 PAGES: Final = (
     *sorted(DEPLOY.glob("*.md")),
-    *(ROOT / "docs" / f"{n}.md" for n in ("deploy", "integration")),
+    *(ROOT / "docs" / f"{n}.md" for n in ("deploy", "floor", "integration")),
 )
 SCRIPTS: Final = {path.name for path in (DEPLOY / "bin").iterdir()}
 
@@ -67,14 +67,19 @@ def help_of(*words: str) -> str | None:
 
 
 def test_a_script_is_called_with_as_much_as_it_takes() -> None:
-    takes = {"pitwatch-backup": 2, "pitwatch-restore": 2, "pitwatch-release": 2}
+    takes = {
+        "pitwatch-backup": {2},
+        "pitwatch-restore": {2},
+        "pitwatch-release": {2},
+        "pitwatch-floor-backup": {2, 3},
+        "pitwatch-floor-drill": {1, 2},
+    }
     assert takes.keys() == SCRIPTS
     for _, command in COMMANDS:
         name, *given = shlex.split(command)
         if Path(name).name in takes:
-            assert len([one for one in given if one != "--check"]) == takes[Path(name).name], (
-                command
-            )
+            counted = [one for one in given if one != "--check"]
+            assert len(counted) in takes[Path(name).name], command
 
 
 def test_every_file_and_unit_that_is_named_is_there() -> None:
@@ -85,7 +90,10 @@ def test_every_file_and_unit_that_is_named_is_there() -> None:
         assert list(ROOT.glob(one)), one
     units = {path.name for path in (DEPLOY / "systemd").iterdir()}
     for page in PAGES:
-        for unit in re.findall(r"pitwatch-(?:service|backup\.timer|table@)", page.read_text()):
+        for unit in re.findall(
+            r"pitwatch-(?:floor\.service|forward\.service|floor-backup\.timer|service|backup\.timer|table@)",
+            page.read_text(),
+        ):
             assert {unit, f"{unit}.service"} & units, unit
 
 

@@ -89,14 +89,15 @@ def _invalid(_: Request, refused: Exception) -> Response:
 
 def _refused(_: Request, refused: Exception) -> Response:
     assert isinstance(refused, PitwatchError)
-    return answer(_STATUS.get(type(refused), 500), f"{refused.what}. {refused.way_out}")
+    status = next((_STATUS[kind] for kind in type(refused).__mro__ if kind in _STATUS), 500)
+    return answer(status, f"{refused.what}. {refused.way_out}")
 
 
 def _broken(_: Request, __: Exception) -> Response:
     return answer(500, "internal error; see the service's log")
 
 
-_STATUS: Final[Mapping[type[PitwatchError], int]] = {
+_STATUS: Final[Mapping[type, int]] = {
     InputRefused: 422,
     OperatorError: 409,
     TechnicianError: 503,

@@ -79,8 +79,8 @@ class Cluster:
 
     def promote(self) -> None:
         """Make a replica the primary."""
-        words = ["promote", "-D", str(self.folder / "data"), "-w"]
-        run_as(_user(), _program("pg_ctl"), *words)
+        words = [_program("pg_ctl"), "promote", "-D", str(self.folder / "data"), "-w"]
+        subprocess.run(words, user=_user(), check=True, stdout=subprocess.DEVNULL, cwd="/")
 
     def url(self, database: str, user: str) -> str:
         return f"host={self.folder} dbname={database} user={user}"
@@ -141,15 +141,26 @@ def cluster(*, fsync: bool = False, within: Path | None = None) -> Iterator[Clus
 
 
 @contextmanager
-def replica(primary: Cluster) -> Iterator[Cluster]:
-    """Yield a replica of a cluster; commits there wait until it has applied them."""
+def standby(primary: Cluster) -> Iterator[Cluster]:
+    """Run a replica of a cluster; from now on the cluster commits nothing without it."""
     folder = Path(tempfile.mkdtemp(prefix="pit-"))
     user = _user()
     if user is not None:
         shutil.chown(folder, user)
     made = Cluster(folder, primary.fsync)
+    words = [
+        "-D",
+        str(folder / "data"),
+        "-h",
+        str(primary.folder),
+        "-U",
+        NO_ROOT,
+        "-R",
+        "-c",
+        "fast",
+    ]
+    subprocess.run([_program("pg_basebackup"), *words], user=user, check=True)
     try:
-        based_on(primary, folder / "data", "--write-recovery-conf")
         made.start()
         with psycopg.connect(primary.url("postgres", NO_ROOT), autocommit=True) as admin:
             admin.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
@@ -158,19 +169,6 @@ def replica(primary: Cluster) -> Iterator[Cluster]:
     finally:
         made.stop()
         shutil.rmtree(folder)
-
-
-def based_on(primary: Cluster, copy: Path, *words: str) -> None:
-    """Copy a running cluster, as the documented backup does."""
-    source = f"host={primary.folder} user={NO_ROOT}"
-    given = ["-d", source, "-D", str(copy), "--wal-method=stream", "--checkpoint=fast", *words]
-    run_as(_user(), _program("pg_basebackup"), *given)
-
-
-def run_as(user: str | None, *words: str) -> None:
-    """Run a program; what it says is shown where it fails."""
-    ran = subprocess.run(words, user=user, capture_output=True, text=True, check=False, cwd="/")
-    assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
 def new_floor(made: Cluster) -> FloorSite:

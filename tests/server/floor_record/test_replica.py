@@ -21,7 +21,7 @@ from tests.server.floor_record.cluster import (
     cluster,
     new_floor,
     programs,
-    replica,
+    standby,
 )
 from tests.server.floor_record.test_intake import forward, in_journal, on_floor, put_aside
 from tests.server.floor_record.test_kills import a_table_at_work
@@ -33,28 +33,28 @@ pytestmark = pytest.mark.skipif(programs() is None, reason="PostgreSQL is not in
 @dataclass(frozen=True)
 class Pair:
     site: FloorSite
-    standby: Cluster
+    second: Cluster
 
     @property
     def both(self) -> str:
         """The address of whichever of the two is the primary, as docs/floor.md has it."""
         return (
-            f"host={self.site.cluster.folder},{self.standby.folder} dbname={self.site.name}"
+            f"host={self.site.cluster.folder},{self.second.folder} dbname={self.site.name}"
             " user=bj07 target_session_attrs=read-write"
         )
 
     @property
     def promoted(self) -> FloorSite:
-        return FloorSite(self.standby, self.site.name)
+        return FloorSite(self.second, self.site.name)
 
 
 @pytest.fixture
 def pair() -> Iterator[Pair]:
     with cluster(fsync=True) as primary:
         site = new_floor(primary)
-        with replica(primary) as standby:
+        with standby(primary) as second:
             until(lambda: in_step(primary))
-            yield Pair(site, standby)
+            yield Pair(site, second)
 
 
 def in_step(primary: Cluster) -> bool:
@@ -81,7 +81,7 @@ def test_what_was_acknowledged_is_on_the_replica_when_the_primary_dies(
             until(lambda: last(pair.site) > 50)
             acknowledged = last(pair.site)
             pair.site.cluster.kill()
-            pair.standby.promote()
+            pair.second.promote()
             assert last(pair.promoted) >= acknowledged
             until(lambda: last(pair.promoted) > acknowledged + 50)
         finally:
@@ -105,13 +105,13 @@ def test_without_its_replica_the_floor_acknowledges_nothing_and_the_table_goes_o
         forwarder.start()
         try:
             until(lambda: last(pair.site) > 50)
-            pair.standby.stop()
+            pair.second.stop()
             sleep(0.5)
             held, appended = last(pair.site), len(took)
             sleep(1)
             assert last(pair.site) == held, "a commit that waits is not seen"
             assert len(took) > appended
-            pair.standby.start()
+            pair.second.start()
             until(lambda: last(pair.site) > held)
         finally:
             is_over.set()
@@ -129,7 +129,7 @@ def test_the_metrics_tell_of_the_replica(pair: Pair) -> None:
         )
 
     assert (replicas("synchronous"), replicas("asynchronous")) == (1, 0)
-    pair.standby.stop()
+    pair.second.stop()
     until(lambda: replicas("synchronous") == 0)
 
 

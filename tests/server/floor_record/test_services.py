@@ -14,20 +14,28 @@ import httpx
 import psycopg
 import pytest
 
-from models.errors import InstallerError
+from models.errors import InstallerError, TechnicianError
 from models.events import RoundOpened
+from models.house import House as Described
 from server.commands.serve import Address, run_serve
 from server.floor_record import chains
-from server.floor_record.database import FloorDatabase
+from server.floor_record.database import FloorDatabase, migrate
 from server.floor_record.desk import Desk
+from server.floor_record.folding import LOCK, Folding
+from server.floor_record.forwarder import Forwarder
+from server.floor_record.people import SharedJournal
 from server.floor_record.store import RecordStore
 from server.service.access.accounts import TRIES
 from server.service.http.limits import Rate
 from server.service.http.patience import Patience
-from stream.journal import Journal, verify_journal
+from stream.checkpoints import Checkpoint
+from stream.clock import SimulatedClock
+from stream.journal import Checkpoints, Journal, verify_journal
+from stream.signing import Signer
 from tests.server.doubted import play_blinded
-from tests.server.floor_record.cluster import FloorSite
+from tests.server.floor_record.cluster import NO_ROOT, FloorSite, cluster, new_floor, programs
 from tests.server.floor_record.served import forwarded
+from tests.server.floor_record.test_intake import journal_at, some
 from tests.server.service.house import PASSWORD, House, house, play, until
 
 QUICK = Patience(idle_ns=200_000_000)
@@ -304,3 +312,133 @@ def test_serving_the_floor_without_its_driver_names_the_extra(
     with pytest.raises(InstallerError, match="psycopg") as refused:
         run_serve(None, tmp_path, address, floor="host=nowhere")
     assert "pitwatch[floor]" in refused.value.way_out
+
+
+def test_a_retired_day_is_shown_no_longer(site: FloorSite, evening: Path, tmp_path: Path) -> None:
+    with (
+        forwarded(evening, site),
+        house(evening, tmp_path / "state", store=RecordStore(site.reader)) as found,
+    ):
+        found.staff()
+        with found.signed_in("surveillance") as officer:
+            assert found.get(officer, "/api/rounds")["items"]
+            with (
+                FloorDatabase.connected(site.owner) as floor,
+                psycopg.connect(site.reader) as reader,
+            ):
+                day = reader.execute("SELECT day FROM pitwatch.chains").fetchone()
+                assert day is not None
+                floor.retire(day[0], "a manifest")
+            until(lambda: found.get(officer, "/api/sessions") == [])
+            assert found.get(officer, "/api/rounds")["items"] == []
+
+
+def test_an_entry_that_was_changed_in_the_database_is_shown_to_nobody(
+    site: FloorSite, evening: Path, tmp_path: Path
+) -> None:
+    with forwarded(evening, site):
+        admin = site.cluster.url(site.name, NO_ROOT)
+        with psycopg.connect(admin, autocommit=True) as meddler:
+            meddler.execute("SET session_replication_role = replica")
+            meddler.execute("UPDATE pitwatch.entries SET body = body || ' ' WHERE seq = 40")
+        with house(evening, tmp_path / "state", store=RecordStore(site.reader)) as found:
+            found.staff()
+            with found.signed_in("surveillance") as officer:
+                view = found.get(officer, "/api/sessions/bj-07")
+            assert (view["state"], view["last_seq"]) == ("unreadable", 0)
+            assert "entry 40 is missing or does not match its hash" in view["fault"]
+
+
+def test_a_database_restored_to_before_an_action_is_refused(
+    site: FloorSite, tmp_path: Path
+) -> None:
+    clock = SimulatedClock(1)
+    sent: list[Checkpoint] = []
+    due = Checkpoints(
+        Signer.create(tmp_path / "key"), clock, send=lambda one: sent.extend(filter(None, [one]))
+    )
+    journal = SharedJournal(site.reader, "activity.journal", due, ())
+    for nth in range(3):
+        journal.append(RoundOpened(round=nth + 1, at=nth))
+    journal.close()
+    (last,) = sent
+    assert last.seq == 3
+    with psycopg.connect(site.cluster.url(site.name, NO_ROOT), autocommit=True) as meddler:
+        meddler.execute("SET session_replication_role = replica")
+        meddler.execute("DELETE FROM pitwatch.own_entries WHERE seq > 1")
+        meddler.execute(
+            "UPDATE pitwatch.own_journals SET seq = 1, head ="
+            " (SELECT hash FROM pitwatch.own_entries) WHERE name = 'activity.journal'"
+        )
+    with pytest.raises(TechnicianError, match="lacks entry 3, which a checkpoint covers"):
+        SharedJournal(site.reader, "activity.journal", due, (last,))
+
+
+def test_a_floor_of_the_first_version_is_upgraded_while_tables_run(
+    site: FloorSite, tmp_path: Path
+) -> None:
+    with psycopg.connect(site.cluster.url(site.name, NO_ROOT), autocommit=True) as admin:
+        admin.execute("DROP SCHEMA pitwatch, pitwatch_read, pitwatch_people CASCADE")
+        admin.execute("DROP TABLE alembic_version")
+    migrate(site.owner, "0001")
+    for number in (1, 2):
+        (tmp_path / str(number)).mkdir()
+        journal_at(tmp_path / str(number) / "t.journal", some(5), f"BJ-0{number}")
+    forwarder = Forwarder((tmp_path,), Described())
+    with FloorDatabase.connected(site.forwarder) as running:
+        assert forwarder.forward_all(running) == 10
+        migrate(site.owner)
+        for number in (1, 2):
+            with Journal.open(tmp_path / str(number) / "t.journal") as journal:
+                journal.append_all(some(5))
+        assert forwarder.forward_all(running) == 10
+    with psycopg.connect(site.reader) as reader:
+        names = reader.execute("SELECT session FROM pitwatch.chains ORDER BY 1").fetchall()
+    assert names == [("t",), ("t-2",)]
+
+
+def test_an_older_version_does_not_make_the_rows_of_a_newer_one_its_own(
+    site: FloorSite, evening: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with forwarded(evening, site):
+        folding = Folding(site.reader, lambda *_: False, None)
+        with psycopg.connect(site.reader, autocommit=True) as newer:
+            newer.execute("SELECT pg_advisory_lock(%s)", (LOCK,))
+            folding.start()
+            until(folding.has_begun.is_set)
+            newer.execute("INSERT INTO pitwatch_read.made VALUES ('a newer version')")
+        until(lambda: "another version of Pitwatch folds" in caplog.text)
+        folding.close()
+        with psycopg.connect(site.reader) as reader:
+            assert reader.execute("SELECT count(*) FROM pitwatch_read.rounds").fetchone() == (0,)
+
+
+def is_told(found: House, client: httpx.Client, wanted: dict[str, Any]) -> bool:
+    """Return whether every route answers again, and as before."""
+    try:
+        return told(found, client) == wanted
+    except AssertionError:
+        return False
+
+
+@pytest.mark.skipif(programs() is None, reason="PostgreSQL is not installed")
+def test_a_service_outlives_a_database_that_was_killed(evening: Path, tmp_path: Path) -> None:
+    with cluster(fsync=True) as made:
+        site = new_floor(made)
+        with (
+            forwarded(evening, site),
+            house(evening, tmp_path / "state", store=RecordStore(site.reader)) as found,
+        ):
+            found.staff()
+            with found.signed_in("surveillance") as officer:
+                before = told(found, officer)
+                made.kill()
+                answer = officer.get("/api/tables")
+                assert answer.status_code == 503
+                assert "database does not answer" in answer.json()["detail"]
+                with found.anyone() as anyone:
+                    assert anyone.get("/health").status_code == 200
+                made.start()
+                until(lambda: is_told(found, officer, before))
+                play(evening / "bj-08.journal", "plain", "BJ-08")
+                until(lambda: len(found.get(officer, "/api/tables")) == 2)
