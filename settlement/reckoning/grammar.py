@@ -8,7 +8,7 @@ from typing import Final
 from models.cards import Card
 from models.events import Dealt, Face, Spot
 from models.rulebook import Rulebook
-from settlement.hands import total
+from settlement.hands import natural, total
 from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.odds import (
     HIDDEN,
@@ -75,6 +75,8 @@ def must_draw(cards: tuple[Card | None, ...], rules: Rulebook) -> bool | None:
     """Return whether the dealer takes another card; ``None`` where a card is not known."""
     if None in cards:
         return None
+    if natural(cards[:2]):
+        return False
     points, soft = total(cards)
     return points < 17 or (points == 17 and soft and rules.dealer_soft17 == "hit")
 

@@ -303,9 +303,9 @@ class Reckoning:
     def _prune(self) -> None:
         stories = sorted(self._stories, key=lambda story: -story.weight)
         least = stories[0].weight + log(KEPT)
-        if len(stories) > MANY_STORIES:
-            stories = _merged(stories)
         kept = [story for story in stories if story.weight >= least]
+        if len(kept) > MANY_STORIES:
+            kept = _merged(kept)
         self._drop(sum(exp(story.weight - stories[0].weight) for story in kept[MOST_STORIES:]))
         self._stories = kept[:MOST_STORIES]
 
@@ -329,7 +329,7 @@ class Reckoning:
             if over:
                 best = self._chosen(best)
             fact = best.fact(at)
-            if not (over or self._agreed(best, at, fact)):
+            if not self._agreed(best, at, fact, over=over):
                 return said
             if isinstance(fact, CardDealt):
                 self._ask_too_many(best, fact)
@@ -411,8 +411,12 @@ class Reckoning:
             case _:
                 pass
 
-    def _agreed(self, best: Story, at: int, fact: AnyFact) -> bool:
-        """Return whether the stories that hold a fact otherwise weigh next to nothing."""
+    def _agreed(self, best: Story, at: int, fact: AnyFact, *, over: bool) -> bool:
+        """Set the stories aside that hold a fact otherwise.
+
+        Returns ``False``, and sets none aside, where they weigh something and the round is not
+        ``over``: then it is stated as it is chosen.
+        """
         others = [
             story
             for story in self._stories
@@ -421,7 +425,7 @@ class Reckoning:
             and (at >= story.end or at < story.base or story.fact(at) != fact)
         ]
         mass = sum(exp(story.weight - best.weight) for story in others)
-        if mass > AGREED:
+        if mass > AGREED and not over:
             return False
         for story in others:
             story.retracts = True

@@ -105,9 +105,14 @@ class _Weight:
     alike: float = 0.0
     uncounted: bool = False
 
+    @property
+    def open(self) -> bool:
+        """Whether no further story can settle the question."""
+        return self.uncounted or self.wrong > WRONG_P or self.misjudged > MISJUDGED_P
+
     def answer(self, *, odd: bool) -> Answer:
         """Return the answer; in an ``odd`` round nothing doubtful is alike."""
-        if self.uncounted or self.wrong > WRONG_P or self.misjudged > MISJUDGED_P:
+        if self.open:
             return "open"
         if self.alike > DISPUTED_P:
             return "open" if odd else "alike"
@@ -193,6 +198,8 @@ class Weighing:
         clean = not stated.mistakes and any(isinstance(fact, PaymentMade) for fact in record)
         weights = [_Weight() for _ in questions]
         for about, rival in _stories(questions, weights, clean=clean):
+            if all(weights[at].open for at in about):
+                continue
             other = self._outcome([*_whole(record, rival.instead)], counted)
             likely = rival.odds * _by_mistakes(stated, other)
             for at in about:
