@@ -122,8 +122,7 @@ class Reckoning:
 
     def feed(self, observation: AnyObservation, through_ns: int) -> tuple[Said, ...]:
         """Take one observation in; ``through_ns`` is how far the sources have been read."""
-        self._now = max(self._now, through_ns)
-        self._lapse()
+        said = self.advance(through_ns)
         match observation:
             case ShoeCardRead() | ShoeCutCard() | ShoeLoaded():
                 self._of_shoe(observation)
@@ -141,7 +140,7 @@ class Reckoning:
                 self._fault(observation)
             case ForeignCardSighted() | CameraFault(kind="moved" | "unwatched"):
                 self._ask(seen_amiss(observation), observation)
-        return self.advance(through_ns)
+        return said + self.advance(through_ns)
 
     def advance(self, now_ns: int) -> tuple[Said, ...]:
         """Tell that the sources have been read up to ``now_ns``."""

@@ -39,7 +39,7 @@ from settlement.reconcile.draws import Draw
 from settlement.reconcile.identity import probability, upheld
 from settlement.reconcile.looks import Reading
 from settlement.reconcile.sightings import Place, Track
-from settlement.reconcile.timing import SECOND, SWEPT_NS
+from settlement.reconcile.timing import PATIENCE_NS, SECOND, SWEPT_NS
 
 LEFT: Final = -1
 """The card of a track whose round is over."""
@@ -408,6 +408,8 @@ class Story:
             card.dealt = self.state_in_time(fact, at + UNSEEN_HOLD_NS)
         else:
             hold_ns = at + UNSEEN_HOLD_NS if self.supply.deaf else 0
+            if draw is None and not hold_ns:
+                hold_ns = at + PATIENCE_NS
             card.dealt = self.state_in_turn(fact, hold_ns)
         if to == "dealer":
             self.dealer.append(card)
@@ -457,6 +459,9 @@ class Story:
         fact = self.fact(at) if at >= self.base else None
         if fact is not None and at >= published and isinstance(fact, CardDealt | CardExposed):
             hold_ns = card.rested_at + READ_HOLD_NS if card.card is None else 0
+            if self.shoe and not card.announced:
+                # The shoe may be late to tell of it.
+                hold_ns = max(hold_ns, card.at + PATIENCE_NS)
             if self.supply.deaf:
                 # One that an arm hides may yet come before it.
                 hold_ns = max(hold_ns, card.at + UNSEEN_HOLD_NS)
