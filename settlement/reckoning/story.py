@@ -33,7 +33,7 @@ from models.events import (
 from models.judgements import Review, Sense
 from models.money import Cents
 from settlement.reckoning.in_play import Hand, InPlay, Track
-from settlement.reckoning.odds import MISSED, MISTAKE, NO_CARD_READ
+from settlement.reckoning.odds import GOES_UNSEEN, MISSED, MISTAKE, NO_CARD_READ
 from settlement.reckoning.supply import Supply
 from settlement.reconcile.draws import Draw
 from settlement.reconcile.identity import probability, upheld
@@ -664,8 +664,20 @@ class Story:
         if not lying or now_ns - self.over_at > CLOSE_HOLD_NS:
             self.close_round(self.over_at, self.over_seqs)
 
+    def leave_lying(self) -> None:
+        """Weigh that cards were taken up which no camera reported gone."""
+        for card in self.cards():
+            self.weigh("camera", log(GOES_UNSEEN) if card.where == "felt" else 0.0)
+
+    def end_session(self) -> None:
+        """Weigh that nothing more is reported of the cards that lie on the felt."""
+        if self.in_play:
+            self.leave_lying()
+
     def close_round(self, at: int, seqs: tuple[int, ...], *, entered: bool = False) -> None:
         """Close the round, as seen or as a person ``entered`` it."""
+        if not entered:
+            self.leave_lying()
         for hand in self.all_hands():
             for card in hand.cards:
                 if card.where == "unseen":
