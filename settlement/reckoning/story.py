@@ -664,20 +664,14 @@ class Story:
         if not lying or now_ns - self.over_at > CLOSE_HOLD_NS:
             self.close_round(self.over_at, self.over_seqs)
 
-    def leave_lying(self) -> None:
-        """Weigh that cards were taken up which no camera reported gone."""
-        for card in self.cards():
-            self.weigh("camera", log(GOES_UNSEEN) if card.where == "felt" else 0.0)
-
     def end_session(self) -> None:
-        """Weigh that nothing more is reported of the cards that lie on the felt."""
-        if self.in_play:
-            self.leave_lying()
+        """Weigh that the session ends in the middle of a round."""
+        self.weigh("camera", log(GOES_UNSEEN) if self.in_play else 0.0)
 
     def close_round(self, at: int, seqs: tuple[int, ...], *, entered: bool = False) -> None:
         """Close the round, as seen or as a person ``entered`` it."""
-        if not entered:
-            self.leave_lying()
+        for card in () if entered else self.cards():
+            self.weigh("camera", log(GOES_UNSEEN) if card.where == "felt" else 0.0)
         for hand in self.all_hands():
             for card in hand.cards:
                 if card.where == "unseen":
