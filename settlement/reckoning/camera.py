@@ -56,7 +56,7 @@ from settlement.reckoning.odds import (
     TURNED_IN_DEAL,
     ZONE_MM2,
 )
-from settlement.reckoning.shoe import LAPSE_NS, Claim, Shoe
+from settlement.reckoning.shoe import LAPSE_NS, Claim, Shoe, alike
 from settlement.reckoning.story import LEFT, NO_BACK_THERE, Story
 from settlement.reconcile.draws import Draw
 from settlement.reconcile.faces import card_name
@@ -460,7 +460,8 @@ class Camera:
             if look.face == "down" and card.face == "up":
                 mistakes = log(MISTAKE) if card.to == "dealer" else 0.0
                 other = 0.0 if mistakes else log(PUT_BACK)
-            evidence = place + other + self._fresh(story, look)
+            looks = _alike(card, look) if card.said is not None else self._fresh(story, look)
+            evidence = place + other + looks
             yield Option(evidence, mistakes, ident=card.ident, kind="again")
             return
         if card.where == "off":
@@ -618,14 +619,22 @@ class Camera:
         ident = story.tracks.get((gone.source, gone.track), 0)
         return any(card.ident == ident for card in story.dealer)
 
-    def gone(self, story: Story, gone: CardGone) -> None:
-        """Take in that a card is off the felt."""
+    def has_twin(self, story: Story, gone: CardGone) -> bool:
+        """Return whether a card that is off the felt has a second track."""
+        card = story.card(story.tracks.get((gone.source, gone.track), 0))
+        return card is not None and len(card.tracks) > 1
+
+    def gone(self, story: Story, gone: CardGone, *, wholly: bool = False) -> None:
+        """Take in that a card is off the felt; ``wholly`` where its other tracks linger."""
         track = (gone.source, gone.track)
         ident = story.tracks.pop(track, 0)
         card = story.card(ident) if ident else None
         if card is None:
             return
         card.tracks = tuple(one for one in card.tracks if one != track)
+        if wholly:
+            story.tracks.update(dict.fromkeys(card.tracks, 0))
+            card.tracks = ()
         if card.tracks:
             return
         seqs = () if gone.seq is None else (gone.seq,)
@@ -736,7 +745,9 @@ def _of_nothing(look: Look) -> float:
 
 def _alike(card: InPlay, look: Look) -> float:
     """Return how likely a card read so before looks so now; all faces alike would be 0."""
-    if look.face == "down" or look.reading is None or card.reading is None:
+    if look.face == "down" or look.reading is None:
         return 0.0
+    if card.reading is None:
+        return alike(card.said, look.reading)
     mass = sum(p * card.reading.each(face) for face, p in look.reading.listed)
     return log(max(mass * _FACES, _MISREAD))

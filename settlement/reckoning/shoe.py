@@ -140,13 +140,13 @@ class Shoe:
         for draw in story.supply.drawn:
             if not draw.earliest + SHORTEST_CARRY_NS <= at <= draw.at + LAPSE_NS:
                 continue
-            evidence = skipped * log(HIDDEN) + _late(draw, at) + _alike(draw.card, look)
+            evidence = skipped * log(HIDDEN) + _late(draw, at) + alike(draw.card, look)
             evidence += 0.0 if draw.certain else log(BEHIND_A_FAULT)
             found.append(Claim(evidence, draw, skipped))
             skipped += draw.certain
         found += self._unread(story, at, skipped, max((one.evidence for one in found), default=0.0))
         found += [
-            Claim(_alike(draw.card, look), draw, skipped, log(MISTAKE))
+            Claim(alike(draw.card, look), draw, skipped, log(MISTAKE))
             for draw in story.supply.boxed
             if 0 < at - draw.at < ENTRY_NS
         ]
@@ -200,8 +200,9 @@ class Shoe:
             Way(log(MISSED) + one.evidence, one.mistakes, to, one.number, turned=one.turned)
             for to, one in takers(story, self._rules, draw.at)
         ]
-        if staked and any(hand.paid >= 0 for hand in story.all_hands()):
-            # Nobody saw the cards of the round before go.
+        blind = all(card.where == "unseen" for card in story.cards())
+        if staked and blind and any(hand.paid >= 0 for hand in story.all_hands()):
+            # No camera sees: nor did it see the cards of the round before go.
             found.append(Way(log(MISSED * GOES_UNSEEN), 0.0, staked[0], opens=True))
         return [*found, aside]
 
@@ -300,7 +301,7 @@ def _late(draw: Draw, at: int) -> float:
     return log(LATE + (1.0 - LATE) * exp(-off_s * off_s * 2.0))
 
 
-def _alike(said: Card | None, look: Reading | None) -> float:
+def alike(said: Card | None, look: Reading | None) -> float:
     """Return how likely a card that the shoe read so looks so; all faces alike would be 0."""
     if said is None or look is None:
         return 0.0

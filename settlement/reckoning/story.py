@@ -33,7 +33,7 @@ from models.events import (
 from models.judgements import Review, Sense
 from models.money import Cents
 from settlement.reckoning.in_play import Hand, InPlay
-from settlement.reckoning.odds import MISSED, MISTAKE, NO_CARD_READ
+from settlement.reckoning.odds import GOES_UNSEEN, MISSED, MISTAKE, NO_CARD_READ
 from settlement.reckoning.supply import Supply
 from settlement.reconcile.draws import Draw
 from settlement.reconcile.identity import probability, upheld
@@ -664,8 +664,14 @@ class Story:
         if not lying or now_ns - self.over_at > CLOSE_HOLD_NS:
             self.close_round(self.over_at, self.over_seqs)
 
+    def end_session(self) -> None:
+        """Weigh that the session ends in the middle of a round."""
+        self.weigh("camera", log(GOES_UNSEEN) if self.in_play else 0.0)
+
     def close_round(self, at: int, seqs: tuple[int, ...], *, entered: bool = False) -> None:
         """Close the round, as seen or as a person ``entered`` it."""
+        for card in () if entered else self.cards():
+            self.weigh("camera", log(GOES_UNSEEN) if card.where == "felt" else 0.0)
         for hand in self.all_hands():
             for card in hand.cards:
                 if card.where == "unseen":
