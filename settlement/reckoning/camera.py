@@ -117,6 +117,8 @@ class Look:
         self.place = Place(seen.x_mm, seen.y_mm, seen.angle_deg)
         self.reading = sight.reading
         self.afresh = sight.afresh
+        self.doubted = seen.face == "up" and seen.card is None
+        """Whether it shows a face, and not certainly which."""
         self.seqs: tuple[int, ...] = () if seen.seq is None else (seen.seq,)
 
 
@@ -144,7 +146,8 @@ class Camera:
                 return [Option(0.0)]
             same_side = (known == NO_BACK_THERE) == (look.face == "down")
             if look.seen.change == "read" and same_side:
-                return [Option(log(SEEN_AGAIN))]
+                again = 1.0 if look.doubted and look.seen.single_look else SEEN_AGAIN
+                return [Option(log(again))]
         return self._of_new(story, look)
 
     def apply(self, story: Story, option: Option, look: Look, published: int) -> None:
@@ -285,7 +288,7 @@ class Camera:
     # --- a track that is known --------------------------------------------------------------
 
     def _of_known(self, card: InPlay, look: Look) -> Option:
-        evidence = _alike(card, look)
+        evidence = 0.0 if _doubted_again(card, look) else _alike(card, look)
         if card.face == "up" and look.face == "down":
             evidence += log(PUT_BACK)
         turned = card.face != look.face
@@ -733,14 +736,22 @@ def _glimpsed(card: InPlay, look: Look) -> bool:
 def _of_nothing(look: Look) -> float:
     """Return how likely a sighting is of no card, beside looking so as a card; per mm²."""
     if look.face == "up":
-        doubted = look.seen.card is None
-        share = NO_FACE_DOUBTED / DOUBTED if doubted else (1 - NO_FACE_DOUBTED) / (1 - DOUBTED)
+        share = NO_FACE_DOUBTED / DOUBTED if look.doubted else (1 - NO_FACE_DOUBTED) / (1 - DOUBTED)
         return log(NO_FACE * share / ZONE_MM2)
     sure = look.seen.confidence
     if sure is None:
         return log(NO_BACK / ZONE_MM2)
     faint = NO_BACK_FAINT / FAINT if sure < FAINT_P else (1 - NO_BACK_FAINT) / (1 - FAINT)
     return log(NO_BACK * faint / ZONE_MM2)
+
+
+def _doubted_again(card: InPlay, look: Look) -> bool:
+    """Return whether a look in doubt repeats the last one: it would, whatever lies there."""
+    if not look.doubted or look.afresh or look.seen.change != "read" or card.face != "up":
+        return False
+    if look.reading is None or look.reading.summed or card.reading is None:
+        return False
+    return look.reading.likeliest is card.reading.likeliest
 
 
 def _alike(card: InPlay, look: Look) -> float:
