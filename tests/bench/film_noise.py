@@ -145,7 +145,9 @@ class _Camera:
             elif number == 0 and late_ns:
                 yield seen_ns, self._read(replace(one, at=seen_ns), known)
             elif at >= seen_ns:
-                yield at, self._read(one, known)
+                told = self._read(one, known)
+                if one.change != "read" or told.card is not None:
+                    yield at, told
 
     def _turned_later(self, track: Sequence[Told]) -> Sequence[Told]:
         """Return what is left of a card that was missed as it first lay: it is seen once turned."""
