@@ -1,8 +1,9 @@
 """Convert the tracker's changes to events, only where they are new.
 
 Each look at a face is reported by itself. What several looks say together is for whoever reads the
-events: they know of every camera. A look that names what the one before it named is reported once,
-so that the reader learns whether an error would last. Further ones say nothing new.
+events: they know of every camera. A certain look that names what the one before it named is
+reported once, so that the reader learns whether an error would last. Further ones, and doubtful
+ones that repeat, say nothing new.
 """
 
 import math
@@ -53,10 +54,11 @@ class _Told:
 
     def news(self, best: Card | None, *, sure: bool) -> bool:
         """Take in a look; return whether it is reported."""
-        same = best is self.best
-        if self.looks >= MOST_LOOKS or (same and self.repeated and (self.sure or not sure)):
+        same, surer = best is self.best, sure and not self.sure
+        repeats = same and sure and not self.repeated
+        if self.looks >= MOST_LOOKS or (same and not surer and not repeats):
             return False
-        self.repeated = same
+        self.repeated = same and not surer
         self.best, self.sure, self.looks = best, sure, self.looks + 1
         return True
 

@@ -56,7 +56,7 @@ from settlement.reckoning.odds import (
     TURNED_IN_DEAL,
     ZONE_MM2,
 )
-from settlement.reckoning.shoe import LAPSE_NS, Claim, Shoe
+from settlement.reckoning.shoe import LAPSE_NS, Claim, Shoe, alike
 from settlement.reckoning.story import LEFT, NO_BACK_THERE, Story
 from settlement.reconcile.draws import Draw
 from settlement.reconcile.faces import card_name
@@ -117,6 +117,8 @@ class Look:
         self.place = Place(seen.x_mm, seen.y_mm, seen.angle_deg)
         self.reading = sight.reading
         self.afresh = sight.afresh
+        self.doubted = seen.face == "up" and seen.card is None
+        """Whether it shows a face, and not certainly which."""
         self.seqs: tuple[int, ...] = () if seen.seq is None else (seen.seq,)
 
 
@@ -144,7 +146,8 @@ class Camera:
                 return [Option(0.0)]
             same_side = (known == NO_BACK_THERE) == (look.face == "down")
             if look.seen.change == "read" and same_side:
-                return [Option(log(SEEN_AGAIN))]
+                again = 1.0 if look.doubted and look.seen.single_look else SEEN_AGAIN
+                return [Option(log(again))]
         return self._of_new(story, look)
 
     def apply(self, story: Story, option: Option, look: Look, published: int) -> None:
@@ -285,7 +288,7 @@ class Camera:
     # --- a track that is known --------------------------------------------------------------
 
     def _of_known(self, card: InPlay, look: Look) -> Option:
-        evidence = _alike(card, look)
+        evidence = 0.0 if _doubted_again(card, look) else _alike(card, look)
         if card.face == "up" and look.face == "down":
             evidence += log(PUT_BACK)
         turned = card.face != look.face
@@ -460,7 +463,8 @@ class Camera:
             if look.face == "down" and card.face == "up":
                 mistakes = log(MISTAKE) if card.to == "dealer" else 0.0
                 other = 0.0 if mistakes else log(PUT_BACK)
-            evidence = place + other + self._fresh(story, look)
+            looks = _alike(card, look) if card.said is not None else self._fresh(story, look)
+            evidence = place + other + looks
             yield Option(evidence, mistakes, ident=card.ident, kind="again")
             return
         if card.where == "off":
@@ -618,14 +622,22 @@ class Camera:
         ident = story.tracks.get((gone.source, gone.track), 0)
         return any(card.ident == ident for card in story.dealer)
 
-    def gone(self, story: Story, gone: CardGone) -> None:
-        """Take in that a card is off the felt."""
+    def has_twin(self, story: Story, gone: CardGone) -> bool:
+        """Return whether a card that is off the felt has a second track."""
+        card = story.card(story.tracks.get((gone.source, gone.track), 0))
+        return card is not None and len(card.tracks) > 1
+
+    def gone(self, story: Story, gone: CardGone, *, wholly: bool = False) -> None:
+        """Take in that a card is off the felt; ``wholly`` where its other tracks linger."""
         track = (gone.source, gone.track)
         ident = story.tracks.pop(track, 0)
         card = story.card(ident) if ident else None
         if card is None:
             return
         card.tracks = tuple(one for one in card.tracks if one != track)
+        if wholly:
+            story.tracks.update(dict.fromkeys(card.tracks, 0))
+            card.tracks = ()
         if card.tracks:
             return
         seqs = () if gone.seq is None else (gone.seq,)
@@ -724,8 +736,7 @@ def _glimpsed(card: InPlay, look: Look) -> bool:
 def _of_nothing(look: Look) -> float:
     """Return how likely a sighting is of no card, beside looking so as a card; per mm²."""
     if look.face == "up":
-        doubted = look.seen.card is None
-        share = NO_FACE_DOUBTED / DOUBTED if doubted else (1 - NO_FACE_DOUBTED) / (1 - DOUBTED)
+        share = NO_FACE_DOUBTED / DOUBTED if look.doubted else (1 - NO_FACE_DOUBTED) / (1 - DOUBTED)
         return log(NO_FACE * share / ZONE_MM2)
     sure = look.seen.confidence
     if sure is None:
@@ -734,9 +745,20 @@ def _of_nothing(look: Look) -> float:
     return log(NO_BACK * faint / ZONE_MM2)
 
 
+def _doubted_again(card: InPlay, look: Look) -> bool:
+    """Return whether a look in doubt repeats the last one: it would, whatever lies there."""
+    if not look.doubted or look.afresh or look.seen.change != "read" or card.face != "up":
+        return False
+    if look.reading is None or look.reading.summed or card.reading is None:
+        return False
+    return look.reading.likeliest is card.reading.likeliest
+
+
 def _alike(card: InPlay, look: Look) -> float:
     """Return how likely a card read so before looks so now; all faces alike would be 0."""
-    if look.face == "down" or look.reading is None or card.reading is None:
+    if look.face == "down" or look.reading is None:
         return 0.0
+    if card.reading is None:
+        return alike(card.said, look.reading)
     mass = sum(p * card.reading.each(face) for face, p in look.reading.listed)
     return log(max(mass * _FACES, _MISREAD))

@@ -22,10 +22,15 @@ Told: TypeAlias = tuple[int, CardSighted | CardGone]
 _SECOND: Final = 10**9
 _LATE_NS: Final = (_SECOND // 2, 5 * _SECOND)
 _GONE_LATE_NS: Final = (3 * _SECOND, 10 * _SECOND)
-_GHOST_NS: Final = (_SECOND // 2, 20 * _SECOND)
-"""A report of nothing lasts for so long."""
-_GHOST_MM: Final = 60.0
-"""Standard deviation of its place about that of a card, on each axis."""
+_GHOST_NS: Final = (2 * _SECOND, 20 * _SECOND)
+"""A report of nothing where cards are dealt lasts for so long."""
+_STRAY_NS: Final = (_SECOND, 3 * _SECOND // 2)
+"""One elsewhere does, mostly."""
+_STRAY_SHORT: Final = 0.7
+"""Share of those that last no longer than that; the others last as those among cards."""
+_GHOST_MM: Final = 20.0
+"""Standard deviation of a place among cards about that of a card, on each axis: it is mostly a part
+of it."""
 _GHOST_TRACK: Final = 500_000_000
 _SURE_P: Final = 0.9999
 
@@ -140,7 +145,9 @@ class _Camera:
             elif number == 0 and late_ns:
                 yield seen_ns, self._read(replace(one, at=seen_ns), known)
             elif at >= seen_ns:
-                yield at, self._read(one, known)
+                told = self._read(one, known)
+                if one.change != "read" or told.card is not None:
+                    yield at, told
 
     def _turned_later(self, track: Sequence[Told]) -> Sequence[Told]:
         """Return what is left of a card that was missed as it first lay: it is seen once turned."""
@@ -189,7 +196,8 @@ class _Camera:
             y_mm=round(place[1], 1),
         )
         yield at, ghost
-        gone_ns = at + self._between(_GHOST_NS)
+        stray = not in_a_zone(place, self._layout) and self._strikes(_STRAY_SHORT)
+        gone_ns = at + self._between(_STRAY_NS if stray else _GHOST_NS)
         yield (
             gone_ns,
             CardGone(

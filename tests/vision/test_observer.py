@@ -58,14 +58,21 @@ def test_a_back_has_neither() -> None:
 def test_each_look_is_told_by_itself() -> None:
     by, made = observer(), track(_8S=0.6, _6S=0.39)
     report(by, "new", made)
-    see(made, _8S=0.7, _6S=0.2)
+    see(made, _8S=0.3, _6S=0.6)
     (event,) = report(by, "read", made)
     assert isinstance(event, CardSighted)
     assert event.single_look
-    assert event.candidates == {"8S": 0.7, "6S": 0.2}
+    assert event.candidates == {"6S": 0.6, "8S": 0.3}
 
 
-def test_a_look_that_says_the_same_is_told_once() -> None:
+def test_a_doubtful_look_that_says_the_same_is_no_news() -> None:
+    by, made = observer(), track(_8S=0.6, _6S=0.39)
+    report(by, "new", made)
+    see(made, _8S=0.7, _6S=0.2)
+    assert report(by, "read", made) == []
+
+
+def test_a_certain_look_that_says_the_same_is_told_once() -> None:
     by, made = observer(), track(_7H=0.99)
     report(by, "new", made)
     told = 0

@@ -38,11 +38,12 @@ class Watched:
 
     @property
     def short(self) -> list[tuple[str, float, int]]:
-        """What, when, which track; faults aside."""
+        """What, when, which track; faults and further looks aside."""
         return [
             (getattr(e, "change", "gone"), round((e.at or 0) / 1e9, 2), e.track)
             for e in self.events
             if not isinstance(e, CameraFault | CameraRecovered)
+            if getattr(e, "change", "gone") != "read"
         ]
 
 
