@@ -123,6 +123,8 @@ class _Sent:
     """… since when they are in that state …"""
     looked_ns: int = 0
     """… and when it was last read."""
+    is_drained: bool = False
+    """Whether nothing was left to send then."""
 
     def is_at_rest(self, stamp: Stamp, now_ns: int) -> bool:
         """Whether its files have not changed for a while, and were read since.
@@ -132,7 +134,8 @@ class _Sent:
         """
         if stamp != self.stamp:
             self.stamp, self.stamped_ns = stamp, now_ns
-        return now_ns - self.stamped_ns >= _LOOK_NS and now_ns - self.looked_ns < _LOOK_NS
+        is_old = now_ns - self.stamped_ns >= _LOOK_NS
+        return self.is_drained and is_old and now_ns - self.looked_ns < _LOOK_NS
 
 
 class Forwarding:
@@ -262,6 +265,7 @@ class Forwarding:
             is_proved = False
         if not is_proved and await self._was_replaced(one):
             return 0
+        one.is_drained = not entries
         if entries:
             return await self._handed_over(floor, one, entries, place)
         if place.seq < known.seq or self._site.elapsed_ns() - one.seen_ns >= _SEEN_NS:

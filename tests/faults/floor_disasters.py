@@ -540,6 +540,8 @@ def ended(world: World, run: Callable[[], None]) -> Ended:
         run()
     except Lost as lost:
         fault = str(lost)
+    finally:
+        world.hall.close()
     whole = hashlib.sha256(f"{world.hall.happened} {world.hall.now_ns} {fault}".encode())
     for key, entries in sorted(world.database.model.entries.items()):
         whole.update(f"{key} {len(entries)}".encode() + (entries[-1].hash if entries else b""))

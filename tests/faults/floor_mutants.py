@@ -85,8 +85,8 @@ FORWARDERS: Final[dict[str, tuple[Change, ...]]] = {
     ),
     "it lets a journal rest that changed": (
         (
-            "return now_ns - self.stamped_ns >= _LOOK_NS and now_ns - self.looked_ns < _LOOK_NS",
-            "return now_ns - self.stamped_ns >= _LOOK_NS or self.looked_ns > 0",
+            "return self.is_drained and is_old and now_ns - self.looked_ns < _LOOK_NS",
+            "return is_old or self.looked_ns > 0",
         ),
     ),
 }

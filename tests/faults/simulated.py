@@ -86,6 +86,7 @@ class Hall:
     """Whether a task dies at the wait where it is."""
     chance: random.Random = field(init=False)
     happened: int = 0
+    _tasks: list[Task] = field(default_factory=list)
     _queue: list[tuple[int, int, Callable[[], None]]] = field(default_factory=list)
     _order: "count[int]" = field(default_factory=count)
 
@@ -108,8 +109,15 @@ class Hall:
     ) -> Task:
         """Start a process; its first step is an event of its own."""
         task = Task(self, name, work, ended)
+        self._tasks.append(task)
         self.after(0, task.go_on)
         return task
+
+    def close(self) -> None:
+        """End every task without a word: the run is over."""
+        for task in self._tasks:
+            task.alive = False
+            task.work.close()
 
     def run(self, seconds: float, is_over: Callable[[], bool] = lambda: False) -> None:
         """Let everything happen that is due in the next seconds, or until it is over."""

@@ -1,11 +1,14 @@
 """A simulated floor keeps its promises through disasters, and a broken one does not."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from tests.faults.floor_disasters import AT_EACH_STEP, run_seed, run_step
+from tests.faults.floor_disasters import AT_EACH_STEP, forwarding, run_seed, run_step
+from tests.faults.floor_hall import Database, Machine, SimulatedSite, new_journal
 from tests.faults.floor_mutants import FORWARDERS, MODELS, broken_forwarding, caught
+from tests.faults.simulated import Hall
 from tests.thoroughness import ALL, one_in
 
 SEEDS = 2000 if ALL else 200
@@ -38,10 +41,28 @@ def test_a_seed_repeats_exactly() -> None:
 
 
 def test_a_failing_seed_repeats_exactly() -> None:
-    broken = MODELS["Takes entries with another hash for repeats."]
+    broken = MODELS["Acknowledges the last entry of a batch without storing it."]
     failed = [one for seed in range(20) if (one := run_seed(seed, model=broken)).fault]
     assert failed
     assert [run_seed(one.seed, model=broken) for one in failed] == failed
+
+
+def test_a_long_backlog_goes_in_one_piece() -> None:
+    """`forward --once` sends all that is there, also where that takes seconds."""
+    hall, machine, journal = Hall(1), Machine("machine"), new_journal(Hall(1), "BJ-00")
+    database = Database(hall)
+    machine.files[Path("a.journal")] = journal
+    for number in range(900):
+        journal.append(b'{"type":"fact","at":1772366400000000000,"n":%d}' % number, 0)
+    site = SimulatedSite(hall, machine, database, lambda _key, _entry: None)
+
+    async def once() -> None:
+        async with site.connected() as floor:
+            assert await forwarding(site).forward_all(floor) == 900
+
+    hall.start("once", once())
+    hall.run(60)
+    assert database.model.entries["BJ-00", 1] == journal.entries
 
 
 @pytest.mark.parametrize("name", FORWARDERS)
