@@ -485,7 +485,10 @@ class Camera:
             yield Option(moved + alike, ident=card.ident, kind="again")
         elif look.face == "up":
             yield Option(
-                log(5 * TRACK_BROKEN) + self._place_again(card, look) + alike + _early(story, card),
+                log(5 * TRACK_BROKEN)
+                + self._place_again(story, card, look)
+                + alike
+                + _early(story, card),
                 ident=card.ident,
                 kind="again",
             )
@@ -509,7 +512,7 @@ class Camera:
             yield Option(log(COMES_BACK) - log(ZONE_MM2) + alike, ident=card.ident, kind="again")
             return
         prior = PUT_BACK if look.face == "down" else COMES_BACK
-        place = self._place_again(card, look) + self._side(story, hand, look)
+        place = self._place_again(story, card, look) + self._side(story, hand, look)
         yield Option(log(prior) + place + alike, ident=card.ident, kind="again")
 
     def _side(self, story: Story, hand: Hand | None, look: Look) -> float:
@@ -529,12 +532,14 @@ class Camera:
                 return log(OTHER_SIDE)
         return 0.0
 
-    def _place_again(self, card: InPlay, look: Look) -> float:
+    def _place_again(self, story: Story, card: InPlay, look: Look) -> float:
+        """Return how likely a card comes into view there: where it was, or in the dealer's row."""
         near = card.dealt_place if card.dealt_place is not None else card.place
         if near is None:
             return -log(ZONE_MM2)
         spread = _gauss(apart_mm(near, look.place), PLACE_SPREAD_MM)
-        return log(0.5 * exp(spread) + 0.5 / ZONE_MM2)
+        other = _in_row(story, look, card) if card.to == "dealer" else -log(ZONE_MM2)
+        return log(0.5 * exp(spread) + 0.5 * exp(other))
 
     def _due_place(
         self,
@@ -711,9 +716,10 @@ def _about(off_mm: float) -> float:
     )
 
 
-def _in_row(story: Story, look: Look) -> float:
+def _in_row(story: Story, look: Look, besides: InPlay | None = None) -> float:
     """Return how likely a card of the dealer's lies just there: beside his last, or anywhere."""
-    row = [card.place for card in story.dealer if card.where == "felt" and card.place is not None]
+    lying = [card for card in story.dealer if card.where == "felt" and card is not besides]
+    row = [card.place for card in lying if card.place is not None]
     if not row or look.face == "down":
         return -log(ZONE_MM2)
     last = max(row, key=lambda place: place.x_mm)

@@ -469,12 +469,15 @@ class Story:
                 hold_ns = UNTIL_CLOSED
             if card.shown >= 0 and known is not None:
                 hold_ns = (fact.at or 0) + SHOWN_HOLD_NS
+            seqs = card.seqs
+            if known is fact.card and len(fact.evidence) > card.announced:
+                # A further look that says the same is no further evidence: what was published
+                # does not depend on when.
+                seqs = fact.evidence
             if isinstance(fact, CardDealt):
-                fact = replace(
-                    fact, card=known, face="up", probability=_sure(card), evidence=card.seqs
-                )
+                fact = replace(fact, card=known, face="up", probability=_sure(card), evidence=seqs)
             else:
-                fact = replace(fact, card=known, evidence=card.seqs)
+                fact = replace(fact, card=known, evidence=seqs)
             self.amend(at, fact, hold_ns)
         elif known is not None and isinstance(fact, CardDealt | CardExposed) and fact.card is None:
             self.state(
