@@ -51,7 +51,7 @@ from settlement.reckoning.odds import (
     TURNED_IN_DEAL,
     ZONE_MM2,
 )
-from settlement.reckoning.shoe import LAPSE_NS, Claim, Shoe
+from settlement.reckoning.shoe import LAPSE_NS, Claim, Shoe, alike
 from settlement.reckoning.story import LEFT, NO_BACK_THERE, Story
 from settlement.reconcile.draws import Draw
 from settlement.reconcile.faces import card_name
@@ -454,7 +454,8 @@ class Camera:
             if look.face == "down" and card.face == "up":
                 mistakes = log(MISTAKE) if card.to == "dealer" else 0.0
                 other = 0.0 if mistakes else log(PUT_BACK)
-            evidence = place + other + self._fresh(story, look)
+            looks = _alike(card, look) if card.said is not None else self._fresh(story, look)
+            evidence = place + other + looks
             yield Option(evidence, mistakes, ident=card.ident, kind="again")
             return
         if card.where == "off":
@@ -475,7 +476,10 @@ class Camera:
             yield Option(moved + alike, ident=card.ident, kind="again")
         elif look.face == "up":
             yield Option(
-                log(5 * TRACK_BROKEN) + self._place_again(card, look) + alike + _early(story, card),
+                log(5 * TRACK_BROKEN)
+                + self._place_again(story, card, look)
+                + alike
+                + _early(story, card),
                 ident=card.ident,
                 kind="again",
             )
@@ -499,7 +503,7 @@ class Camera:
             yield Option(log(COMES_BACK) - log(ZONE_MM2) + alike, ident=card.ident, kind="again")
             return
         prior = PUT_BACK if look.face == "down" else COMES_BACK
-        place = self._place_again(card, look) + self._side(story, hand, look)
+        place = self._place_again(story, card, look) + self._side(story, hand, look)
         yield Option(log(prior) + place + alike, ident=card.ident, kind="again")
 
     def _side(self, story: Story, hand: Hand | None, look: Look) -> float:
@@ -519,12 +523,14 @@ class Camera:
                 return log(OTHER_SIDE)
         return 0.0
 
-    def _place_again(self, card: InPlay, look: Look) -> float:
+    def _place_again(self, story: Story, card: InPlay, look: Look) -> float:
+        """Return how likely a card comes into view there: where it was, or in the dealer's row."""
         near = card.dealt_place if card.dealt_place is not None else card.place
         if near is None:
             return -log(ZONE_MM2)
         spread = _gauss(apart_mm(near, look.place), PLACE_SPREAD_MM)
-        return log(0.5 * exp(spread) + 0.5 / ZONE_MM2)
+        other = _in_row(story, look, card) if card.to == "dealer" else -log(ZONE_MM2)
+        return log(0.5 * exp(spread) + 0.5 * exp(other))
 
     def _due_place(
         self,
@@ -612,14 +618,22 @@ class Camera:
         ident = story.tracks.get((gone.source, gone.track), 0)
         return any(card.ident == ident for card in story.dealer)
 
-    def gone(self, story: Story, gone: CardGone) -> None:
-        """Take in that a card is off the felt."""
+    def has_twin(self, story: Story, gone: CardGone) -> bool:
+        """Return whether a card that is off the felt has a second track."""
+        card = story.card(story.tracks.get((gone.source, gone.track), 0))
+        return card is not None and len(card.tracks) > 1
+
+    def gone(self, story: Story, gone: CardGone, *, wholly: bool = False) -> None:
+        """Take in that a card is off the felt; ``wholly`` where its other tracks linger."""
         track = (gone.source, gone.track)
         ident = story.tracks.pop(track, 0)
         card = story.card(ident) if ident else None
         if card is None:
             return
         card.tracks = tuple(one for one in card.tracks if one != track)
+        if wholly:
+            story.tracks.update(dict.fromkeys(card.tracks, 0))
+            card.tracks = ()
         if card.tracks:
             return
         seqs = () if gone.seq is None else (gone.seq,)
@@ -693,9 +707,10 @@ def _about(off_mm: float) -> float:
     )
 
 
-def _in_row(story: Story, look: Look) -> float:
+def _in_row(story: Story, look: Look, besides: InPlay | None = None) -> float:
     """Return how likely a card of the dealer's lies just there: beside his last, or anywhere."""
-    row = [card.place for card in story.dealer if card.where == "felt" and card.place is not None]
+    lying = [card for card in story.dealer if card.where == "felt" and card is not besides]
+    row = [card.place for card in lying if card.place is not None]
     if not row or look.face == "down":
         return -log(ZONE_MM2)
     last = max(row, key=lambda place: place.x_mm)
@@ -717,7 +732,9 @@ def _glimpsed(card: InPlay, look: Look) -> bool:
 
 def _alike(card: InPlay, look: Look) -> float:
     """Return how likely a card read so before looks so now; all faces alike would be 0."""
-    if look.face == "down" or look.reading is None or card.reading is None:
+    if look.face == "down" or look.reading is None:
         return 0.0
+    if card.reading is None:
+        return alike(card.said, look.reading)
     mass = sum(p * card.reading.each(face) for face, p in look.reading.listed)
     return log(max(mass * _FACES, _MISREAD))

@@ -21,7 +21,7 @@ from settlement.reckoning.odds import (
     TAKEN_BACK,
 )
 from settlement.reckoning.story import PAID_HOLD_NS, Story
-from settlement.reconcile.timing import PLATE_DWELL_NS, SECOND
+from settlement.reconcile.timing import PLATE_DWELL_NS, SECOND, TAKING_NS
 
 _AT_ONCE_NS: Final = 2 * SECOND
 """A hand that was taken up unpaid is paid within this time, or its player bets anew."""
@@ -92,6 +92,8 @@ def _main(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[Mea
         at_once = change.at - hand.taken_at < _AT_ONCE_NS
         return [Meaning(0.0, "payment" if left and at_once else "idle")]
     if hand.paid >= 0:
+        if delta > 0 and change.at - story.settled_at(hand) < TAKING_NS and _lies(hand):
+            return [Meaning(log(PAID_TWICE), "payment")]
         return [Meaning(log(PAID_TWICE) if delta > 0 else 0.0, "idle")]
     if story.revealed:
         return [Meaning(0.0, "payment", mistakes=_dealer_stood(story, rules))]
@@ -104,6 +106,11 @@ def _main(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[Mea
             meaning.unseen = 1
             found.append(meaning)
     return found
+
+
+def _lies(hand: Hand) -> bool:
+    """Return whether cards of a hand lie on the felt."""
+    return any(card.where == "felt" for card in hand.cards)
 
 
 def _with_next(story: Story, hand: Hand, change: Change) -> tuple[float, Hand] | None:
@@ -245,8 +252,9 @@ def _pay(story: Story, meaning: Meaning, change: Change, delta: Cents, published
     if hand.paid >= max(published, story.base):
         before = story.fact(hand.paid)
         assert isinstance(before, PaymentMade)
+        paid = before.amount + delta
         story.amend(
-            hand.paid, replace(before, amount=delta, evidence=(*before.evidence, *change.seqs))
+            hand.paid, replace(before, amount=paid, evidence=(*before.evidence, *change.seqs))
         )
         return
     story.pay(hand, delta, change.at, change.seqs, change.at + PAID_HOLD_NS)

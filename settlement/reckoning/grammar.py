@@ -198,12 +198,13 @@ def takers(story: Story, rules: Rulebook, at: int) -> list[tuple[Dealt, Draw]]:
     to_dealer: list[tuple[Dealt, Draw]] = [
         ("dealer", draw) for draw in _to_dealer(story, coming, rules)
     ]
-    if story.revealed_by(at):
-        return to_dealer
+    early = story.revealed_by(at)
     to_hands: list[tuple[Dealt, Draw]] = [
-        (hand.spot, to_hand(story, hand, coming)) for hand in story.all_hands()
+        (hand.spot, to_hand(story, hand, coming))
+        for hand in story.all_hands()
+        if not (early and hand.done)
     ]
-    return to_hands if story.revealed else to_dealer + to_hands
+    return to_hands if story.revealed and not early else to_dealer + to_hands
 
 
 def _to_dealer(story: Story, coming: Coming, rules: Rulebook) -> list[Draw]:

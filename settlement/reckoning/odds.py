@@ -74,13 +74,16 @@ COMES_BACK: Final = 0.5
 LOST_SIGHT: Final = 0.01
 """A card that is reported gone still lies there."""
 
+TWIN_LINGERS: Final = 0.1
+"""A second track of a card is not reported gone with it."""
+
 GOES_UNSEEN: Final = 0.03
 """A card is taken up, and never reported gone."""
 
 NOT_ACROSS: Final = 1e-4
 """A double's card is not laid across its hand."""
 
-ACROSS: Final = 0.01
+ACROSS: Final = 1e-3
 """Any other card is."""
 
 GLIMPSED: Final = 1e-3

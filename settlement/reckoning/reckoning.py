@@ -44,6 +44,7 @@ from settlement.reckoning.odds import (
     LOST_SIGHT,
     MANY_STORIES,
     MOST_STORIES,
+    TWIN_LINGERS,
 )
 from settlement.reckoning.shoe import Shoe
 from settlement.reckoning.story import Story
@@ -120,8 +121,7 @@ class Reckoning:
 
     def feed(self, observation: AnyObservation, through_ns: int) -> tuple[Said, ...]:
         """Take one observation in; ``through_ns`` is how far the sources have been read."""
-        self._now = max(self._now, through_ns)
-        self._lapse()
+        said = self.advance(through_ns)
         match observation:
             case ShoeCardRead() | ShoeCutCard() | ShoeLoaded():
                 self._of_shoe(observation)
@@ -137,7 +137,7 @@ class Reckoning:
                 self._fault(observation)
             case ForeignCardSighted() | CameraFault(kind="moved" | "unwatched"):
                 self._ask(seen_amiss(observation), observation)
-        return self.advance(through_ns)
+        return said + self.advance(through_ns)
 
     def advance(self, now_ns: int) -> tuple[Said, ...]:
         """Tell that the sources have been read up to ``now_ns``."""
@@ -150,6 +150,9 @@ class Reckoning:
     def finish(self) -> tuple[Said, ...]:
         """Tell that the session is over."""
         said = list(self.advance(self._now + _END_NS))
+        for story in self._stories:
+            story.end_session()
+        self._prune()
         best = self._stories[0]
         for fact in best.record[self._published - best.base :]:
             if isinstance(fact, CardDealt):
@@ -195,6 +198,11 @@ class Reckoning:
     def _gone(self, gone: CardGone) -> None:
         found: list[Story] = []
         for story in self._stories:
+            if self._camera.has_twin(story, gone):
+                went = story.copy()
+                went.weigh("camera", log(TWIN_LINGERS))
+                self._camera.gone(went, gone, wholly=True)
+                found.append(went)
             if not self._camera.may_end(story, gone):
                 self._camera.gone(story, gone)
                 found.append(story)

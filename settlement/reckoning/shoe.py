@@ -10,6 +10,7 @@ from models.cards import Card
 from models.events import (
     CardBoxed,
     CardBurned,
+    CardDealt,
     CardSighted,
     Dealt,
     Face,
@@ -22,6 +23,7 @@ from settlement.reckoning.grammar import due_in_deal, face_in_deal, takers
 from settlement.reckoning.in_play import InPlay
 from settlement.reckoning.odds import (
     BEHIND_A_FAULT,
+    GOES_UNSEEN,
     HIDDEN,
     LATE,
     MISSED,
@@ -77,8 +79,11 @@ class Way:
         number: int = 0,
         *,
         turned: bool = False,
+        opens: bool = False,
     ) -> None:
         self.evidence, self.mistakes, self.turned = evidence, mistakes, turned
+        self.opens = opens
+        """Whether it is the first card of a round that nobody saw begin."""
         self.to, self.number = to, number
         """Whose it became; ``None``: it was put aside, or was no card."""
 
@@ -135,13 +140,13 @@ class Shoe:
         for draw in story.supply.drawn:
             if not draw.earliest + SHORTEST_CARRY_NS <= at <= draw.at + LAPSE_NS:
                 continue
-            evidence = skipped * log(HIDDEN) + _late(draw, at) + _alike(draw.card, look)
+            evidence = skipped * log(HIDDEN) + _late(draw, at) + alike(draw.card, look)
             evidence += 0.0 if draw.certain else log(BEHIND_A_FAULT)
             found.append(Claim(evidence, draw, skipped))
             skipped += draw.certain
         found += self._unread(story, at, skipped, max((one.evidence for one in found), default=0.0))
         found += [
-            Claim(_alike(draw.card, look), draw, skipped, log(MISTAKE))
+            Claim(alike(draw.card, look), draw, skipped, log(MISTAKE))
             for draw in story.supply.boxed
             if 0 < at - draw.at < ENTRY_NS
         ]
@@ -185,8 +190,9 @@ class Shoe:
     def ways(self, story: Story, draw: Draw) -> list[Way]:
         """Return where a card may have gone that nobody saw."""
         aside = Way(log(NO_CARD_READ), 0.0, None)
+        staked = story.lying_wagers()
         if not story.in_play:
-            return [aside]
+            return [Way(log(MISSED), 0.0, staked[0], opens=True), aside] if staked else [aside]
         due = due_in_deal(story, self._rules)
         if due:
             return [Way(log(MISSED), 0.0, due[0]), aside]
@@ -194,6 +200,10 @@ class Shoe:
             Way(log(MISSED) + one.evidence, one.mistakes, to, one.number, turned=one.turned)
             for to, one in takers(story, self._rules, draw.at)
         ]
+        blind = all(card.where == "unseen" for card in story.cards())
+        if staked and blind and any(hand.paid >= 0 for hand in story.all_hands()):
+            # No camera sees: nor did it see the cards of the round before go.
+            found.append(Way(log(MISSED * GOES_UNSEEN), 0.0, staked[0], opens=True))
         return [*found, aside]
 
     def go(self, story: Story, draw: Draw, way: Way) -> None:
@@ -206,6 +216,11 @@ class Shoe:
             candidates = () if draw.card is None else (str(draw.card),)
             story.asks.append(Review(what, candidates, draw.seqs))
             return
+        if way.opens:
+            if story.in_play:
+                story.close_round(draw.at - 1, draw.seqs)
+            story.start_shoe()
+            story.open_round(draw.at)
         face: Face = "up"
         if due_in_deal(story, self._rules):
             face = face_in_deal(story, way.to, self._rules)
@@ -263,16 +278,21 @@ def _explains(story: Story, draw: Draw) -> bool:
         if card.announced or card.where == "unseen":
             continue
         if draw.earliest + SHORTEST_CARRY_NS <= rested_at <= draw.at + LAPSE_NS:
-            _announce(card, draw)
+            _announce(story, card, draw)
             return True
     return False
 
 
-def _announce(card: InPlay, draw: Draw) -> None:
+def _announce(story: Story, card: InPlay, draw: Draw) -> None:
     card.announced = True
     card.seqs += draw.seqs
     if card.said is None:
         card.said = draw.card
+    fact = story.fact(card.dealt) if card.dealt >= max(story.published, story.base) else None
+    if isinstance(fact, CardDealt) and card.face == "down":
+        story.amend(card.dealt, replace(fact, card=card.said, evidence=card.seqs))
+    else:
+        story.restate(card, draw.at, story.published)
 
 
 def _late(draw: Draw, at: int) -> float:
@@ -281,7 +301,7 @@ def _late(draw: Draw, at: int) -> float:
     return log(LATE + (1.0 - LATE) * exp(-off_s * off_s * 2.0))
 
 
-def _alike(said: Card | None, look: Reading | None) -> float:
+def alike(said: Card | None, look: Reading | None) -> float:
     """Return how likely a card that the shoe read so looks so; all faces alike would be 0."""
     if said is None or look is None:
         return 0.0

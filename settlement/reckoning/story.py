@@ -33,13 +33,13 @@ from models.events import (
 from models.judgements import Review, Sense
 from models.money import Cents
 from settlement.reckoning.in_play import Hand, InPlay, Track
-from settlement.reckoning.odds import MISSED, MISTAKE, NO_CARD_READ
+from settlement.reckoning.odds import GOES_UNSEEN, MISSED, MISTAKE, NO_CARD_READ
 from settlement.reckoning.supply import Supply
 from settlement.reconcile.draws import Draw
 from settlement.reconcile.identity import probability, upheld
 from settlement.reconcile.looks import Reading
 from settlement.reconcile.sightings import Place
-from settlement.reconcile.timing import SECOND, SWEPT_NS
+from settlement.reconcile.timing import PATIENCE_NS, SECOND, SWEPT_NS
 
 LEFT: Final = -1
 """The card of a track whose round is over."""
@@ -408,6 +408,8 @@ class Story:
             card.dealt = self.state_in_time(fact, at + UNSEEN_HOLD_NS)
         else:
             hold_ns = at + UNSEEN_HOLD_NS if self.supply.deaf else 0
+            if draw is None and not hold_ns:
+                hold_ns = at + PATIENCE_NS
             card.dealt = self.state_in_turn(fact, hold_ns)
         if to == "dealer":
             self.dealer.append(card)
@@ -457,6 +459,9 @@ class Story:
         fact = self.fact(at) if at >= self.base else None
         if fact is not None and at >= published and isinstance(fact, CardDealt | CardExposed):
             hold_ns = card.rested_at + READ_HOLD_NS if card.card is None else 0
+            if self.shoe and not card.announced:
+                # The shoe may be late to tell of it.
+                hold_ns = max(hold_ns, card.at + PATIENCE_NS)
             if self.supply.deaf:
                 # One that an arm hides may yet come before it.
                 hold_ns = max(hold_ns, card.at + UNSEEN_HOLD_NS)
@@ -659,8 +664,14 @@ class Story:
         if not lying or now_ns - self.over_at > CLOSE_HOLD_NS:
             self.close_round(self.over_at, self.over_seqs)
 
+    def end_session(self) -> None:
+        """Weigh that the session ends in the middle of a round."""
+        self.weigh("camera", log(GOES_UNSEEN) if self.in_play else 0.0)
+
     def close_round(self, at: int, seqs: tuple[int, ...], *, entered: bool = False) -> None:
         """Close the round, as seen or as a person ``entered`` it."""
+        for card in () if entered else self.cards():
+            self.weigh("camera", log(GOES_UNSEEN) if card.where == "felt" else 0.0)
         for hand in self.all_hands():
             for card in hand.cards:
                 if card.where == "unseen":
@@ -701,6 +712,11 @@ def gist(fact: AnyFact) -> tuple[object, ...]:
             return ("exposed", fact.at, fact.to, fact.hand, fact.card)
         case PaymentMade():
             return ("paid", fact.at, fact.spot, fact.hand, fact.amount)
+        case WagerPlaced() | WagerRemoved():
+            name = type(fact).__name__
+            return (name, fact.at, fact.spot, fact.hand, fact.kind, fact.amount)
+        case PlayerActed():
+            return ("acted", fact.at, fact.spot, fact.hand, fact.action)
         case _:
             return (type(fact).__name__, fact.at)
 

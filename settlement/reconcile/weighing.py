@@ -31,7 +31,7 @@ MISTAKE_P: Final = 2e-5
 """How likely a round holds just that mistake by which another story would look right: one
 mistake in a hundred rounds, and of some sixty kinds at some eight hands just that one."""
 
-WRONG_P: Final = 5e-5
+WRONG_P: Final = 3e-5
 """A person is asked where the stated story settles wrongly with more than this probability. One
 card in a thousand is doubtful, and of those one in so many would be settled wrongly at most."""
 

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from models.events import AnyObservation, CardDealt
+from models.events import AnyObservation, CardDealt, CardSighted
 from settlement.reckoning import Reckoning
 from tests.settlement.noise import (
     Noise,
@@ -16,7 +16,7 @@ from tests.settlement.noise import (
     shoe_misses_unnoticed,
 )
 from tests.settlement.sessions import Session, compare, reconciled, session
-from tests.settlement.test_reconcile_sessions import SHOE_GAMES
+from tests.settlement.test_reconcile_sessions import BORNE, SHOE_GAMES
 
 TICK_NS = 40_000_000
 SOON_NS = 1_500_000_000
@@ -38,7 +38,7 @@ STATED = (
 @pytest.mark.parametrize("keeps_tracks", [True, False], ids=["tracks-kept", "tracks-broken"])
 @pytest.mark.parametrize("rules", SHOE_GAMES)
 def test_perfect_sensors_leave_nothing_open(rules: str, keeps_tracks: bool) -> None:
-    for seed in range(3):
+    for seed in range(4):
         played = session(rules, seed, rounds=2, keeps_tracks=keeps_tracks)
         found = compare(played, reconciled(played, played.heard, "reckoning"))
         assert (found.exact, found.asked, found.wrong) == (2, (), ())
@@ -56,6 +56,23 @@ def test_a_mistake_that_both_sensors_saw_is_stated(code: str) -> None:
     played = session("kansas-shoe", 1, mistake=code)
     found = compare(played, reconciled(played, played.heard, "reckoning"))
     assert (found.asked, found.wrong) == ((), ())
+
+
+@pytest.mark.parametrize("disturb", BORNE)
+def test_noise_of_one_sensor_is_made_good_by_the_other(disturb: Noise) -> None:
+    for seed in range(4):
+        played = session("kansas-shoe", seed, keeps_tracks=seed % 2 == 0)
+        heard = renumbered(disturb(played.heard, Random(seed)))
+        found = compare(played, reconciled(played, heard, "reckoning"))
+        assert (found.exact, found.wrong) == (2, ())
+
+
+def test_every_round_that_no_camera_saw_is_for_a_person() -> None:
+    played = session("kansas-shoe", 1)
+    blind = [(at, one) for at, one in played.heard if not isinstance(one, CardSighted)]
+    found = compare(played, reconciled(played, renumbered(blind), "reckoning"))
+    assert (found.exact, found.wrong) == (0, ())
+    assert found.asked
 
 
 @pytest.mark.parametrize(
