@@ -26,7 +26,7 @@ import psycopg
 
 from server.floor_record.database import FloorDatabase
 from stream.clock import elapsed_ns
-from tests.server.floor_record.cluster import NO_ROOT, FloorSite, cluster, new_floor, replica
+from tests.server.floor_record.cluster import NO_ROOT, FloorSite, cluster, new_floor, standby
 from tests.server.floor_record.test_intake import forward, in_journal, on_floor, put_aside
 from tests.server.floor_record.test_kills import a_table_at_work
 
@@ -178,7 +178,7 @@ def promote(seed: int = 7) -> int:
         place = stack.enter_context(tempfile.TemporaryDirectory(prefix="pit-"))
         first = stack.enter_context(cluster(fsync=True))
         site = new_floor(first)
-        second = stack.enter_context(replica(first))
+        second = stack.enter_context(standby(first))
         there = FloorSite(second, site.name)
         both = site.forwarder.replace(
             f"host={first.folder}", f"host={first.folder},{second.folder}"
