@@ -21,6 +21,8 @@ from models.events import (
     CardDealt,
     CardExposed,
     PaymentMade,
+    PlayerLeft,
+    PlayerSeated,
     ShoeStarted,
 )
 from models.judgements import Review, RoundResult
@@ -271,6 +273,8 @@ class Weighing:
 
     def _settled(self, story: Sequence[AnyFact]) -> "_Settled":
         """Settle a story by the engine, once for all that state the same."""
+        # Who sits where, people enter between rounds, too: of one round alone it says nothing.
+        story = [fact for fact in story if not isinstance(fact, PlayerSeated | PlayerLeft)]
         key = tuple([_stated(fact) for fact in story])
         known = self._known.get(key)
         if known is not None:

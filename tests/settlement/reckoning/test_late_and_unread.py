@@ -2,8 +2,11 @@
 
 import pytest
 
-from models.events import HoleCardChecked
+from models.events import HoleCardChecked, RoundOpened
+from models.judgements import ReviewRaised
+from settlement.reckoning import sensors
 from simulation.places import dealer_card
+from tests.bench.noise import Plan, Rates, heard
 from tests.settlement.felt_scene import UNSEEN, Scene
 from tests.settlement.reconcile.test_sensors_that_lie import (
     NOBODY_ASKED,
@@ -102,3 +105,17 @@ def test_a_late_card_of_a_shoe_that_nobody_hears_was_dealt_in_turn() -> None:
     settle_two(scene.deal("dealer", "8C", face="down", shoe=None).wait(6_000))
     assert whose(scene) == ["1", "2", "dealer", "1", "2", "dealer"]
     assert scene.reviews() == NOBODY_ASKED
+
+
+def test_who_sat_where_in_a_round_before_is_no_mistake_of_a_later_one() -> None:
+    """One player took three spots against the rules, and gave them up between two rounds."""
+    plan = Plan("kansas-shoe", Rates(), 50, 10, clinging=False, show=False)
+    told = heard(40_071, plan)
+    table = sensors(told.rules, told.layout, inference="reckoning")
+    last = 16
+    for at, one in told.spoilt:
+        for said in table.feed(one, at):
+            if isinstance(said, RoundOpened) and said.round > last:
+                return
+            assert not (isinstance(said, ReviewRaised) and said.round == last)
+    raise AssertionError("the session has fewer rounds")
