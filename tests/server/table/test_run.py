@@ -111,8 +111,9 @@ def concluded(events: Sequence[AnyEvent]) -> list[AnyEvent]:
 
 
 def observed(events: Sequence[AnyEvent]) -> list[AnyEvent]:
-    """Observations without their places."""
-    return [replace(event, seq=None) for event in events if isinstance(event, Observation)]
+    """Observations without their places, nor when late ones were heard: each run has its own."""
+    found = (event for event in events if isinstance(event, Observation))
+    return [replace(event, seq=None, heard=None) for event in found]
 
 
 @dataclass(frozen=True)
