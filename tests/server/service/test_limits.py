@@ -124,7 +124,9 @@ def test_too_long_a_body_is_not_read(at_work: House) -> None:
         for length in (f"{LONGEST_BODY + 1:020}", "9" * 4000, "-1", "1e3", "٣"):
             host, port = httpx.URL(at_work.url).host, httpx.URL(at_work.url).port
             with socket.create_connection((host, port)) as sender:
-                head = f"POST /api/sign-in HTTP/1.1\r\nHost: pit\r\nContent-Length: {length}\r\n\r\n"
+                head = (
+                    f"POST /api/sign-in HTTP/1.1\r\nHost: pit\r\nContent-Length: {length}\r\n\r\n"
+                )
                 sender.sendall(head.encode())
                 assert sender.recv(100).split()[1] in {b"413", b"400"}, length
         unsaid = client.post("/api/sign-in", content=iter([b"{}"]))

@@ -111,8 +111,10 @@ def concluded(events: Sequence[AnyEvent]) -> list[AnyEvent]:
 
 
 def observed(events: Sequence[AnyEvent]) -> list[AnyEvent]:
-    """Observations without their places."""
-    return [replace(event, seq=None) for event in events if isinstance(event, Observation)]
+    """Observations without their places and the times at which the table heard them."""
+    return [
+        replace(event, seq=None, heard=None) for event in events if isinstance(event, Observation)
+    ]
 
 
 @dataclass(frozen=True)
