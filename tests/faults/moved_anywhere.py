@@ -272,11 +272,11 @@ def _full(operation: Operation, folder: Path, change: int) -> bool:
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading, "rb") as told:
-        said = told.read().decode()
+        answer = told.read().decode()
     os.waitpid(child, 0)
-    if said not in {"through", "refused"}:
-        raise AssertionError(f"on a full disk: {said}")
-    return said == "through"
+    if answer not in {"through", "refused"}:
+        raise AssertionError(f"on a full disk: {answer}")
+    return answer == "through"
 
 
 ENDS: Final = {"killed before": _killed, "on a full disk from": _full}
@@ -292,8 +292,8 @@ def ended(
         operation.prepare(here)
         try:
             is_through = end(operation, here, change)
-        except AssertionError as wrong:
-            yield change, str(wrong)
+        except AssertionError as fault:
+            yield change, str(fault)
             is_through = False
         for wrong in operation.between(here):
             yield change, f"afterwards {wrong}"
