@@ -56,8 +56,8 @@ class Observation(Event, frozen=True, kw_only=True):
     """``shoe``, ``camera:overhead``, ``plate:3``, ``console:NAME``."""
     confidence: Probability | None = None
     heard: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
-    """The time up to which the table had processed everything when this came, where it came more
-    than a second late; nanoseconds since the Unix epoch, UTC."""
+    """The time up to which the table had processed everything when this came, where it came later
+    than its own time; nanoseconds since the Unix epoch, UTC."""
 
 
 class Fact(Event, frozen=True, kw_only=True):

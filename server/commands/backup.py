@@ -168,9 +168,12 @@ def _made(data: Path, made: Path) -> int:
         for folder in FOLDERS:
             (part / folder).mkdir(parents=True)
         journals = [file for folder in FOLDERS for file in sorted(data.glob(f"{folder}/*.journal"))]
+        databases = sorted(data.glob("service/*.sqlite"))
+        for file in (*journals, *databases):
+            _check_file(file)
         for file in journals:
             backup_journal(file, part / file.relative_to(data))
-        for file in sorted(data.glob("service/*.sqlite")):
+        for file in databases:
             _copy_database(file, part / file.relative_to(data))
         write_whole(part / SUMS, _sums(part).encode())
         for place in (*(part / name for name in FOLDERS), part):
@@ -181,6 +184,14 @@ def _made(data: Path, made: Path) -> int:
         shutil.rmtree(part, ignore_errors=True)
         raise
     return len(journals)
+
+
+def _check_file(file: Path) -> None:
+    """Refuse what cannot be copied, or listed in one line, before anything is copied."""
+    if not file.is_file():
+        raise _not_copied(file, "it is no file")
+    if not file.name.isprintable():
+        raise _not_copied(file, "its name has a character that cannot be printed")
 
 
 def _copy_database(source: Path, target: Path) -> None:
@@ -202,7 +213,7 @@ def _copy_database(source: Path, target: Path) -> None:
 def _not_copied(source: Path, why: str) -> TechnicianError:
     return TechnicianError(
         f"it cannot be backed up ({why}); no backup was made",
-        where=str(source),
+        where=repr(str(source))[1:-1],
         way_out="Check this file and the disk of the backups",
     )
 

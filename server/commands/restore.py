@@ -98,7 +98,8 @@ def files_of(backup: Path, data: Path) -> Iterator[BackedUp]:
     for line in lines:
         sha256, _, name = line.partition("  ")
         folder, _, file = name.removeprefix("./").partition("/")
-        if folder not in FOLDERS or not file or "/" in file or len(sha256) != 64:
+        is_plain = file not in ("", ".", "..") and "/" not in file and file.isprintable()
+        if folder not in FOLDERS or not is_plain or len(sha256) != 64:
             raise _no_backup(backup, f"{SUMS} has the line {line!r}")
         yield BackedUp(backup / folder / file, data / folder / file, sha256)
 

@@ -8,7 +8,7 @@ This module only connects the parts; it decides nothing.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from msgspec.structs import replace
 
@@ -30,11 +30,6 @@ from settlement.reckoning import Sensors
 from stream.journal import UnknownEvent
 
 E = TypeVar("E", bound=Event)
-
-
-_LATE_NS: Final = 1_000_000_000
-"""Nanoseconds. Sessions whose observations all came up to 1.5 s late were processed again alike
-wherever they were cut off: 240 of 240."""
 
 
 class Record(Protocol):
@@ -150,7 +145,7 @@ class Pipeline:
 
     def _heard(self, one: AnyObservation) -> AnyObservation:
         """Note when a new observation came that is late: processed again, it comes then."""
-        is_late = one.seq is None and one.at is not None and one.at < self._through_ns - _LATE_NS
+        is_late = one.seq is None and one.at is not None and one.at < self._through_ns
         return replace(one, heard=self._through_ns) if is_late else one
 
     def _resolve(self, decision: ReviewResolved) -> None:

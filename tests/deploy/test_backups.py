@@ -325,6 +325,37 @@ def test_nobody_else_may_read_a_backup(backup: Path) -> None:
     assert all(path.stat().st_mode & 0o077 == 0 for path in [backup, *backup.rglob("*")])
 
 
+def test_what_cannot_be_copied_or_listed_is_named_before_anything_is_copied(
+    data: Path, tmp_path: Path
+) -> None:
+    journals, service = data / "journals", data / "service"
+    backups = tmp_path / "backups"
+    for place in (journals / "x\ny.journal", journals / "folder.journal", service / "pipe.sqlite"):
+        if place.parent == service:
+            os.mkfifo(place)
+        elif "\n" in place.name:
+            shutil.copy(journals / "BJ-08.journal", place)
+        else:
+            place.mkdir()
+        run = ran("pitwatch-backup", data, backups)
+        assert run.returncode == 2
+        assert repr(str(place))[1:-1] in run.stderr
+        assert "no backup was made" in run.stderr
+        assert not [*backups.glob("*Z*")]
+        shutil.rmtree(place) if place.is_dir() else place.unlink()
+    assert backed_up(data, backups).is_dir()
+
+
+@pytest.mark.parametrize("name", ["..", ".", "a\0b.journal", "../x.journal", "a\tb.journal"])
+def test_a_backup_that_lists_another_place_is_none(backup: Path, tmp_path: Path, name: str) -> None:
+    with (backup / "SHA256SUMS").open("a") as sums:
+        sums.write(f"{'0' * 64}  ./journals/{name}\n")
+    run = ran("pitwatch-restore", backup, tmp_path / "again")
+    assert run.returncode == 2
+    assert "this is not a backup: SHA256SUMS has the line" in run.stderr
+    assert not (tmp_path / "again").exists()
+
+
 def test_a_folder_that_is_no_backup_is_named(tmp_path: Path) -> None:
     run = ran("pitwatch-restore", tmp_path, tmp_path / "again")
     assert (run.returncode, "this is not a backup" in run.stderr) == (2, True)

@@ -155,6 +155,20 @@ def _serve(folder: str) -> int:
     return 0 if [one.status_code for one in answers] == [200] * len(asked) else 1
 
 
+def _relay(journals: str, folder: str) -> int:
+    """Send messages to a broker and to a webhook on this machine until both took one."""
+    from tests.server.integration import receivers, relays, test_brokers  # noqa: PLC0415
+    from tests.server.service.house import until  # noqa: PLC0415
+
+    place = Path(folder)
+    with receivers.broker(place) as broker, receivers.receiving() as receiver:
+        to = (test_brokers.destination(broker), relays.hook(receiver.url))
+        with relays.relaying(Path(journals), place, relays.configured(place, *to)) as meters:
+            for name in ("broker", "hook"):
+                until(lambda name=name: relays.metric(meters, "delivered_total", name) >= 1)
+    return 0
+
+
 def _run(session: str, folder: str) -> int:
     """Run a live table until every device has been heard, play a while, and stop it."""
     from server.table.playing import played  # noqa: PLC0415 - only inside
@@ -179,6 +193,8 @@ if __name__ == "__main__":
         sys.exit(_serve(*given))
     if what == "run":
         sys.exit(_run(*given))
+    if what == "relay":
+        sys.exit(_relay(*given))
     if what == "python":
         sys.exit(subprocess.run([sys.executable, "-c", *given], check=False).returncode)
     sys.exit(subprocess.run([sys.executable, "-m", "server", what, *given], check=False).returncode)

@@ -1,5 +1,6 @@
 """The program reports to nobody: no connection, no name look-up, nothing in the user's caches."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,26 @@ def test_a_folder_is_served_in_silence(tmp_path: Path) -> None:
 def test_a_live_table_runs_in_silence(session: Path, tmp_path: Path) -> None:
     (tmp_path / "table").mkdir()
     assert_silent(sealed(tmp_path, "run", str(session), str(tmp_path / "table")))
+
+
+def test_messages_are_sent_to_their_destinations_alone(tmp_path: Path) -> None:
+    """MQTT and webhooks at work: their libraries reach for nothing but the configured addresses."""
+    pytest.importorskip("paho.mqtt.client", reason="paho-mqtt is not installed: make test")
+    if shutil.which("mosquitto", path="/usr/sbin:/usr/bin") is None:
+        pytest.skip("mosquitto is not installed: apt-get install mosquitto")
+    for name in ("journals", "relay"):
+        (tmp_path / name).mkdir()
+    play(tmp_path / "journals" / "bj-07.journal", "mistake", "BJ-07")
+    assert_silent(sealed(tmp_path, "relay", str(tmp_path / "journals"), str(tmp_path / "relay")))
+
+
+def test_tables_are_written_in_silence(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed: make test")
+    journal = tmp_path / "bj-07.journal"
+    play(journal, "mistake", "BJ-07")
+    out = tmp_path / "tables"
+    assert_silent(
+        sealed(tmp_path, "settle", str(journal), "-r", "kansas-shoe", "--out", str(out)),
+        Exit.FINDINGS,
+    )
+    assert [*out.glob("*.parquet")]
