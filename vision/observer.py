@@ -44,7 +44,7 @@ def foreign(track: Track) -> bool:
 
 
 @dataclass(slots=True)
-class _Told:
+class _Reported:
     """What was reported of a card since it came to lie as it lies."""
 
     best: Card | None
@@ -52,7 +52,7 @@ class _Told:
     repeated: bool = False
     looks: int = 1
 
-    def news(self, best: Card | None, *, sure: bool) -> bool:
+    def is_news(self, best: Card | None, *, sure: bool) -> bool:
         """Take in a look; return whether it is reported."""
         same, surer = best is self.best, sure and not self.sure
         repeats = same and sure and not self.repeated
@@ -78,7 +78,7 @@ class Observer:
     ) -> None:
         self._source, self._confident_p = source, confident_p
         self._felt, self._picture = felt, picture
-        self._told: dict[int, _Told] = {}
+        self._reported: dict[int, _Reported] = {}
         self._foreign: set[tuple[int, Face]] = set()
 
     def report(self, changes: Iterable[Change], frame: int) -> tuple[CardSighted | CardGone, ...]:
@@ -117,12 +117,12 @@ class Observer:
     def _news(self, change: Change) -> bool:
         track = change.track
         if change.kind == "gone":
-            return self._told.pop(track.number, None) is not None
+            return self._reported.pop(track.number, None) is not None
         best, sure = self._best(track)
-        told = self._told.get(track.number)
-        if change.kind == "read" and told is not None:
-            return track.face == "up" and told.news(best, sure=sure)
-        self._told[track.number] = _Told(best, sure)
+        reported = self._reported.get(track.number)
+        if change.kind == "read" and reported is not None:
+            return track.face == "up" and reported.is_news(best, sure=sure)
+        self._reported[track.number] = _Reported(best, sure)
         return True
 
     def _best(self, track: Track) -> tuple[Card | None, bool]:

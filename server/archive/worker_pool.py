@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 AddRows: TypeAlias = "Callable[[Rows], None] | None"
 
-_WORTH_A_CREW: Final = 4 << 20
+_WORTH_A_POOL: Final = 4 << 20
 """Bytes below which starting processes takes longer than the work. Not measured."""
 
 
@@ -112,7 +112,7 @@ def work_through(
             parquet = _parquet()
             write = stack.enter_context(parquet.parquet_files(out, work.schemas()))
         alone = jobs == 1 or len(sources) == 1 or any(source.is_stdin for source in sources)
-        if alone or sum(source.size for source in sources) < _WORTH_A_CREW:
+        if alone or sum(source.size for source in sources) < _WORTH_A_POOL:
             reports = _alone(work, sources, write, text, progress)
         else:
             reports = _together(work, sources, jobs, write, text, progress=progress)

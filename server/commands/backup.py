@@ -247,8 +247,8 @@ def _remove_old(backups: Path, made: Path, before_s: float) -> None:
 def _write_metrics(file: Path, *gauges: tuple[str, str, int]) -> None:
     """Write gauges, each as name, help and value, for the node exporter's text files."""
     lines = "".join(
-        f"# HELP {name} {told}\n# TYPE {name} gauge\n{name} {value}\n"
-        for name, told, value in gauges
+        f"# HELP {name} {about}\n# TYPE {name} gauge\n{name} {value}\n"
+        for name, about, value in gauges
     )
     write_whole(file, lines.encode())
     file.chmod(0o644)

@@ -17,7 +17,7 @@ from stream.clock import HostClock
 
 try:
     from server.floor_record.database import FloorDatabase, migrate
-    from server.floor_record.desk import Desk
+    from server.floor_record.decisions import DecisionDelivery
     from server.floor_record.forwarder import Forwarder, journals_in
 except ImportError as fault:
     raise InstallerError(
@@ -53,11 +53,11 @@ def run_forward(
                 way_out="Name the tables' journals, or their folder",
             )
     forwarder = Forwarder(tuple(names), house, table)
-    desk = Desk(url, lambda: journals_in(tuple(names)), decides=decisions)
+    delivery = DecisionDelivery(url, lambda: journals_in(tuple(names)), decides=decisions)
     if once:
         with FloorDatabase.connected(url) as floor:
             sent = forwarder.forward_all(floor)
-        desk.look()
+        delivery.report_states()
         screen().print(f"{counted(sent, 'entry', 'entries')} forwarded")
         for path, why in forwarder.refused.items():
             screen().print(f"not forwarded  {path}: {why}", soft_wrap=True)
@@ -67,7 +67,7 @@ def run_forward(
     for stop in stop_signals():
         signal.signal(stop, lambda number, _: stopped.append(number))
     logging.getLogger("pitwatch.forward").info("started")
-    with desk:
+    with delivery:
         forwarder.run(url, lambda: bool(stopped))
     return Exit.CLEAN
 

@@ -15,7 +15,7 @@ import msgspec
 from models.errors import OperatorError, TechnicianError
 from models.events import ReviewResolved
 from models.judgements import AnyEvent
-from server.floor_record.desk import DecisionSent
+from server.floor_record.decisions import DecisionSent
 from server.floor_record.link import Link
 from server.table.resolving import Handed
 from stream.clock import elapsed_ns

@@ -30,7 +30,7 @@ from stream.journal import UnknownEvent
 _STATES_NS: Final = 1_000_000_000
 """Nanoseconds between two looks at what tables say of themselves."""
 _MOST_ROUNDS: Final = 100
-"""Changed rounds of a session that are told of at once; lists have the others."""
+"""The most changed rounds of a session that one update reports; lists have the others."""
 _MOVED: Final = """
     SELECT s.moved, s.id, s.kept, s.seq, s.fault,
         s.name, c.table_id, c.epoch, c.day, c.state, c.written, c.sealed

@@ -24,10 +24,10 @@ from settlement.reconcile.table import zone_name
 from settlement.reconcile.weighing import Outcome
 
 MOST: Final = 3
-"""So many accounts of a round are told at most."""
+"""The most accounts of a round that a review item shows."""
 
 FAINT: Final = 1e4
-"""A story so many times less likely than another one that is told is not told beside it."""
+"""A story this many times less likely than a shown one is left out."""
 
 _SPEAKS: Final = 2.0
 """A sense that makes an account less than so many times likelier or less likely says nothing."""
@@ -69,8 +69,8 @@ def accounts(
     if not likeliest:
         return ()
     differing = _differing([stated, *(rival.outcome for rival in likeliest)])
-    told = difference(record, likeliest[0].facts)[0]
-    found = [_account(1.0, told, stated, differing, ())]
+    held = difference(record, likeliest[0].facts)[0]
+    found = [_account(1.0, held, stated, differing, ())]
     for rival in likeliest:
         witnesses = _witnesses(rival, stated)
         instead = difference(record, rival.facts)[1]

@@ -78,8 +78,10 @@ class Closing:
         for question, answer, otherwise in zip(questions, answers, wary, strict=True):
             still_open = "open" in (answer, otherwise)
             if still_open or answer == "alike":
-                told = self._faced(record, question) if still_open else ()
-                found.append(Asked(question.review, settles_alike=not still_open, accounts=told))
+                accounts = self._faced(record, question) if still_open else ()
+                found.append(
+                    Asked(question.review, settles_alike=not still_open, accounts=accounts)
+                )
         found += self._stories(over, others, record)
         found += self._unlikely(record)
         found += self._unread(record)
@@ -103,7 +105,7 @@ class Closing:
                     review = Review(what, ("put back", "hidden"), card.seqs)
                     found.append(Asked(review, settles_alike=False))
         for short in self._weighing.short_of_a_card(record):
-            what = f"spot {short} seems to have got a card that no sensor told of"
+            what = f"spot {short} seems to have got a card that no sensor reported"
             found.append(Asked(Review(what, (), evidence), settles_alike=False))
         return found
 
@@ -124,9 +126,9 @@ class Closing:
                 continue
             facts = _round(other)[:-1]
             if sorted(_dealt(facts), key=str) != sorted(_dealt(record), key=str):
-                told, instead = difference(record, facts)
+                held, instead = difference(record, facts)
                 what = "what happened cannot be told apart"
-                asked.append(Review(what, (told, f"{instead} ({odds:.2g})"), ()))
+                asked.append(Review(what, (held, f"{instead} ({odds:.2g})"), ()))
                 break
         return asked
 
@@ -199,9 +201,9 @@ class Closing:
             return None
         if card.said is None and not erred and reading and reading.steady and reading.looks > 1:
             return None
-        told = [at - opened for at in (card.dealt, card.shown) if at >= opened]
-        stated = _stated(record, told) or card.card
-        held = Held(None, stated, card.face, said=card.said, seqs=card.seqs, told=told)
+        places = [at - opened for at in (card.dealt, card.shown) if at >= opened]
+        stated = _stated(record, places) or card.card
+        held = Held(None, stated, card.face, said=card.said, seqs=card.seqs, told=places)
         known = (self._clinging.most, self._clinging.least)
         lasting = (LASTING, LASTING) if card.said is None else known
         return of_face(held, reading, record, self._shoe, lasting)
@@ -246,9 +248,9 @@ class Closing:
         if not open_ and alike <= MISJUDGED_FROM:
             return []
         rival = max(found, key=lambda one: one.odds)
-        told, instead = difference(record, rival.facts)
+        held, instead = difference(record, rival.facts)
         what = "what happened cannot be told apart"
-        review = Review(what, (told, f"{instead} ({rival.odds:.2g})"), record[-1].evidence)
+        review = Review(what, (held, f"{instead} ({rival.odds:.2g})"), record[-1].evidence)
         both = accounts(record, stated, found)
         return [Asked(review, settles_alike=not open_, accounts=both)]
 
@@ -309,9 +311,9 @@ def _apart(one: Mapping[Sense, float], other: Mapping[Sense, float]) -> dict[Sen
     return {sense: one.get(sense, 0.0) - other.get(sense, 0.0) for sense in senses}
 
 
-def _stated(record: Sequence[AnyFact], told: Sequence[int]) -> Card | None:
+def _stated(record: Sequence[AnyFact], places: Sequence[int]) -> Card | None:
     """Return the face that the facts of a card state."""
-    for at in reversed(told):
+    for at in reversed(places):
         fact = record[at]
         if isinstance(fact, CardDealt | CardExposed) and fact.card is not None:
             return fact.card

@@ -48,7 +48,7 @@ from settlement.reckoning.odds import (
 )
 from settlement.reckoning.shoe import Shoe
 from settlement.reckoning.story import Story
-from settlement.reconcile.cameras import Cameras, Told
+from settlement.reconcile.cameras import Cameras, Joined
 from settlement.reconcile.clinging import Clinging
 from settlement.reconcile.draws import Composition, Draw
 from settlement.reconcile.felt import Felt
@@ -130,9 +130,9 @@ class Reckoning:
             case CardSighted():
                 if self._shoe is not None:
                     self._clinging.observed(observation)
-                self._told(self._cameras.sighted(observation))
+                self._of_cameras(self._cameras.sighted(observation))
             case CardGone():
-                self._told(self._cameras.gone(observation))
+                self._of_cameras(self._cameras.gone(observation))
             case PlateRead():
                 self._plate(observation)
             case ConsoleEntry():
@@ -146,7 +146,7 @@ class Reckoning:
     def advance(self, now_ns: int) -> tuple[Said, ...]:
         """Tell that the sources have been read up to ``now_ns``."""
         self._now = max(self._now, now_ns)
-        self._told(self._cameras.due(self._now))
+        self._of_cameras(self._cameras.due(self._now))
         self._lapse()
         for story in self._stories:
             story.close_if_over(self._now)
@@ -173,8 +173,8 @@ class Reckoning:
 
     # --- observations ---------------------------------------------------------------------
 
-    def _told(self, told: Sequence[Told]) -> None:
-        for one in told:
+    def _of_cameras(self, joined: Sequence[Joined]) -> None:
+        for one in joined:
             if isinstance(one, CardGone):
                 self._gone(one)
             else:

@@ -1,7 +1,7 @@
 """Several cameras as one: which camera's track is which card.
 
 Each camera counts its own tracks. A card that two cameras see has two of them. It is known here by
-the track that told of it first; the other camera's looks become further looks at that card. Places
+the track that reported it first; the other camera's looks become further looks at that card. Places
 are fused by each camera's own error. What one camera alone reports is passed on unchanged.
 
 A camera may lag, stop or err. So a card is off the felt once every camera that saw it says so, or
@@ -22,7 +22,7 @@ from models.events import CardGone, CardSighted, Face
 from settlement.reconcile.sightings import AFRESH, AGREED_P, Sight, Track
 from settlement.reconcile.timing import SECOND
 
-Told: TypeAlias = Sight | CardGone
+Joined: TypeAlias = Sight | CardGone
 
 GONE_HOLD_NS: Final = 2 * SECOND
 """A card that one camera saw go is gone after this, whatever a camera that stopped still holds. A
@@ -53,7 +53,7 @@ class _View:
     angle_deg: float
     spread_mm: float
     stale: bool = False
-    """Whether the card was moved since, and this camera has not told of it."""
+    """Whether the card was moved since, and this camera has not reported it."""
 
     @classmethod
     def of(cls, seen: CardSighted) -> "_View":
@@ -99,20 +99,20 @@ class Cameras:
         self._going: list[_Card] = []
         self._past: deque[_Card] = deque(maxlen=_PAST)
 
-    def sighted(self, seen: CardSighted) -> tuple[Told, ...]:
+    def sighted(self, seen: CardSighted) -> tuple[Joined, ...]:
         """Return what a sighting says, in terms of cards; nothing where it adds nothing."""
-        told = (seen.source, seen.track)
+        track = (seen.source, seen.track)
         self._sources.add(seen.source)
-        known = self._of.get(told)
+        known = self._of.get(track)
         if known is None:
-            return self._new(told, seen)
+            return self._new(track, seen)
         card = self._cards.get(known)
         return () if card is None else self._seen(card, seen)
 
     def gone(self, gone: CardGone) -> tuple[CardGone, ...]:
         """Return the card that a camera's report says is gone, once that is believed."""
-        told = (gone.source, gone.track)
-        known = self._of.pop(told, None)
+        track = (gone.source, gone.track)
+        known = self._of.pop(track, None)
         if known is None:
             return (gone,)
         card = self._cards.get(known)
@@ -128,7 +128,7 @@ class Cameras:
         return ()
 
     def due(self, now_ns: int) -> tuple[CardGone, ...]:
-        """Return the cards that a camera saw go, and that no other told of again by now."""
+        """Return the cards that a camera saw go, and that no other has reported again by now."""
         if not self._going:
             return ()
         over = [c for c in self._going if c.gone and (c.gone.at or 0) + GONE_HOLD_NS <= now_ns]
@@ -137,23 +137,23 @@ class Cameras:
 
     # --- inside ---------------------------------------------------------------------------
 
-    def _new(self, told: Track, seen: CardSighted) -> tuple[Told, ...]:
-        before: tuple[Told, ...] = ()
+    def _new(self, track: Track, seen: CardSighted) -> tuple[Joined, ...]:
+        before: tuple[Joined, ...] = ()
         if len(self._sources) > 1:
             near = [card for card in self._cards.values() if _near(card, seen)]
             before = tuple(self._over(card) for card in near if seen.source in card.left)
             card = _likeliest((c for c in near if seen.source not in c.left), seen)
             if card is not None:
-                self._of[told] = card.track
+                self._of[track] = card.track
                 return before + self._seen(card, seen)
-            if self._seen_late(told, seen):
+            if self._seen_late(track, seen):
                 return before
-        card = _Card(told, seen.face, seen.at or 0, {seen.source: _View.of(seen)})
+        card = _Card(track, seen.face, seen.at or 0, {seen.source: _View.of(seen)})
         card.names[seen.source] = seen.card
-        self._of[told], self._cards[told] = told, card
+        self._of[track], self._cards[track] = track, card
         return (*before, Sight.alone(seen))
 
-    def _seen_late(self, told: Track, seen: CardSighted) -> bool:
+    def _seen_late(self, track: Track, seen: CardSighted) -> bool:
         """Tell whether it is a card that the others saw come and go: this camera lags."""
         for card in reversed(self._past):
             lay = card.since - LAG_NS <= (seen.at or 0) <= _gone_at(card) + LAG_NS
@@ -162,11 +162,11 @@ class Cameras:
                 if _differ(card, seen):
                     continue
                 card.views[seen.source] = _View.of(seen)
-                self._of[told] = card.track
+                self._of[track] = card.track
                 return True
         return False
 
-    def _seen(self, card: _Card, seen: CardSighted) -> tuple[Told, ...]:
+    def _seen(self, card: _Card, seen: CardSighted) -> tuple[Joined, ...]:
         """A camera tells of a card that is known."""
         view = _View.of(seen)
         others = [other for name, other in card.views.items() if name != seen.source]
@@ -181,10 +181,10 @@ class Cameras:
         if change is None:
             return ()
         place = card.place()
-        told = replace(
+        joined = replace(
             seen, change=change, x_mm=place.x_mm, y_mm=place.y_mm, angle_deg=place.angle_deg
         )
-        return (Sight(told, card.track, afresh),)
+        return (Sight(joined, card.track, afresh),)
 
     def _changed(
         self, card: _Card, view: _View, others: list[_View], seen: CardSighted

@@ -32,7 +32,7 @@ from models.judgements import AnyEvent, Review
 from models.layout import TableLayout
 from models.rulebook import Rulebook
 from settlement.reconcile.camera import Camera
-from settlement.reconcile.cameras import Cameras, Told
+from settlement.reconcile.cameras import Cameras, Joined
 from settlement.reconcile.draws import (
     LARGEST_GAP,
     Composition,
@@ -139,9 +139,9 @@ class Reconciler:
                 self._rounds.shoe_loaded(observation.at or 0, _seqs(observation))
             case CardSighted():
                 self._camera.clinging.observed(observation)
-                self._told(self._cameras.sighted(observation))
+                self._of_cameras(self._cameras.sighted(observation))
             case CardGone():
-                self._told(self._cameras.gone(observation))
+                self._of_cameras(self._cameras.gone(observation))
             case PlateRead():
                 self._plate(observation)
             case ConsoleEntry():
@@ -155,7 +155,7 @@ class Reconciler:
     def advance(self, now_ns: int) -> tuple[Said, ...]:
         """Tell that the sources have been read up to ``now_ns``: deadlines pass by this."""
         self._now = max(self._now, now_ns)
-        self._told(self._cameras.due(self._now))
+        self._of_cameras(self._cameras.due(self._now))
         self._resolve()
         self._play()
         return self._rounds.spoken()
@@ -168,8 +168,8 @@ class Reconciler:
 
     # --- taking in ------------------------------------------------------------------------
 
-    def _told(self, told: Sequence[Told]) -> None:
-        for one in told:
+    def _of_cameras(self, joined: Sequence[Joined]) -> None:
+        for one in joined:
             if isinstance(one, CardGone):
                 self._camera.gone(one)
             else:

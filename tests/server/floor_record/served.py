@@ -9,7 +9,7 @@ import pytest
 
 from models.house import House as Described
 from server.floor_record.database import FloorDatabase
-from server.floor_record.desk import Desk
+from server.floor_record.decisions import DecisionDelivery
 from server.floor_record.forwarder import Forwarder, journals_in
 from server.floor_record.store import RecordStore
 from tests.server.floor_record.cluster import FloorSite, cluster, new_floor, programs
@@ -25,7 +25,7 @@ def forwarded(journals: Path, site: FloorSite, *, decides: bool = True) -> Itera
     running = threading.Thread(target=forwarder.run, args=(site.forwarder, is_over.is_set))
     running.start()
     try:
-        with Desk(site.forwarder, lambda: journals_in((journals,)), decides=decides):
+        with DecisionDelivery(site.forwarder, lambda: journals_in((journals,)), decides=decides):
             yield RecordStore(site.reader)
     finally:
         is_over.set()

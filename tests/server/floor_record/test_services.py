@@ -20,7 +20,7 @@ from models.house import House as Described
 from server.commands.serve import Address, run_serve
 from server.floor_record import chains
 from server.floor_record.database import FloorDatabase, migrate
-from server.floor_record.desk import Desk
+from server.floor_record.decisions import DecisionDelivery
 from server.floor_record.folding import LOCK, Folding
 from server.floor_record.forwarder import Forwarder
 from server.floor_record.people import SharedJournal
@@ -270,8 +270,10 @@ def test_a_table_whose_machine_fetches_no_decisions_is_named(
             assert sent.status_code == 503
             assert "BJ-09 does not fetch decisions" in sent.json()["detail"]
         entries = verify_journal(journals / "bj-09.journal").entries
-        with Desk(site.forwarder, lambda: [journals / "bj-09.journal"], decides=True) as desk:
-            assert desk.take_decisions() == 0, "what was taken back is not handed in later"
+        with DecisionDelivery(
+            site.forwarder, lambda: [journals / "bj-09.journal"], decides=True
+        ) as delivery:
+            assert delivery.deliver() == 0, "what was taken back is not handed in later"
     assert verify_journal(journals / "bj-09.journal").entries == entries
 
 

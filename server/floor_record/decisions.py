@@ -1,8 +1,8 @@
-"""The floor's side of a machine's tables: how their journals stand, and decisions for them.
+"""Report the state of a machine's journals to the floor, and deliver decisions to its tables.
 
 It runs beside the forwarder, on a connection of its own. A decision that a service on the floor
-asked for is handed in like one made on this machine: to the running table, or into the closed
-journal. A repeat of the same decision is journalled once, so a killed desk needs no recovery.
+requested is delivered like one made on this machine: to the running table, or into the closed
+journal. A repeated decision is journalled once, so a delivery that was killed needs no recovery.
 """
 
 import asyncio
@@ -27,33 +27,33 @@ from stream.store import waiting
 
 _LOOK_S: Final = 0.2
 """Seconds between two looks for decisions."""
-_STAND_NS: Final = 1_000_000_000
-"""Nanoseconds between two looks at how the journals stand."""
+_REPORT_NS: Final = 1_000_000_000
+"""Nanoseconds between two reports of the journals' states."""
 _AGAIN_S: Final = 2.0
 log: Final = logging.getLogger("pitwatch.forward")
 
 
-class Desk:
-    """Tells the floor how journals stand, and with ``decides`` hands decisions in.
+class DecisionDelivery:
+    """Reports the state of journals to the floor, and with ``decides`` delivers decisions.
 
     Args:
         url: the database's address, with a forwarder's role.
         journals: returns the journals there are now.
-        decides: whether decisions are handed in: that writes to closed journals.
+        decides: whether decisions are delivered, which writes to closed journals.
     """
 
     def __init__(
         self, url: str, journals: Callable[[], list[Path]], *, decides: bool = False
     ) -> None:
         self._link, self._journals, self._decides = Link(url), journals, decides
-        self._stood: dict[Path, tuple[int, int, int, bool]] = {}
-        """The state of each journal's files when the floor was told of it."""
+        self._reported: dict[Path, tuple[int, int, int, bool]] = {}
+        """The state of each journal's files when it was last reported."""
         self._ids: dict[Path, tuple[int, str]] = {}
         """The id of each journal, and the file's number."""
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="desk", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="decisions", daemon=True)
 
-    def __enter__(self) -> "Desk":
+    def __enter__(self) -> "DecisionDelivery":
         self._thread.start()
         return self
 
@@ -62,50 +62,50 @@ class Desk:
         self._thread.join()
         self._link.close()
 
-    def look(self) -> None:
-        """Say once how every journal stands.
+    def report_states(self) -> None:
+        """Report once whether each journal is being written and sealed.
 
         Raises:
             FloorDown: the database does not answer.
         """
         for path in self._journals():
             try:
-                self._stand(path)
+                self._report_state(path)
             except (TechnicianError, OSError) as fault:
                 if isinstance(fault, FloorDown):
                     raise
-                log.warning("how a journal stands is not known: %s", fault)
+                log.warning("the state of a journal is not known: %s", fault)
 
     def _run(self) -> None:
-        looked_ns = elapsed_ns() - _STAND_NS
+        reported_ns = elapsed_ns() - _REPORT_NS
         while not self._over.wait(_LOOK_S):
             try:
-                if elapsed_ns() - looked_ns >= _STAND_NS:
-                    looked_ns = elapsed_ns()
-                    self.look()
+                if elapsed_ns() - reported_ns >= _REPORT_NS:
+                    reported_ns = elapsed_ns()
+                    self.report_states()
                 if self._decides:
-                    self.take_decisions()
+                    self.deliver()
             except FloorDown as fault:
                 log.warning("no decisions are fetched: %s", fault)
-                self._stood.clear()
+                self._reported.clear()
                 self._over.wait(_AGAIN_S)
             except Exception:
                 log.exception("no decisions are fetched; retrying")
                 self._over.wait(_AGAIN_S)
 
-    def _stand(self, path: Path) -> None:
+    def _report_state(self, path: Path) -> None:
         main, log_size = path.stat(), 0
         with suppress(FileNotFoundError):
             log_size = JournalFiles(path).log.stat().st_size
         stamp = (main.st_ino, main.st_mtime_ns, main.st_size, log_size > 0)
-        if self._stood.get(path) == stamp:
+        if self._reported.get(path) == stamp:
             return
         journal = self._id_of(path)
         now = log_size > 0, not waiting(path) and has_seal(path)
         if journal is not None:
             query = "SELECT pitwatch.stands(?, ?, ?)"
             if self._link.execute(query, (journal, *now)).fetchall()[0][0]:
-                self._stood[path] = stamp
+                self._reported[path] = stamp
 
     def _id_of(self, path: Path) -> str | None:
         """Return a journal's id, read once from each file; ``None`` while it has none."""
@@ -118,8 +118,8 @@ class Desk:
             known = self._ids[path] = (node, identity.journal)
         return known[1]
 
-    def take_decisions(self) -> int:
-        """Hand in what services ask for; return the number of decisions answered.
+    def deliver(self) -> int:
+        """Deliver what services requested; return the number of decisions answered.
 
         Raises:
             FloorDown: the database does not answer.
@@ -127,7 +127,7 @@ class Desk:
         here = dict(self._identified())
         asked = self._link.execute("SELECT * FROM pitwatch.asked(?)", (list(here),)).fetchall()
         for number, journal, word in asked:
-            answer = self._handed_in(here[journal], word)
+            answer = self._delivered(here[journal], word)
             self._link.execute("SELECT pitwatch.answered(?, ?, ?, ?, ?)", (number, *answer))
         return len(asked)
 
@@ -140,7 +140,7 @@ class Desk:
             if journal is not None:
                 yield journal, path
 
-    def _handed_in(
+    def _delivered(
         self, path: Path, word: str
     ) -> tuple[int | None, int | None, str | None, str | None]:
         try:
@@ -149,7 +149,7 @@ class Desk:
                 return None, None, None, "expected a review_resolved"
             handed = asyncio.run(decide(path, event))
             log.info(
-                "a decision of the floor was handed in", extra={"fields": _fields(path, handed)}
+                "a decision of the floor was delivered", extra={"fields": _fields(path, handed)}
             )
             return handed.seq, last_place(path).seq, handed.by, None
         except PitwatchError as fault:
