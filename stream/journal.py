@@ -215,7 +215,8 @@ class Journal:
         verifies the rest later.
 
         Another process wrote the entries that no checkpoint signs yet. Before this process signs,
-        it states them in an entry, :class:`TailFound`.
+        it states them in an entry, :class:`TailFound`. It sends the last checkpoint again unless
+        ``against`` has it: the other process may have ended before it sent it.
 
         Raises:
             AnotherJournal: the entry at ``after`` is not in it.
@@ -240,6 +241,7 @@ class Journal:
                     marked = journal._chained(findings) if findings else None
                     if marked is not None:
                         journal._insert(marked)
+                journal._send_again(against or ())
                 if marked is not None:
                     journal._acknowledge(marked)
                 if not journal.last_seq:
@@ -433,6 +435,25 @@ class Journal:
         """Send a durable checkpoint away from the table."""
         if made is not None and self._checkpoints is not None:
             self._sent_seq, self._signed_ns = made.seq, made.at if made.seq else self._signed_ns
+            self._checkpoints.send(made)
+
+    def _send_again(self, known: Collection[Checkpoint]) -> None:
+        """Send the journal's last signed checkpoint unless one of ``known`` covers as much."""
+        query = "SELECT seq, at, key, signature FROM checkpoints ORDER BY seq DESC LIMIT 1"
+        row = self._connection.execute(query).fetchone()
+        if row is None or self._checkpoints is None:
+            return
+        seq, at_ns, key, signature = row
+        made = Checkpoint(
+            identity=self.identity,
+            seq=seq,
+            head=self.hash_of(seq).hex(),
+            at=at_ns,
+            key=key.hex(),
+            signature=signature.hex(),
+        )
+        is_known = any(one.identity == made.identity and one.seq >= seq for one in known)
+        if made.is_signed and not is_known:
             self._checkpoints.send(made)
 
     def _findings(self, *, lacks_log: bool) -> Iterator[Event]:

@@ -75,6 +75,19 @@ def test_each_is_sent_away_as_it_is_made(tmp_path: Path, elsewhere: Elsewhere) -
     assert found.held == Held(25, SECOND_NS, 4)
 
 
+def test_one_that_a_killed_process_had_not_sent_yet_is_sent_by_the_next(
+    tmp_path: Path, elsewhere: Elsewhere
+) -> None:
+    """It was durable in the journal; between that and the sending came the kill."""
+    path = written(tmp_path / "t.journal", elsewhere, 25)
+    whole = elsewhere.file.read_bytes()
+    elsewhere.file.write_bytes(b"".join(whole.splitlines(keepends=True)[:-1]))
+    Journal.open(path, due(elsewhere), "BJ-07", elsewhere.known()).close()
+    assert elsewhere.file.read_bytes() == whole
+    Journal.open(path, due(elsewhere), "BJ-07", elsewhere.known()).close()
+    assert elsewhere.file.read_bytes() == whole, "what is known is not sent again"
+
+
 def test_a_table_without_a_key_sends_them_unsigned(tmp_path: Path, elsewhere: Elsewhere) -> None:
     path = written(tmp_path / "t.journal", elsewhere, 25, signer=None)
     known = elsewhere.known()
