@@ -9,6 +9,7 @@ both numbers big-endian, ``at`` in nanoseconds since the Unix epoch, the identit
 are of form 1, without it. Everything else that a table's key signs begins with another purpose.
 """
 
+import errno
 import hashlib
 import os
 import stat
@@ -33,6 +34,8 @@ from stream.identity import Identity
 _WITHOUT_IDENTITY: Final = b"pitwatch checkpoint 1\n"
 _WITH_IDENTITY: Final = b"pitwatch checkpoint 2\n"
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+_NO_NAMELESS_FILES: Final = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL)
+"""What a file system says that makes no file without a name."""
 
 
 class Signer:
@@ -93,22 +96,45 @@ class Signer:
 def write_private_key(path: Path, key: PrivateKeyTypes) -> None:
     """Write a private key to a new file that only this user can read (PKCS #8 PEM, mode 0600).
 
+    The file appears once it is complete: a process that is killed meanwhile leaves none. Only a
+    file system without nameless files, such as FAT, can leave half of one.
+
     Raises:
         OperatorError: there is a file at ``path`` already, or it cannot be written.
     """
     text = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            os.fchmod(file.fileno(), 0o600)
-            file.write(text)
-            os.fsync(file.fileno())
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            _write_named_last(folder, path, text)
+        finally:
+            os.close(folder)
     except OSError as fault:
         raise OperatorError(
             f"the key cannot be written: {fault.strerror}",
             where=str(path),
             way_out="Name a new file in a folder that exists; a key is never written over",
         ) from fault
+
+
+def _write_named_last(folder: int, path: Path, text: bytes) -> None:
+    try:
+        handle = os.open(".", os.O_WRONLY | os.O_TMPFILE, 0o600, dir_fd=folder)
+    except OSError as fault:
+        if fault.errno not in _NO_NAMELESS_FILES:
+            raise
+        handle, nameless = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), False
+    else:
+        nameless = True
+    with os.fdopen(handle, "wb") as file:
+        os.fchmod(file.fileno(), 0o600)
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+        if nameless:
+            # With a folder given, os.link follows the link that stands for the open file.
+            os.link(f"/proc/self/fd/{file.fileno()}", path, src_dir_fd=folder)
+    os.fsync(folder)
 
 
 def read_public_key(path: Path) -> bytes:
