@@ -56,16 +56,16 @@ def as_filmed(heard: Sequence[Timed], seed: int, *, start_ns: int) -> tuple[Time
         The observations by their arrival, numbered anew.
     """
     sources = sorted({one.source for _, one in heard if isinstance(one, CardSighted)})
-    told = [timed for timed in heard if not isinstance(timed[1], CardSighted | CardGone)]
+    reports = [timed for timed in heard if not isinstance(timed[1], CardSighted | CardGone)]
     for source in sources:
         own = [
             (at, one)
             for at, one in heard
             if isinstance(one, CardSighted | CardGone) and one.source == source
         ]
-        told += _Observer(Random(f"{seed}:{source}"), start_ns).observe(own)
-    told.sort(key=lambda timed: timed[0])
-    return tuple((at, replace(one, seq=seq)) for seq, (at, one) in enumerate(told, start=1))
+        reports += _Observer(Random(f"{seed}:{source}"), start_ns).observe(own)
+    reports.sort(key=lambda timed: timed[0])
+    return tuple((at, replace(one, seq=seq)) for seq, (at, one) in enumerate(reports, start=1))
 
 
 @dataclass
@@ -81,13 +81,13 @@ class _Observer:
     def observe(self, own: Sequence[tuple[int, CardSighted | CardGone]]) -> list[Timed]:
         until = _ends(own)
         swept = _swept([at for at, one in own if isinstance(one, CardGone)])
-        told: list[Timed] = []
+        reports: list[Timed] = []
         for number, (at, one) in enumerate(own):
             if isinstance(one, CardGone):
-                told += self._gone(at, one, alone=at not in swept)
+                reports += self._gone(at, one, alone=at not in swept)
             elif one.change != "read":
-                told += self._seen(at, one, until[number])
-        return sorted(told, key=lambda timed: timed[0])
+                reports += self._seen(at, one, until[number])
+        return sorted(reports, key=lambda timed: timed[0])
 
     def _gone(self, at: int, gone: CardGone, *, alone: bool) -> Iterator[Timed]:
         self.last.pop(gone.track, None)

@@ -131,11 +131,11 @@ class Watcher:
         faults = eye.health.see(frame.gray, frame.at_ns)
         self.spent.health_ns += self._stopwatch_ns() - started
         if not eye.health.trusted or not self._follow(eye, frame):
-            return self._told(faults, frame)
+            return self._reports(faults, frame)
         changes = self._look(eye, frame) if eye.detector.due.any() else ()
         faults += eye.health.covered(eye.covered, frame.at_ns)
         changes += self._tracker.advance(frame.at_ns)
-        news = self._told(faults, frame) + eye.observer.report(changes, frame.index)
+        news = self._reports(faults, frame) + eye.observer.report(changes, frame.index)
         lying = self._tracker.lying
         return news + eye.observer.report_foreign(lying, frame.at_ns, frame.index)
 
@@ -159,7 +159,7 @@ class Watcher:
             observer=Observer(self._source, self._reader.confident_p, self.felt, size),
         )
 
-    def _told(self, faults: Sequence[Fault], frame: Picture) -> tuple[Observed, ...]:
+    def _reports(self, faults: Sequence[Fault], frame: Picture) -> tuple[Observed, ...]:
         return tuple(self._event(fault, frame) for fault in faults)
 
     def _event(self, fault: Fault, frame: Picture) -> CameraFault | CameraRecovered:

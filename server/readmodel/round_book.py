@@ -116,7 +116,7 @@ class RoundBook:
             return self._stored
         return None if self._present is None else self._present.row.round
 
-    # --- keeping --------------------------------------------------------------------------
+    # --- storing --------------------------------------------------------------------------
 
     def keep(self) -> tuple[RoundRow, ...]:
         """Write the results of the last events to the index; return the changed rounds."""

@@ -109,7 +109,7 @@ class Session:
         """How many cards of the initial deal are the dealer's, by the rules in force."""
         return self._phases.dealer_dealt
 
-    # --- keeping --------------------------------------------------------------------------
+    # --- storing --------------------------------------------------------------------------
 
     def keep(self) -> tuple[RoundRow, ...]:
         """Write the results of the last events to the index; return the changed rounds."""
