@@ -73,7 +73,7 @@ def test_money_is_integer_cents_and_codes_are_dictionaries(archive: Path, tmp_pa
 def test_several_processes_write_what_one_writes(
     archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crew, "_WORTH_A_CREW", 0)
+    monkeypatch.setattr(crew, "_WORTH_A_POOL", 0)
     for jobs in ("1", "2"):
         run([*SETTLE, str(archive), "--jobs", jobs, "--out", str(tmp_path / jobs)])
     for table in parquet.SETTLED:

@@ -186,7 +186,7 @@ def test_a_round_not_settled_then_is_told_and_so_is_one_whose_facts_are_missing(
 def test_several_processes_find_what_one_finds(
     hours_26: Path, hit: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crew, "_WORTH_A_CREW", 0)
+    monkeypatch.setattr(crew, "_WORTH_A_POOL", 0)
     alone = resettled(capsys, hours_26, hit, "--jobs", "1")
     assert resettled(capsys, hours_26, hit, "--jobs", "2") == alone
     assert {one["file"] for one in alone[1]} == {str(hours_26)}

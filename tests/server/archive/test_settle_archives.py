@@ -147,7 +147,7 @@ def test_several_processes_print_what_one_prints(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(crew, "_WORTH_A_CREW", 0)
+    monkeypatch.setattr(crew, "_WORTH_A_POOL", 0)
     as_file(archive / "bad.jsonl", []).write_text("{}\n")
     alone = run(["settle", str(archive), *RULES, *output, "--jobs", "1"]), capsys.readouterr()
     together = run(["settle", str(archive), *RULES, *output, "--jobs", "2"]), capsys.readouterr()
