@@ -32,6 +32,7 @@ from settlement.reckoning.odds import (
     GOES_UNSEEN,
     HIDDEN,
     IN_ROW,
+    LAID_APART,
     LOST_SIGHT,
     MISSED,
     MISTAKE,
@@ -470,7 +471,7 @@ class Camera:
         if card.where == "off":
             yield from self._back(story, card, look)
             return
-        alike = _alike(card, look)
+        alike, hand = _alike(card, look), story.hand_of(card)
         assert card.place is not None
         if card.face == look.face:
             off = apart_mm(card.place, look.place)
@@ -478,10 +479,11 @@ class Camera:
             if look.face == "down" and self._another_is_held(story, card):
                 same += log(MISSED)
             yield Option(same + alike, ident=card.ident, kind="again")
-            moved = log(TRACK_BROKEN) - log(ZONE_MM2)
+            moved = log(LAID_APART if hand is not None and hand.waits_for_second else TRACK_BROKEN)
+            moved -= log(ZONE_MM2)
             if card.tucked or look.at - card.rested_at < SECOND:
                 moved += log(MOVED_AT_ONCE)
-            moved += self._side(story, story.hand_of(card), look)
+            moved += self._side(story, hand, look)
             yield Option(moved + alike, ident=card.ident, kind="again")
         elif look.face == "up":
             yield Option(
@@ -648,12 +650,17 @@ class Camera:
         seqs = () if gone.seq is None else (gone.seq,)
         at = gone.at or 0
         hand = story.hand_of(card)
-        if hand is not None and hand.owed and not story.revealed:
+        if hand is not None and not story.revealed and _is_to_stay(hand, card):
             story.weigh("camera", log(LOST_SIGHT))
         story.take_up(card, at, seqs)
         if card.to == "dealer" and all(own.where != "felt" for own in story.dealer):
             story.over_at, story.over_seqs = at, seqs
         story.close_if_over(at)
+
+
+def _is_to_stay(hand: Hand, card: InPlay) -> bool:
+    """Return whether a card lies open on the felt until the dealer's hand is known."""
+    return hand.owed or (card.face == "up" and not hand.settles_early)
 
 
 def _left_at(story: Story, option: Option, look: Look) -> int:

@@ -38,6 +38,7 @@ _LEAST: Final = 1e-7
 """A story less likely than this, beside the stated one, is not weighed."""
 
 
+_SECOND: Final = ("dealt unseen", "not dealt")
 _ADDED: Final = ("doubled, and no card was dealt", "raised after the deal")
 """What chips added to two cards may mean where no card follows."""
 
@@ -97,6 +98,9 @@ class Closing:
             if hand.owed and not hand.entered_double:
                 what = f"chips were added to spot {hand.spot}, and no card followed"
                 found.append(Asked(Review(what, _ADDED, evidence), settles_alike=False))
+            if hand.waits_for_second and not story.shoe:
+                what = f"no second card of {spot_hand(hand.spot, hand.number)} was seen"
+                found.append(Asked(Review(what, _SECOND, evidence), settles_alike=False))
             for card in hand.cards if story.shoe else ():
                 if hand.taken_at and 0 < card.gone_at < hand.taken_at - TAKING_NS:
                     what = (

@@ -123,6 +123,11 @@ class Hand:
         return tuple(card.card for card in self.cards)
 
     @property
+    def waits_for_second(self) -> bool:
+        """Whether it is half of a pair that was split, and its second card has not come."""
+        return self.of_split and len(self.cards) == 1
+
+    @property
     def settles_early(self) -> bool:
         """Whether it may be settled before the dealer's hand is known."""
         faces = self.faces
