@@ -57,8 +57,17 @@ class JournalFiles:
         """Check that no file of another journal is in the place of a new one.
 
         Raises:
-            OperatorError: naming the file in the way, and what to do with it.
+            OperatorError: naming the file in the way, and what to do with it; or a name that is not
+                UTF-8, which no signed entry can state.
         """
+        try:
+            self.main.name.encode()
+        except UnicodeEncodeError as fault:
+            raise OperatorError(
+                "a journal's name is text, and this one is not UTF-8",
+                where=repr(str(self.main)),
+                way_out="Name a new file in UTF-8",
+            ) from fault
         if self.main.exists():
             raise OperatorError(
                 "the journal exists already", where=str(self.main), way_out="Name a new file"

@@ -89,7 +89,7 @@ class DecisionDelivery:
                 log.warning("no decisions are fetched: %s", fault)
                 self._reported.clear()
                 self._over.wait(_AGAIN_S)
-            except Exception:
+            except Exception:  # the forwarder goes on; the log has the traceback
                 log.exception("no decisions are fetched; retrying")
                 self._over.wait(_AGAIN_S)
 

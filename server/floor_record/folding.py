@@ -185,7 +185,7 @@ class Folding:
                     self._fold(key, session, entries)
         except FloorDown:
             raise
-        except Exception as fault:
+        except Exception as fault:  # one session's fault leaves the others as they are
             for key in keys:
                 self._sessions.pop(key.session, None)
             if len(keys) == 1:

@@ -132,6 +132,9 @@ class RestFile:
 
     def read(self) -> KeptRest | None:
         """Return the rest; ``None`` where there is no file, or one that somebody else wrote."""
+        if self.path.exists() and not self.path.is_file():  # a pipe would stop the start
+            self.ignored("it is no file")
+            return None
         try:
             first, body = self.path.read_bytes().split(b"\n", 1)
             self._check(msgspec.json.decode(first, type=_Head), hashlib.sha256(body).digest())

@@ -193,3 +193,10 @@ def test_a_journal_says_whose_it_is(tmp_path: Path) -> None:
     assert not identity.is_named(tmp_path / "BJ-08.journal")
     with pytest.raises(TechnicianError, match="is table BJ-07's, not BJ-08's"):
         Journal.open(tmp_path / "BJ-07.journal", table="BJ-08")
+
+
+def test_a_journal_whose_name_is_no_text_is_refused_in_one_line(tmp_path: Path) -> None:
+    """No signed entry can state such a name."""
+    with pytest.raises(OperatorError, match="not UTF-8"):
+        Journal.create(tmp_path / os.fsdecode(b"BJ-\xff.journal"))
+    assert list(tmp_path.iterdir()) == []

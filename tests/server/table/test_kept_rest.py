@@ -290,6 +290,11 @@ def _flip(left: Left) -> None:
     file.write_bytes(data)
 
 
+def _put_a_pipe_in_its_place(left: Left) -> None:
+    left.rests().path.unlink()
+    os.mkfifo(left.rests().path)
+
+
 def _halve(left: Left) -> None:
     data = left.rests().path.read_bytes()
     left.rests().path.write_bytes(data[: len(data) // 2])
@@ -337,6 +342,7 @@ def _beside_a_console_file(left: Left) -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
+        pytest.param(_put_a_pipe_in_its_place, "it is no file", id="pipe"),
         pytest.param(_flip, "it does not match its hash", id="changed"),
         pytest.param(_halve, "it does not match its hash", id="cut"),
         pytest.param(_let_another_sign, "key did not sign it", id="another-key"),
