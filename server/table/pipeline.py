@@ -8,7 +8,7 @@ This module only connects the parts; it decides nothing.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from msgspec.structs import replace
 
@@ -30,6 +30,12 @@ from settlement.reckoning import Sensors
 from stream.journal import UnknownEvent
 
 E = TypeVar("E", bound=Event)
+
+STEP_NS: Final = 20_000_000
+"""Nanoseconds between two looks at deadlines, at multiples of it. A table on a busy machine is
+called more seldom and passes the same looks; so does a start that processes it again."""
+_WAITED_NS: Final = 60_000_000_000
+"""Nanoseconds after which nothing is waited for any more, however long nobody watched."""
 
 
 class Record(Protocol):
@@ -72,17 +78,15 @@ class Pipeline:
 
         A call without observations matters too: the table's time advances, and deadlines pass.
         """
+        self._pass_time(now_ns)
         recorded = self._append([self._heard(one) for one in observations])
+        self._through_ns = max(self._through_ns, now_ns)
         for observation in recorded:
             with self._stopwatch.stage("reconciling"):
-                found = self._reconciler.feed(observation, now_ns)
+                found = self._reconciler.feed(observation, self._through_ns)
             self._act_on(found)
             if isinstance(observation, ReviewResolved):
                 self._resolve(observation)
-        with self._stopwatch.stage("reconciling"):
-            found = self._reconciler.advance(now_ns)
-        self._act_on(found)
-        self._through_ns = max(self._through_ns, now_ns)
         return tuple(recorded)
 
     def go_on(
@@ -142,6 +146,15 @@ class Pipeline:
             OperatorError: it is impossible; the message says why, and what is possible.
         """
         self._book.check(decision, self._engine)
+
+    def _pass_time(self, now_ns: int) -> None:
+        """Let every deadline up to now pass, at the same looks however often this is called."""
+        begun_ns = self._through_ns or now_ns
+        last_ns = min(now_ns, begun_ns + _WAITED_NS)
+        for at_ns in range((begun_ns // STEP_NS + 1) * STEP_NS, last_ns + 1, STEP_NS):
+            with self._stopwatch.stage("reconciling"):
+                found = self._reconciler.advance(at_ns)
+            self._act_on(found)
 
     def _heard(self, one: AnyObservation) -> AnyObservation:
         """Note when a new observation came that is late: processed again, it comes then."""

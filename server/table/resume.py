@@ -29,16 +29,13 @@ from models.events import (
 )
 from models.judgements import AnyEvent
 from server.table.kept_rest import KeptRest
-from server.table.pipeline import Pipeline
+from server.table.pipeline import STEP_NS, Pipeline
 from server.table.record import TableRecord
 from server.table.rest import Rest, RestReading
 from stream.journal import Journal, UnknownEvent
 
 _MS: Final = 1_000_000
-_STEP_NS: Final = 20 * _MS
 _LONGEST_NS: Final = 600_000 * _MS
-_WAITED_NS: Final = 60_000 * _MS
-"""Nanoseconds after which nothing is waited for any more, however long nobody watched."""
 _SAME_PLACE_MM: Final = 30.0
 _LOOKED_NS: Final = 2_500 * _MS
 """Nanoseconds after its first picture within which a camera has found the cards still there: sooner
@@ -161,20 +158,10 @@ def recall(past: Past, pipeline: Pipeline, record: TableRecord, rest: Rest | Non
         if rest is not None and _is_over(one, rest):
             record.pass_over((one,))
             continue
-        through_ns = _late(pipeline, through_ns, one)
+        through_ns = max(through_ns, one.heard or 0, one.at or 0)
         pipeline.observe((one,), through_ns)
         next_seq = None if following is None else following.seq
         through_ns = _wait(record, pipeline, through_ns, next_seq)
-
-
-def _late(pipeline: Pipeline, through_ns: int, one: AnyObservation) -> int:
-    """Return the time at which an observation came; before a late one, let the time pass."""
-    heard_ns = max(through_ns, one.heard or 0)
-    for at_ns in range(through_ns, min(heard_ns, through_ns + _WAITED_NS), _STEP_NS):
-        pipeline.observe((), at_ns)
-    if heard_ns > through_ns:
-        pipeline.observe((), heard_ns)
-    return max(heard_ns, one.at or 0)
 
 
 def _in_order(past: Past, last_seq: int) -> list[AnyEvent]:
@@ -198,7 +185,7 @@ def _wait(record: TableRecord, pipeline: Pipeline, at_ns: int, before_seq: int |
                 way_out="It was written by another version or under other rules: "
                 "name a new journal, and keep this one",
             )
-        at_ns += _STEP_NS
+        at_ns = (at_ns // STEP_NS + 1) * STEP_NS
         pipeline.observe((), at_ns)
     return at_ns
 

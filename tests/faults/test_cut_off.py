@@ -5,7 +5,17 @@ import pytest
 from tests.faults.cut_off import played, started_again
 
 
-@pytest.mark.parametrize(("seed", "cut"), [(1005, 412)])
-def test_what_came_less_than_a_second_late_comes_late_again(seed: int, cut: int) -> None:
-    """Before such observations said when they were heard, this start was refused."""
+@pytest.mark.parametrize(
+    ("seed", "cut"),
+    [
+        pytest.param(1005, 412, id="less-than-a-second-late"),
+        pytest.param(138, 537, id="none-late-looks-far-apart"),
+        pytest.param(77, 301, id="many-late"),
+        pytest.param(234, 85, id="came-to-something-else"),
+        pytest.param(254, 255, id="dealt-by-hand"),
+    ],
+)
+def test_a_start_comes_to_what_the_table_came_to(seed: int, cut: int) -> None:
+    """Each was refused, or came to something else, before late observations said when they came, and
+    deadlines passed at fixed times."""
     assert started_again(played(seed), cut) == ""
