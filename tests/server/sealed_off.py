@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -131,28 +131,61 @@ def _pitwatch(*words: str) -> Iterator["subprocess.Popen[str]"]:
         process.communicate(timeout=60)
 
 
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
 def _serve(folder: str) -> int:
     """Serve a folder of journals, sign in, and take out a signed report."""
+    return _served(Path(folder, ".service"), folder)
+
+
+def _floor(folder: str, forwarder: str, reader: str) -> int:
+    """Forward a folder of journals to a floor record, and serve it from there."""
+    command = [sys.executable, "-m", "server", "forward", folder, "--once", "--floor", forwarder]
+    forwarded = subprocess.run(command, check=False)
+    state = Path(folder, "state")
+    return forwarded.returncode or _served(state, "--floor", reader, "--state", str(state))
+
+
+def _served(state: Path, *words: str) -> int:
     import httpx  # noqa: PLC0415 - only inside
 
     from tests.server.service.house import token_for  # noqa: PLC0415
 
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = _free_port()
     url = f"http://127.0.0.1:{port}"
-    with _pitwatch("serve", folder, "--port", str(port)):
+    with _pitwatch("serve", *words, "--port", str(port)):
         for _ in range(400):
             try:
                 if httpx.get(f"{url}/ready", verify=False).status_code == 200:
                     break
             except httpx.TransportError:
                 time.sleep(0.1)
-        headers = {"Authorization": f"Bearer {token_for(url, Path(folder, '.service'), 'pit')}"}
+        headers = {"Authorization": f"Bearer {token_for(url, state, 'pit')}"}
         asked = ("/", "/health", "/api/tables", "/api/sessions/bj-07/report.pdf")
         answers = [
             httpx.get(url + path, headers=headers, timeout=60, verify=False) for path in asked
         ]
     return 0 if [one.status_code for one in answers] == [200] * len(asked) else 1
+
+
+def _cluster(archive: str) -> int:
+    """Settle an archive again on a scheduler and a worker of this machine."""
+    dask, port = str(Path(sys.executable).with_name("dask")), str(_free_port())
+    address = f"tcp://127.0.0.1:{port}"
+    scheduler = (dask, "scheduler", "--host", "127.0.0.1", "--port", port)
+    worker = (dask, "worker", address, "--nthreads", "1")
+    words = ("resettle", archive, "-r", "kansas-shoe", "--cluster", address)
+    with ExitStack() as ends:
+        for command in (scheduler, worker):
+            running = subprocess.Popen(command)
+            ends.callback(running.wait)
+            ends.callback(running.terminate)
+        ready = f"import distributed; distributed.Client({address!r}).wait_for_workers(1)"
+        subprocess.run([sys.executable, "-c", ready], check=True)
+        return subprocess.run([sys.executable, "-m", "server", *words], check=False).returncode
 
 
 def _relay(journals: str, folder: str) -> int:
@@ -195,6 +228,10 @@ if __name__ == "__main__":
         sys.exit(_run(*given))
     if what == "relay":
         sys.exit(_relay(*given))
+    if what == "floor":
+        sys.exit(_floor(*given))
+    if what == "cluster":
+        sys.exit(_cluster(*given))
     if what == "python":
         sys.exit(subprocess.run([sys.executable, "-c", *given], check=False).returncode)
     sys.exit(subprocess.run([sys.executable, "-m", "server", what, *given], check=False).returncode)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from server.cli.app import run
 from server.process.exit_status import Exit
 from simulation.session import simulate
 from tests.server.live_tables import SETTINGS
@@ -90,6 +91,31 @@ def test_messages_are_sent_to_their_destinations_alone(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
     play(tmp_path / "journals" / "bj-07.journal", "mistake", "BJ-07")
     assert_silent(sealed(tmp_path, "relay", str(tmp_path / "journals"), str(tmp_path / "relay")))
+
+
+def test_the_floors_record_is_filled_and_served_in_silence(tmp_path: Path) -> None:
+    """Its database is reached through a socket of this machine; nothing else is looked for."""
+    pytest.importorskip("psycopg", reason="psycopg is not installed: make test")
+    from tests.server.floor_record.cluster import cluster, new_floor, programs  # noqa: PLC0415
+
+    if programs() is None:
+        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
+    (tmp_path / "journals").mkdir()
+    play(tmp_path / "journals" / "bj-07.journal", "mistake", "BJ-07")
+    with cluster() as made:
+        made.folder.chmod(0o711)  # root of a user namespace passes no folder of another user
+        site = new_floor(made)
+        ran = sealed(tmp_path, "floor", str(tmp_path / "journals"), site.forwarder, site.reader)
+    assert_silent(ran)
+
+
+def test_a_cluster_settles_in_silence(tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason="distributed is not installed: make test")
+    (tmp_path / "journals").mkdir()
+    play(tmp_path / "journals" / "bj-07.journal", "mistake", "BJ-07")
+    history = tmp_path / "history"
+    assert run(["archive", "write", str(tmp_path / "journals"), str(history)]) == Exit.CLEAN
+    assert_silent(sealed(tmp_path, "cluster", str(history)))
 
 
 def test_tables_are_written_in_silence(tmp_path: Path) -> None:
