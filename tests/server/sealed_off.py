@@ -141,12 +141,15 @@ def _serve(folder: str) -> int:
     return _served(Path(folder, ".service"), folder)
 
 
-def _floor(folder: str, forwarder: str, reader: str) -> int:
-    """Forward a folder of journals to a floor record, and serve it from there."""
-    command = [sys.executable, "-m", "server", "forward", folder, "--once", "--floor", forwarder]
-    forwarded = subprocess.run(command, check=False)
+def _floor(folder: str, owner: str, forwarder: str, reader: str) -> int:
+    """Migrate a floor record, forward a folder of journals to it, and serve it from there."""
+    migrate, forward = ("floor", "migrate"), ("forward", folder, "--once")
+    for words, url in ((migrate, owner), (forward, forwarder)):
+        command = [sys.executable, "-m", "server", *words, "--floor", url]
+        if subprocess.run(command, check=False).returncode:
+            return 1
     state = Path(folder, "state")
-    return forwarded.returncode or _served(state, "--floor", reader, "--state", str(state))
+    return _served(state, "--floor", reader, "--state", str(state))
 
 
 def _served(state: Path, *words: str) -> int:

@@ -105,7 +105,8 @@ def test_the_floors_record_is_filled_and_served_in_silence(tmp_path: Path) -> No
     with cluster() as made:
         made.folder.chmod(0o711)  # root of a user namespace passes no folder of another user
         site = new_floor(made)
-        ran = sealed(tmp_path, "floor", str(tmp_path / "journals"), site.forwarder, site.reader)
+        roles = (site.owner, site.forwarder, site.reader)
+        ran = sealed(tmp_path, "floor", str(tmp_path / "journals"), *roles)
     assert_silent(ran)
 
 
