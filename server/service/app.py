@@ -15,6 +15,7 @@ from typing import Final
 
 from argon2 import PasswordHasher
 from fastapi import FastAPI
+from fastapi.telemetry import TelemetryConfig
 
 from models.house import House
 from server.integration.config import PlacedIntegration
@@ -76,6 +77,16 @@ _ABOUT = (
     "epoch, UTC. Events come from `/api/sessions/{session}/stream` (server-sent events) or the "
     "WebSocket `/stream?from=SESSION:SEQ`; `/api/schema/events` is their JSON Schema."
 )
+
+_NO_TELEMETRY: Final[TelemetryConfig] = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+}
+"""Without it the machine's ``FASTAPI_OTEL_AUTO_CONFIGURE`` and ``OTEL_…`` settings, made for some
+other program, would make FastAPI send every request's address and errors there."""
 
 _COUNTED_EVERY_S: Final = 10
 ROUTES: Final = (
@@ -162,6 +173,7 @@ def make_app(setup: Setup, clock: Clock, hasher: PasswordHasher | None = None) -
         redoc_url=None,
         openapi_url="/api/openapi.json",
         lifespan=life,
+        telemetry=_NO_TELEMETRY,
     )
     install(app, services)
     problems.install(app)

@@ -19,6 +19,21 @@ from vision.reader import Reader
 import numpy as np
 Reader.load().read(np.zeros((240, 320, 3), np.uint8), card_width_px=40)
 """
+IS_TRACED_FOR = """
+import sys
+from pathlib import Path
+from opentelemetry import trace
+from tests.server.service.house import house
+
+class Collector(trace.TracerProvider):
+    def get_tracer(self, *_, **__):
+        print("a tracer was asked for")
+        return trace.NoOpTracer()
+
+trace.set_tracer_provider(Collector())
+with house(Path(sys.argv[1]), Path(sys.argv[1], "state")) as found, found.anyone() as client:
+    assert client.get("/health").status_code == 200
+"""
 REACHES_OUT = """
 import pathlib, socket
 pathlib.Path.home().joinpath("deviceid").write_text("1")
@@ -75,6 +90,19 @@ def test_a_folder_is_served_in_silence(tmp_path: Path) -> None:
     (tmp_path / "journals").mkdir()
     play(tmp_path / "journals" / "bj-07.journal", "mistake", "BJ-07")
     assert_silent(sealed(tmp_path, "serve", str(tmp_path / "journals")))
+
+
+def test_no_request_is_traced_for_a_collector_that_the_machine_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """FastAPI would hand each request to OpenTelemetry where the environment configures that."""
+    monkeypatch.setenv("FASTAPI_OTEL_AUTO_CONFIGURE", "true")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://192.0.2.1:4318")
+    (tmp_path / "journals").mkdir()
+    ran = sealed(tmp_path, "python", IS_TRACED_FOR, str(tmp_path / "journals"))
+    assert_silent(ran)
+    assert "a tracer was asked for" not in ran.output
+    assert "telemetry" not in ran.output
 
 
 def test_a_live_table_runs_in_silence(session: Path, tmp_path: Path) -> None:
