@@ -28,15 +28,14 @@ from typing import Any, Final, TypeAlias
 import msgspec
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
-from pyarrow import parquet as pq
 
 from models.errors import InputRefused, OperatorError
 from models.events import AnyFact, CardDealt
 from models.judgements import AnyEvent, ReviewRaised
 from server.archive.parquet import AT, CODE, SETTLED
+from server.process.arrow import pa, pq
 
 MANIFEST: Final = "manifest.json"
 FACTS: Final = "facts"

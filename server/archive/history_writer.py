@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-import pyarrow as pa
-from pyarrow import parquet as pq
 
 from models.errors import OperatorError, TechnicianError
 from models.events import AnyFact, CardBoxed, CardBurned, CardDealt, CardExposed, PaymentMade
@@ -36,6 +34,7 @@ from server.archive.history import (
 from server.archive.parquet import Row, Rows, rows_of
 from server.archive.settling import FACTS as FACT_TYPES
 from server.archive.settling import Settled
+from server.process.arrow import pa, pq
 from stream.journal import Verified, verify_journal
 
 _GROUP_ROWS: Final = 128 * 1024

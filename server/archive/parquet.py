@@ -11,16 +11,14 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-import pyarrow as pa
 from msgspec import UNSET, to_builtins
-from pyarrow import ipc
-from pyarrow import parquet as pq
 
 from models.judgements import HandResult, OddCents, RoundResult, SpotResult
 from server.archive.resettling import Resettled, fates
 from server.archive.settling import Settled
 from server.house.rules_in_force import name_in, overrides_text
 from server.house.wording import cards_code
+from server.process.arrow import ipc, pa, pq
 
 CODE: Final = pa.dictionary(pa.int32(), pa.string())
 """Text with few distinct values."""

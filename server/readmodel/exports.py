@@ -190,15 +190,14 @@ class ParquetPieces:
     media_type: Final = "application/vnd.apache.parquet"
 
     def __init__(self, columns: Sequence[Column]) -> None:
-        import pyarrow as pa  # noqa: PLC0415 - an option of the installation
-        from pyarrow import parquet  # noqa: PLC0415
+        from server.process.arrow import pa, pq  # noqa: PLC0415 - an option of the installation
 
         types = {"text": pa.string(), "whole": pa.int64(), "time": pa.timestamp("ns", "UTC")}
         self._columns = columns
         self._arrow = pa
         self._schema = pa.schema([(one.name, types[one.type]) for one in self._columns])
         self._sink = _Sink()
-        self._writer = parquet.ParquetWriter(
+        self._writer = pq.ParquetWriter(
             pa.PythonFile(self._sink, "w"), self._schema, compression="zstd"
         )
 
