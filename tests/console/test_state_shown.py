@@ -48,6 +48,24 @@ _COLOURS = """async () => {
     };
     return { lines: await told(false), bars: await told(true) };
 }"""
+_ACROSS_A_GAP = """async (step) => {
+    const { chart } = await import("/page/chart.js");
+    const hour = 3.6e12;
+    const series = [{ name: "one", points: [1, 2, 9, 10].map((x) => ({ x: x * hour, y: 1 })) }];
+    const written = { title: "t", about: "a", x: String, y: String };
+    const drawn = chart({ ...written, series, step: step * hour });
+    document.querySelector("main").replaceChildren(drawn);
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    const canvas = drawn.querySelector("canvas");
+    const tone = getComputedStyle(drawn.querySelector(".key .mark")).fill;
+    const middle = Math.round(canvas.width * 0.55);
+    const { data } = canvas.getContext("2d").getImageData(middle, 0, 1, canvas.height);
+    const colours = new Set();
+    for (let at = 0; at < data.length; at += 4) {
+        colours.add(`rgb(${data[at]}, ${data[at + 1]}, ${data[at + 2]})`);
+    }
+    return colours.has(tone);
+}"""
 _INDICES = """async () => {
     const { drawFelt } = await import("/page/felt.js");
     const { newTable } = await import("/page/table_state.js");
@@ -149,6 +167,12 @@ def test_a_loss_has_the_same_minus_on_the_page_and_in_a_sentence(officer: Desk) 
     written = """async () => (await import("/page/house.js"))
         .amountOf(-500, { code: "USD", decimals: 2 })"""
     assert officer.page.evaluate(written) == Formats().amount(-500) == dollars(-500)
+
+
+def test_a_line_ends_where_nothing_was_played(officer: Desk) -> None:
+    officer.go("floor")
+    assert officer.page.evaluate(_ACROSS_A_GAP, 8)
+    assert not officer.page.evaluate(_ACROSS_A_GAP, 1)
 
 
 def test_no_two_series_of_a_chart_look_alike(officer: Desk) -> None:

@@ -30,8 +30,9 @@ const LEAST_GROUPS = 4;
  *
  * @param x  how an x is written
  * @param y  how a y is written
+ * @param step  nanoseconds between two points of a line; it ends where points are farther apart
  */
-export function chart(/** @type {{ title: string, about: string, series: Series[], x: Written, y: Written, bars?: boolean }} */ { title, about, series: all, x, y, bars: asked = false }) {
+export function chart(/** @type {{ title: string, about: string, series: Series[], x: Written, y: Written, step?: number, bars?: boolean }} */ { title, about, series: all, x, y, step = Infinity, bars: asked = false }) {
   const series = all.slice(0, SERIES);
   const xs = [...new Set(series.flatMap((one) => one.points.map((point) => point.x)))].sort((a, b) => a - b);
   if (!xs.length) return panel(title, about, h("p", { class: "quiet" }, "Nothing to show yet."));
@@ -39,7 +40,7 @@ export function chart(/** @type {{ title: string, about: string, series: Series[
     const found = new Map(one.points.map((point) => [point.x, point.y]));
     return { name: one.name, ys: xs.map((at) => found.get(at) ?? null) };
   });
-  const plotted = asked || xs.length === 1 ? inBars(xs, figures, x, y) : inLines(xs, figures, x, y);
+  const plotted = asked || xs.length === 1 ? inBars(xs, figures, x, y) : inLines(...withGaps(xs, figures, step), x, y);
   return panel(title, about, draw(title, plotted),
     h("details", {}, h("summary", {}, "As a table"), asTable(title, xs, figures, x, y)));
 }
@@ -60,10 +61,19 @@ function draw(/** @type {string} */ title, /** @type {Answer} */ { options, data
   return place;
 }
 
+/** Lines end where nothing was played for more than a step (a day of 25 hours is one): a point without a figure stands there. */
+function withGaps(/** @type {number[]} */ xs, /** @type {Figures[]} */ figures, /** @type {number} */ step) {
+  const gaps = xs.slice(1).flatMap((at, index) => (at - xs[index] > 1.5 * step ? [xs[index] + step] : []));
+  const all = [...xs, ...gaps].sort((a, b) => a - b);
+  const place = new Map(xs.map((at, index) => [at, index]));
+  const filled = figures.map((one) => ({ ...one, ys: all.map((at) => one.ys[place.get(at) ?? -1] ?? null) }));
+  return /** @type {[number[], Figures[]]} */ ([all, filled]);
+}
+
 function inLines(/** @type {number[]} */ xs, /** @type {Figures[]} */ figures, /** @type {Written} */ x, /** @type {Written} */ y) {
   const at = (/** @type {number} */ ms) => x(ms * NS_PER_MS);
   const series = figures.map((one, index) => ({
-    label: key(one.name, index, false), value: written(y), spanGaps: true, width: 2,
+    label: key(one.name, index, false), value: written(y), width: 2,
     stroke: tone(`--tone-${index + 1}`), dash: DASHES[index],
     points: { show: (/** @type {Answer} */ _, /** @type {Answer} */ __, /** @type {number} */ first, /** @type {number} */ last) => last - first < MOST_MARKED, fill: tone(`--tone-${index + 1}`), paths: marks(index) },
   }));

@@ -41,10 +41,10 @@ async function draw(/** @type {Answer} */ page) {
   ]);
   const x = stamp(piece);
   put(page.place,
-    chart({ title: "Pace", about: "Rounds an hour, a table's mean", x, y: rough, series: paceOf(pace) }),
-    hold && chart({ title: "Hold", about: "The house's gain as a share of the stakes, settled rounds", x, y: percent, series: holdOf(hold) }),
+    chart({ title: "Pace", about: "Rounds an hour in play, a table's mean", x, y: rough, step: piece, series: paceOf(pace) }),
+    hold && chart({ title: "Hold", about: "The house's gain as a share of the stakes, settled rounds", x, y: percent, step: piece, series: holdOf(hold) }),
     chart({ title: "Mistakes by shift", about: `Per 100 rounds; shifts start at ${houseShifts().join(", ")} (${houseZone()})`, x: stamp(8 * HOUR), y: (one) => one.toFixed(1), bars: true, series: mistakesOf(mistakes) }),
-    chart({ title: "Sensor errors", about: "Share of a sensor's readings; the worst five", x, y: fine, series: sensorsOf(sensors) }));
+    chart({ title: "Sensor errors", about: "Share of a sensor's readings; the worst five", x, y: fine, step: piece, series: sensorsOf(sensors) }));
 }
 
 /** What is asked for, in steps that fit the time there is. */
@@ -69,20 +69,20 @@ const stamp = (/** @type {number} */ piece) => (/** @type {number} */ at) => {
   return piece >= 24 * HOUR ? day : `${day} ${time}`;
 };
 
-/** Fold the tables' lines into one: { at: { value, of, lines } }. */
+/** Fold the tables' lines into one: { at: { value, of } }. */
 function folded(/** @type {Answer} */ series) {
   const found = new Map();
   for (const { points } of series.lines) {
     for (const { at, value, of } of points) {
-      const sum = found.get(at) ?? { value: 0, of: 0, lines: 0 };
-      found.set(at, { value: sum.value + value, of: sum.of + (of ?? 0), lines: sum.lines + 1 });
+      const sum = found.get(at) ?? { value: 0, of: 0 };
+      found.set(at, { value: sum.value + value, of: sum.of + (of ?? 0) });
     }
   }
   return [...found].sort(([one], [other]) => one - other);
 }
 
 const paceOf = (/** @type {Answer} */ series) => {
-  const points = folded(series).map(([x, { value, lines }]) => ({ x, y: value / lines / (series.piece_ns / HOUR) }));
+  const points = folded(series).filter(([, { of }]) => of > 0).map(([x, { value, of }]) => ({ x, y: value / (of / HOUR) }));
   return points.length ? [{ name: "Rounds an hour", points }] : [];
 };
 

@@ -105,12 +105,23 @@ class _Rounds:
 
 @router.get("/api/series/pace", **guarded(Right.SEE_ROUNDS, Series))
 async def pace(request: Request, span: Asked) -> Response:
-    """Count the settled rounds, one line a table."""
+    """Count the settled rounds, and as `of` the time in play, one line a table.
+
+    A session is in play from the opening of its first round in an interval to the end of its last
+    one there: a table that stood still for the rest of the day did not deal more slowly.
+    """
     counted, rounds, piece = Counted(), _Rounds(request, span), _pieces(request, span)
+    played = dict[tuple[str, str, int], tuple[int, int]]()
     async for row, _ in rounds.each():
         counted[row.table, piece(row.at)] += 1
-    units = ("rounds", None)
-    return give(_series("pace", units, span.piece_ns, counted, complete=rounds.complete))
+        key = row.table, row.session, piece(row.at)
+        begin, end = played.get(key, (row.at, row.at))
+        played[key] = min(begin, row.at), max(end, row.closed_at or row.at)
+    in_play = Counted()
+    for (table, _, at), (begin, end) in played.items():
+        in_play[table, at] += end - begin
+    units = ("rounds", "nanoseconds in play")
+    return give(_series("pace", units, span.piece_ns, counted, in_play, complete=rounds.complete))
 
 
 @router.get("/api/series/hold", **guarded(Right.SEE_MONEY, Series))

@@ -88,9 +88,21 @@ def test_pace_counts_the_rounds_of_every_hour(own: House, officer: httpx.Client)
     ]
     day = series(own, officer, "pace", piece_ns=DAY_NS)["BJ-07"]
     assert [one["value"] for one in day] == [4]
+    assert day[0]["of"] == sum(one["of"] for one in points)
     early = series(own, officer, "pace", to_ns=MORNING + HOUR_NS)["BJ-07"]
     assert [one["value"] for one in early] == [2]
     assert series(own, officer, "pace", table="BJ-99") == {}
+
+
+def test_a_table_is_in_play_from_its_first_round_to_the_end_of_its_last(
+    own: House, officer: httpx.Client
+) -> None:
+    rounds = own.get(officer, "/api/rounds", session="a")["items"]
+    in_play = max(one["closed_at"] for one in rounds) - min(one["at"] for one in rounds)
+    assert 0 < in_play < HOUR_NS // 10
+    for piece_ns in (HOUR_NS, DAY_NS):
+        (first, *_) = series(own, officer, "pace", session="a", piece_ns=piece_ns)["BJ-07"]
+        assert first["of"] == in_play
 
 
 def test_hold_is_the_houses_gain_of_what_was_staked(own: House, officer: httpx.Client) -> None:
