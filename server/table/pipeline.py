@@ -79,8 +79,8 @@ class Pipeline:
         A call without observations matters too: the table's time advances, and deadlines pass.
         """
         self._pass_time(now_ns)
-        recorded = self._append([self._heard(one) for one in observations])
         self._through_ns = max(self._through_ns, now_ns)
+        recorded = self._append([self._heard(one) for one in observations])
         for observation in recorded:
             with self._stopwatch.stage("reconciling"):
                 found = self._reconciler.feed(observation, self._through_ns)
