@@ -26,7 +26,7 @@ from server.process.stopwatch import Stopwatch
 from server.table.kept_book import KeptBook
 from server.table.settlement_book import SettlementBook
 from settlement.engine import Engine
-from settlement.reckoning import Sensors
+from settlement.reckoning import Reckoning
 from stream.journal import UnknownEvent
 
 E = TypeVar("E", bound=Event)
@@ -58,7 +58,7 @@ class Pipeline:
         self,
         table: str,
         journal: Record,
-        reconciler: Sensors,
+        reconciler: Reckoning,
         engine: Engine,
         stopwatch: Stopwatch,
         *,
