@@ -1,5 +1,7 @@
 """Names of hands for people, who count hands from 1; facts count them from 0."""
 
+from models.events import Dealt
+
 
 def hand_name(hand: int) -> str:
     """Name a hand by its number in a fact: hand 0 is ``hand 1`` for people."""
@@ -9,3 +11,8 @@ def hand_name(hand: int) -> str:
 def spot_hand(spot: int, hand: int) -> str:
     """Name a hand and its spot: ``spot 3 hand 1``."""
     return f"spot {spot} {hand_name(hand)}"
+
+
+def zone_name(owner: Dealt) -> str:
+    """Name whose zone of the felt it is: ``spot 3``, or ``dealer``."""
+    return "dealer" if owner == "dealer" else f"spot {owner}"

@@ -1,6 +1,5 @@
 """Recorded sessions and pictures."""
 
-import enum
 from pathlib import Path
 from typing import Annotated
 
@@ -12,13 +11,6 @@ from server.cli.options import RULEBOOK_HELP, Force, HouseFile, Json, Knobs
 commands = typer.Typer()
 
 PICTURE = "Camera and picture"
-
-
-class Reader(enum.Enum):
-    """What turns a shoe game's reports into facts."""
-
-    RECONCILER = "reconciler"
-    RECKONING = "reckoning"
 
 
 @commands.command(
@@ -46,13 +38,6 @@ def replay(
         float | None,
         typer.Option(min=0.01, help="Multiple of real time. Default: as fast as possible."),
     ] = None,
-    inference: Annotated[
-        Reader,
-        typer.Option(
-            help="What turns a shoe game's reports into facts. The reckoning, which reads games"
-            " dealt by hand, is on trial here: it states more mistakes and asks about fewer."
-        ),
-    ] = Reader.RECONCILER,
     force: Force = False,
     house: HouseFile = None,
     as_json: Json = False,
@@ -73,7 +58,6 @@ def replay(
         knobs=tuple(knobs or ()),
         speed=speed,
         pictures=report is not None,
-        inference=inference.value,
     )
     found = house_for(house, session)
     outputs = Outputs(report, journal, facts, force, found)

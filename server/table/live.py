@@ -45,7 +45,7 @@ from server.table.rest_keeper import RestKeeper
 from server.table.resume import Identities, Past, heard_again, past_of, recall, unwatched
 from server.table.status import Standing
 from settlement.engine import Engine
-from settlement.reckoning import sensors
+from settlement.reckoning import Reckoning
 from stream.clock import HostClock, elapsed_ns
 from stream.drift import watch_sync, watch_wall
 from stream.journal import Journal, verify_journal
@@ -224,7 +224,7 @@ class LiveTable:
         pipeline = Pipeline(
             config.table,
             record,
-            sensors(self._rules, self._layout, config.dealing, played=played),
+            Reckoning(self._rules, self._layout, config.dealing, played=played),
             Engine(self._rules),
             Stopwatch(elapsed_ns),
             kept=_ROUNDS_KEPT,

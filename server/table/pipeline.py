@@ -26,7 +26,7 @@ from server.process.stopwatch import Stopwatch
 from server.table.kept_book import KeptBook
 from server.table.settlement_book import SettlementBook
 from settlement.engine import Engine
-from settlement.reckoning import Sensors
+from settlement.reckoning import Reckoning
 from stream.journal import UnknownEvent
 
 E = TypeVar("E", bound=Event)
@@ -58,7 +58,7 @@ class Pipeline:
         self,
         table: str,
         journal: Record,
-        reconciler: Sensors,
+        reconciler: Reckoning,
         engine: Engine,
         stopwatch: Stopwatch,
         *,
@@ -79,8 +79,8 @@ class Pipeline:
         A call without observations matters too: the table's time advances, and deadlines pass.
         """
         self._pass_time(now_ns)
-        recorded = self._append([self._heard(one) for one in observations])
         self._through_ns = max(self._through_ns, now_ns)
+        recorded = self._append([self._heard(one) for one in observations])
         for observation in recorded:
             with self._stopwatch.stage("reconciling"):
                 found = self._reconciler.feed(observation, self._through_ns)

@@ -20,7 +20,7 @@ from server.table.comparison import Comparison, compare_sessions
 from server.table.pipeline import Pipeline
 from server.table.sources import Given, Link, Recording, open_recording, play
 from settlement.engine import Engine
-from settlement.reckoning import Inference, sensors
+from settlement.reckoning import Reckoning
 from stream.clock import Clock, ReplayClock
 from stream.journal import Journal, UnknownEvent
 from stream.recording import SESSION_FILE
@@ -47,8 +47,6 @@ class ReplayOptions:
     """The library of the decks in use, besides those of the session."""
     pictures: bool = False
     """Whether to keep the crop behind each sighting."""
-    inference: Inference = "reconciler"
-    """What reads a game with a shoe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +92,7 @@ def replay(
     recording = opened(options.folder)
     book = _rulebook(options, recording)
     rules = _site_rules(book.rules, recording, options.knobs)
-    table = sensors(rules, recording.layout, recording.session.dealing, inference=options.inference)
+    table = Reckoning(rules, recording.layout, recording.session.dealing)
     pipeline = Pipeline(recording.session.table, journal, table, Engine(rules), stopwatch)
     libraries = [library(options.folder / BESIDE), library(options.library)]
     reader = taught(load_reader(), recording.session.decks, libraries)

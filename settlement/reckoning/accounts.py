@@ -18,9 +18,8 @@ from models.events import (
 )
 from models.judgements import Account, AccountHand, Sense, Witness
 from models.money import dollars
-from models.places import spot_hand
+from models.places import spot_hand, zone_name
 from settlement.reckoning.odds import MISTAKE
-from settlement.reconcile.table import zone_name
 from settlement.reconcile.weighing import Outcome
 
 MOST: Final = 3

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from models.cards import Card
 from models.events import CardBurned, CardDealt, CardGone, Dealt, Face, PlayerActed
 from models.judgements import Review
-from models.places import spot_hand
+from models.places import spot_hand, zone_name
 from models.rulebook import Rulebook
 from settlement.reckoning.grammar import (
     Coming,
@@ -29,7 +29,6 @@ from settlement.reckoning.odds import (
     FAINT,
     FAINT_P,
     GLIMPSED,
-    GOES_UNSEEN,
     HIDDEN,
     IN_ROW,
     LAID_APART,
@@ -64,7 +63,6 @@ from settlement.reconcile.faces import card_name
 from settlement.reconcile.felt import APART_MM, Felt, apart_mm
 from settlement.reconcile.looks import Reading
 from settlement.reconcile.sightings import AGREED_P, Place, Sight
-from settlement.reconcile.table import zone_name
 from settlement.reconcile.timing import CARRY_NS, SECOND
 
 Room = Callable[[Card], int]
@@ -398,7 +396,10 @@ class Camera:
         for claim in (*claims, *_in_its_turn(story, owner, look, claims)):
             lain_ns = 0 if claim.draw is None else look.at - claim.draw.at
             at = claim.at if story.shoe else look.at
-            coming = Coming(look.face, at, claim.skipped, lain_ns)
+            card = None if look.reading is None else look.reading.likeliest
+            if claim.draw is not None and claim.draw.card is not None:
+                card = claim.draw.card
+            coming = Coming(look.face, at, claim.skipped, lain_ns, card)
             for draw in draws(story, owner, coming, self._rules):
                 place = self._due_place(story, owner, draw.number, look, claim=claim)
                 place += self._across(story, owner, draw.number, look)
@@ -432,13 +433,13 @@ class Camera:
         """The round in play was over, and the dealer's cards were not seen to go."""
         if not story.revealed or owner == "dealer" or not story.hands:
             return
-        left = sum(card.where == "felt" for card in story.cards())
         order = story.lying_wagers()
         if owner not in order:
             return
         for claim in claims:
             before = order.index(owner) - claim.skipped
-            evidence = left * log(GOES_UNSEEN) + before * hidden(story) - log(ZONE_MM2)
+            # What the cards that lie there tell against it is weighed as the round is closed.
+            evidence = before * hidden(story) - log(ZONE_MM2)
             for unseen in unseen_ways(claim.skipped, before) if before >= 0 else ():
                 yield Option(
                     evidence + claim.evidence,
@@ -513,7 +514,8 @@ class Camera:
         if look.face == "down" and self._felt.tucked(look.place):
             yield Option(log(COMES_BACK) - log(ZONE_MM2) + alike, ident=card.ident, kind="again")
             return
-        prior = PUT_BACK if look.face == "down" else COMES_BACK
+        settled = hand is not None and hand.paid >= 0
+        prior = PUT_BACK if look.face == "down" else LOST_SIGHT if settled else COMES_BACK
         place = self._place_again(story, card, look) + self._side(story, hand, look)
         yield Option(log(prior) + place + alike, ident=card.ident, kind="again")
 
@@ -559,7 +561,7 @@ class Camera:
         that are on their way may come to lie between.
         """
         if owner == "dealer":
-            return _in_row(story, look)
+            return _in_row(story, look, before=None if claim is None else claim.at)
         hand = story.hand(owner, number)
         lies = []
         further = 0 if claim is None else claim.skipped
@@ -675,8 +677,15 @@ def _left_at(story: Story, option: Option, look: Look) -> int:
 def _in_its_turn(
     story: Story, owner: Dealt, look: Look, claims: Sequence[Claim]
 ) -> Iterator[Claim]:
-    """An unread card of a spot, seen late, may have come before the cards of those after it."""
-    ended_at = turn_ended(story, owner) if owner != "dealer" and story.shoe else None
+    """An unread card, seen late, may have come before those that were dealt after it.
+
+    A spot's came before the cards of those whose turn was later, one of the dealer's before those
+    that lie further along his row.
+    """
+    if owner == "dealer":
+        yield from _in_its_place(story, look, claims)
+        return
+    ended_at = turn_ended(story, owner) if story.shoe else None
     if ended_at is None or look.at - ended_at > LAPSE_NS:
         return
     on_way = sum(draw.certain and draw.at < ended_at for draw in story.supply.drawn)
@@ -686,6 +695,22 @@ def _in_its_turn(
             earlier = Claim(claim.evidence + further, None, on_way)
             earlier.at = ended_at - 1
             yield earlier
+
+
+def _in_its_place(story: Story, look: Look, claims: Sequence[Claim]) -> Iterator[Claim]:
+    """An unread card of the dealer's came before the drawn ones that lie further along his row."""
+    if look.face == "down" or not story.shoe:
+        return
+    further = [card.at for card in story.dealer[2:] if card.place and _beyond(card.place, look)]
+    for claim in claims if further else ():
+        if claim.draw is None and claim.at is None:
+            earlier = Claim(claim.evidence + len(further) * log(HIDDEN), None, claim.skipped)
+            earlier.at = min(further) - 1
+            yield earlier
+
+
+def _beyond(place: Place, look: Look) -> bool:
+    return place.x_mm > look.place.x_mm + ROW_STEP_MM / 2
 
 
 def _early(story: Story, card: InPlay) -> float:
@@ -723,10 +748,19 @@ def _about(off_mm: float) -> float:
     )
 
 
-def _in_row(story: Story, look: Look, besides: InPlay | None = None) -> float:
-    """Return how likely a card of the dealer's lies just there: beside his last, or anywhere."""
-    lying = [card for card in story.dealer if card.where == "felt" and card is not besides]
-    row = [card.place for card in lying if card.place is not None]
+def _in_row(
+    story: Story, look: Look, besides: InPlay | None = None, *, before: int | None = None
+) -> float:
+    """Return how likely a card of the dealer's lies just there: beside his last, or anywhere.
+
+    His last ``before`` a time, where it is known when the card left the shoe.
+    """
+    row = [
+        card.place
+        for card in story.dealer
+        if card.where == "felt" and card is not besides and card.place is not None
+        if before is None or card.at <= before
+    ]
     if not row or look.face == "down":
         return -log(ZONE_MM2)
     last = max(row, key=lambda place: place.x_mm)

@@ -1,19 +1,22 @@
 """What a change of the chips on a circle may mean in a story, and how likely it is there."""
 
+from collections.abc import Iterator
 from math import log
 from typing import Final
 
 from msgspec.structs import replace
 
+from models.cards import Card
 from models.events import PaymentMade, PlateRead, Spot, WagerKind
 from models.money import Cents
 from models.rulebook import Rulebook
 from settlement.hands import natural
-from settlement.reckoning.grammar import Coming, must_draw, to_hand
+from settlement.reckoning.grammar import Coming, due_in_deal, must_draw, to_hand
 from settlement.reckoning.in_play import Hand, InPlay
 from settlement.reckoning.odds import (
     DOUBLES,
     ENTERED_AMISS,
+    GOES_UNSEEN,
     HIDDEN,
     MISTAKE,
     PAID_EARLY,
@@ -21,7 +24,11 @@ from settlement.reckoning.odds import (
     TAKEN_BACK,
 )
 from settlement.reckoning.story import PAID_HOLD_NS, Story
+from settlement.reconcile.draws import Draw
 from settlement.reconcile.timing import PLATE_DWELL_NS, SECOND, TAKING_NS
+
+_MOST_HIDDEN: Final = 3
+"""So many cards on their way are weighed as the one that a change of chips is about."""
 
 _AT_ONCE_NS: Final = 2 * SECOND
 """A hand that was taken up unpaid is paid within this time, or its player bets anew."""
@@ -52,11 +59,14 @@ class Meaning:
         means: str,
         kind: WagerKind = "main",
         mistakes: float = 0.0,
-        unseen: int = 0,
     ) -> None:
         self.evidence, self.means, self.kind, self.mistakes = evidence, means, kind, mistakes
-        self.unseen = unseen
-        """Cards that came to the hand unseen."""
+        self.unseen = False
+        """Whether a card came to the hand unseen."""
+        self.draw: Draw | None = None
+        """That card, where the shoe read it."""
+        self.faces: tuple[tuple[int, Card], ...] = ()
+        """Disputed cards of the hand that are what the less believed sensor reads."""
 
 
 def meanings(story: Story, change: Change, rules: Rulebook) -> list[Meaning]:
@@ -79,6 +89,8 @@ def meanings(story: Story, change: Change, rules: Rulebook) -> list[Meaning]:
 
 def _insurance(story: Story, change: Change, delta: Cents) -> Meaning:
     lay_there = change.total != delta
+    if story.insurance_paid(change.spot):
+        return Meaning(0.0, "idle")
     known = story.revealed or (story.peeked and (delta < 0 or story.hole_blackjack))
     return Meaning(0.0, "payment" if lay_there and known else "wager", "insurance")
 
@@ -90,21 +102,42 @@ def _main(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[Mea
         paid = story.fact(hand.paid) if hand.paid >= story.base else None
         left = isinstance(paid, PaymentMade) and paid.amount == 0
         at_once = change.at - hand.taken_at < _AT_ONCE_NS
+        if left and at_once and delta < 0:
+            # The dealer takes what was lost, or the player his own of a push.
+            return [Meaning(log(0.5), "payment"), Meaning(log(0.5), "idle")]
         return [Meaning(0.0, "payment" if left and at_once else "idle")]
     if hand.paid >= 0:
         if delta > 0 and change.at - story.settled_at(hand) < TAKING_NS and _lies(hand):
-            return [Meaning(log(PAID_TWICE), "payment")]
+            # Its player bets anew only where his cards were taken up unseen.
+            anew = Meaning(log(GOES_UNSEEN), "idle")
+            return [Meaning(log(PAID_TWICE), "payment"), anew]
         return [Meaning(log(PAID_TWICE) if delta > 0 else 0.0, "idle")]
     if story.revealed:
         return [Meaning(0.0, "payment", mistakes=_dealer_stood(story, rules))]
     found = _in_turn(story, hand, change, rules)
-    with_next = _with_next(story, hand, change)
-    if with_next is not None:
-        hidden, its = with_next
-        for meaning in _in_turn(story, its, change, rules):
-            meaning.evidence += hidden
-            meaning.unseen = 1
+    found += _by_other_face(story, hand, change, rules)
+    for hidden in _hidden(story, hand, change, rules):
+        for meaning in _in_turn(story, hidden.hand, change, rules):
+            meaning.evidence += hidden.evidence
+            meaning.unseen, meaning.draw = True, hidden.draw
             found.append(meaning)
+    return found
+
+
+def _by_other_face(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[Meaning]:
+    """Return the payments to a hand that a disputed card breaks, or makes a natural."""
+    found: list[Meaning] = []
+    for at, card in enumerate(hand.cards):
+        other = card.otherwise()
+        if other is None:
+            continue
+        its = hand.copy()
+        its.cards[at].by_course = other[0]
+        if its.settles_early and not hand.settles_early:
+            for meaning in _payments(story, its, change, rules):
+                meaning.evidence += log(other[1])
+                meaning.faces = ((card.ident, other[0]),)
+                found.append(meaning)
     return found
 
 
@@ -113,26 +146,39 @@ def _lies(hand: Hand) -> bool:
     return any(card.where == "felt" for card in hand.cards)
 
 
-def _with_next(story: Story, hand: Hand, change: Change) -> tuple[float, Hand] | None:
-    """Return the hand with a card that lies there and that an arm hides, and how likely that is.
+class _Hidden:
+    """A hand with a card that lies there and that an arm hides, and how likely that is."""
 
-    Where a shoe reads the cards it is the next one on its way; without one only a hand that was
-    split is known to get a card.
+    def __init__(self, evidence: float, hand: Hand, draw: Draw | None) -> None:
+        self.evidence, self.hand, self.draw = evidence, hand, draw
+
+
+def _hidden(story: Story, hand: Hand, change: Change, rules: Rulebook) -> Iterator[_Hidden]:
+    """Yield the hand with each card that it may have got under an arm.
+
+    Where a shoe reads the cards it is one of those on their way, the ones before it went to
+    others; without one only a hand that was split is known to get a card.
     """
-    draw = next((one for one in story.supply.drawn if one.certain), None)
-    if draw is None or draw.at >= change.at:
-        if not hand.of_split or len(hand.cards) != 1:
-            return None
-        draw = None
-    at = change.at - 1 if draw is None else draw.at
-    coming = to_hand(story, hand, Coming("up", at))
-    if coming.mistakes:
-        return None
+    on_way = [draw for draw in story.supply.drawn if draw.certain and draw.at < change.at]
+    if on_way:
+        due = len(due_in_deal(story, rules))
+        for skipped, draw in enumerate(on_way[:_MOST_HIDDEN]):
+            if skipped >= due:
+                yield from _with_card(story, hand, draw, Coming("up", draw.at, skipped))
+    elif hand.of_split and len(hand.cards) == 1:
+        yield from _with_card(story, hand, None, Coming("up", change.at - 1))
+
+
+def _with_card(story: Story, hand: Hand, draw: Draw | None, coming: Coming) -> Iterator[_Hidden]:
+    """Yield the hand with one more card, where that is no mistake."""
+    comes = to_hand(story, hand, coming)
+    if comes.mistakes:
+        return
     its = hand.copy()
-    card = InPlay(0, hand.spot, hand.number, "up", at)
+    card = InPlay(0, hand.spot, hand.number, "up", coming.at or 0)
     card.said = None if draw is None else draw.card
     its.cards.append(card)
-    return log(HIDDEN) + coming.evidence, its
+    yield _Hidden(log(HIDDEN) + comes.evidence, its, draw)
 
 
 def _in_turn(story: Story, hand: Hand, change: Change, rules: Rulebook) -> list[Meaning]:
@@ -209,10 +255,15 @@ def apply(story: Story, meaning: Meaning, change: Change, published: int) -> Non
     """Have a change mean this in a story."""
     story.weigh("chips", meaning.evidence)
     story.mistakes += meaning.mistakes
+    for ident, face in meaning.faces:
+        card = story.card(ident)
+        assert card is not None
+        card.by_course = face
+        story.restate(card, change.at, published)
     delta = change.total - story.plates.get(change.key, 0)
     if meaning.means == "wager":
         if meaning.unseen:
-            _deal_unseen(story, change)
+            _deal_unseen(story, change, meaning.draw)
         story.wager(change.key, delta, meaning.kind, change.at, change.seqs)
         hand = story.hand(change.spot, int(change.circle)) if change.circle.isdigit() else None
         if meaning.kind == "double" and hand is not None:
@@ -220,7 +271,7 @@ def apply(story: Story, meaning: Meaning, change: Change, published: int) -> Non
             hand.doubled_amiss = meaning.mistakes != 0.0
     elif meaning.means == "payment":
         if meaning.unseen:
-            _deal_unseen(story, change)
+            _deal_unseen(story, change, meaning.draw)
         story.stood_short |= meaning.mistakes != 0.0 and story.revealed
         _pay(story, meaning, change, delta, published)
     if delta:
@@ -228,9 +279,8 @@ def apply(story: Story, meaning: Meaning, change: Change, published: int) -> Non
         story.since[change.key] = (change.at, change.seqs)
 
 
-def _deal_unseen(story: Story, change: Change) -> None:
-    """A card came to the hand that an arm hides; where a shoe reads the cards, its next one."""
-    draw = next(iter(story.supply.drawn), None)
+def _deal_unseen(story: Story, change: Change, draw: Draw | None) -> None:
+    """A card came to the hand that an arm hides, ``draw`` where the shoe read it."""
     at = change.at - 1 if draw is None else draw.at
     story.deal(change.spot, int(change.circle), "up", at, draw)
 

@@ -1,6 +1,6 @@
 """A round that is over: what the stories that remain settle to, and what a person is asked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import exp, log
 from typing import Final
 
@@ -22,8 +22,7 @@ from settlement.reckoning.story import Closed, Story, gist
 from settlement.reconcile.clinging import Clinging
 from settlement.reconcile.draws import Composition
 from settlement.reconcile.faces import card_name
-from settlement.reconcile.questions import of_face
-from settlement.reconcile.table import Held
+from settlement.reconcile.questions import Stated, of_face
 from settlement.reconcile.timing import TAKING_NS
 from settlement.reconcile.unread import never_known
 from settlement.reconcile.weighing import Outcome, Question, Weighing
@@ -33,6 +32,11 @@ SEVERAL: Final = 2
 
 LASTING: Final = 0.05
 """The share of a camera's errors that last from look to look, where no shoe tells of them."""
+
+_OF_ORDER: Final = frozenset(
+    {"deal_order", "spot_skipped", "player_turn_order", "split_hand_order", "hole_card_exposed"}
+)
+"""Mistakes of whose turn it was: a card that nobody timed looks like one."""
 
 _LEAST: Final = 1e-7
 """A story less likely than this, beside the stated one, is not weighed."""
@@ -85,6 +89,7 @@ class Closing:
                 )
         found += self._stories(over, others, record)
         found += self._unlikely(record)
+        found += self._untimed(over, record) if story.shoe else ()
         found += self._unread(record)
         evidence = record[-1].evidence
         for hand in over.hands:
@@ -207,7 +212,7 @@ class Closing:
             return None
         places = [at - opened for at in (card.dealt, card.shown) if at >= opened]
         stated = _stated(record, places) or card.card
-        held = Held(None, stated, card.face, said=card.said, seqs=card.seqs, told=places)
+        held = Stated(stated, card.said, card.seqs, places)
         known = (self._clinging.most, self._clinging.least)
         lasting = (LASTING, LASTING) if card.said is None else known
         return of_face(held, reading, record, self._shoe, lasting)
@@ -294,6 +299,18 @@ class Closing:
         what = f"{len(codes)} mistakes in one round, which may be one that the sensors missed"
         review = Review(what, tuple(codes), record[-1].evidence)
         return [Asked(review, settles_alike=False)]
+
+    def _untimed(self, over: Closed, record: Sequence[AnyFact]) -> Iterator[Asked]:
+        """Ask about a mistake of order that rests on a card which no sensor timed."""
+        untimed = [card for card in over.cards if not card.timed]
+        for code, spot in self._weighing.mistakes(record) if untimed else ():
+            beside = {"dealer"} if spot is None else {spot - 1, spot, spot + 1}
+            seqs = {seq for card in untimed if card.to in beside for seq in card.seqs}
+            if code in _OF_ORDER and seqs:
+                where = "" if spot is None else f" at spot {spot}"
+                what = f"{code}{where} may be a card that a sensor missed, misread or saw late"
+                review = Review(what, (), tuple(sorted(seqs.union(record[-1].evidence))))
+                yield Asked(review, settles_alike=False)
 
     def _likely(self, evidence: float, outcome: Outcome) -> float:
         """Return the logarithm of how likely a story is, with every mistake that it holds."""

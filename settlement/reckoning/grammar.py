@@ -118,12 +118,19 @@ class Coming:
         at: when it left the shoe; ``None`` for just now.
         skipped: cards that left the shoe before it and are on their way.
         lain_ns: how long ago it left the shoe, as it is first seen.
+        card: what it is, where the shoe or a look tells.
     """
 
     def __init__(
-        self, face: Face, at: int | None = None, skipped: int = 0, lain_ns: int = 0
+        self,
+        face: Face,
+        at: int | None = None,
+        skipped: int = 0,
+        lain_ns: int = 0,
+        card: Card | None = None,
     ) -> None:
         self.face, self.at, self.skipped, self.lain_ns = face, at, skipped, lain_ns
+        self.card = card
 
 
 def draws(story: Story, to: Dealt, coming: Coming, rules: Rulebook) -> list[Draw]:
@@ -161,7 +168,8 @@ def _in_deal(
     found = [Draw(evidence, wrong, 0, unseen) for unseen in unseen_ways(coming.skipped, before)]
     if wrong and to == "dealer" and coming.face == "up" and coming.lain_ns > TURNED_NS:
         # It lay face down, an arm hid it, and it was turned up in its turn.
-        evidence += log(HIDDEN) + _dealers_turn(story, coming)
+        blackjack = natural((*_faces(story.dealer, None), coming.card))
+        evidence += log(HIDDEN) + (0.0 if blackjack else _dealers_turn(story, coming))
         found += [
             Draw(evidence, 0.0, 0, unseen, since=True)
             for unseen in unseen_ways(coming.skipped, before)

@@ -8,6 +8,7 @@ from settlement.hands import busted, natural, total
 from settlement.reconcile.identity import SHOE_MISREAD_P
 from settlement.reconcile.looks import Reading, meant_by
 from settlement.reconcile.sightings import Place, Track
+from settlement.reconcile.timing import SECOND
 
 Where: TypeAlias = Literal["felt", "off", "unseen"]
 
@@ -31,6 +32,8 @@ class InPlay:
         self.place: Place | None = None
         self.dealt_place: Place | None = None
         self.rested_at = at
+        self.seen_at = 0
+        """When it was first seen; 0 where it was not."""
         self.gone_at = 0
         self.reading: Reading | None = None
         self.tucked = False
@@ -39,6 +42,8 @@ class InPlay:
         self.shown = -1
         """Place of its ``card_exposed`` in the record."""
         self.seqs: tuple[int, ...] = ()
+        self.by_course: Card | None = None
+        """Its face by the round's course, where the shoe and the camera read different ones."""
         self._of: tuple[Card | None, Reading | None] | None = None
         """What the face was last told of."""
         self._card: Card | None = None
@@ -50,14 +55,17 @@ class InPlay:
         other.said, other.announced = self.said, self.announced
         other.where, other.tracks, other.place = self.where, self.tracks, self.place
         other.dealt_place, other.rested_at = self.dealt_place, self.rested_at
+        other.seen_at = self.seen_at
         other.gone_at, other.reading, other.tucked = self.gone_at, self.reading, self.tucked
         other.dealt, other.shown, other.seqs = self.dealt, self.shown, self.seqs
-        other._of, other._card = self._of, self._card
+        other._of, other._card, other.by_course = self._of, self._card, self.by_course
         return other
 
     @property
     def card(self) -> Card | None:
         """The face, where it is known; where shoe and camera differ, the likelier one."""
+        if self.by_course is not None:
+            return self.by_course
         if self._of is None or self._of[0] is not self.said or self._of[1] is not self.reading:
             self._of = (self.said, self.reading)
             self._card = self._told()
@@ -71,6 +79,21 @@ class InPlay:
             return face if p >= KNOWN_P else None
         by_shoe = (1.0 - SHOE_MISREAD_P) * self.reading.p(self.said)
         return self.said if by_shoe >= SHOE_MISREAD_P / 51 * p else face
+
+    @property
+    def timed(self) -> bool:
+        """Whether a sensor told when it was dealt: the shoe of that card, or a camera at once."""
+        if self.announced and not self.disputed:
+            return True
+        return 0 <= self.seen_at - self.at <= SECOND
+
+    def otherwise(self) -> tuple[Card, float] | None:
+        """Return what the less believed sensor reads a disputed card as, and its odds."""
+        if not self.disputed or self.said is None or self.reading is None:
+            return None
+        face, p = self.reading.listed[0]
+        odds = SHOE_MISREAD_P / 51 * p / ((1.0 - SHOE_MISREAD_P) * self.reading.p(self.said))
+        return (face, odds) if self.card is self.said else (self.said, 1.0 / odds)
 
     @property
     def disputed(self) -> bool:

@@ -27,6 +27,9 @@ STOOD_UNSEEN: Final = 0.03
 STOOD: Final = 0.5
 """A hand that lies open stood: nothing on the felt shows it."""
 
+PUSHES: Final = 0.1
+"""A hand is left alone when its round is settled: 8 to 9 in 100 hands of blackjack push."""
+
 TURNED_IN_DEAL: Final = 1e-3
 """A player turns a card up before he has his second one."""
 

@@ -54,9 +54,9 @@ from settlement.reconcile.draws import Composition, Draw
 from settlement.reconcile.felt import Felt
 from settlement.reconcile.reviews import seen_amiss
 from settlement.reconcile.timing import SECOND
-from settlement.reconcile.voice import Said
 
 Dealing: TypeAlias = Literal["shoe", "pitch"]
+Said: TypeAlias = AnyFact | ReviewRaised
 
 _END_NS: Final = 60 * SECOND
 """After the last observation nothing is waited for any longer than this."""

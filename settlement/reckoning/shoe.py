@@ -29,6 +29,7 @@ from settlement.reckoning.odds import (
     MISSED,
     MISTAKE,
     NO_CARD_READ,
+    PUSHES,
     SHOE_MISSED,
 )
 from settlement.reckoning.story import Story
@@ -201,9 +202,13 @@ class Shoe:
             for to, one in takers(story, self._rules, draw.at)
         ]
         blind = all(card.where == "unseen" for card in story.cards())
-        if staked and blind and any(hand.paid >= 0 for hand in story.all_hands()):
-            # No camera sees: nor did it see the cards of the round before go.
-            found.append(Way(log(MISSED * GOES_UNSEEN), 0.0, staked[0], opens=True))
+        anew = any(all(hand.paid >= 0 for hand in story.hands.get(spot, [])) for spot in staked)
+        if anew and blind and any(hand.paid >= 0 for hand in story.all_hands()):
+            # No camera sees: nor did it see the cards of the round before go. Somebody has bet
+            # anew; other hands may have been left alone.
+            unpaid = sum(hand.paid < 0 for hand in story.all_hands())
+            over = log(MISSED * GOES_UNSEEN) + unpaid * log(PUSHES)
+            found.append(Way(over, 0.0, staked[0], opens=True))
         return [*found, aside]
 
     def go(self, story: Story, draw: Draw, way: Way) -> None:

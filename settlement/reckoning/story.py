@@ -226,15 +226,42 @@ class Story:
         """State a fact before what is known of later times; returns its place.
 
         A card of the dealer's stays behind the turning of his own, one of a split hand behind the
-        split, however late either was seen.
+        split, however late either was seen. So does a card behind one whose turn it was before and
+        that no shoe timed: it came sooner than it was seen.
         """
         at, when = self.end, fact.at or 0
         while at > max(self.published, self.base):
             before = self.fact(at - 1)
             if (before.at or 0) <= when or _leads_to(before, fact):
                 break
+            if isinstance(fact, CardDealt) and self._came_sooner(at - 1, fact):
+                break
             at -= 1
         return self.state(fact, hold_ns) if at == self.end else self.state_before(at, fact, hold_ns)
+
+    def _came_sooner(self, at: int, fact: CardDealt) -> bool:
+        """Date the card dealt at a place before ``fact`` if its turn was before and none timed it.
+
+        Returns whether it was.
+        """
+        card = next((card for card in self.cards() if card.dealt == at), None)
+        before = self.fact(at)
+        if card is None or card.announced or not self.shoe or not isinstance(before, CardDealt):
+            return False
+        place = self.own(card.to).index(card)
+        if self._turn(card.to, card.number, place) >= self._turn(
+            fact.to, fact.hand, len(self.own(fact.to))
+        ):
+            return False
+        card.at = (fact.at or 0) - 1
+        self.record[at - self.base] = replace(before, at=card.at)
+        return True
+
+    def _turn(self, to: Dealt, number: int, place: int) -> tuple[int, int, int]:
+        """Return whose turn a card is: in the deal one each, then hand by hand."""
+        seat = _MANY if to == "dealer" else to
+        in_deal = place < 2 and (to == "dealer" or len(self.hands.get(to, [])) < 2)
+        return (place, seat, 0) if in_deal else (2, seat, number)
 
     def state_before(self, at: int, fact: AnyFact, hold_ns: int = 0) -> int:
         """State a fact before the one at a place; returns its place."""
@@ -412,7 +439,8 @@ class Story:
                 hold_ns = at + PATIENCE_NS
             card.dealt = self.state_in_turn(fact, hold_ns)
         if to == "dealer":
-            self.dealer.append(card)
+            later = (n for n, own in enumerate(self.dealer) if n > 1 and own.at > at)
+            self.dealer.insert(next(later, len(self.dealer)), card)
             if face == "up" and len(self.dealer) > 1 and not self.revealed:
                 self.revealed = all(own.face == "up" for own in self.dealer)
                 self.revealed_at = at
@@ -430,7 +458,7 @@ class Story:
     def lie(self, card: InPlay, track: Track, place: Place, at: int, seqs: tuple[int, ...]) -> None:
         """See a card lying somewhere."""
         if card.place is None:
-            card.dealt_place = place
+            card.dealt_place, card.seen_at = place, at
         card.where, card.place, card.rested_at = "felt", place, at
         card.seqs += seqs
         if track not in card.tracks:
@@ -465,7 +493,8 @@ class Story:
             if self.supply.deaf:
                 # One that an arm hides may yet come before it.
                 hold_ns = max(hold_ns, card.at + UNSEEN_HOLD_NS)
-            if _open(card):
+            if _open(card) or (self.shoe and known is None and card.to == "dealer"):
+                # Read after it was published, it would be told as the hole card turned up.
                 hold_ns = UNTIL_CLOSED
             if card.shown >= 0 and known is not None:
                 hold_ns = (fact.at or 0) + SHOWN_HOLD_NS
@@ -553,10 +582,9 @@ class Story:
         )
 
     def pay(self, hand: Hand, amount: Cents, at: int, seqs: tuple[int, ...], hold: int = 0) -> None:
-        """Pay a hand, take its wager, or leave it alone."""
-        hand.paid = self.state(
-            PaymentMade(at=at, spot=hand.spot, hand=hand.number, amount=amount, evidence=seqs), hold
-        )
+        """Pay a hand, take its wager, or leave it alone: that its cards show, and late."""
+        fact = PaymentMade(at=at, spot=hand.spot, hand=hand.number, amount=amount, evidence=seqs)
+        hand.paid = self.state(fact, hold) if amount else self.state_in_turn(fact, hold)
 
     def withdraw_unpaid(self) -> None:
         """Hands that were swept up with the dealer's cards were not settled, be it as a push."""
@@ -622,6 +650,13 @@ class Story:
                 if hand is not None and not hand.settles_early and fact.at is not None:
                     return fact.at
         return 2**62
+
+    def insurance_paid(self, spot: Spot) -> bool:
+        """Return whether a spot's insurance was settled in the round in play."""
+        return any(
+            isinstance(fact, PaymentMade) and fact.kind == "insurance" and fact.spot == spot
+            for fact in self.record[self.opened - self.base :]
+        )
 
     def revealed_by(self, at: int | None) -> bool:
         """Return whether the dealer had turned up his hole card by a time, ``None`` for now."""
@@ -728,6 +763,8 @@ def _leads_to(before: AnyFact, fact: AnyFact) -> bool:
     """Return whether a fact must have come first, however late it was seen."""
     if isinstance(before, RoundOpened | RoundClosed):
         return True
+    if isinstance(fact, PaymentMade):
+        return isinstance(before, CardExposed | CardDealt) and before.to == "dealer"
     if not isinstance(fact, CardDealt):
         return False
     if fact.to == "dealer":

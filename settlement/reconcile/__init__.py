@@ -21,7 +21,6 @@ from settlement.reconcile.decisions import (
     decided,
     voided,
 )
-from settlement.reconcile.reconciler import Reconciler
 from settlement.reconcile.reviews import Item, with_reviews
 
 __all__ = [
@@ -29,7 +28,6 @@ __all__ = [
     "NOTHING_DECIDED",
     "Decided",
     "Item",
-    "Reconciler",
     "check_decision",
     "decided",
     "voided",

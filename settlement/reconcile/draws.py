@@ -206,14 +206,6 @@ class Composition:
         """Return how many more of ``card`` can come; below nought: so many too many came."""
         return self._decks * (1 if card.suited else 4) - self._out[card]
 
-    def corrected(self, was: Card | None, card: Card | None) -> None:
-        """Count a card, first held to be ``was`` on one sensor's word, as ``card``."""
-        if was is not None:
-            self._out[was] -= 1
-            self._unsure[was] -= 1
-            self._doubted[was] = max(0, self._doubted[was] - 1)
-        self.left_shoe(card, sure=False)
-
 
 def _seqs(event: ShoeCardRead | ReaderFault) -> tuple[int, ...]:
     return () if event.seq is None else (event.seq,)

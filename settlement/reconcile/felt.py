@@ -9,9 +9,6 @@ from models.events import Dealt
 from models.layout import DEALER_POINT, Point, Polygon, SpotLayout, TableLayout, inside
 from settlement.reconcile.sightings import Place
 
-CHAIN_MM = 38.0
-"""Cards of one hand lie no further than this from the next one."""
-
 APART_MM = 55.0
 """Two cards whose nearest hand-mates are further away than this are not one hand."""
 
@@ -133,11 +130,6 @@ class Felt:
 def apart_mm(one: Place, other: Place) -> float:
     """Return the distance between two cards' middles."""
     return hypot(one.x_mm - other.x_mm, one.y_mm - other.y_mm)
-
-
-def nearest_mm(place: Place, hand: Sequence[Place]) -> float:
-    """Return the distance from ``place`` to the nearest card of ``hand``."""
-    return min((apart_mm(place, card) for card in hand), default=float("inf"))
 
 
 def _towards_dealer(spot: SpotLayout) -> Point:

@@ -1,27 +1,17 @@
 """What is doubtful of a round that is over, card by card, and the stories it might have been."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from msgspec.structs import replace
 
 from models.cards import Card
-from models.events import AnyFact, CardBurned, CardDealt, CardExposed
+from models.events import AnyFact, CardDealt, CardExposed
 from models.judgements import Review
 from settlement.reconcile.draws import Composition
 from settlement.reconcile.identity import rivals
 from settlement.reconcile.looks import Reading
-from settlement.reconcile.table import Held
 from settlement.reconcile.weighing import Question, Rival
-
-_LOST_P = 0.01
-"""A card that was not seen on the felt was put aside: one in so many."""
-
-_NONE_P = 0.01
-"""What the camera saw twice over where a card was due, and the shoe did not, is no card, but
-another one seen doubled: one in so many, at worst."""
-
-_NONE_IF_SEEN_ONCE_P = 1.0
-"""What it saw but once may as well be no card: the round's course must tell."""
 
 _NAMED_ODDS = 0.01
 """A person is offered the faces that have these odds; where none has, the likeliest few."""
@@ -29,8 +19,20 @@ _NAMED_ODDS = 0.01
 _NAMED = 5
 
 
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A card as it is stated."""
+
+    card: Card
+    said: Card | None
+    """The shoe's word."""
+    seqs: tuple[int, ...]
+    told: Sequence[int]
+    """The places of the facts that tell of it, in the round's record."""
+
+
 def of_face(
-    held: Held,
+    held: Stated,
     reading: Reading | None,
     record: Sequence[AnyFact],
     shoe: Composition,
@@ -46,8 +48,6 @@ def of_face(
         clinging: the share of the camera's errors that last from look to look: the most and
             the least that it may be.
     """
-    if held.card is None:
-        return None
     most, least = clinging
     others = rivals(held.card, held.said, reading, shoe.holds, most)
     doubted = rivals(held.card, held.said, reading, shoe.holds, least)
@@ -64,28 +64,7 @@ def of_face(
     return Question(Review(_what(held, reading), names, held.seqs), stories, contradicted)
 
 
-def of_place(held: Held, review: Review, record: Sequence[AnyFact]) -> Question:
-    """Ask whose a card was that nobody saw, or whether it went aside: burned, or to the floor."""
-    stories = []
-    for at in held.told:
-        fact = record[at]
-        if isinstance(fact, CardDealt):
-            stories += [
-                Rival(1.0, {at: (replace(fact, to=to, hand=hand),)}) for to, hand in held.elsewhere
-            ]
-            aside = CardBurned(at=fact.at, card=fact.card, evidence=fact.evidence)
-            stories.append(Rival(_LOST_P, {at: (aside,)}))
-    return Question(review, tuple(stories))
-
-
-def of_being(held: Held, review: Review, reading: Reading | None) -> Question:
-    """Ask whether a card was dealt at all that only the camera told of."""
-    once = reading is None or reading.looks == 1
-    odds = _NONE_IF_SEEN_ONCE_P if once else _NONE_P
-    return Question(review, (Rival(odds, dict.fromkeys(held.told, ())),))
-
-
-def _as(face: Card, held: Held, record: Sequence[AnyFact]) -> dict[int, tuple[AnyFact, ...]]:
+def _as(face: Card, held: Stated, record: Sequence[AnyFact]) -> dict[int, tuple[AnyFact, ...]]:
     told = {at: record[at] for at in held.told}
     return {
         at: (replace(fact, card=face),)
@@ -94,7 +73,7 @@ def _as(face: Card, held: Held, record: Sequence[AnyFact]) -> dict[int, tuple[An
     }
 
 
-def _what(held: Held, reading: Reading | None) -> str:
+def _what(held: Stated, reading: Reading | None) -> str:
     if held.said is not None and reading is not None:
         return f"the shoe said {held.said}, the camera reads {_names(reading)}"
     alone = "the camera" if held.said is None else "the shoe"

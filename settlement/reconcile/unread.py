@@ -26,8 +26,21 @@ def exposures(own: Sequence[AnyFact], at: int) -> list[CardExposed]:
     ]
     if dealt.card is not None:
         return [fact for fact in later if fact.card is dealt.card]
+    named = [
+        fact.card
+        for fact in own
+        if isinstance(fact, CardDealt)
+        and (fact.to, fact.hand, fact.face) == (*place, "down")
+        and fact.card is not None
+    ]
+    unnamed: list[CardExposed] = []
+    for fact in later:
+        if fact.card in named:
+            named.remove(fact.card)
+        else:
+            unnamed.append(fact)
     earlier = sum(
         isinstance(fact, CardDealt) and (fact.to, fact.hand, fact.card) == (*place, None)
         for fact in own[:at]
     )
-    return later[earlier : earlier + 1]
+    return unnamed[earlier : earlier + 1]

@@ -41,7 +41,7 @@ from models.judgements import ReviewRaised, RoundResult
 from models.layout import TableLayout
 from models.rulebook import Rulebook
 from settlement.engine import Engine
-from settlement.reckoning import Inference, sensors
+from settlement.reckoning import Reckoning
 from settlement.reconcile import with_reviews
 from simulation.dealing import deal_session, is_shoe_game
 from simulation.filmed import as_filmed
@@ -240,7 +240,6 @@ class Plan:
     """One mistake in so many rounds; 0: none."""
     clinging: bool
     show: bool
-    inference: Inference = "reconciler"
     dead: Dead | None = None
     """The device that is silent for the whole session."""
     film: FilmRates | None = None
@@ -289,7 +288,7 @@ def heard(seed: int, plan: Plan) -> Heard:
 def played(seed: int, plan: Plan) -> tuple[Counter[str], list[str]]:
     """Deal one session, spoil it, settle it, and count what became of its rounds."""
     told = heard(seed, plan)
-    table = sensors(told.rules, told.layout, told.dealing, inference=plan.inference)
+    table = Reckoning(told.rules, told.layout, told.dealing)
     said = [one for at, observation in told.spoilt for one in table.feed(observation, at)]
     return _counted(
         _settled(told.rules, told.facts),
@@ -429,7 +428,6 @@ def _named(plan: Plan) -> dict[str, object]:
         "rounds": plan.rounds,
         "every": plan.every,
         "clinging": plan.clinging,
-        "inference": plan.inference,
         "film": None if plan.film is None else astuple(plan.film),
         "eyes": len(plan.eyes),
         "dead": plan.dead,
@@ -510,12 +508,6 @@ def main() -> None:
         "--clinging", action="store_true", help="the camera errs by the card, not by the look"
     )
     parser.add_argument(
-        "--inference",
-        choices=["reconciler", "reckoning"],
-        default="reconciler",
-        help="what reads a game with a shoe",
-    )
-    parser.add_argument(
         "--dead", choices=["shoe", "camera"], help="a device that is silent for the whole session"
     )
     parser.add_argument("--first", type=int, default=1)
@@ -545,7 +537,6 @@ def main() -> None:
                 asked.every,
                 clinging=asked.clinging,
                 show=asked.show,
-                inference=asked.inference,
                 dead=asked.dead,
                 film=film,
                 eyes=(OVERHEAD, LEFT, RIGHT)[: asked.cameras],

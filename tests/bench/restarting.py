@@ -32,7 +32,7 @@ from server.table.rest_keeper import RestKeeper
 from server.table.resume import Past
 from server.table.status import Standing
 from settlement.engine import Engine
-from settlement.reconcile import COMPILED, Reconciler
+from settlement.reckoning import COMPILED, Reckoning
 from simulation.session import START_NS
 from stream.clock import HostClock
 from stream.files import JournalFiles
@@ -70,7 +70,7 @@ def _journalled(table: Table, placed: Placed, journal: Journal) -> None:
         keepers[0].take(event)
 
     record = TableRecord(journal, noted)
-    reconciler = Reconciler(rules, layout_of(placed))
+    reconciler = Reckoning(rules, layout_of(placed))
     pipeline = Pipeline("BJ-01", record, reconciler, Engine(rules), Stopwatch(lambda: 0), kept=200)
     made = made_by(rules, placed.config.dealing)
     rests = rests_of(placed)

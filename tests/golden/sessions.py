@@ -18,7 +18,7 @@ from server.house.rulebooks import rules_for
 from server.process.stopwatch import Stopwatch
 from server.table.pipeline import Pipeline
 from settlement.engine import Engine
-from settlement.reconcile import Reconciler
+from settlement.reckoning import Reckoning
 from simulation.ideal import ideal_observations
 from simulation.session import Settings, prepare
 from stream import library
@@ -54,7 +54,7 @@ def judged(observations: Iterable[Heard]) -> bytes:
     layout = from_toml(library.layout_text("five-spots"), TableLayout, "five-spots")
     with Journal.in_memory() as journal:
         stopwatch = Stopwatch(lambda: 0)
-        pipeline = Pipeline("BJ-01", journal, Reconciler(rules, layout), Engine(rules), stopwatch)
+        pipeline = Pipeline("BJ-01", journal, Reckoning(rules, layout), Engine(rules), stopwatch)
         for one in observations:
             pipeline.observe((one.observation,), one.now_ns)
         pipeline.finish()

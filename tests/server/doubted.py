@@ -12,7 +12,7 @@ from server.house.rulebooks import rules_for
 from server.process.stopwatch import Stopwatch
 from server.table.pipeline import Pipeline, Record
 from settlement.engine import Engine
-from settlement.reconcile import Reconciler
+from settlement.reckoning import Reckoning
 from stream import library
 from stream.journal import Journal
 from tests.golden.sessions import Heard, heard
@@ -41,7 +41,7 @@ def table(journal: Record, name: str = "BJ-01", *, kept: int | None = None) -> P
     """Return a table under the rules that the recorded sessions were dealt by."""
     rules = rules_for("kansas-shoe")
     layout = from_toml(library.layout_text("five-spots"), TableLayout, "five-spots")
-    reconciler = Reconciler(rules, layout)
+    reconciler = Reckoning(rules, layout)
     return Pipeline(name, journal, reconciler, Engine(rules), Stopwatch(lambda: 0), kept=kept)
 
 

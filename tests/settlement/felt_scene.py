@@ -22,7 +22,7 @@ from models.events import (
 from models.judgements import ReviewRaised
 from models.layout import TableLayout
 from models.rulebook import Rulebook
-from settlement.reckoning import Inference, Sensors, sensors
+from settlement.reckoning import Reckoning
 from settlement.rulebooks import parse
 from simulation.places import dealer_card, hole_card, spot_places, up_card
 from stream.library import layout_text, rulebook_text
@@ -46,9 +46,6 @@ RULES = rulebook("kansas-shoe")
 
 class Scene:
     """A shoe game, one thing after another. Every act takes the time it takes at a table."""
-
-    inference: Inference = "reconciler"
-    """What reads the sensors."""
 
     def __init__(self, rules: Rulebook = RULES) -> None:
         self._rules = rules
@@ -227,7 +224,7 @@ class Scene:
 
     def said(self) -> tuple[AnyFact | ReviewRaised, ...]:
         """Return the facts and review items reconciled from it."""
-        table = sensors(self._rules, FELT, inference=self.inference)
+        table = Reckoning(self._rules, FELT)
         spoken = [said for at, heard in self.observations() for said in table.feed(heard, at)]
         return (*spoken, *table.finish())
 
@@ -257,9 +254,9 @@ class Scene:
         return spot_places(FELT, to).card(slot, number)
 
 
-def reader(rules: Rulebook, layout: TableLayout, *, played: int = 0) -> Sensors:
+def reader(rules: Rulebook, layout: TableLayout, *, played: int = 0) -> Reckoning:
     """Return what reads the scenes of this module."""
-    return sensors(rules, layout, played=played, inference=Scene.inference)
+    return Reckoning(rules, layout, played=played)
 
 
 def line(fact: AnyFact) -> str:

@@ -12,7 +12,7 @@ from models.judgements import ReviewRaised, RoundResult
 from models.layout import TableLayout
 from models.rulebook import Rulebook
 from settlement.engine import Engine
-from settlement.reckoning import Dealing, Inference, sensors
+from settlement.reckoning import Dealing, Reckoning
 from settlement.rulebooks import overridden
 from simulation.dealing import deal_session, is_shoe_game
 from simulation.ideal import ideal_observations
@@ -73,13 +73,11 @@ def session(
 
 
 def reconciled(
-    played: Session,
-    heard: Sequence[tuple[int, AnyObservation]],
-    inference: Inference = "reconciler",
+    played: Session, heard: Sequence[tuple[int, AnyObservation]]
 ) -> tuple[AnyFact | ReviewRaised, ...]:
     """Return what is made of what was heard."""
     dealing: Dealing = "shoe" if is_shoe_game(played.rules) else "pitch"
-    table = sensors(played.rules, played.layout, dealing, inference=inference)
+    table = Reckoning(played.rules, played.layout, dealing)
     said = [fact for at, observation in heard for fact in table.feed(observation, at)]
     return (*said, *table.finish())
 

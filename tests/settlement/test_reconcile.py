@@ -17,8 +17,6 @@ from simulation.places import dealer_card, spot_places
 from tests.settlement.felt_scene import FELT, MS, RULES, UNREAD, UNSEEN, Scene, reader
 from vision.scenes.performance import Place
 
-pytestmark = pytest.mark.usefixtures("each_inference")
-
 SPLIT = PlayerActed(spot=1, action="split", manner="hand")
 
 

@@ -1,10 +1,6 @@
-import pytest
-
 from simulation.places import hole_card, spot_places
 from tests.settlement.felt_scene import FELT, UNREAD, Scene
 from vision.scenes.performance import Place
-
-pytestmark = pytest.mark.usefixtures("each_inference")
 
 
 def test_a_card_seen_twice_at_once_is_one_card() -> None:

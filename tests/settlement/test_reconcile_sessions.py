@@ -8,7 +8,8 @@ from models.errors import OperatorError
 from models.events import AnyFact
 from models.judgements import ReviewRaised
 from settlement.engine import Engine
-from settlement.reconcile import Reconciler, with_reviews
+from settlement.reckoning import Reckoning
+from settlement.reconcile import with_reviews
 from simulation.mistakes import known, mistake_for
 from tests.settlement import noise
 from tests.settlement.felt_scene import rulebook
@@ -146,7 +147,7 @@ def test_the_same_observations_give_the_same_facts() -> None:
 
 def test_a_frame_without_news_changes_nothing_but_the_hour_of_telling() -> None:
     played = session("kansas-shoe", 4)
-    table = Reconciler(played.rules, played.layout)
+    table = Reckoning(played.rules, played.layout)
     said: list[AnyFact | ReviewRaised] = []
     last = played.heard[0][0]
     for at, heard in played.heard:

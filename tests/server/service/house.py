@@ -33,7 +33,7 @@ from server.service.store import Store
 from server.table.pipeline import Pipeline
 from server.table.sending import Target
 from settlement.engine import Engine
-from settlement.reconcile import Reconciler
+from settlement.reckoning import Reckoning
 from stream import library
 from stream.clock import Clock, HostClock
 from stream.journal import Journal
@@ -56,7 +56,7 @@ def play(path: Path, name: str, table: str) -> None:
     with Journal.create(path) as journal:
         layout = from_toml(library.layout_text("five-spots"), TableLayout, "five-spots")
         pipeline = Pipeline(
-            table, journal, Reconciler(rules, layout), Engine(rules), Stopwatch(lambda: 0)
+            table, journal, Reckoning(rules, layout), Engine(rules), Stopwatch(lambda: 0)
         )
         for one in heard(name):
             pipeline.observe((one.observation,), one.now_ns)

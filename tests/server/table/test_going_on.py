@@ -28,7 +28,7 @@ from server.table.record import TableRecord
 from server.table.rest import Rest, RestReading
 from server.table.resume import past_of, recall
 from settlement.engine import Engine
-from settlement.reckoning import Dealing, sensors
+from settlement.reckoning import Dealing, Reckoning
 from simulation.dealing import is_shoe_game
 from stream.journal import Journal, UnknownEvent
 from tests.server.table.test_run import concluded
@@ -52,7 +52,7 @@ class Watched:
         self.record = TableRecord(journal, self._note)
         before = 0 if rest is None else rest.played
         dealing: Dealing = "shoe" if is_shoe_game(played.rules) else "pitch"
-        reconciler = sensors(played.rules, played.layout, dealing, played=before)
+        reconciler = Reckoning(played.rules, played.layout, dealing, played=before)
         engine = Engine(played.rules)
         self.pipeline = Pipeline("T", self.record, reconciler, engine, Stopwatch(lambda: 0), kept=5)
         self.now_ns = played.heard[0][0]

@@ -1,40 +1,66 @@
 """What became of a device's link is on the recording: a replay tells what the live table told."""
 
 import time
+from dataclasses import replace as with_
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
+from models.decode import decode_event
 from models.events import DeviceReturned, Observation, ReaderFault
 from models.judgements import AnyEvent, RoundResult, RoundSettled
 from server.process.stopwatch import Stopwatch
 from server.table.replay import Replayed, ReplayOptions, replay
 from stream.journal import Journal
-from tests.faults.live_kills import Life, Table
+from tests.faults.live_kills import Life, Table, Word
 from tests.faults.live_process import Blind, known_driver
 
 S = 1_000_000_000
+OUT_S, BACK_S = 5, 60
+"""Seconds that the cable is out, and seconds that the game waits afterwards."""
 
 
 class Unplugged(Table):
-    """A session in which the shoe's cable is pulled out once, between two of its messages."""
+    """A session in which the shoe's cable is pulled out once, between two of its messages.
+
+    The game waits meanwhile: all that comes later comes so much later.
+    """
 
     _advanced = 0
+    _pulled_at = 0
+
+    def __post_init__(self) -> None:
+        """Have the later words wait."""
+        super().__post_init__()
+        self._pulled_at = self.between_messages("shoe", 30)
+        later = [_later(word) for word in self.words[self._pulled_at - 1 :]]
+        self.words = [*self.words[: self._pulled_at - 1], *later]
 
     def advance(self, life: Life, to_ns: int) -> bool:
-        """As it says, and once with the shoe's cable out for half a minute."""
+        """As it says, and once with the shoe's cable out for a while."""
         self._advanced += 1
-        if self._advanced == self.between_messages("shoe", 30):
+        if self._advanced == self._pulled_at:
             self.ports["shoe"].unplug()
-            self._let_pass(life, 5)
+            self._let_pass(life, OUT_S)
             self.ports["shoe"].replug()
-            self._let_pass(life, 60)
+            self._let_pass(life, BACK_S)
         return super().advance(life, to_ns)
 
     def _let_pass(self, life: Life, seconds: int) -> None:
         for _ in range(seconds):
             time.sleep(0.02)
             super().advance(life, self.now_ns() + S)
+
+
+def _later(word: Word) -> Word:
+    """Return a word that the game's wait puts off, with the time that it itself states."""
+    waited_ns = (OUT_S + BACK_S) * S
+    data = word.data
+    if data.startswith(b"{"):
+        said = decode_event(data, word.port, 0)
+        data = msgspec.json.encode(replace(said, at=(said.at or 0) + waited_ns)) + b"\n"
+    return with_(word, at_ns=word.at_ns + waited_ns, data=data)
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 
 from models.decode import from_toml
 from models.events import (
@@ -28,19 +29,19 @@ from server.house.rulebooks import rules_for
 from server.process.stopwatch import Stopwatch
 from server.table.pipeline import Pipeline
 from settlement.engine import Engine
-from settlement.reconcile import Reconciler
+from settlement.reckoning import Reckoning
 from stream import library
 from stream.journal import Journal
 from tests.golden.sessions import Heard, heard
 
 
 def journalled(
-    observations: list[Heard], told_by: Callable[[Reconciler], Reconciler] = lambda own: own
+    observations: list[Heard], told_by: Callable[[Reckoning], Reckoning] = lambda own: own
 ) -> tuple[Pipeline, list[AnyEvent]]:
     rules = rules_for("kansas-shoe")
     layout = from_toml(library.layout_text("five-spots"), TableLayout, "five-spots")
     journal = Journal.in_memory()
-    reconciler = told_by(Reconciler(rules, layout))
+    reconciler = told_by(Reckoning(rules, layout))
     pipeline = Pipeline("BJ-01", journal, reconciler, Engine(rules), Stopwatch(lambda: 0))
     for one in observations:
         pipeline.observe((one.observation,), one.now_ns)
@@ -107,7 +108,7 @@ def test_a_round_doubted_after_it_was_posted_is_taken_back_in_the_ledger() -> No
     class Doubting:
         """No subclass: a compiled reconciler has none that is not compiled."""
 
-        def __init__(self, own: Reconciler) -> None:
+        def __init__(self, own: Reckoning) -> None:
             self._own = own
 
         def __getattr__(self, name: str) -> Any:
@@ -117,7 +118,7 @@ def test_a_round_doubted_after_it_was_posted_is_taken_back_in_the_ledger() -> No
             doubt = Review("a player disputes the payment", (), (1,))
             return (*self._own.finish(), ReviewRaised(round=1, review=doubt))
 
-    pipeline, events = journalled(heard("plain"), lambda own: cast(Reconciler, Doubting(own)))
+    pipeline, events = journalled(heard("plain"), lambda own: cast(Reckoning, Doubting(own)))
     assert [result.status for result in pipeline.rounds()] == ["review", "final"]
     sums: dict[tuple[int, str], int] = defaultdict(int)
     for event in events:
@@ -131,3 +132,13 @@ def test_every_judgement_names_what_it_rests_on_or_holds_open(events: list[AnyEv
     for event in events:
         if isinstance(event, Judgement) and not isinstance(event, ReviewRaised):
             assert event.because
+
+
+def test_a_report_that_comes_after_its_time_says_when() -> None:
+    """Deadlines up to then have passed before it: processed again, it comes after them again."""
+    first, second = heard("plain")[:2]
+    late_ns = first.now_ns + 500_000_000
+    seen = replace(second.observation, at=late_ns - 50_000_000)
+    _, events = journalled([first, Heard(late_ns, seen)])
+    said = [one for one in events if isinstance(one, Observation)]
+    assert [one.heard for one in said] == [None, late_ns]

@@ -44,7 +44,7 @@ from server.table.replay import Replayed, ReplayOptions, replay
 from server.table.resume import past_of, recall
 from server.table.sources import open_recording
 from settlement.engine import Engine
-from settlement.reckoning import sensors
+from settlement.reckoning import Reckoning
 from simulation.session import simulate
 from stream.clock import ReplayClock
 from stream.journal import Journal, UnknownEvent, read_journal, verify_journal
@@ -80,7 +80,7 @@ def go_on(journal: Journal, placed: Placed, to_come: Sequence[AnyEvent]) -> None
     pipeline = Pipeline(
         placed.config.table,
         record,
-        sensors(rules, layout, placed.config.dealing),
+        Reckoning(rules, layout, placed.config.dealing),
         Engine(rules),
         Stopwatch(lambda: 0),
     )

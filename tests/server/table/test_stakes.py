@@ -24,7 +24,7 @@ from server.archive.incident import entry_asked
 from server.process.stopwatch import Stopwatch
 from server.table.pipeline import Pipeline
 from settlement.engine import Engine
-from settlement.reckoning import Inference, sensors
+from settlement.reckoning import Reckoning
 from simulation.ideal import ideal_observations
 from simulation.session import START_NS, Settings, prepare
 from stream.journal import Journal
@@ -107,18 +107,15 @@ def test_the_entry_that_a_violation_names_leads_to_the_film_of_that_moment(tmp_p
     assert asked.first <= (found.after.seq or 0) <= asked.last
 
 
-@pytest.mark.parametrize("inference", ["reconciler", "reckoning"])
 @pytest.mark.parametrize("seed", one_in(3, (2, 3, 4)))
-def test_chips_added_once_the_dealers_hand_is_known_come_out_as_a_wrong_payout(
-    seed: int, inference: Inference
-) -> None:
+def test_chips_added_once_the_dealers_hand_is_known_come_out_as_a_wrong_payout(seed: int) -> None:
     settings = Settings(rounds=1, seed=seed, spots=(1, 3), video=False)
     scene = prepare(settings)
     heard = ideal_observations(
         scene.staged, scene.layout, start_ns=START_NS, table=settings.table, seed=seed
     )
     rules = scene.house.rules
-    reader, engine = sensors(rules, scene.layout, inference=inference), Engine(rules)
+    reader, engine = Reckoning(rules, scene.layout), Engine(rules)
     with Journal.in_memory() as journal:
         pipeline = Pipeline(settings.table, journal, reader, engine, Stopwatch(lambda: 0))
         for at_ns, one in posted_late(heard, scene.staged.facts, 500):

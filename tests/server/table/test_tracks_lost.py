@@ -8,7 +8,7 @@ from server.process.stopwatch import Stopwatch
 from server.table.comparison import compare_sessions
 from server.table.pipeline import Pipeline
 from settlement.engine import Engine
-from settlement.reckoning import sensors
+from settlement.reckoning import Reckoning
 from simulation.ideal import ideal_observations
 from simulation.session import Settings, prepare, truth
 from stream.journal import Journal
@@ -21,7 +21,7 @@ def test_every_round_comes_out_as_it_was(rulebook: str, seed: int) -> None:
     settings = Settings(rounds=1, seed=seed, rulebook=rulebook, spots=(1, 3, 4))
     scene = prepare(settings)
     rules = scene.house.rules
-    reconciler = sensors(rules, scene.layout, "shoe" if scene.staged.shoe else "pitch")
+    reconciler = Reckoning(rules, scene.layout, "shoe" if scene.staged.shoe else "pitch")
     said = ideal_observations(
         scene.staged,
         scene.layout,

@@ -1,10 +1,8 @@
 """Cards that an arm hid, that the shoe did not read, or both: each belongs where it was due."""
 
-import pytest
-
 from models.events import HoleCardChecked, RoundOpened
 from models.judgements import ReviewRaised
-from settlement.reckoning import sensors
+from settlement.reckoning import Reckoning
 from simulation.places import dealer_card
 from tests.bench.noise import Plan, Rates, heard
 from tests.settlement.felt_scene import UNSEEN, Scene
@@ -16,8 +14,6 @@ from tests.settlement.reconcile.test_sensors_that_lie import (
     settle_two,
     two_spots,
 )
-
-pytestmark = pytest.mark.usefixtures("by_the_reckoning")
 
 
 def whose(scene: Scene) -> list[str]:
@@ -111,7 +107,7 @@ def test_who_sat_where_in_a_round_before_is_no_mistake_of_a_later_one() -> None:
     """One player took three spots against the rules, and gave them up between two rounds."""
     plan = Plan("kansas-shoe", Rates(), 50, 10, clinging=False, show=False)
     told = heard(40_071, plan)
-    table = sensors(told.rules, told.layout, inference="reckoning")
+    table = Reckoning(told.rules, told.layout)
     last = 16
     for at, one in told.spoilt:
         for said in table.feed(one, at):

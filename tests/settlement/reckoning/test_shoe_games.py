@@ -30,8 +30,6 @@ from tests.settlement.test_reconcile import SPLIT, between_two_spots, split_eigh
 from tests.thoroughness import examples
 from vision.scenes.performance import Place
 
-pytestmark = pytest.mark.usefixtures("by_the_reckoning")
-
 LATE_MS = 300
 """A live table reads every source within this time."""
 

@@ -40,21 +40,21 @@ STATED = (
 def test_perfect_sensors_leave_nothing_open(rules: str, keeps_tracks: bool) -> None:
     for seed in range(4):
         played = session(rules, seed, rounds=2, keeps_tracks=keeps_tracks)
-        found = compare(played, reconciled(played, played.heard, "reckoning"))
+        found = compare(played, reconciled(played, played.heard))
         assert (found.exact, found.asked, found.wrong) == (2, (), ())
 
 
 def test_a_dealer_without_a_hole_card_is_followed() -> None:
     for seed in range(3):
         played = session("kansas-shoe", seed, knobs=("dealer_second_card=after_players",))
-        found = compare(played, reconciled(played, played.heard, "reckoning"))
+        found = compare(played, reconciled(played, played.heard))
         assert (found.exact, found.asked, found.wrong) == (2, (), ())
 
 
 @pytest.mark.parametrize("code", STATED)
 def test_a_mistake_that_both_sensors_saw_is_stated(code: str) -> None:
     played = session("kansas-shoe", 1, mistake=code)
-    found = compare(played, reconciled(played, played.heard, "reckoning"))
+    found = compare(played, reconciled(played, played.heard))
     assert (found.asked, found.wrong) == ((), ())
 
 
@@ -63,14 +63,14 @@ def test_noise_of_one_sensor_is_made_good_by_the_other(disturb: Noise) -> None:
     for seed in range(4):
         played = session("kansas-shoe", seed, keeps_tracks=seed % 2 == 0)
         heard = renumbered(disturb(played.heard, Random(seed)))
-        found = compare(played, reconciled(played, heard, "reckoning"))
+        found = compare(played, reconciled(played, heard))
         assert (found.exact, found.wrong) == (2, ())
 
 
 def test_every_round_that_no_camera_saw_is_for_a_person() -> None:
     played = session("kansas-shoe", 1)
     blind = [(at, one) for at, one in played.heard if not isinstance(one, CardSighted)]
-    found = compare(played, reconciled(played, renumbered(blind), "reckoning"))
+    found = compare(played, reconciled(played, renumbered(blind)))
     assert (found.exact, found.wrong) == (0, ())
     assert found.asked
 
@@ -82,7 +82,7 @@ def test_what_one_sensor_misses_is_never_settled_wrongly(disturb: Noise) -> None
     for seed in range(6):
         played = session("kansas-shoe", seed, keeps_tracks=seed % 2 == 0)
         heard = renumbered(disturb(played.heard, Random(seed)))
-        assert compare(played, reconciled(played, heard, "reckoning")).wrong == ()
+        assert compare(played, reconciled(played, heard)).wrong == ()
 
 
 def late_ns(played: Session, heard: Sequence[tuple[int, AnyObservation]]) -> list[int]:

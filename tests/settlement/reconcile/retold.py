@@ -4,7 +4,7 @@ import argparse
 
 import msgspec
 
-from settlement.reckoning import sensors
+from settlement.reckoning import Reckoning
 from tests.bench.noise import Plan, Rates, heard
 
 
@@ -21,7 +21,7 @@ def main() -> None:
     plan = Plan(asked.rulebook, rates, asked.rounds, 10, clinging=asked.clinging, show=False)
     for seed in range(asked.sessions):
         told = heard(seed, plan)
-        table = sensors(told.rules, told.layout, told.dealing)
+        table = Reckoning(told.rules, told.layout, told.dealing)
         for at, observation in told.spoilt:
             for one in table.feed(observation, at):
                 print(msgspec.json.encode(one).decode())

@@ -18,7 +18,6 @@ from models.events import (
     RoundClosed,
 )
 from models.judgements import ReviewRaised
-from settlement.reckoning import Inference
 from settlement.reconcile.cameras import GONE_HOLD_NS, Cameras
 from settlement.reconcile.looks import Reading
 from settlement.reconcile.sightings import Sight
@@ -34,13 +33,9 @@ from tests.settlement.sessions import Session, compare, reconciled
 MS = 1_000_000
 SECOND_EYE = Eye("camera:second")
 SPOTS = (1, 3, 4)
-GAMES: tuple[tuple[str, Inference], ...] = (
-    ("kansas-shoe", "reconciler"),
-    ("kansas-shoe", "reckoning"),
-    ("pitch-double-deck", "reckoning"),
-)
+GAMES = ("kansas-shoe", "pitch-double-deck")
 Timed = tuple[int, AnyObservation]
-games = pytest.mark.parametrize(("rules", "inference"), GAMES)
+games = pytest.mark.parametrize("rules", GAMES)
 
 
 @cache
@@ -79,29 +74,26 @@ def second(
 
 
 @games
-def test_two_like_cameras_tell_the_facts_of_one(rules: str, inference: Inference) -> None:
+def test_two_like_cameras_tell_the_facts_of_one(rules: str) -> None:
     one, two = session(rules, (OVERHEAD,)), session(rules, (OVERHEAD, SECOND_EYE))
-    by_one = reconciled(one, one.heard, inference)
-    by_two = reconciled(two, two.heard, inference)
+    by_one = reconciled(one, one.heard)
+    by_two = reconciled(two, two.heard)
     assert facts(by_two) == facts(by_one)
     assert compare(two, by_two).asked == compare(one, by_one).asked
 
 
 @games
 @pytest.mark.parametrize("eyes", [(OVERHEAD,), (OVERHEAD, LEFT)])
-def test_cameras_as_filmed_settle_every_round(
-    rules: str, inference: Inference, eyes: tuple[Eye, ...]
-) -> None:
+def test_cameras_as_filmed_settle_every_round(rules: str, eyes: tuple[Eye, ...]) -> None:
     """Cards of a split come into view at their new places before they are gone from the old."""
     played = session(rules, eyes, filmed=True)
-    found = compare(played, reconciled(played, played.heard, inference))
+    found = compare(played, reconciled(played, played.heard))
     assert (found.exact, found.asked, found.wrong) == (2, (), ())
 
 
 def test_a_second_card_of_a_split_hand_that_no_camera_saw_is_asked_about() -> None:
     """A camera misses a face in a hundred; a dealer leaves out a card far more rarely."""
-    rules, inference = GAMES[2]
-    played = session(rules, (OVERHEAD,), filmed=True)
+    played = session("pitch-double-deck", (OVERHEAD,), filmed=True)
     missed = {
         (one.source, one.track)
         for _, one in played.heard
@@ -112,7 +104,7 @@ def test_a_second_card_of_a_split_hand_that_no_camera_saw_is_asked_about() -> No
         for at, one in played.heard
         if not isinstance(one, CardSighted | CardGone) or (one.source, one.track) not in missed
     ]
-    said = reconciled(played, renumbered(heard), inference)
+    said = reconciled(played, renumbered(heard))
     asked = [one.review.what for one in said if isinstance(one, ReviewRaised)]
     assert "no second card of spot 3 hand 2 was seen" in asked
     assert compare(played, said).wrong == ()
@@ -136,11 +128,9 @@ def misread(which: int) -> Callable[[int, CardSighted | CardGone], Timed]:
 
 @games
 @pytest.mark.parametrize("which", [0, 2, 5])
-def test_a_camera_that_misreads_a_card_makes_none(
-    rules: str, inference: Inference, which: int
-) -> None:
+def test_a_camera_that_misreads_a_card_makes_none(rules: str, which: int) -> None:
     played = session(rules, (OVERHEAD, SECOND_EYE))
-    said = reconciled(played, second(played, misread(which)), inference)
+    said = reconciled(played, second(played, misread(which)))
     dealt = [(one.to, one.hand) for one in facts(said) if isinstance(one, CardDealt)]
     due = [(one.to, one.hand) for one in played.truth if isinstance(one, CardDealt)]
     assert sorted(map(str, dealt)) == sorted(map(str, due))
@@ -154,9 +144,7 @@ def test_a_camera_that_misreads_a_card_makes_none(
 
 @games
 @pytest.mark.parametrize("kind", ["late by arrival", "late by its clock", "stops", "sees no going"])
-def test_a_camera_that_lags_or_stops_changes_nothing(
-    rules: str, inference: Inference, kind: str
-) -> None:
+def test_a_camera_that_lags_or_stops_changes_nothing(rules: str, kind: str) -> None:
     played = session(rules, (OVERHEAD, SECOND_EYE))
     stops_ns = START_NS + 12_000 * MS
 
@@ -169,7 +157,7 @@ def test_a_camera_that_lags_or_stops_changes_nothing(
         seen_ns = (one.at or 0) + (late_ns if kind == "late by its clock" else 0)
         return at + late_ns, replace(one, at=seen_ns)
 
-    said = reconciled(played, second(played, change), inference)
+    said = reconciled(played, second(played, change))
     found = compare(played, said)
     assert (found.exact, found.asked, found.wrong) == (2, (), ())
 

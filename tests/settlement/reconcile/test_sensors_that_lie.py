@@ -17,11 +17,9 @@ from models.events import (
     ShoeStarted,
 )
 from models.judgements import ReviewRaised
-from settlement.reckoning import Sensors
+from settlement.reckoning import Reckoning
 from simulation.places import dealer_card, spot_places
 from tests.settlement.felt_scene import FELT, MS, RULES, UNSEEN, Scene, reader
-
-pytestmark = pytest.mark.usefixtures("each_inference")
 
 NOBODY_ASKED: list[str] = []
 
@@ -625,7 +623,7 @@ def test_what_a_camera_is_known_for_is_read_in_the_journal_of_rounds_that_are_ov
     assert any(asked_of(reader(RULES, FELT), later))
 
 
-def asked_of(table: Sensors, scene: Scene) -> list[str]:
+def asked_of(table: Reckoning, scene: Scene) -> list[str]:
     spoken = [one for at, said in scene.observations() for one in table.feed(said, at)]
     spoken += table.finish()
     return [one.review.what for one in spoken if isinstance(one, ReviewRaised)]
