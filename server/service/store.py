@@ -104,7 +104,7 @@ class Files:
             yield
 
     def measure(self, registry: CollectorRegistry) -> None:
-        """Add nothing: the sessions' metrics tell of the files."""
+        """Add nothing: the sessions' metrics cover the files."""
 
     def close(self) -> None:
         """Hold nothing open."""
