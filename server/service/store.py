@@ -63,7 +63,7 @@ class Store(Protocol):
         """Add the metrics of the store."""
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Close everything."""
 
 
 class Files:
