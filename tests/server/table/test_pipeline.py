@@ -35,12 +35,12 @@ from tests.golden.sessions import Heard, heard
 
 
 def journalled(
-    observations: list[Heard], told_by: Callable[[Reconciler], Reconciler] = lambda own: own
+    observations: list[Heard], wrapped: Callable[[Reconciler], Reconciler] = lambda own: own
 ) -> tuple[Pipeline, list[AnyEvent]]:
     rules = rules_for("kansas-shoe")
     layout = from_toml(library.layout_text("five-spots"), TableLayout, "five-spots")
     journal = Journal.in_memory()
-    reconciler = told_by(Reconciler(rules, layout))
+    reconciler = wrapped(Reconciler(rules, layout))
     pipeline = Pipeline("BJ-01", journal, reconciler, Engine(rules), Stopwatch(lambda: 0))
     for one in observations:
         pipeline.observe((one.observation,), one.now_ns)
