@@ -60,7 +60,7 @@ class Plates(Driver[Line]):
         amount, chips = int(parts["amount"]), _chips(parts["chips"])
         value = sum(int(chip) * count for chip, count in chips.items())
         if chips and value != amount:
-            detail = f"the chips make {value}, the amount is {amount}"
+            detail = f"the chips make {value}, the amount says {amount}"
             return self._fault("contradiction", detail, line, at_ns)
         return PlateRead(
             source=f"{self._source}:{parts['spot']}",
